@@ -1,0 +1,82 @@
+"""The errors that concern what is said: messages, markup, tools, prompts. They continue the tree of `budgets.errors`.
+
+    AssemblyError
+    ├─ ConversationError            a malformed history                      (also a ValueError)
+    │  └─ UnsupportedContentError   a part that this dialect cannot carry or price
+    ├─ MarkupError                  a tag, an attribute or a character XML cannot carry  (also a ValueError)
+    ├─ ToolError                    a name or a schema that no API accepts   (also a ValueError)
+    └─ PromptError                  templates and prompt files               (also a ValueError)
+
+No message of these errors quotes a prompt, a document or a message: indexes, names, lengths and offsets only.
+"""
+
+from __future__ import annotations
+
+from budgets.errors import AssemblyError, Evidence
+
+
+class ConversationError(Evidence, ValueError):
+    """A history that an API would refuse. `index` is the message's place in the history, `call_id` the call's."""
+
+    index: int | None
+    call_id: str | None
+
+    def __init__(self, problem: str, *, index: int | None = None, call_id: str | None = None) -> None:
+        self.index = index
+        self.call_id = call_id
+        place = f"message {index}: " if index is not None else ""
+        super().__init__(place + problem)
+
+
+class UnsupportedContentError(ConversationError):
+    """A part that the dialect can neither carry nor price; `kind` names it."""
+
+    kind: str
+
+    def __init__(self, problem: str, *, kind: str, index: int | None = None) -> None:
+        self.kind = kind
+        super().__init__(problem, index=index)
+
+
+class MarkupError(Evidence, ValueError):
+    """Text or an attribute that the knowledge tag cannot carry. `field` names it, `offset` is where, in characters."""
+
+    field: str
+    offset: int | None
+
+    def __init__(self, problem: str, *, field: str, offset: int | None = None) -> None:
+        self.field = field
+        self.offset = offset
+        super().__init__(problem)
+
+
+class ToolError(Evidence, ValueError):
+    """A tool that no API accepts: its name is missing, illegal or taken, or its schema cannot be read."""
+
+    tool: str | None
+
+    def __init__(self, problem: str, *, tool: str | None = None) -> None:
+        self.tool = tool
+        super().__init__(problem)
+
+
+class PromptError(Evidence, ValueError):
+    """A template or a prompt file that cannot be used; `name` is the template's, `line` where, if known."""
+
+    name: str | None
+    line: int | None
+
+    def __init__(self, problem: str, *, name: str | None = None, line: int | None = None) -> None:
+        self.name = name
+        self.line = line
+        super().__init__(problem)
+
+
+__all__ = [
+    "AssemblyError",
+    "ConversationError",
+    "MarkupError",
+    "PromptError",
+    "ToolError",
+    "UnsupportedContentError",
+]

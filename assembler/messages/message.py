@@ -1,0 +1,95 @@
+"""One message, as every stage reads it. Knows no provider's spelling; keeps the caller's object beside its reading.
+
+A message is a role and parts. A part is plain text (`str`) or one of the small values below, and every consumer
+matches them to the end:
+
+    match part:
+        case str(): ...
+        case Call(): ...
+        case Result(): ...
+        case Thinking(): ...
+        case Media(): ...
+        case Opaque(): ...
+        case _: assert_never(part)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
+
+import attrs
+
+Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
+
+
+@attrs.frozen(slots=True)
+class Call:
+    """The model asks for a tool: `arguments` is the JSON text as the model wrote it, byte for byte.
+
+    Where a provider carries an object instead of a text, `arguments` is its compact JSON and `given` the object.
+    `id` is None where the provider gives none (Gemini).
+    """
+
+    id: str | None
+    name: str
+    arguments: str = attrs.field(repr=False)
+    given: Mapping[str, Any] | None = attrs.field(default=None, repr=False, eq=False)
+    signature: str | bytes | None = attrs.field(default=None, repr=False)
+
+
+@attrs.frozen(slots=True)
+class Result:
+    """The answer to one call. `parts` hold text and media only; `given` is a JSON object where the provider sent one."""
+
+    call_id: str | None
+    parts: tuple[str | Media | Opaque, ...] = attrs.field(repr=False)
+    name: str | None = None
+    error: bool = False
+    given: Mapping[str, Any] | None = attrs.field(default=None, repr=False, eq=False)
+
+
+@attrs.frozen(slots=True)
+class Thinking:
+    """The model's own reasoning: opaque, signed, carried through untouched. `text` is what of it can be read."""
+
+    text: str = attrs.field(repr=False)
+    raw: Mapping[str, Any] = attrs.field(repr=False, eq=False)
+
+
+@attrs.frozen(slots=True)
+class Media:
+    """An image, a document, a sound: `kind` is "image", "document", "audio" or "video".
+
+    `raw` is the provider's own part. Its base64 is never counted as text.
+    """
+
+    kind: str
+    raw: Mapping[str, Any] = attrs.field(repr=False, eq=False)
+
+
+@attrs.frozen(slots=True)
+class Opaque:
+    """A part of a kind that this library does not read; `kind` is the provider's word for it."""
+
+    kind: str
+    raw: Mapping[str, Any] = attrs.field(repr=False, eq=False)
+
+
+Part: TypeAlias = str | Call | Result | Thinking | Media | Opaque
+
+
+@attrs.frozen(slots=True, eq=False)
+class Message:
+    """A role, its parts, and the caller's own object (`raw`) with a private copy of what was read from it (`seen`).
+
+    `shape` names the spelling that `seen` is in: a dialect that speaks it may emit `seen` as it stands.
+    """
+
+    role: Role
+    parts: tuple[Part, ...] = attrs.field(repr=False)
+    raw: object = attrs.field(repr=False)
+    shape: str
+    seen: Any = attrs.field(repr=False)
+    name: str | None = None
+    pinned: bool = False

@@ -1,0 +1,24 @@
+"""One tool, as every dialect reads it. Knows no provider's spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+
+@attrs.frozen(eq=False)
+class Tool:
+    """A function that the model may call: a name, a description, and the JSON schema of its arguments.
+
+    `parameters` is plain JSON data (dict, list, str, int, float, bool, None), a private copy; `{}` means no arguments.
+    `extra` holds what a provider's definition said beyond these three (`strict`, `cache_control`, …), keyed as it came.
+    `raw` is the very object that the caller gave.
+    """
+
+    name: str
+    description: str = attrs.field(repr=False)
+    parameters: Mapping[str, Any] = attrs.field(repr=False)
+    raw: object = attrs.field(repr=False)
+    extra: Mapping[str, Any] = attrs.field(factory=dict[str, Any], repr=False)

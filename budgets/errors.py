@@ -1,0 +1,110 @@
+"""The errors that concern numbers. Each carries its evidence as attributes and never any text of a prompt.
+
+    AssemblyError
+    ├─ ContextLengthError   it does not fit, and what would
+    ├─ BudgetError          impossible numbers               (also a ValueError)
+    ├─ UnknownModelError    a name nobody published          (also a LookupError)
+    ├─ TokenCountError      a counter failed or lied
+    └─ MissingExtraError    an optional package is absent    (also an ImportError)
+
+The errors that concern messages, markup, tools and prompts continue the tree in `assembler.errors`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from budgets.budget import Budget
+    from budgets.costs import RegionCosts
+
+
+class AssemblyError(Exception):
+    """Anything this library raises on purpose."""
+
+
+def _rebuild(cls: type[AssemblyError], args: tuple[Any, ...], state: dict[str, Any]) -> AssemblyError:
+    """Unpickle an error whose constructor takes keywords: `Exception.__reduce__` alone would call it without them."""
+    error = cls.__new__(cls, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
+
+class Evidence(AssemblyError):
+    """An error that pickles with its attributes, whatever its constructor asks for."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.args, dict(self.__dict__))
+
+
+class ContextLengthError(Evidence):
+    """The request cannot be made to fit: `required` tokens against `available`, `excess` too many.
+
+    `required` is the smallest request that the policy can make, `available` the budget's `input_limit`,
+    `smallest_window` the least `context_window` that would do, `costs` the region table of that smallest request.
+    """
+
+    required: int
+    available: int
+    excess: int
+    costs: RegionCosts
+    budget: Budget
+    smallest_window: int
+    advice: str
+
+    def __init__(
+        self, *, required: int, costs: RegionCosts, budget: Budget, smallest_window: int, advice: str
+    ) -> None:
+        self.required = required
+        self.available = budget.input_limit
+        self.excess = required - budget.input_limit
+        self.costs = costs
+        self.budget = budget
+        self.smallest_window = smallest_window
+        self.advice = advice
+        super().__init__(
+            f"context needs {required} tokens but only {self.available} are free ({budget.arithmetic()}): "
+            f"{self.excess} too many.\n  {costs}\n  {advice}"
+        )
+
+
+class BudgetError(Evidence, ValueError):
+    """Numbers that no window can satisfy: negative, not whole, or a reserve that leaves no room."""
+
+
+class UnknownModelError(Evidence, LookupError):
+    """A model that the tables do not hold; `nearest` lists the known names most like it."""
+
+    name: str
+    nearest: Sequence[str]
+
+    def __init__(self, name: str, *, nearest: Sequence[str]) -> None:
+        self.name = name
+        self.nearest = tuple(nearest)
+        like = f" Nearest known: {', '.join(self.nearest)}." if self.nearest else ""
+        super().__init__(
+            f"no published window is known for model {name!r}.{like} "
+            "Pass the numbers yourself: Budget(context_window=…, max_output_tokens=…, model=…)."
+        )
+
+
+class TokenCountError(Evidence):
+    """A counter failed or answered nonsense; `counter` names it, and the cause, where there is one, is chained."""
+
+    counter: str
+
+    def __init__(self, counter: str, problem: str) -> None:
+        self.counter = counter
+        super().__init__(f"counter {counter} {problem}")
+
+
+class MissingExtraError(Evidence, ImportError):
+    """An optional package is not installed; `extra` is what to ask pip for."""
+
+    extra: str
+
+    def __init__(self, extra: str, *, needed_for: str) -> None:
+        self.extra = extra
+        super().__init__(f"{needed_for} needs an optional package: pip install 'context-assembler[{extra}]'")
