@@ -1,0 +1,108 @@
+"""What OpenAI published about its encodings: hashes, sizes, split patterns, special ids. Holds no token.
+
+Source of every constant here: tiktoken 0.14.0 (MIT), `tiktoken_ext/openai_public.py`, read 2026-11. There the patterns
+and ids sit inside functions that download the token files, so they cannot be imported from it offline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+
+@attrs.frozen
+class Vocabulary:
+    """One encoding. Ranks run from 0 to `entries - 1` without a gap; `sha256` is of the published `.tiktoken` file."""
+
+    file: str
+    entries: int
+    sha256: str
+    pattern: str
+    specials: Mapping[str, int]
+
+
+_R50K_PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"""
+
+_CL100K_PATTERN = (
+    r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|"""
+    r"""\s++$|\s*[\r\n]|\s+(?!\S)|\s"""
+)
+
+_UPPER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
+_LOWER = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+_CONTRACTION = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+_O200K_PATTERN = "|".join(
+    [
+        rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+{_CONTRACTION}",
+        rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*{_CONTRACTION}",
+        r"\p{N}{1,3}",
+        r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
+        r"\s*[\r\n]+",
+        r"\s+(?!\S)",
+        r"\s+",
+    ]
+)
+
+_END_OF_TEXT = "<|endoftext|>"
+_END_OF_PROMPT = "<|endofprompt|>"
+
+_HARMONY_NAMED = {
+    "<|startoftext|>": 199998,
+    _END_OF_TEXT: 199999,
+    "<|return|>": 200002,
+    "<|constrain|>": 200003,
+    "<|channel|>": 200005,
+    "<|start|>": 200006,
+    "<|end|>": 200007,
+    "<|message|>": 200008,
+    "<|call|>": 200012,
+    _END_OF_PROMPT: 200018,
+}
+# 200018 is reserved and named at once in the published table: both texts lead to the one id.
+_HARMONY_RESERVED = [200000, 200001, 200004, 200009, 200010, 200011, *range(200013, 201088)]
+_HARMONY_SPECIALS = _HARMONY_NAMED | {f"<|reserved_{i}|>": i for i in _HARMONY_RESERVED}
+
+_O200K_FILE = "o200k_base.xz"
+_O200K_ENTRIES = 199_998
+_O200K_SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
+
+PUBLISHED: Mapping[str, Vocabulary] = {
+    "cl100k_base": Vocabulary(
+        file="cl100k_base.xz",
+        entries=100_256,
+        sha256="223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+        pattern=_CL100K_PATTERN,
+        specials={
+            _END_OF_TEXT: 100257,
+            "<|fim_prefix|>": 100258,
+            "<|fim_middle|>": 100259,
+            "<|fim_suffix|>": 100260,
+            _END_OF_PROMPT: 100276,
+        },
+    ),
+    "o200k_base": Vocabulary(
+        file=_O200K_FILE,
+        entries=_O200K_ENTRIES,
+        sha256=_O200K_SHA256,
+        pattern=_O200K_PATTERN,
+        specials={_END_OF_TEXT: 199999, _END_OF_PROMPT: 200018},
+    ),
+    # The same tokens as o200k_base under the chat format of gpt-oss; only the special ids differ.
+    "o200k_harmony": Vocabulary(
+        file=_O200K_FILE,
+        entries=_O200K_ENTRIES,
+        sha256=_O200K_SHA256,
+        pattern=_O200K_PATTERN,
+        specials=_HARMONY_SPECIALS,
+    ),
+    # Also published as "gpt2".
+    "r50k_base": Vocabulary(
+        file="r50k_base.xz",
+        entries=50_256,
+        sha256="306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
+        pattern=_R50K_PATTERN,
+        specials={_END_OF_TEXT: 50256},
+    ),
+}
+"""Every bundled encoding by its published name."""
