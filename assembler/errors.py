@@ -2,9 +2,11 @@
 
     AssemblyError
     ├─ ConversationError            a malformed history                      (also a ValueError)
+    │  ├─ MessageTypeError          something that is no message             (also a TypeError)
     │  └─ UnsupportedContentError   a part that this dialect cannot carry or price
     ├─ MarkupError                  a tag, an attribute or a character XML cannot carry  (also a ValueError)
     ├─ ToolError                    a name or a schema that no API accepts   (also a ValueError)
+    ├─ PlanError                    a policy that cuts where it must not
     └─ PromptError                  templates and prompt files               (also a ValueError)
 
 No message of these errors quotes a prompt, a document or a message: indexes, names, lengths and offsets only.
@@ -26,6 +28,10 @@ class ConversationError(Evidence, ValueError):
         self.call_id = call_id
         place = f"message {index}: " if index is not None else ""
         super().__init__(place + problem)
+
+
+class MessageTypeError(ConversationError, TypeError):
+    """Something in the history that is no message at all."""
 
 
 class UnsupportedContentError(ConversationError):
@@ -60,6 +66,16 @@ class ToolError(Evidence, ValueError):
         super().__init__(problem)
 
 
+class PlanError(Evidence):
+    """A policy returned a plan that would break the conversation; `policy` names it. A fault of the policy's author."""
+
+    policy: str
+
+    def __init__(self, policy: str, problem: str) -> None:
+        self.policy = policy
+        super().__init__(f"policy {policy} {problem}")
+
+
 class PromptError(Evidence, ValueError):
     """A template or a prompt file that cannot be used; `name` is the template's, `line` where, if known."""
 
@@ -76,6 +92,8 @@ __all__ = [
     "AssemblyError",
     "ConversationError",
     "MarkupError",
+    "MessageTypeError",
+    "PlanError",
     "PromptError",
     "ToolError",
     "UnsupportedContentError",

@@ -1,0 +1,210 @@
+"""The door: gather statement by statement, build once. Holds one frozen draft; each add replaces it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Self, cast
+
+import attrs
+
+from assembler.context import Context, emit
+from assembler.dialects import Dialect
+from assembler.draft import Draft
+from assembler.errors import MessageTypeError
+from assembler.fit import fit
+from assembler.history import History
+from assembler.ledger import Ledger
+from assembler.knowledge import document, xml_tag
+from assembler.measure import measure
+from assembler.plan import Plan
+from assembler.policies import OverflowPolicy, Refuse
+from assembler.strategies import ChatRegions, Strategy
+from assembler.terms import Terms
+from assembler.text import checked_text
+from assembler.tools import read_tools
+from budgets import Budget, RegionCosts, Tokens
+
+DOOR_CHECK = 256
+"""Messages. Histories up to this length are read whole as they come in, so that an error is met where it was made; of
+longer ones the newest turn is, and the rest when a build needs it: a policy may never look at what it cuts away. Reading
+256 messages costs about a millisecond."""
+
+_REFUSE = Refuse()
+_CHAT_REGIONS = ChatRegions()
+
+
+class Assembler:
+    """Lays out one request: gathers four regions, prices them as the provider will, and fits them into a budget.
+
+    Every `add_*` changes this assembler and returns it; one that raises leaves it as it was. `plan` and `build` change
+    nothing. `fork` copies in O(1): share one base assembler between requests and threads, and fork it for each.
+
+    Without a budget everything passes through, still priced. Without a dialect the budget's model decides, and without
+    a model it is `plain`. `on_overflow` is a policy or a ladder of them, tried in order.
+    """
+
+    __slots__ = ("_draft", "_terms")
+    _draft: Draft
+    _terms: Terms
+
+    def __init__(
+        self,
+        budget: Budget | None = None,
+        *,
+        dialect: Dialect | None = None,
+        on_overflow: OverflowPolicy | Iterable[OverflowPolicy] = _REFUSE,
+        strategy: Strategy = _CHAT_REGIONS,
+    ) -> None:
+        self._terms = Terms.of(budget, dialect, on_overflow, strategy)
+        self._draft = Draft()
+
+    @property
+    def budget(self) -> Budget | None:
+        """The budget that every build is checked against."""
+        return self._terms.budget
+
+    def add_instruction(self, text: str) -> Self:
+        """Set the system instruction, replacing the one before. An empty text removes it."""
+        instruction = checked_text(text, field="instruction") or None
+        return self._with_regions(instruction=instruction)
+
+    def add_capability(self, tools: object) -> Self:
+        """Set the tools that the model may call, replacing those before: a list, or a single one.
+
+        Functions, classes, instances, pydantic models and every provider's definitions are understood. Raises
+        `ToolError` for an illegal or doubled name and for a schema that cannot be read.
+        """
+        return self._with_regions(tools=read_tools(tools))
+
+    def add_knowledge(
+        self,
+        text: str,
+        *,
+        type: str,
+        trusted: bool = False,
+        source: str | None = None,
+        score: float | None = None,
+        embedding: Sequence[float] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Put a document into the knowledge region, after those already there. Raises `MarkupError`."""
+        known = self._draft.regions.documents
+        added = document(
+            text,
+            type=type,
+            trusted=trusted,
+            source=source,
+            score=score,
+            embedding=embedding,
+            metadata=metadata,
+            place=f"knowledge[{len(known)}]",
+        )
+        return self._with_regions(documents=(*known, added))
+
+    def add_messages(self, messages: Iterable[object]) -> Self:
+        """Set the conversation, replacing the one before. A grown list is recognised by the objects it begins with.
+
+        Raises `ConversationError` for what is no list of messages and, as far as it is read here, for a history that
+        an API would refuse.
+        """
+        history = self._draft.history.replaced(_listed(messages))
+        _read_at_the_door(history)
+        self._draft = attrs.evolve(self._draft, history=history)
+        return self
+
+    def add_message(self, message: object) -> Self:
+        """Append one message to the conversation. O(1), however long it is. Raises `ConversationError`."""
+        history = self._draft.history.appended(message)
+        _read_at_the_door(history, since=len(history) - 1)
+        self._draft = attrs.evolve(self._draft, history=history)
+        return self
+
+    def available_for_messages(self) -> Tokens | None:
+        """Tokens that the fixed regions leave for the conversation, 0 or more; None without a budget."""
+        if self._terms.budget is None:
+            return None
+        _, fixed = measure(self._draft, self._draft.history.sight(), self._terms)
+        return self._terms.budget.available(used=fixed.upper)
+
+    def costs(self) -> RegionCosts:
+        """What everything gathered costs, by region, before any cut. Prices the whole history, once."""
+        sight = self._draft.history.sight()
+        measured, _ = measure(self._draft, sight, self._terms)
+        ledger = Ledger.of(sight, self._terms.pricer, self._draft.history.lock)
+        return measured.costs(ledger.since(ledger.first))
+
+    def plan(self) -> Plan:
+        """What a build would keep and drop. Raises what `build` raises."""
+        return fit(self._draft, self._terms)
+
+    def build(self) -> Context:
+        """The request that fits. Raises `ContextLengthError`, `ConversationError`, `TokenCountError`."""
+        return emit(fit(self._draft, self._terms))
+
+    def fork(self) -> Assembler:
+        """An independent copy, in O(1): neither sees what the other adds."""
+        copy = object.__new__(Assembler)
+        copy._terms, copy._draft = self._terms, self._draft
+        return copy
+
+    @staticmethod
+    def xml_tag(text: str, *, type: str, trusted: bool = False, source: str | None = None) -> str:
+        """The knowledge tag, on its own: `text` escaped inside `<context>`. Raises `MarkupError`."""
+        return xml_tag(text, type=type, trusted=trusted, source=source)
+
+    def _with_regions(self, **changes: Any) -> Self:
+        self._draft = attrs.evolve(self._draft, regions=attrs.evolve(self._draft.regions, **changes))
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Assembler):
+            return NotImplemented
+        return self._draft == other._draft and self._terms.asked() == other._terms.asked()
+
+    __hash__ = None  # type: ignore[assignment] # it changes in place
+
+    def __getstate__(self) -> tuple[Draft, Terms]:
+        return self._draft, self._terms
+
+    def __setstate__(self, state: tuple[Draft, Terms]) -> None:
+        self._draft, self._terms = state
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Assembler:
+        return self.fork()
+
+    def __copy__(self) -> Assembler:
+        return self.fork()
+
+    def __repr__(self) -> str:
+        regions = self._draft.regions
+        return (
+            f"Assembler(budget={self._terms.budget!r}, dialect={self._terms.dialect.name!r}, "
+            f"instruction={'yes' if regions.instruction else 'no'}, tools={len(regions.tools)}, "
+            f"documents={len(regions.documents)}, messages={len(self._draft.history)})"
+        )
+
+
+def _listed(messages: object) -> list[object]:
+    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):
+        raise MessageTypeError(
+            f"conversation: expected a list of messages, got {type(messages).__name__}; "
+            "pass [message], or add_message(message) for one"
+        )
+    return list(cast("Iterable[object]", messages))
+
+
+def _read_at_the_door(history: History, since: int = 0) -> None:
+    """Read what is sure to be needed, or cheap to read, and hold it against the law of pairs.
+
+    `since` is how many messages were read before. Calls that wait for a result are no fault yet: the result may be the
+    next message that is added.
+    """
+    sight = history.sight()
+    length = sight.length
+    for start, stop in sight.turns_newest_first():
+        if stop == length:
+            sight.readings.open_calls(start, stop)
+        elif stop < since or length > DOOR_CHECK:
+            break
+        else:
+            sight.readings.check_turn(start, stop, length)

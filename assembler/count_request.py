@@ -1,0 +1,48 @@
+"""What a raw provider request costs, whoever built it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from assembler.dialects import Dialect
+from assembler.pricing import NOTHING, Piece
+from budgets import Count, TokenCounter, tiktoken_counter
+from budgets.count import total
+
+
+def count_request(
+    request: Mapping[str, Any], *, dialect: Dialect, model: str | None = None, counter: TokenCounter | None = None
+) -> Count:
+    """Tokens that the provider will bill for `request`, their grade, and an upper bound.
+
+    `request` is the body of the API's call, with or without its model and sampling keys. `counter` stands in for the
+    model's encoding. Raises `ConversationError` or `ToolError` where the request cannot be read, and
+    `UnsupportedContentError` for a part that has no price.
+    """
+    layout = dialect.parse(request)
+    pricer = dialect.pricer(model, _counter_for(model) if counter is None else counter)
+    pieces = () if layout.system is None else (Piece("instruction", "system", layout.system),)
+    fixed = pricer.fixed(pieces, layout.head, layout.tools)
+    return total(
+        [
+            *fixed.pieces,
+            *fixed.head,
+            *fixed.tools,
+            fixed.tooling,
+            fixed.framing,
+            *(pricer.message(message) for message in layout.messages),
+            pricer.options(layout.options) if layout.options else NOTHING,
+        ]
+    )
+
+
+def _counter_for(model: str | None) -> TokenCounter:
+    """The model's bundled encoding; o200k_base where it has none of its own."""
+    if model is None:
+        return tiktoken_counter()
+    from budgets.models import encoding_of
+
+    return tiktoken_counter(encoding_of(model) or "o200k_base")
+
+

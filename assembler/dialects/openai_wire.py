@@ -1,0 +1,152 @@
+"""How a neutral message and tool are written for OpenAI Chat Completions and the APIs that copy it. Prices nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, assert_never
+
+from assembler.errors import UnsupportedContentError
+from assembler.messages import Call, Media, Message, Opaque, Result, Thinking
+from assembler.messages.dicts import PIN, private_copy
+from assembler.messages.parts import NEUTRAL
+from assembler.tools import Tool
+
+CALL_ID_LIMIT = 40
+"""Characters of a tool call id. `Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with
+maximum length 40`: vercel/ai#5171, read 2026-11."""
+
+
+def legal_id(call_id: str, limit: int = CALL_ID_LIMIT) -> str:
+    """An id that the API accepts: the same one if it is short enough, else one made from its hash. Pure."""
+    return call_id if len(call_id) <= limit else f"call_{hashlib.sha256(call_id.encode()).hexdigest()[: limit - 5]}"
+
+
+def says_nothing(message: Message) -> bool:
+    """Whether an assistant message has neither text nor calls: no API takes it, so it is left out of requests."""
+    return message.role == "assistant" and not any(type(part) is not str or part for part in message.parts)
+
+
+def wire_messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
+    """The messages as Chat Completions dicts of the caller's own. A result gets the id of the call that it answers."""
+    wired: list[dict[str, Any]] = []
+    waiting: deque[tuple[Call, str]] = deque()
+    for message in messages:
+        if message.shape in (NEUTRAL, "openai"):
+            if not says_nothing(message):
+                wired.append(_as_it_came(message))
+        elif not says_nothing(message):
+            wired.extend(_respelled(message, waiting))
+    return wired
+
+
+def _as_it_came(message: Message) -> dict[str, Any]:
+    fields: dict[str, Any] = private_copy(message.seen)
+    if PIN in fields:
+        del fields[PIN]
+    for call in fields.get("tool_calls") or ():
+        if len(call.get("id") or "") > CALL_ID_LIMIT:
+            call["id"] = legal_id(call["id"])
+    if len(fields.get("tool_call_id") or "") > CALL_ID_LIMIT:
+        fields["tool_call_id"] = legal_id(fields["tool_call_id"])
+    return fields
+
+
+def _respelled(message: Message, waiting: deque[tuple[Call, str]]) -> Iterator[dict[str, Any]]:
+    """What another provider spelled otherwise: results first, each a message of its own, then texts and calls."""
+    for part in message.parts:
+        if type(part) is Result:
+            yield {"role": "tool", "tool_call_id": _answered(part, waiting), "content": _text_of(part)}
+    calls = [part for part in message.parts if type(part) is Call]
+    texts = [text for part in message.parts if (text := _written(part))]
+    if not texts and not calls:
+        return
+    fields: dict[str, Any] = {"role": message.role, "content": _content(texts)}
+    if message.name is not None:
+        fields["name"] = message.name
+    if calls:
+        named = [(call, _id_of(call, place)) for place, call in enumerate(calls)]
+        waiting.extend(named)
+        fields["tool_calls"] = [_tool_call(call, call_id) for call, call_id in named]
+    yield fields
+
+
+def _written(part: object) -> str | None:
+    match part:
+        case str():
+            return part
+        case Call() | Result() | Thinking():
+            return None  # calls and results have their own fields; the API has none for another model's reasoning
+        case Media(kind=kind) | Opaque(kind=kind):
+            raise UnsupportedContentError(
+                f"Chat Completions cannot carry a part of kind {kind!r} in this spelling; "
+                "pass it as an OpenAI part (image_url, input_audio, file)",
+                kind=kind,
+            )
+        case _:
+            raise AssertionError(type(part))
+
+
+def _content(texts: Sequence[str]) -> str | list[dict[str, Any]] | None:
+    if len(texts) < 2:
+        return texts[0] if texts else None
+    return [{"type": "text", "text": text} for text in texts]
+
+
+def _id_of(call: Call, place: int) -> str:
+    if call.id is not None:
+        return legal_id(call.id)
+    seed = f"{place}\0{call.name}\0{call.arguments}"
+    return f"call_{hashlib.sha256(seed.encode()).hexdigest()[:24]}"
+
+
+def _answered(result: Result, waiting: deque[tuple[Call, str]]) -> str:
+    for pair in waiting:
+        call, call_id = pair
+        same = result.call_id == call.id if result.call_id is not None else result.name in (None, call.name)
+        if same:
+            waiting.remove(pair)
+            return call_id
+    return legal_id(result.call_id or f"call_{result.name}")
+
+
+def _tool_call(call: Call, call_id: str) -> dict[str, Any]:
+    return {"id": call_id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+
+
+def result_texts(result: Result) -> list[str]:
+    """The texts of a result. Raises `UnsupportedContentError` for media: a tool message carries text only."""
+    texts: list[str] = []
+    for part in result.parts:
+        match part:
+            case str():
+                texts.append(part)
+            case Media(kind=kind) | Opaque(kind=kind):
+                raise UnsupportedContentError(
+                    f"Chat Completions carries text only in a tool result, not a part of kind {kind!r}", kind=kind
+                )
+            case _ as never:
+                assert_never(never)
+    return texts
+
+
+def _text_of(result: Result) -> str | list[dict[str, Any]]:
+    return _content(result_texts(result)) or ""
+
+
+def tool_definition(tool: Tool) -> dict[str, Any]:
+    """The nested definition. One that came in this spelling goes out as it came."""
+    raw = tool.raw
+    if isinstance(raw, dict) and raw.get("type") == "function" and isinstance(raw.get("function"), dict):  # pyright: ignore[reportUnknownMemberType]
+        return private_copy(raw)
+    function: dict[str, Any] = {"name": tool.name}
+    if tool.description:
+        function["description"] = tool.description
+    if tool.parameters:
+        function["parameters"] = private_copy(dict(tool.parameters))
+    if isinstance(strict := tool.extra.get("strict"), bool):
+        function["strict"] = strict
+    return {"type": "function", "function": function}
+
+

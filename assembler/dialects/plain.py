@@ -1,0 +1,106 @@
+"""No API's spelling: the texts alone, priced without any framing. For models that nobody has named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, assert_never, cast
+
+import attrs
+
+from assembler.dialects.dialect import Layout
+from assembler.errors import UnsupportedContentError
+from assembler.messages import Call, Media, Message, Opaque, Part, Result, Thinking, read_message
+from assembler.messages.dicts import PIN, private_copy
+from assembler.messages.parts import compact_json
+from assembler.pricing import FixedPrices, Piece, price_pieces
+from assembler.tools import Tool, read_tools
+from budgets import Count, TokenCounter, Tokens
+
+
+@attrs.frozen
+class Plain:
+    """Texts as they are. Request: `{"system", "messages", "tools"}`, each left out where there is nothing."""
+
+    name: str = "plain"
+
+    def parse(self, request: Mapping[str, Any]) -> Layout:
+        """The regions of a plain request."""
+        messages = [read_message(raw, index) for index, raw in enumerate(request.get("messages") or ())]
+        return Layout(
+            system=request.get("system"), messages=messages, tools=read_tools(request.get("tools") or ())
+        )
+
+    def pricer(self, model: str | None, count: TokenCounter) -> PlainPricer:
+        """Texts alone, whatever the model."""
+        return PlainPricer(count)
+
+    def emit(self, layout: Layout) -> dict[str, Any]:
+        """The regions under their own names; message dicts as they came, other objects as role and content."""
+        request: dict[str, Any] = {}
+        if layout.system is not None:
+            request["system"] = layout.system
+        request["messages"] = [spelled(message) for message in (*layout.head, *layout.messages)]
+        if layout.tools:
+            request["tools"] = [definition(tool) for tool in layout.tools]
+        return request
+
+
+plain = Plain()
+
+
+@attrs.frozen(eq=False)
+class PlainPricer:
+    """The price of texts: contents, call names and arguments, tool definitions as compact JSON."""
+
+    count: TokenCounter
+
+    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
+        """Every piece, head message and tool by its own text; no framing."""
+        return FixedPrices(
+            pieces=tuple(Count(n) for n in price_pieces([piece.text for piece in pieces], self.count)),
+            head=tuple(self.message(message) for message in head),
+            tools=tuple(Count(self.count(compact_json(definition(tool)))) for tool in tools),
+        )
+
+    def message(self, message: Message) -> Count:
+        """The texts of one message."""
+        return Count(sum(self._part(part) for part in message.parts))
+
+    def options(self, options: Mapping[str, Any]) -> Count:
+        """Nothing: a plain request has no other keys."""
+        return Count(0)
+
+    def _part(self, part: Part) -> Tokens:
+        match part:
+            case str():
+                return self.count(part)
+            case Call():
+                return self.count(part.name) + self.count(part.arguments)
+            case Result():
+                return sum(self._part(inner) for inner in part.parts)
+            case Thinking():
+                return self.count(part.text)
+            case Media() | Opaque():
+                raise UnsupportedContentError(
+                    f"plain text has no price for a part of kind {part.kind!r}; choose the dialect of the API that it is for",
+                    kind=part.kind,
+                )
+            case _ as never:
+                assert_never(never)
+
+
+def definition(tool: Tool) -> dict[str, Any]:
+    """A tool as name, description and parameters; what is empty is left out."""
+    fields: dict[str, Any] = {"name": tool.name}
+    if tool.description:
+        fields["description"] = tool.description
+    if tool.parameters:
+        fields["parameters"] = private_copy(dict(tool.parameters))
+    return fields
+
+
+def spelled(message: Message) -> dict[str, Any]:
+    """A message as a dict: the one that came in, without our own key; or role and content of what was no dict."""
+    fields = cast("dict[str, Any]", private_copy(message.seen))
+    fields.pop(PIN, None)
+    return fields

@@ -1,0 +1,239 @@
+"""The conversation as it grew: an append-only log that drafts share, and what has been read of it so far.
+
+A `History` is a frozen value: a log and a length. Appending to the newest one adds to the shared log, O(1); appending
+to an older one (a fork that went its own way) copies the log up to there first. Everything known about a message is
+found lazily, once, and kept beside it in `Readings`: its reading, its turn, the calls open after it.
+
+Threads may share a log: what is found is a pure function of what came in, so a second finder writes the same again;
+growth happens under the log's lock.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
+
+import attrs
+
+from assembler.messages import Message, read_message, unchanged
+from assembler.turns import NOTHING_OPEN, Open, after, is_head, opens_turn, unanswered
+
+Span: TypeAlias = tuple[int, int]
+"""The messages of one turn: first index, and the index after the last."""
+
+
+class Readings:
+    """What has been found out about the messages of a log. Grows with it; never forgets, is replaced instead."""
+
+    __slots__ = ("_head", "_raws", "_starts", "_waiting", "messages", "notes")
+
+    def __init__(self, raws: list[object]) -> None:
+        self._raws = raws
+        self.messages: list[Message | None] = [None] * len(raws)
+        self._starts: list[int | None] = [None] * len(raws)
+        self._waiting: list[Open | None] = [None] * len(raws)
+        self._head: int | None = None
+        self.notes: dict[object, Any] = {}
+
+    def known_until(self, stop: int, raws: list[object]) -> Readings:
+        """A copy that knows the messages before `stop` and nothing after."""
+        copy = Readings(raws)
+        copy.messages[:stop] = self.messages[:stop]
+        copy._starts[:stop] = self._starts[:stop]
+        copy._waiting[:stop] = self._waiting[:stop]
+        if self._head is not None and self._head < stop:
+            copy._head = self._head
+        copy.notes = {key: note.known_until(stop) for key, note in list(self.notes.items())}
+        return copy
+
+    def grow(self) -> None:
+        """Make room for one more message."""
+        self._starts.append(None)
+        self._waiting.append(None)
+        self.messages.append(None)
+
+    def message(self, index: int) -> Message:
+        """The message at `index`, read at the first call."""
+        found = self.messages[index]
+        if found is None:
+            found = self.messages[index] = read_message(self._raws[index], index)
+        return found
+
+    def head(self, length: int) -> int:
+        """How many messages at the front are system or developer messages."""
+        if self._head is not None:
+            return self._head
+        for index in range(length):
+            if not is_head(self.message(index)):
+                self._head = index
+                return index
+        return length
+
+    def turn_start(self, index: int, head: int) -> int:
+        """Where the turn of the message at `index` begins. O(1) amortised over a growing history."""
+        at = index
+        while (start := self._starts[at]) is None:
+            if at == head or opens_turn(self.message(at)):
+                start = at
+                break
+            at -= 1
+        for later in range(at, index + 1):
+            self._starts[later] = start
+        return start
+
+    def check_turn(self, start: int, stop: int, length: int) -> None:
+        """Raise `ConversationError` unless every call of the turn is answered where it must be. O(new messages)."""
+        if waiting := self.open_calls(start, stop):
+            raise unanswered(waiting, stop if stop < length else None)
+
+    def open_calls(self, start: int, stop: int) -> Open:
+        """The calls of a turn that wait for an answer at its end. Raises for any other breach of the law of pairs."""
+        known = stop - 1
+        while known >= start and self._waiting[known] is None:
+            known -= 1
+        waiting = NOTHING_OPEN if known < start else self._waiting[known] or NOTHING_OPEN
+        for index in range(known + 1, stop):
+            self._waiting[index] = waiting = after(waiting, self.message(index), index)
+        return waiting
+
+
+class _Log:
+    __slots__ = ("lock", "raws", "readings")
+
+    def __init__(self, raws: list[object], readings: Readings | None = None) -> None:
+        self.raws = raws
+        self.readings = Readings(raws) if readings is None else readings
+        self.lock = threading.RLock()
+
+
+@attrs.frozen(eq=False, repr=False)
+class History:
+    """The first `length` messages of a log. Forks share the log; none of them sees what another appends."""
+
+    _log: _Log
+    length: int
+
+    @classmethod
+    def of(cls, raws: Sequence[object]) -> History:
+        """A history of its own, holding the caller's very objects."""
+        listed = list(raws)
+        return cls(_Log(listed), len(listed))
+
+    def appended(self, raw: object) -> History:
+        """The history with one message more. O(1), unless a sibling has already grown from here."""
+        log = self._log
+        with log.lock:
+            if len(log.raws) != self.length:
+                log = self._split(self.length)
+            log.raws.append(raw)
+            log.readings.grow()
+            return History(log, self.length + 1)
+
+    def replaced(self, raws: Sequence[object]) -> History:
+        """A history of `raws` that keeps what is known of the objects that it begins with in common with this one."""
+        listed = list(raws)
+        same = self._common(listed)
+        if same == 0:
+            return History.of(listed)
+        with self._log.lock:
+            history = self if same == self.length else History(self._split(same), same)
+        for raw in listed[same:]:
+            history = history.appended(raw)
+        return history
+
+    def _common(self, listed: list[object]) -> int:
+        ours = self._log.raws
+        shorter = min(self.length, len(listed))
+        if all(map(operator.is_, itertools.islice(ours, shorter), listed)):
+            return shorter
+        return next(i for i in range(shorter) if ours[i] is not listed[i])
+
+    def _split(self, stop: int) -> _Log:
+        raws = self._log.raws[:stop]
+        return _Log(raws, self._log.readings.known_until(stop, raws))
+
+    def sight(self) -> Sight:
+        """What is known of this history now."""
+        return Sight(self._log.readings, self.length)
+
+    def forget_from(self, start: int) -> Sight:
+        """A sight that has read nothing from `start` on: for messages that their owner changed."""
+        log = self._log
+        with log.lock:
+            log.readings = log.readings.known_until(start, log.raws)
+            return Sight(log.readings, self.length)
+
+    def raws(self, start: int = 0, stop: int | None = None) -> list[object]:
+        """The caller's very objects, in order."""
+        return self._log.raws[start : self.length if stop is None else stop]
+
+    @property
+    def lock(self) -> threading.RLock:
+        """Held by whoever writes more than one entry of the shared notes."""
+        return self._log.lock
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __eq__(self, other: object) -> bool:
+        return self.raws() == other.raws() if isinstance(other, History) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment] # the caller's messages have none
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return History.of, (self.raws(),)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> History:
+        return self  # frozen; the objects in it are the caller's
+
+
+@attrs.frozen(eq=False, repr=False)
+class Sight:
+    """One history seen through one set of readings: the same answers for as long as it is held."""
+
+    readings: Readings
+    length: int
+
+    @property
+    def head(self) -> int:
+        """How many messages at the front belong to the instruction."""
+        return self.readings.head(self.length)
+
+    def message(self, index: int) -> Message:
+        """The message at `index`."""
+        return self.readings.message(index)
+
+    def messages(self, start: int, stop: int) -> list[Message]:
+        """The messages from `start` to before `stop`."""
+        return [self.readings.message(index) for index in range(start, stop)]
+
+    def turns_newest_first(self) -> Iterator[Span]:
+        """The turns, newest first, each found only when asked for."""
+        head, stop = self.head, self.length
+        while stop > head:
+            start = self.readings.turn_start(stop - 1, head)
+            yield start, stop
+            stop = start
+
+    def newest_turn(self) -> Span:
+        """The last turn; `(length, length)` where there is none."""
+        return next(self.turns_newest_first(), (self.length, self.length))
+
+    def check(self, first: int) -> None:
+        """Raise `ConversationError` if any turn from the one that begins at `first` breaks the law of pairs."""
+        for start, stop in self.turns_newest_first():
+            if start < first:
+                return
+            self.readings.check_turn(start, stop, self.length)
+
+    def first_changed(self, start: int, stop: int) -> int | None:
+        """The first message from `start` to before `stop` whose owner changed it after it was read, or None."""
+        known = self.readings.messages
+        for index in range(start, stop):
+            message = known[index]
+            if message is not None and not unchanged(message):
+                return index
+        return None

@@ -1,0 +1,104 @@
+"""Documents, and the one tag that they travel in. Knows XML; knows nothing of tokens or messages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from assembler.errors import MarkupError
+from assembler.text import checked_text
+
+SEPARATOR = "\n\n"
+"""What stands between the instruction and the tags, and between tags: a seam where token counts add."""
+
+# Everything that is not a Char of XML 1.0 (Fifth Edition), section 2.2, production [2].
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+_TEXT_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+# Line breaks and tabs too: a parser folds them to blanks in an attribute (XML 1.0, section 3.3.3).
+_ATTRIBUTE_ESCAPES = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
+)
+
+
+@attrs.frozen
+class Document:
+    """One piece of knowledge: its text, what kind of thing it is, where it came from, and whether it is trusted.
+
+    `score`, `embedding` and `metadata` are for strategies that choose among documents; the tag does not show them.
+    """
+
+    text: str = attrs.field(repr=False)
+    type: str
+    trusted: bool = False
+    source: str | None = None
+    score: float | None = None
+    embedding: Sequence[float] | None = attrs.field(default=None, repr=False, eq=False)
+    metadata: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
+
+    def tag(self) -> str:
+        """The document in its tag."""
+        return _tag(self.text, type=self.type, trusted=self.trusted, source=self.source)
+
+
+def document(
+    text: object,
+    *,
+    type: object,
+    trusted: object = False,
+    source: object = None,
+    score: float | None = None,
+    embedding: Sequence[float] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+    place: str = "knowledge",
+) -> Document:
+    """A document whose tag is well-formed whatever the text says, or `MarkupError` naming the field."""
+    kind = _carried(type, field=f"{place}.type")
+    if not kind:
+        raise MarkupError(f"{place}.type: expected a word such as 'rag' or 'entity', got ''", field=f"{place}.type")
+    return Document(
+        text=_carried(text, field=f"{place}.text"),
+        type=kind,
+        trusted=_flag(trusted, field=f"{place}.trusted"),
+        source=None if source is None else _carried(source, field=f"{place}.source"),
+        score=score,
+        embedding=embedding,
+        metadata=metadata,
+    )
+
+
+def xml_tag(text: str, *, type: str, trusted: bool = False, source: str | None = None) -> str:
+    """`text` inside `<context type source trusted>`: it parses back to exactly what went in, line breaks folded.
+
+    Raises `MarkupError` for a character that XML cannot carry and for a `trusted` that is not a real bool.
+    """
+    return document(text, type=type, trusted=trusted, source=source).tag()
+
+
+def _tag(text: str, *, type: str, trusted: bool, source: str | None) -> str:
+    origin = "" if source is None else f' source="{source.translate(_ATTRIBUTE_ESCAPES)}"'
+    return (
+        f'<context type="{type.translate(_ATTRIBUTE_ESCAPES)}"{origin} trusted="{"true" if trusted else "false"}">\n'
+        f"{text.translate(_TEXT_ESCAPES)}\n</context>"
+    )
+
+
+def _carried(value: object, *, field: str) -> str:
+    text = checked_text(value, field=field)
+    if bad := _NOT_XML.search(text):
+        raise MarkupError(
+            f"{field}: character U+{ord(bad[0]):04X} at offset {bad.start()} cannot be carried by XML 1.0; "
+            "remove it or replace it with U+FFFD",
+            field=field,
+            offset=bad.start(),
+        )
+    return text
+
+
+def _flag(value: object, *, field: str) -> bool:
+    if value is True or value is False:
+        return value
+    raise MarkupError(f"{field}: expected True or False, got {type(value).__name__}", field=field)

@@ -1,0 +1,81 @@
+"""The fixed part of a request, rendered and priced. Knows regions and counts; knows nothing of turns."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+
+import attrs
+
+from assembler.draft import Draft, Regions
+from assembler.history import Sight
+from assembler.messages import Message
+from assembler.pricing import FixedPrices, placed
+from assembler.strategies import Rendered
+from assembler.terms import Terms
+from budgets import Count, RegionCosts, TokenCountError
+from budgets.count import total
+
+
+@attrs.frozen(eq=False)
+class Measured:
+    """The regions as text and as tokens: all of a request but its turns."""
+
+    regions: Regions
+    rendered: Rendered
+    head: tuple[Message, ...]
+    prices: FixedPrices
+
+    @property
+    def instruction(self) -> Count:
+        """The instruction with the system messages at the head of the history."""
+        return total([*self._pieces("instruction"), *self.prices.head])
+
+    @property
+    def knowledge(self) -> Count:
+        """The documents, tags included."""
+        return total(self._pieces("knowledge"))
+
+    @property
+    def capability(self) -> Count:
+        """The tools, with what the provider wraps around them."""
+        return total(self.prices.tools) + self.prices.tooling
+
+    def count(self) -> Count:
+        """The fixed part of the request."""
+        return self.instruction + self.capability + self.knowledge + self.prices.framing
+
+    def costs(self, conversation: Count) -> RegionCosts:
+        """The region table, the turns costing `conversation`."""
+        return RegionCosts(
+            instruction=self.instruction.tokens,
+            capability=self.capability.tokens,
+            knowledge=self.knowledge.tokens,
+            conversation=conversation.tokens,
+            framing=self.prices.framing.tokens,
+        )
+
+    def _pieces(self, region: str) -> Iterable[Count]:
+        pairs = zip(self.rendered.pieces, self.prices.pieces, strict=True)
+        return [price for piece, price in pairs if piece.region == region]
+
+
+def measure(draft: Draft, sight: Sight, terms: Terms) -> tuple[Measured, Count]:
+    """The fixed part of a draft and its count. Found once for these regions, these terms and this head."""
+    regions = draft.regions
+    head = tuple(sight.messages(0, sight.head)) if sight.length else ()
+    found: tuple[Measured, Count] | None = regions.priced.get(terms.pricer)
+    if found is not None and _same(found[0].head, head):
+        return found
+    rendered = terms.strategy.render(regions)
+    try:
+        prices = terms.pricer.fixed(rendered.pieces, head, regions.tools)
+    except TokenCountError as error:
+        raise placed(error, "instruction, capability or knowledge") from error.__cause__ or error
+    measured = Measured(regions, rendered, head, prices)
+    found = regions.priced[terms.pricer] = (measured, measured.count())
+    return found
+
+
+def _same(one: tuple[Message, ...], other: tuple[Message, ...]) -> bool:
+    return len(one) == len(other) and all(map(operator.is_, one, other))

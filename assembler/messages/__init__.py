@@ -1,0 +1,17 @@
+"""The conversation's nouns, and how every spelling of a message is read into them."""
+
+from assembler.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking
+from assembler.messages.read import read_message, unchanged
+
+__all__ = [
+    "Call",
+    "Media",
+    "Message",
+    "Opaque",
+    "Part",
+    "Result",
+    "Role",
+    "Thinking",
+    "read_message",
+    "unchanged",
+]

@@ -1,0 +1,136 @@
+"""How a message dict is read: OpenAI, Anthropic, Bedrock and whatever else spells `role` and `content`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from assembler.errors import ConversationError
+from assembler.messages.message import Call, Message, Role
+from assembler.messages.parts import Raw, call_of, read_content, result_of
+
+ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "developer",
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "model": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+"""Every word for a role that is read, and ours for it."""
+
+PIN = "pinned"
+"""The key of a message dict that is ours: it pins the message's turn and is never sent."""
+
+
+FOREIGN = "foreign"
+"""The shape of a message whose spelling no API accepts as it stands: every dialect spells it anew."""
+
+
+def role_of(value: object, *, index: int) -> Role:
+    """The role that a provider's word means, or `ConversationError`."""
+    word = getattr(value, "value", value)  # a str enum speaks for its value
+    if isinstance(word, str) and (role := ROLES.get(word)) is not None:
+        return role
+    known = ", ".join(sorted(ROLES))
+    problem = "message without a role" if word is None else "message with an unknown role"
+    raise ConversationError(f"{problem}; expected one of {known}", index=index)
+
+
+def private_copy(value: Any) -> Any:
+    """A copy of JSON-like data that shares no list and no dict with it; texts are shared, since they cannot change."""
+    kind = type(value)
+    if kind is dict:
+        return {key: item if type(item) is str else private_copy(item) for key, item in value.items()}
+    if kind is list:
+        return [private_copy(item) for item in value]
+    if kind is tuple:
+        return tuple(private_copy(item) for item in value)
+    return value
+
+
+def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = None) -> Message:
+    """A message from `role`, `content` and the fields that go with them. `origin` is the caller's object, if not `raw`.
+
+    Raises `ConversationError` for a missing role or content and for parts that cannot be read.
+    """
+    role = role_of(raw.get("role"), index=index)
+    content = raw.get("content")
+    source = raw if origin is None else origin
+    if type(content) is str and len(raw) == 2:
+        parts, shape = read_content(content, index=index)
+        if role != "tool":
+            shape = shape if raw["role"] == role else FOREIGN
+            return Message(role, parts, source, shape, {"role": raw["role"], "content": content})
+    try:
+        seen = private_copy(dict(raw))
+    except RecursionError:
+        raise ConversationError("message is nested too deeply to be JSON", index=index) from None
+    parts, shape = read_content(seen.get("content"), index=index)
+    if role == "tool":
+        return _tool_message(seen, source, index)
+    calls = _calls(seen, index)
+    if calls:
+        parts, shape = (*parts, *calls), "openai"
+    elif content is None and not _speaks_otherwise(raw):
+        raise ConversationError("message without content; give it a text, parts or tool calls", index=index)
+    if raw["role"] != role or _foreign_calls(seen):
+        shape = FOREIGN
+    name = raw.get("name")
+    return Message(
+        role, parts, source, shape, seen, name if isinstance(name, str) and name else None, raw.get(PIN) is True
+    )
+
+
+def _foreign_calls(seen: Raw) -> bool:
+    """Whether calls are spelled in a way that only this library's intake understands."""
+    listed = cast("list[Raw]", seen.get("tool_calls") or [])
+    return any("function" not in call and "custom" not in call for call in listed)
+
+
+def _speaks_otherwise(raw: Raw) -> bool:
+    """Whether an assistant message without content says something in a field of its provider's own."""
+    return raw.get("role") == "assistant" and any(raw.get(key) for key in ("refusal", "audio", "reasoning_content"))
+
+
+def _tool_message(seen: dict[str, Any], source: object, index: int) -> Message:
+    if "content" not in seen:
+        raise ConversationError("tool message without content; give it the tool's answer", index=index)
+    call_id = seen.get("tool_call_id")
+    if seen["role"] == "tool" and not isinstance(call_id, str):
+        raise ConversationError("tool message without tool_call_id; name the call that it answers", index=index)
+    result = result_of(seen["content"], call_id=call_id, name=seen.get("name"), index=index)
+    return Message("tool", (result,), source, "openai", seen, pinned=seen.get(PIN) is True)
+
+
+def _calls(seen: dict[str, Any], index: int) -> tuple[Call, ...]:
+    """The calls of an OpenAI assistant message: `tool_calls`, or the legacy `function_call`."""
+    listed = seen.get("tool_calls") or ()
+    if not isinstance(listed, list | tuple):
+        raise ConversationError(f"tool_calls must be a list, got {type(listed).__name__}", index=index)
+    calls = [_call(item, index) for item in cast("list[object]", listed)]
+    legacy = seen.get("function_call")
+    if isinstance(legacy, Mapping):
+        spelled = cast(Raw, legacy)
+        calls.append(call_of(spelled.get("name"), spelled.get("arguments"), id=None, index=index))
+    return tuple(calls)
+
+
+def _call(item: object, index: int) -> Call:
+    if not isinstance(item, Mapping):
+        raise ConversationError(f"a tool call must be a dict, got {type(item).__name__}", index=index)
+    spelled = cast(Raw, item)
+    function = spelled.get("function")
+    if isinstance(function, Mapping):
+        inner = cast(Raw, function)
+        return call_of(inner.get("name"), inner.get("arguments"), id=spelled.get("id"), index=index)
+    custom = spelled.get("custom")
+    if isinstance(custom, Mapping):
+        inner = cast(Raw, custom)
+        return call_of(inner.get("name"), inner.get("input"), id=spelled.get("id"), index=index)
+    # LangChain's own spelling: {"id", "name", "args"}.
+    return call_of(spelled.get("name"), spelled.get("args"), id=spelled.get("id"), index=index)
+

@@ -1,0 +1,49 @@
+"""How a Gemini content is read: `role` and `parts`, in the wire's camelCase or the SDK's snake_case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from assembler.errors import ConversationError
+from assembler.messages.dicts import PIN, private_copy, role_of
+from assembler.messages.message import Media, Message, Opaque, Part, Result, Thinking
+from assembler.messages.parts import Raw, call_of, compact_json
+from assembler.text import checked_text
+
+
+def read_gemini(raw: Mapping[str, Any], *, index: int) -> Message:
+    """A message from a Gemini content; a turn of function responses reads as results."""
+    role = role_of(raw.get("role", "user"), index=index)
+    seen = private_copy(dict(raw))
+    listed = seen.get("parts")
+    if not isinstance(listed, list):
+        raise ConversationError("Gemini content without parts; expected a list of parts", index=index)
+    parts = tuple(_part(item, index) for item in cast("list[object]", listed))
+    return Message(role, parts, raw, "gemini", seen, pinned=seen.get(PIN) is True)
+
+
+def _either(part: Raw, snake: str, camel: str) -> Any:
+    return part.get(snake, part.get(camel))
+
+
+def _part(item: object, index: int) -> Part:
+    if not isinstance(item, Mapping):
+        raise ConversationError(f"a Gemini part must be a dict, got {type(item).__name__}", index=index)
+    part = cast(Raw, item)
+    if (call := _either(part, "function_call", "functionCall")) is not None:
+        signature = _either(part, "thought_signature", "thoughtSignature")
+        return call_of(call.get("name"), call.get("args"), id=call.get("id"), index=index, signature=signature)
+    if (response := _either(part, "function_response", "functionResponse")) is not None:
+        given = response.get("response") or {}
+        return Result(response.get("id"), (compact_json(given),), response.get("name"), given=given)
+    if isinstance(part.get("text"), str):
+        if part.get("thought") is True:
+            return Thinking(part["text"], part)
+        return checked_text(part["text"], field=f"conversation[{index}]")
+    blob = _either(part, "inline_data", "inlineData") or _either(part, "file_data", "fileData")
+    if isinstance(blob, Mapping):
+        mime = str(_either(cast(Raw, blob), "mime_type", "mimeType") or "")
+        kind = mime.split("/", 1)[0]
+        return Media(kind if kind in ("image", "audio", "video") else "document", part)
+    return Opaque(next(iter(part), "part"), part)

@@ -1,0 +1,66 @@
+"""How a message that is an object is read: `.role`/`.content`, or LangChain's `.type`/`.content`, by duck typing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import attrs
+
+from assembler.errors import ConversationError
+from assembler.messages.dicts import FOREIGN, read_dict
+from assembler.messages.message import Message
+
+# LangChain message types (langchain-core, messages/*.py: the `type` literals, read 2026-11) and our roles for them.
+_LANGCHAIN = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "function"}
+_FIELDS = ("tool_calls", "tool_call_id", "name", "function_call", "refusal", "pinned")
+
+
+def is_message_object(raw: object) -> bool:
+    """Whether an object says a role and content in one of the two ways that are read."""
+    return hasattr(raw, "content") and (hasattr(raw, "role") or getattr(raw, "type", None) in _LANGCHAIN)
+
+
+def read_object(raw: object, *, index: int) -> Message:
+    """A message from an object's attributes; `message.seen` is the dict that they spell."""
+    return attrs.evolve(read_dict(spelled(raw, index=index), index=index, origin=raw), shape=FOREIGN)
+
+
+def spelled(raw: object, *, index: int) -> dict[str, Any]:
+    """The message dict that an object's attributes spell; nested objects through their own `model_dump`."""
+    role = getattr(raw, "role", None)
+    if role is None:
+        role = _LANGCHAIN.get(getattr(raw, "type", ""))
+    fields: dict[str, Any] = {"role": getattr(role, "value", role), "content": _plain(getattr(raw, "content", None))}
+    for key in _FIELDS:
+        value = getattr(raw, key, None)
+        if value is not None and value != []:
+            fields[key] = _plain(value)
+    if fields["role"] is None:
+        raise ConversationError("message object without a role", index=index)
+    return _without_mirrored_calls(fields)
+
+
+def _without_mirrored_calls(fields: dict[str, Any]) -> dict[str, Any]:
+    """Calls once: LangChain lists them in `tool_calls` and, for Anthropic models, again as `tool_use` parts."""
+    content = fields["content"]
+    if "tool_calls" not in fields or not isinstance(content, list):
+        return fields
+    parts = [part for part in cast("list[Any]", content) if not _is_tool_use(part)]
+    return {**fields, "content": parts}
+
+
+def _is_tool_use(part: object) -> bool:
+    return isinstance(part, Mapping) and cast("Mapping[str, Any]", part).get("type") == "tool_use"
+
+
+def _plain(value: Any) -> Any:
+    """Plain dicts and lists from SDK objects (pydantic's `model_dump`), everything else as it is."""
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in cast("list[Any]", value)]
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in cast("Mapping[str, Any]", value).items()}
+    dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        return dump(exclude_none=True)
+    return value

@@ -1,0 +1,18 @@
+"""Nothing gives way."""
+
+from __future__ import annotations
+
+import attrs
+
+from assembler.ledger import Ledger
+from assembler.policies.policy import Cut
+from budgets import Tokens
+
+
+@attrs.frozen
+class Refuse:
+    """Keeps everything, so that a conversation without room raises `ContextLengthError`."""
+
+    def cut(self, ledger: Ledger, room: Tokens, /) -> Cut:
+        """All of it stays. O(1)."""
+        return Cut(ledger.first, "refused to drop anything")

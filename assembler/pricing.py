@@ -1,0 +1,81 @@
+"""What a dialect must say about tokens, so that the pipeline can add instead of recount. Knows no provider.
+
+A request costs its fixed part (system text, tools, framing) plus the sum of its messages. That sum is exact because
+chat formats put control tokens between messages (a control token ends every piece of text before tokenisation), and
+because the pieces of the system text meet only at tag seams, where the bundled encodings are additive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol, TypeAlias
+
+import attrs
+
+from assembler.messages import Message
+from assembler.tools import Tool
+from budgets import Count, TokenCountError, TokenCounter, Tokens
+
+Region: TypeAlias = Literal["instruction", "capability", "knowledge", "conversation", "framing"]
+
+NOTHING = Count(0)
+
+
+@attrs.frozen
+class Piece:
+    """A stretch of the system text that one region owns. Joined in order, the pieces are the system text."""
+
+    region: Region
+    name: str
+    text: str = attrs.field(repr=False)
+
+
+@attrs.frozen
+class FixedPrices:
+    """What the request costs before its first turn: one count a piece, a head message, a tool, and what frames them."""
+
+    pieces: tuple[Count, ...] = ()
+    head: tuple[Count, ...] = ()
+    tools: tuple[Count, ...] = ()
+    tooling: Count = NOTHING
+    """What tools cost beyond their own texts: preamble, wrapping, the slack of a bounded rule."""
+    framing: Count = NOTHING
+
+
+class Pricer(Protocol):
+    """Prices one request of one dialect for one model with one counter. Pure: the same text always costs the same."""
+
+    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
+        """The price of everything but the turns."""
+        ...
+
+    def message(self, message: Message) -> Count:
+        """What adding this message to any request costs, its own framing included. Called once a message."""
+        ...
+
+    def options(self, options: Mapping[str, Any]) -> Count:
+        """What a raw request's other keys cost (a forced tool, an output schema)."""
+        ...
+
+
+def price_pieces(texts: Sequence[str], count: TokenCounter) -> list[Tokens]:
+    """Tokens of each text such that their sum is the count of the joined whole.
+
+    Where the counter promises additive tag seams, each text is counted alone and once. Where it does not, the whole is
+    counted too, and what the joins gain or lose goes to the longest pieces.
+    """
+    counts = [count(text) for text in texts]
+    if len(texts) < 2 or getattr(count, "additive_at_tag_seams", False):
+        return counts
+    gained = count("".join(texts)) - sum(counts)
+    for place in sorted(range(len(counts)), key=counts.__getitem__, reverse=True):
+        taken = max(gained, -counts[place])
+        counts[place] += taken
+        gained -= taken
+    return counts
+
+
+def placed(error: TokenCountError, place: str) -> TokenCountError:
+    """The same failure, saying which text the counter failed on."""
+    problem = str(error).removeprefix(f"counter {error.counter} ")
+    return TokenCountError(error.counter, f"{problem} (at {place})")

@@ -1,0 +1,137 @@
+"""What was kept, what was dropped, and why. Knows tokens, names and indexes; holds no text of any prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal, TypeAlias
+
+import attrs
+
+from assembler.errors import AssemblyError
+from assembler.plan import Plan
+from budgets import Budget, Count, RegionCosts, Tokens
+
+Outcome: TypeAlias = Literal["kept", "shortened", "dropped"]
+
+
+@attrs.frozen
+class Row:
+    """One item of a region: tokens before and after the policy, what became of it, and why.
+
+    `messages` is how many messages the item stands for: a run of dropped turns shares a row. `before` is None where a
+    dropped item could not be read, so that nothing is known of its size.
+    """
+
+    region: str
+    name: str
+    before: Tokens | None
+    after: Tokens
+    outcome: Outcome = "kept"
+    reason: str = ""
+    messages: int = 0
+
+
+@attrs.frozen
+class Report:
+    """Every item of one request and a table of the regions against the budget. `str()` is a text table.
+
+    `to_dict()` is JSON-ready. Neither holds the text of an instruction, a document or a message.
+    """
+
+    rows: tuple[Row, ...]
+    costs: RegionCosts
+    count: Count
+    budget: Budget | None
+    dialect: str
+    model: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain data that JSON can carry."""
+        return {
+            "dialect": self.dialect,
+            "model": self.model,
+            "tokens": self.count.tokens,
+            "upper": self.count.upper,
+            "grade": str(self.count.grade),
+            "input_limit": None if self.budget is None else self.budget.input_limit,
+            "context_window": None if self.budget is None else self.budget.context_window,
+            "regions": self.costs.as_dict(),
+            "rows": [attrs.asdict(row) for row in self.rows],
+        }
+
+    def __str__(self) -> str:
+        from assembler.report_text import report_text
+
+        return report_text(self)
+
+
+def report_of(plan: Plan) -> Report:
+    """The report of a plan. Prices what was dropped, if nobody has; O(items)."""
+    budget = plan.terms.budget
+    return Report(
+        rows=tuple(_rows(plan)),
+        costs=plan.costs,
+        count=plan.count,
+        budget=budget,
+        dialect=plan.terms.dialect.name,
+        model=None if budget is None else budget.model,
+    )
+
+
+def _rows(plan: Plan) -> Iterator[Row]:
+    measured, prices = plan.measured, plan.measured.prices
+    for piece, count in zip(measured.rendered.pieces, prices.pieces, strict=True):
+        yield _kept(piece.region, piece.name, count)
+    for message, count in zip(measured.head, prices.head, strict=True):
+        yield _kept("instruction", f"{message.role} message at the head", count, messages=1)
+    for tool, count in zip(measured.regions.tools, prices.tools, strict=True):
+        yield _kept("capability", tool.name, count)
+    if prices.tools:
+        yield _kept("capability", "wrapping of the tools", prices.tooling)
+    yield from _conversation(plan)
+    yield _kept("framing", "framing", prices.framing)
+
+
+def _kept(region: str, name: str, count: Count, *, messages: int = 0) -> Row:
+    return Row(region, name, count.tokens, count.tokens, messages=messages)
+
+
+def _conversation(plan: Plan) -> Iterator[Row]:
+    head, first, sight = plan.sight.head, plan.first, plan.sight
+    if first > head and plan.decision is not None:
+        yield Row(
+            "conversation",
+            _span(head, first),
+            _tokens_before(plan),
+            0,
+            "dropped",
+            f"{plan.decision.policy}: {plan.decision.reason}",
+            first - head,
+        )
+    kept = list(_spans_from(plan))
+    for start, stop in reversed(kept):
+        reason = "newest turn" if stop == sight.length else ""
+        tokens = plan.ledger.turn(start, stop).tokens
+        yield Row("conversation", _span(start, stop), tokens, tokens, "kept", reason, stop - start)
+
+
+def _spans_from(plan: Plan) -> Iterator[tuple[int, int]]:
+    for start, stop in plan.sight.turns_newest_first():
+        if start < plan.first:
+            return
+        yield start, stop
+
+
+def _span(start: int, stop: int) -> str:
+    return f"message {start}" if stop - start == 1 else f"messages {start}-{stop - 1}"
+
+
+def _tokens_before(plan: Plan) -> Tokens | None:
+    """What the dropped turns would have cost. A dropped message may be one that no API would take: then nobody knows."""
+    try:
+        return plan.ledger.dropped_tokens(plan.first)
+    except AssemblyError:
+        return None
+
+
+__all__ = ["Outcome", "Report", "Row", "report_of"]

@@ -1,0 +1,81 @@
+"""The report as a table for people: 80 columns, no colour, a bar for each region."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assembler.report import Report, Row
+from budgets import Grade, Tokens
+
+WIDTH = 80
+"""Columns: the narrowest terminal that people still open."""
+
+_BAR = 24
+_NAME = 34
+_NUMBER = 9
+_REGIONS = ("instruction", "capability", "knowledge", "conversation", "framing")
+
+
+def report_text(report: Report) -> str:
+    """The report in at most 80 columns: a headline, the regions against the budget, then every item."""
+    return "\n".join([*_headline(report), "", *_region_table(report), "", *_item_table(report)])
+
+
+def _headline(report: Report) -> Iterator[str]:
+    tokens, upper = report.count.tokens, report.count.upper
+    grade = str(report.count.grade) if report.count.grade is Grade.EXACT else f"{report.count.grade}, at most {upper:,}"
+    target = f" for {report.model}" if report.model else ""
+    yield f"{tokens:,} tokens ({grade}) as {report.dialect}{target}"
+    if report.budget is not None:
+        limit = report.budget.input_limit
+        yield f"limit {limit:,} = {report.budget.arithmetic()}; {limit - upper:,} left, {_percent(upper, limit)} full"
+
+
+def _percent(part: Tokens, whole: Tokens) -> str:
+    return f"{part / whole:.0%}" if whole else "100%"
+
+
+def _region_table(report: Report) -> Iterator[str]:
+    whole = report.budget.input_limit if report.budget is not None else report.count.tokens
+    yield f"{'region':<14}{'tokens':>{_NUMBER}}{'share':>7}  "
+    for region, tokens in report.costs.as_dict().items():
+        if region in _REGIONS:
+            yield f"{region:<14}{tokens:>{_NUMBER},}{_percent(tokens, whole):>7}  {_bar(tokens, whole)}".rstrip()
+
+
+def _bar(tokens: Tokens, whole: Tokens) -> str:
+    """Eighths of a cell, so that a small region still shows."""
+    eighths = round(8 * _BAR * min(max(tokens, 0), whole) / whole) if whole else 0
+    if tokens > 0:
+        eighths = max(eighths, 1)
+    full, rest = divmod(eighths, 8)
+    return "█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")
+
+
+def _item_table(report: Report) -> Iterator[str]:
+    yield f"{'item':<{_NAME}}{'before':>{_NUMBER}}{'after':>{_NUMBER}}  outcome"
+    region = ""
+    for row in report.rows:
+        if row.region != region:
+            region = row.region
+            yield f"{region}"
+        yield from _item(row)
+
+
+def _item(row: Row) -> Iterator[str]:
+    before = "?" if row.before is None else f"{row.before:,}"
+    counted = f" ({row.messages} messages)" if row.messages > 1 and row.outcome == "dropped" else ""
+    name = _fitted(f"  {row.name}{counted}", _NAME - 1)
+    line = f"{name:<{_NAME}}{before:>{_NUMBER}}{row.after:>{_NUMBER},}  {row.outcome}"
+    if row.reason and len(line) + len(row.reason) + 2 <= WIDTH:
+        yield f"{line}: {row.reason}"
+    else:
+        yield line
+        if row.reason:
+            yield _fitted(f"      {row.reason}", WIDTH)
+
+
+def _fitted(text: str, width: int) -> str:
+    """One line of at most `width` characters, whatever a source or a tool is called."""
+    flat = "".join(character if character.isprintable() else "�" for character in text)
+    return flat if len(flat) <= width else flat[: width - 1] + "…"

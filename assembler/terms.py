@@ -1,0 +1,81 @@
+"""Under what terms a request is assembled: budget, dialect, policies, strategy. Frozen, shared by every fork."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+import attrs
+
+from assembler.dialects import DIALECTS, Dialect, plain
+from assembler.policies import OverflowPolicy
+from assembler.pricing import Pricer
+from assembler.strategies import Strategy
+from budgets import Budget, BudgetError, TokenCounter, tiktoken_counter
+
+
+@attrs.frozen(eq=False)
+class Terms:
+    """What was asked for once and holds for every build. `pricer` follows from the rest."""
+
+    budget: Budget | None
+    dialect: Dialect
+    policies: tuple[OverflowPolicy, ...]
+    strategy: Strategy
+    pricer: Pricer = attrs.field(repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        budget: Budget | None,
+        dialect: Dialect | None,
+        on_overflow: OverflowPolicy | Iterable[OverflowPolicy],
+        strategy: Strategy,
+    ) -> Terms:
+        """Terms from what the caller passed. Raises `BudgetError` for what is no budget and no policy."""
+        if budget is not None and not isinstance(cast(object, budget), Budget):
+            raise BudgetError(f"budget: expected a Budget, got {type(budget).__name__}; pass Budget(context_window=…)")
+        spoken = dialect if dialect is not None else _dialect_for(budget)
+        model = budget.model if budget is not None else None
+        return cls(
+            budget, spoken, _ladder(on_overflow), strategy, spoken.pricer(model, counter_for(budget))
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Terms.of, (self.budget, self.dialect, self.policies, self.strategy)
+
+    def asked(self) -> tuple[object, ...]:
+        """What the caller asked for: two terms that asked the same build the same."""
+        return (self.budget, self.dialect, self.policies, self.strategy)
+
+
+def counter_for(budget: Budget | None) -> TokenCounter:
+    """The counter of a budget; without one, exact o200k_base."""
+    return tiktoken_counter() if budget is None else budget.token_counter
+
+
+def _ladder(on_overflow: OverflowPolicy | Iterable[OverflowPolicy]) -> tuple[OverflowPolicy, ...]:
+    given = on_overflow if isinstance(on_overflow, Iterable) else (on_overflow,)
+    rungs = tuple(cast("Iterable[OverflowPolicy]", given))
+    for rung in rungs:
+        if isinstance(rung, type) or not callable(getattr(rung, "cut", None)):
+            raise BudgetError(
+                f"on_overflow: expected a policy such as Refuse() or TrimOldest(), got {_named(rung)}; "
+                "a policy is an object with a method cut(ledger, room)"
+            )
+    if not rungs:
+        raise BudgetError("on_overflow: expected at least one policy, got an empty ladder; pass Refuse()")
+    return rungs
+
+
+def _named(rung: object) -> str:
+    return f"the class {rung.__name__}: call it" if isinstance(rung, type) else type(rung).__name__
+
+
+def _dialect_for(budget: Budget | None) -> Dialect:
+    """The dialect that the budget's model is spoken to in; `plain` without a model or for an unknown one."""
+    if budget is None or budget.model is None:
+        return plain
+    from budgets.models import dialect_of
+
+    return DIALECTS.get(dialect_of(budget.model) or "plain", plain)
