@@ -1,0 +1,120 @@
+"""Which pricing rules, vocabulary and dialect a model's name stands for. Knows spellings; knows no window.
+
+Families are as fine as the recorded counts tell models apart, and no finer:
+
+| family           | models                                      | why it is one |
+|------------------|---------------------------------------------|---|
+| `gpt-3.5-0301`   | gpt-3.5-turbo-0301                          | 4 tokens per message, names replace the role |
+| `gpt-4`          | gpt-3.5*, gpt-35*, gpt-4, gpt-4-*           | cl100k_base, the first tool format |
+| `gpt-4o`         | gpt-4o*, gpt-4.1*, gpt-4.5*, gpt-audio*     | o200k_base, the second tool format |
+| `gpt-5`          | o1*, o3*, o4*, codex-*, gpt-5* and later    | reply primer of 2; 6 and later by analogy |
+| `gpt-oss`        | gpt-oss-*                                   | o200k_harmony, a hidden system message |
+| `claude-3`       | Claude 2 to 4.5                             | one tokenizer, never published |
+| `claude-4.6`     | Claude 4.6                                  | between the two, assigned to neither |
+| `claude-4.7`     | Claude 4.7 and later, or no version         | a tokenizer of about half as many tokens again |
+| `gemini-2.0`     | Gemini 1.0, 1.5, 2.0                        | the gemma 1 vocabulary |
+| `gemini-2.5`     | Gemini 2.5                                  | the gemma 3 vocabulary |
+| `gemini-3`       | Gemini 3 and later, and `gemini-…-latest`   | the gemma 3 vocabulary as far as recorded |
+| `gemma` … `grok` | also `mistral`, `deepseek`, `llama`, `qwen` | a distilled model counts as what it was made from |
+"""
+
+from __future__ import annotations
+
+import re
+
+from budgets.models.names import bare
+
+_FAMILIES = tuple(
+    (re.compile(pattern), family)
+    for pattern, family in (
+        (r"gpt-3\.?5-(turbo-)?0301$", "gpt-3.5-0301"),
+        (r"gpt-oss(-|$)", "gpt-oss"),
+        (r"(chatgpt-4o|gpt-4o|gpt-4\.1|gpt-4\.5|gpt-audio)(-|$)", "gpt-4o"),
+        (r"(gpt-3\.?5|gpt-4)(-|$)", "gpt-4"),
+        (r"(gpt-([5-9]|1\d)([.-]|$)|o[134](-|$)|codex-)", "gpt-5"),
+        (r"(gpt-)?(chat|daybreak-\w+)-latest$", "gpt-5"),
+        (r"(qwen|qwq|qvq)|deepseek-.*-qwen", "qwen"),
+        (r"(llama|(cerebras|groq)-llama)|deepseek-.*-llama", "llama"),
+        (r"deepseek", "deepseek"),
+        (r"(labs-|open-)?(mi|code|dev|magi|mini|lean)stral|(open-)?mixtral|(pix|vox)tral", "mistral"),
+        (r"grok-", "grok"),
+        (r"gemma(-|\d)|gemini-gemma", "gemma"),
+    )
+)
+
+_ENCODINGS = {
+    "gpt-3.5-0301": "cl100k_base",
+    "gpt-4": "cl100k_base",
+    "gpt-4o": "o200k_base",
+    "gpt-5": "o200k_base",
+    "gpt-oss": "o200k_harmony",
+}
+# tiktoken 0.14 maps gpt-5* and o1, o3, o4-mini to o200k_base and says nothing of what came after them.
+_UNPUBLISHED = re.compile(r"gpt-([6-9]|1\d)|(gpt-)?(chat|daybreak-\w+)-latest$")
+
+_DIALECTS = {
+    "anthropic": "anthropic",
+    "google": "gemini",
+    "mistral": "mistral",
+}
+_OPENAI_COMPATIBLE = ("openai", "deepseek", "meta", "qwen", "xai", "groq", "bedrock", "openrouter")
+
+_CLAUDE = re.compile(r"claude-(?:[a-z]+-)?v?(\d+)(?:[.-](\d{1,2})(?!\d))?")
+_GEMINI = re.compile(r"gemini-(?:[a-z-]+-)?(\d+)(?:\.(\d+))?(?![\d])")
+
+
+def family_of(name: str) -> str | None:
+    """The family whose pricing rules a model follows, None when the name fits none. Any spelling, known or not."""
+    plain = bare(name)
+    if plain.startswith("claude-"):
+        return _claude_family(plain)
+    if plain.startswith("gemini-") and not plain.startswith("gemini-gemma"):
+        return _gemini_family(plain)
+    return next((family for pattern, family in _FAMILIES if pattern.match(plain)), None)
+
+
+def encoding_of(name: str) -> str | None:
+    """The bundled vocabulary that is the model's own, None where it has none or nobody published which.
+
+    Source: tiktoken 0.14, `tiktoken/model.py`, read 2026-11.
+    """
+    if _UNPUBLISHED.match(bare(name)):
+        return None
+    return _ENCODINGS.get(family_of(name) or "")
+
+
+def dialect_of(name: str, *, provider: str | None = None) -> str | None:
+    """The dialect a model is spoken to in: by its family, else by its provider, else None.
+
+    DeepSeek, Llama, Qwen, Grok and gpt-oss are spoken to as their hosts are: in OpenAI's chat format.
+    """
+    family = family_of(name) or ""
+    if family.startswith("claude"):
+        return "anthropic"
+    if family.startswith(("gemini", "gemma")):
+        return "gemini"
+    if family == "mistral":
+        return "mistral"
+    if family or provider in _OPENAI_COMPATIBLE:
+        return "openai_chat"
+    return _DIALECTS.get(provider or "")
+
+
+def _claude_family(name: str) -> str:
+    found = _CLAUDE.match(name)
+    if "instant" in name or (found and _version(found) < (4, 6)):
+        return "claude-3"
+    return "claude-4.6" if found and _version(found) == (4, 6) else "claude-4.7"
+
+
+def _gemini_family(name: str) -> str:
+    found = _GEMINI.match(name)
+    if found is None:
+        return "gemini-2.0" if name in ("gemini-pro", "gemini-pro-vision") else "gemini-3"
+    if _version(found) < (2, 5):
+        return "gemini-2.0"
+    return "gemini-2.5" if _version(found) < (3, 0) else "gemini-3"
+
+
+def _version(found: re.Match[str]) -> tuple[int, int]:
+    return int(found[1]), int(found[2] or 0)

@@ -1,0 +1,121 @@
+"""How one model is spelled in many places. Knows prefixes and suffixes; knows no number and no model.
+
+A spelling is taken apart by closed rules only: a name that merely starts like a known one stays unknown.
+
+| written as                                   | read as                      | rule |
+|----------------------------------------------|------------------------------|---|
+| `openai/gpt-4o`, `openai:gpt-4o`             | `gpt-4o` of OpenAI           | a route of `ROUTES` before `/` or `:` |
+| `models/gemini-2.5-pro`                      | `gemini-2.5-pro`             | Gemini's resource names |
+| `ft:gpt-4o-2024-08-06:org::id`               | `gpt-4o-2024-08-06`          | OpenAI's fine-tuned models |
+| `us.anthropic.claude-opus-4-1-20250805-v1:0` | `claude-opus-4-1-20250805`   | Bedrock: region, vendor, version |
+| `claude-sonnet-4-5@20250929`                 | `claude-sonnet-4-5-20250929` | Vertex: `@` before a version |
+| `gpt-35-turbo`                               | `gpt-3.5-turbo`              | Azure cannot write the dot |
+| `…-2025-08-07`, `…-20250929`, `…-latest`     | the name without it          | only when the full name has no row |
+| `gemini-…-002`, `gemini-…-preview-05-06`     | the name without it          | Google's versions and dated previews |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+VENDORS = ("openai", "anthropic", "google", "mistral", "deepseek", "meta", "qwen", "xai")
+"""Who makes the models: a bare name is looked for here first, in this order."""
+
+HOSTS = ("groq", "bedrock", "openrouter")
+"""Who only serves them, sometimes in a smaller window: looked for after the vendors."""
+
+_OWN = {
+    "openai": ("openai",),
+    "anthropic": ("anthropic",),
+    "google": ("google", "gemini", "google-gla", "google_genai", "google-genai", "models"),
+    "mistral": ("mistral", "mistralai"),
+    "deepseek": ("deepseek", "deepseek-ai"),
+    "meta": ("meta", "meta-llama", "meta_llama", "llama"),
+    "qwen": ("qwen", "alibaba", "dashscope"),
+    "xai": ("xai", "x-ai"),
+    "groq": ("groq",),
+}
+_CLOUDS = (
+    "azure",
+    "azure_ai",
+    "azure_openai",
+    "azure-openai",
+    "vertex",
+    "vertex_ai",
+    "google-vertex",
+    "google_vertexai",
+)
+
+ROUTES: dict[str, tuple[str, ...]] = {
+    **{route: (provider,) for provider, routes in _OWN.items() for route in routes},
+    **dict.fromkeys(_CLOUDS, VENDORS),
+    **dict.fromkeys(("bedrock", "bedrock_converse", "amazon-bedrock", "aws"), ("bedrock", *VENDORS)),
+    "openrouter": ("openrouter", *VENDORS),
+}
+"""What may stand before `/` or `:`, and whose models it may mean."""
+
+_BEDROCK = re.compile(
+    r"(?:(?:us|eu|apac|global|jp|au|ca|in|sa|us-gov)\.)?"
+    r"(?P<vendor>anthropic|deepseek|google|meta|mistral|openai|qwen|xai)\.(?P<model>.+)"
+)
+_BEDROCK_VERSION = re.compile(r"-v\d+(?::\d+k?)*$|-\d+:\d+$")
+_DATE = re.compile(r"-(?:19|20)\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])$")
+_GOOGLE_VERSION = re.compile(r"(?<=\w)-(?:00\d|preview-\d\d-(?:20)?\d\d)$")
+
+
+def candidates(name: str) -> Iterator[tuple[str, str]]:
+    """The rows that a spelling may mean, as (provider, name), the likeliest first. At most about a hundred."""
+    whole, *taken_apart = _readings(_plain(name))
+    # A route is believed before a host whose own names hold slashes: deepseek/deepseek-chat is DeepSeek's.
+    for providers, spelled in (*taken_apart, whole):
+        for form in _forms(spelled):
+            for provider in providers:
+                yield provider, form
+
+
+def bare(name: str) -> str:
+    """The name alone, lower case: no route, region, vendor or fine-tuning mark; dates and versions stay.
+
+    A pure rule on the spelling: it answers for names that nobody knows.
+    """
+    *_, (_, spelled) = _readings(_plain(name))
+    return spelled.rsplit("/", 1)[-1]
+
+
+def _plain(name: str) -> str:
+    """Lower case, without the mark of a fine-tuned model or the account part of a Bedrock ARN."""
+    plain = name.strip().lower()
+    if plain.startswith("arn:aws") and ":bedrock:" in plain:
+        plain = plain.rsplit("/", 1)[-1]
+    for route in ("openai/", "openai:", "azure/"):
+        if plain.startswith(f"{route}ft:"):
+            plain = plain.removeprefix(route)
+    if plain.startswith("ft:"):
+        plain = plain.split(":")[1]
+    return plain.replace("@", "-").replace("gpt-35-", "gpt-3.5-")
+
+
+def _readings(name: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Every way to split off routes, outermost first; the last reading has the fewest prefixes left."""
+    allowed: tuple[str, ...] = (*VENDORS, *HOSTS)
+    yield allowed, name
+    while (split := re.match(r"([^/:]+)[/:](.+)", name)) and split[1] in ROUTES:
+        allowed = tuple(provider for provider in ROUTES[split[1]] if provider in allowed)
+        name = split[2]
+        yield allowed, name
+    if bedrock := _BEDROCK.fullmatch(name):
+        yield ("bedrock",), f"{bedrock['vendor']}.{bedrock['model']}"
+        yield (bedrock["vendor"],), _BEDROCK_VERSION.sub("", bedrock["model"])
+
+
+def _forms(name: str) -> Iterator[str]:
+    """The name itself, then without the suffixes that only say when it was made."""
+    yield name
+    undated = _DATE.sub("", name)
+    if undated != name:
+        yield undated
+    if name.endswith("-latest"):
+        yield name.removesuffix("-latest")
+    if name.startswith("gemini-") and (unversioned := _GOOGLE_VERSION.sub("", name)) != name:
+        yield unversioned
