@@ -32,7 +32,7 @@ def _rebuild(cls: type[AssemblyError], args: tuple[Any, ...], state: dict[str, A
     return error
 
 
-class Evidence(AssemblyError):
+class Evidence(AssemblyError):  # noqa: N818 - what its subclasses share, never raised itself
     """An error that pickles with its attributes, whatever its constructor asks for."""
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -54,9 +54,7 @@ class ContextLengthError(Evidence):
     smallest_window: int
     advice: str
 
-    def __init__(
-        self, *, required: int, costs: RegionCosts, budget: Budget, smallest_window: int, advice: str
-    ) -> None:
+    def __init__(self, *, required: int, costs: RegionCosts, budget: Budget, smallest_window: int, advice: str) -> None:
         self.required = required
         self.available = budget.input_limit
         self.excess = required - budget.input_limit

@@ -12,7 +12,7 @@ from base64 import b64decode
 from binascii import b2a_base64
 from collections.abc import Sequence
 from hashlib import sha256
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 # lc=4 packed the three files smallest of the settings tried (lc 0, 2, 3, 4; pb 0, 2).
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 4, "lp": 0, "pb": 0}]
@@ -30,7 +30,7 @@ def parse(published: bytes) -> list[bytes]:
 
 
 def pack(tokens: Sequence[bytes]) -> bytes:
-    """The packed bytes: the same tokens always give the same bytes under the same liblzma. Seconds, not milliseconds."""
+    """The packed bytes, the same for the same tokens and liblzma. Takes seconds."""
     return lzma.compress(bytes(map(len, tokens)) + b"".join(tokens), format=lzma.FORMAT_XZ, filters=_FILTERS)
 
 
@@ -38,7 +38,7 @@ def unpack(packed: bytes, entries: int) -> list[bytes]:
     """The tokens back, in rank order. Raises lzma.LZMAError or EOFError on damage that xz itself can see."""
     plain = lzma.decompress(packed)
     seams = list(accumulate(plain[:entries], initial=entries))
-    return [plain[start:end] for start, end in zip(seams, seams[1:], strict=False)]
+    return [plain[start:end] for start, end in pairwise(seams)]
 
 
 def published_sha256(tokens: Sequence[bytes]) -> str:

@@ -1,0 +1,195 @@
+"""A context window, and the part of it that a request may fill. Knows integers; knows nothing about messages."""
+
+from __future__ import annotations
+
+import functools
+import pickle
+from collections.abc import Mapping
+from typing import Any, Self
+
+import attrs
+
+from budgets.count import TokenCounter, Tokens
+from budgets.counters.guard import Guarded, name_of, refuse_wrong_arity
+from budgets.counters.memo import Memoised, memoised
+from budgets.counters.tiktoken import tiktoken_counter
+from budgets.errors import BudgetError
+from budgets.limit import Limit, limits_by_region
+from budgets.numbers import whole_tokens
+
+_NUMBERS = ("context_window", "max_output_tokens", "reasoning_tokens", "overhead", "safety_margin")
+_NO_LIMITS: Mapping[str, Limit] = {}
+
+
+def _callable_with_a_text(_budget: object, _field: object, counter: TokenCounter | None) -> None:
+    if counter is not None and not isinstance(counter, Guarded):
+        refuse_wrong_arity(counter)
+
+
+def _a_name(_budget: object, _field: object, model: Any) -> None:
+    if model is not None and not (isinstance(model, str) and model.strip()):
+        raise BudgetError(
+            "model is empty" if isinstance(model, str) else f"model is a {type(model).__name__}, not a name"
+        )
+
+
+def _shown(counter: TokenCounter | None) -> str:
+    return "None" if counter is None else name_of(counter)
+
+
+@attrs.frozen
+class Budget:
+    """A context window less what is kept free in it. All numbers are tokens.
+
+    `max_output_tokens` and `reasoning_tokens` are reserved for the answer; `max_input_tokens` is a provider's own cap
+    on the input, where it has one; `overhead` is what the caller adds outside of this library; `safety_margin` is for
+    doubt. `counter` is any callable from a text to its tokens; without one the model's own vocabulary counts if it was
+    published, else o200k_base: exact, offline. Raises BudgetError for numbers that are negative, not whole or bools,
+    and for a reserve that leaves no room.
+    """
+
+    context_window: Tokens
+    max_output_tokens: Tokens = attrs.field(default=0, kw_only=True)
+    reasoning_tokens: Tokens = attrs.field(default=0, kw_only=True)
+    max_input_tokens: Tokens | None = attrs.field(default=None, kw_only=True)
+    overhead: Tokens = attrs.field(default=0, kw_only=True)
+    safety_margin: Tokens = attrs.field(default=0, kw_only=True)
+    # Not hashed: equal budgets still hash alike, and a counter or a mapping need not be hashable.
+    counter: TokenCounter | None = attrs.field(
+        default=None, kw_only=True, hash=False, repr=_shown, validator=_callable_with_a_text
+    )
+    model: str | None = attrs.field(default=None, kw_only=True, validator=_a_name)
+    limits: Mapping[str, Limit] = attrs.field(default=_NO_LIMITS, kw_only=True, hash=False)
+
+    def __attrs_post_init__(self) -> None:
+        # Frozen, so the door is the only place where a numpy number can become an int.
+        for name in _NUMBERS:
+            object.__setattr__(self, name, whole_tokens(getattr(self, name), name))
+        if self.max_input_tokens is not None:
+            object.__setattr__(self, "max_input_tokens", whole_tokens(self.max_input_tokens, "max_input_tokens"))
+        object.__setattr__(self, "limits", limits_by_region(self.limits))
+        if self.max_output_tokens + self.reasoning_tokens >= self.context_window:
+            raise BudgetError(
+                f"no room is left for a request: {_difference(self._window_terms())} is not above 0. "
+                "Enlarge context_window or reserve less for the answer."
+            )
+
+    @classmethod
+    def for_model(
+        cls,
+        name: str,
+        *,
+        context_window: Tokens | None = None,
+        max_output_tokens: Tokens = 0,
+        reasoning_tokens: Tokens = 0,
+        max_input_tokens: Tokens | None = None,
+        overhead: Tokens = 0,
+        safety_margin: Tokens = 0,
+        counter: TokenCounter | None = None,
+        limits: Mapping[str, Limit] = _NO_LIMITS,
+    ) -> Self:
+        """The budget of a model by its published window and input cap, either of them replaced where given.
+
+        `max_output_tokens` stays what the caller reserves. Raises UnknownModelError for a name that the tables do not
+        hold, and BudgetError for a reserve above the most that the model answers.
+        """
+        from budgets.models import facts
+
+        published = facts(name)
+        reserve = whole_tokens(max_output_tokens, "max_output_tokens")
+        if published.max_output is not None and reserve > published.max_output:
+            raise BudgetError(
+                f"max_output_tokens is {reserve}, but {name} answers with at most {published.max_output} "
+                f"({published.source}): {reserve - published.max_output} too many."
+            )
+        return cls(
+            published.window if context_window is None else context_window,
+            max_output_tokens=reserve,
+            reasoning_tokens=reasoning_tokens,
+            max_input_tokens=published.max_input if max_input_tokens is None else max_input_tokens,
+            overhead=overhead,
+            safety_margin=safety_margin,
+            counter=counter,
+            model=name,
+            limits=limits,
+        )
+
+    @property
+    def input_limit(self) -> Tokens:
+        """The most that a request may cost. Never below 0: an overhead larger than the room leaves none."""
+        first, *rest = (amount for amount, _ in self._terms())
+        return max(0, first - sum(rest))
+
+    def available(self, used: Tokens = 0) -> Tokens:
+        """What `used` tokens leave of `input_limit`. Never below 0."""
+        return max(0, self.input_limit - used)
+
+    def arithmetic(self) -> str:
+        """How `input_limit` comes about, such as `12000 context_window - 4000 max_output_tokens`; no zero terms."""
+        return _difference(self._terms())
+
+    @functools.cached_property
+    def token_counter(self) -> Memoised:
+        """What counts for this budget: total (an int >= 0 or TokenCountError) and with a bounded memory.
+
+        Budgets without a counter of their own share one memory per vocabulary and process. To share one between
+        budgets that have, pass each the same `memoised(counter)`.
+        """
+        if self.counter is None:
+            return _bundled(self._encoding())
+        return self.counter if isinstance(self.counter, Memoised) else memoised(self.counter)
+
+    def _encoding(self) -> str:
+        from budgets.models import encoding_of
+
+        return (encoding_of(self.model) if self.model else None) or "o200k_base"
+
+    def _window_terms(self) -> list[tuple[Tokens, str]]:
+        reserves = [(self.max_output_tokens, "max_output_tokens"), (self.reasoning_tokens, "reasoning_tokens")]
+        return [(self.context_window, "context_window"), *_not_zero(reserves)]
+
+    def _terms(self) -> list[tuple[Tokens, str]]:
+        """Minuend first: the window less its reserves, or the provider's input cap where that is smaller."""
+        reserved = self.max_output_tokens + self.reasoning_tokens
+        terms = self._window_terms()
+        if self.max_input_tokens is not None and self.max_input_tokens < self.context_window - reserved:
+            terms = [(self.max_input_tokens, "max_input_tokens")]
+        return terms + _not_zero([(self.overhead, "overhead"), (self.safety_margin, "safety_margin")])
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, _memo: object) -> Self:
+        """Itself: it is frozen, and a copied counter would count twice."""
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        _refuse_unpicklable(self.counter)
+        return _restored, (type(self), {field.name: getattr(self, field.name) for field in attrs.fields(type(self))})
+
+
+def _not_zero(terms: list[tuple[Tokens, str]]) -> list[tuple[Tokens, str]]:
+    return [(amount, name) for amount, name in terms if amount]
+
+
+def _difference(terms: list[tuple[Tokens, str]]) -> str:
+    return " - ".join(f"{amount} {name}" for amount, name in terms)
+
+
+@functools.cache
+def _bundled(encoding: str) -> Memoised:
+    return memoised(tiktoken_counter(encoding))
+
+
+def _restored(cls: type[Budget], fields: dict[str, Any]) -> Budget:
+    return cls(**fields)
+
+
+def _refuse_unpicklable(counter: TokenCounter | None) -> None:
+    try:
+        pickle.dumps(counter)
+    except Exception as failure:
+        raise BudgetError(
+            f"the budget cannot be pickled, because its counter {_shown(counter)} cannot: "
+            "pass a function defined at the top of a module, or one of the bundled counters."
+        ) from failure

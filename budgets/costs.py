@@ -1,0 +1,39 @@
+"""What a request costs, region by region. Knows integers; knows nothing about messages."""
+
+from __future__ import annotations
+
+import attrs
+
+from budgets.count import Tokens
+
+
+@attrs.frozen
+class RegionCosts:
+    """Tokens of the four regions, and of the framing that the chat format adds around them. They add up to `total`."""
+
+    instruction: Tokens = 0
+    capability: Tokens = 0
+    knowledge: Tokens = 0
+    conversation: Tokens = 0
+    framing: Tokens = 0
+
+    @property
+    def total(self) -> Tokens:
+        """All five together."""
+        return self.instruction + self.capability + self.knowledge + self.conversation + self.framing
+
+    def as_dict(self) -> dict[str, Tokens]:
+        """The five by name, in the order in which a request is laid out."""
+        return attrs.asdict(self)
+
+    def __add__(self, other: RegionCosts) -> RegionCosts:
+        return RegionCosts(
+            instruction=self.instruction + other.instruction,
+            capability=self.capability + other.capability,
+            knowledge=self.knowledge + other.knowledge,
+            conversation=self.conversation + other.conversation,
+            framing=self.framing + other.framing,
+        )
+
+    def __str__(self) -> str:
+        return ", ".join(f"{region} {tokens}" for region, tokens in self.as_dict().items())

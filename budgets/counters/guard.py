@@ -1,0 +1,171 @@
+"""What every counter promises, and how a foreign one is held to it. Knows no tokenizer.
+
+A counter is total: any text without lone surrogates gives an int >= 0, anything else is a TokenCountError. Only what
+asks the program itself to stop passes through unchanged: see `_STOPS`.
+"""
+
+from __future__ import annotations
+
+import inspect
+
+import attrs
+
+from budgets.count import Grade, TokenCounter, Tokens
+from budgets.errors import BudgetError, TokenCountError
+from budgets.numbers import index_of
+
+_STOPS = (KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError)
+"""Together with asyncio's CancelledError: not failures of a counter, and never wrapped as one."""
+
+
+class Guarded:
+    """A counter that keeps the promise by itself: a bundled one or a wrapper. Nothing needs to wrap it again."""
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        """Engine and vocabulary, as errors and reports print them."""
+        raise NotImplementedError
+
+    @property
+    def grade(self) -> Grade:
+        """What a count of this counter is worth as a count of its own tokenizer."""
+        return Grade.EXACT
+
+    @property
+    def additive_at_tag_seams(self) -> bool:
+        r"""Whether counts add where a tag ends and the next begins.
+
+        True promises n(a + sep) + n(b) == n(a + sep + b) for every a that ends with ">", every sep of one or more
+        newlines and every b that starts with "<".
+        """
+        return False
+
+    def __call__(self, text: str, /) -> Tokens:
+        """Tokens of `text`."""
+        raise NotImplementedError
+
+
+def name_of(counter: TokenCounter) -> str:
+    """What to call a counter in errors: its `name`, or that of its function or class. Never its repr."""
+    for attribute in ("name", "__qualname__"):
+        found = getattr(counter, attribute, None)
+        if isinstance(found, str) and found:
+            return found
+    return type(counter).__qualname__
+
+
+def refuse_surrogates(name: str, text: str) -> None:
+    """Raise TokenCountError if `text` holds a lone surrogate: engines disagree on it, and no API accepts it. O(text).
+
+    tiktoken counts it as U+FFFD, tokenizers raises TypeError, an HTTP client fails on it later.
+    """
+    if text.isascii():
+        return
+    offset = None
+    try:
+        text.encode()
+    except UnicodeEncodeError as failure:  # it holds the text: leave no trace of it in the chain
+        offset = failure.start
+    if offset is not None:
+        raise TokenCountError(
+            name, f"cannot count a lone surrogate (offset {offset}): no UTF-8 spells it. Decode the source again."
+        )
+
+
+def failure_of(name: str, failure: BaseException) -> BaseException:
+    """What to raise for an exception out of an engine: itself if it must pass through, else a TokenCountError.
+
+    Rust engines panic with a BaseException (pyo3's PanicException), so `except Exception` is not enough.
+    """
+    from asyncio import CancelledError  # heavy, and wanted only once something has failed
+
+    if isinstance(failure, (*_STOPS, CancelledError, TokenCountError)):
+        return failure
+    error = TokenCountError(name, f"failed with {type(failure).__name__}")
+    error.__cause__ = failure
+    return error
+
+
+def tokens_answered(name: str, answer: object) -> Tokens:
+    """The answer as an int >= 0, numpy's integers included. Raises TokenCountError for anything else."""
+    if type(answer) is int and answer >= 0:
+        return answer
+    tokens = index_of(answer)
+    if tokens is None:
+        shown = repr(answer) if answer is None or isinstance(answer, bool | float) else f"a {type(answer).__name__}"
+        raise TokenCountError(name, f"returned {shown} (int >= 0 expected)")
+    if tokens < 0:
+        raise TokenCountError(name, f"returned {tokens} (int >= 0 expected)")
+    return tokens
+
+
+@attrs.frozen
+class TotalCounter(Guarded):
+    """Another's counter, held to the promise: an int >= 0, or TokenCountError with the cause chained."""
+
+    counter: TokenCounter = attrs.field(repr=name_of)
+
+    @property
+    def name(self) -> str:
+        """The wrapped counter's."""
+        return name_of(self.counter)
+
+    @property
+    def grade(self) -> Grade:
+        """The wrapped counter's, exact unless it says otherwise: its own count is what its user wants."""
+        claimed = getattr(self.counter, "grade", Grade.EXACT)
+        return claimed if isinstance(claimed, Grade) else Grade.EXACT
+
+    @property
+    def additive_at_tag_seams(self) -> bool:
+        """The wrapped counter's promise; no promise unless it gives one."""
+        return getattr(self.counter, "additive_at_tag_seams", False) is True
+
+    def __call__(self, text: str, /) -> Tokens:
+        """Tokens of `text`, or TokenCountError."""
+        refuse_surrogates(self.name, text)
+        try:
+            answer = self.counter(text)
+        except BaseException as failure:
+            raise failure_of(self.name, failure)  # noqa: B904 - chained there, unless it is the failure itself
+        return tokens_answered(self.name, answer)
+
+
+def total_counter(counter: TokenCounter) -> Guarded:
+    """`counter` held to the promise of this module; a counter that keeps it already is returned as it is.
+
+    Raises BudgetError at once if `counter` cannot be called with one text.
+    """
+    if isinstance(counter, Guarded):
+        return counter
+    refuse_wrong_arity(counter)
+    return TotalCounter(counter)
+
+
+def refuse_wrong_arity(counter: TokenCounter) -> None:
+    """Raise BudgetError unless `counter` can be called with exactly one text and answers at once.
+
+    Builtins that do not tell their signature are believed; what they answer is checked at each count anyway.
+    """
+    if not callable(counter):
+        raise BudgetError(f"counter is a {type(counter).__name__}, not a callable from a text to its tokens")
+    called: object = counter if inspect.isroutine(counter) else type(counter).__call__
+    if inspect.iscoroutinefunction(called):
+        raise BudgetError(f"counter {name_of(counter)} is a coroutine function: pass one that answers at once")
+    try:
+        signature = inspect.signature(counter)
+    except ValueError:
+        return
+    try:
+        signature.bind("")
+    except TypeError:
+        raise BudgetError(
+            f"counter {name_of(counter)} cannot be called with one text: its signature is {_parameters(signature)}"
+        ) from None
+
+
+def _parameters(signature: inspect.Signature) -> str:
+    """The parameter names alone: a default or an annotation could hold any text."""
+    return f"({', '.join(signature.parameters)})"

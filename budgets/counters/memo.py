@@ -1,0 +1,105 @@
+"""A bounded memory of counts by text. Knows no tokenizer and forgets without being asked.
+
+Exact, because a count depends on its text alone. A hit is one dictionary look-up and takes no lock.
+"""
+
+from __future__ import annotations
+
+import operator
+import threading
+from typing import Any
+
+import attrs
+
+from budgets.count import Grade, TokenCounter, Tokens
+from budgets.counters.guard import Guarded, total_counter
+from budgets.errors import BudgetError
+
+MAX_ENTRIES = 2**16
+"""Texts kept at most. An agent session of 300 turns has about a thousand."""
+MAX_CHARACTERS = 2**24
+"""Characters kept at most, all texts together: 16 MB of ASCII, four times that at the very worst."""
+
+
+@attrs.define(eq=False)
+class _Generations:
+    """Two halves of the memory: counts enter the young one; when it is full it becomes the old one, which is dropped.
+
+    So what was used since the last change of generations is never forgotten, and a change costs nothing.
+    """
+
+    young: dict[str, Tokens] = attrs.field(factory=dict)
+    old: dict[str, Tokens] = attrs.field(factory=dict)
+    characters: int = 0
+    lock: threading.Lock = attrs.field(factory=threading.Lock)
+
+    def keep(self, text: str, tokens: Tokens, max_entries: int, max_characters: int) -> None:
+        """Put a count into the young half, if the text is not too long for it."""
+        if len(text) > max_characters:
+            return
+        with self.lock:
+            if len(self.young) >= max_entries or self.characters + len(text) > max_characters:
+                self.old, self.young, self.characters = self.young, {}, 0
+            if text not in self.young:
+                self.young[text] = tokens
+                self.characters += len(text)
+
+
+def _at_least_two(_instance: object, attribute: attrs.Attribute[int], bound: int) -> None:
+    if bound < 2:  # one for each generation
+        raise BudgetError(f"{attribute.name} is {bound}, and the memo needs 2 at least")
+
+
+@attrs.frozen
+class Memoised(Guarded):
+    """A counter with a bounded memory. Shared between threads without locks on hits; a pickle of it is empty again."""
+
+    counter: Guarded
+    max_entries: int = attrs.field(default=MAX_ENTRIES, converter=operator.index, validator=_at_least_two)
+    max_characters: int = attrs.field(default=MAX_CHARACTERS, converter=operator.index, validator=_at_least_two)
+    _generations: _Generations = attrs.field(factory=_Generations, init=False, eq=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The remembered counter's."""
+        return self.counter.name
+
+    @property
+    def grade(self) -> Grade:
+        """The remembered counter's."""
+        return self.counter.grade
+
+    @property
+    def additive_at_tag_seams(self) -> bool:
+        """The remembered counter's promise."""
+        return self.counter.additive_at_tag_seams
+
+    def __call__(self, text: str, /) -> Tokens:
+        """Tokens of `text`: counted once while it is remembered."""
+        tokens = self._generations.young.get(text)
+        return self._recall(text) if tokens is None else tokens
+
+    def _recall(self, text: str) -> Tokens:
+        tokens = self._generations.old.get(text)
+        if tokens is None:
+            tokens = self.counter(text)  # outside the lock: two threads may both count, and agree
+        self._generations.keep(text, tokens, self.max_entries // 2, self.max_characters // 2)
+        return tokens
+
+    def __len__(self) -> int:
+        """How many texts are remembered: at most `max_entries`."""
+        return len(self._generations.young.keys() | self._generations.old.keys())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Memoised, (self.counter, self.max_entries, self.max_characters)
+
+
+def memoised(
+    counter: TokenCounter, *, max_entries: int = MAX_ENTRIES, max_characters: int = MAX_CHARACTERS
+) -> Memoised:
+    """`counter`, total and with a memory of at most `max_entries` texts and `max_characters` characters.
+
+    Share one memory by sharing the result. A text longer than half of `max_characters` is counted anew each time.
+    Raises BudgetError if `counter` cannot be called with one text.
+    """
+    return Memoised(total_counter(counter), max_entries, max_characters)

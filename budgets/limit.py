@@ -1,0 +1,71 @@
+"""How much one region may take of a budget. Knows numbers and the regions' names; allots nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import attrs
+
+from budgets.count import Tokens
+from budgets.errors import BudgetError
+from budgets.numbers import share, whole, whole_tokens
+
+REGIONS = ("instruction", "capability", "knowledge", "conversation")
+"""The regions that can be limited. Framing is what the format costs, and gives way to nothing."""
+
+Amount: TypeAlias = Tokens | float
+"""Tokens as an int, or a share of the budget's `input_limit` as a float in (0, 1]. 1 is a token, 1.0 is all of it."""
+
+
+def _amount(value: object, name: str) -> Amount:
+    return share(value, name) if isinstance(value, float) else whole_tokens(value, name)
+
+
+@attrs.frozen
+class Limit:
+    """At most `cap`, at least `floor`; of what is left over, `share`; among equals, higher `priority` first.
+
+    `cap` and `floor` are tokens (int) or a share of the budget's `input_limit` (float in (0, 1]); `share` is always
+    the latter. A floor that is not used flows on to the other regions. Raises BudgetError for any other number, and for
+    a floor above the cap where both are of one kind: whether a share and a number of tokens agree only a budget knows.
+    """
+
+    cap: Amount | None = None
+    floor: Amount = 0
+    share: float | None = None
+    priority: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        # Frozen, so the door is the only place where a numpy number can become an int.
+        settle = object.__setattr__
+        settle(self, "cap", None if self.cap is None else _amount(self.cap, "cap"))
+        settle(self, "floor", _amount(self.floor, "floor"))
+        settle(self, "share", None if self.share is None else share(self.share, "share"))
+        settle(self, "priority", whole(self.priority, "priority"))
+        comparable = isinstance(self.cap, float) == isinstance(self.floor, float)
+        if self.cap is not None and comparable and self.floor > self.cap:
+            raise BudgetError(f"floor {self.floor} is above cap {self.cap}: lower the floor or raise the cap")
+
+
+def limits_by_region(limits: object) -> Mapping[str, Limit]:
+    """A copy of `limits`. Raises BudgetError unless it is a mapping from region names to `Limit`."""
+    if not isinstance(limits, Mapping):
+        raise BudgetError(f"limits is a {type(limits).__name__}: a mapping from region names to Limit is expected")
+    given: Mapping[Any, Any] = limits
+    checked: dict[str, Limit] = {}
+    for region, limit in given.items():
+        if region not in REGIONS:
+            shown = repr(region) if isinstance(region, str) else f"a {type(region).__name__}"
+            raise BudgetError(f"limits has {shown}, which is no region: choose {', '.join(REGIONS)}")
+        if not isinstance(limit, Limit):
+            raise BudgetError(f"limits[{region!r}] is a {type(limit).__name__}: a Limit is expected")
+        checked[region] = limit
+    refuse_unenforced(checked)
+    return checked
+
+
+def refuse_unenforced(limits: Mapping[str, Limit]) -> None:
+    """Raise BudgetError for any limit at all: nothing holds a region to one yet, and a budget does not pretend."""
+    if limits:
+        raise BudgetError(f"limits are not enforced yet: leave them out (given for {', '.join(limits)})")
