@@ -52,7 +52,7 @@ def limits_by_region(limits: object) -> Mapping[str, Limit]:
     """A copy of `limits`. Raises BudgetError unless it is a mapping from region names to `Limit`."""
     if not isinstance(limits, Mapping):
         raise BudgetError(f"limits is a {type(limits).__name__}: a mapping from region names to Limit is expected")
-    given: Mapping[Any, Any] = limits
+    given: Mapping[Any, Any] = limits  # pyright: ignore[reportUnknownVariableType]
     checked: dict[str, Limit] = {}
     for region, limit in given.items():
         if region not in REGIONS:

@@ -24,9 +24,9 @@ BLOCK = 100_000
 _BLANKS = r"\t\x0b\x0c \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 
 
-def _runs_of(blanks: str, unless_before: str) -> re.Pattern[str]:
+def _runs_of(blanks: str, unless_before: str) -> str:
     # The look-behind keeps the search linear: without it a run that is refused is tried again from its second blank.
-    return re.compile(rf"(?<![{blanks}])[{blanks}]{{{BLOCK},}}+{unless_before}")
+    return rf"(?<![{blanks}])[{blanks}]{{{BLOCK},}}+{unless_before}"
 
 
 LINE_BREAKS_APART = _runs_of(_BLANKS, r"(?![\r\n])")
@@ -34,16 +34,14 @@ LINE_BREAKS_AS_BLANKS = _runs_of(_BLANKS + r"\r\n", "")
 
 
 def may_overflow(text: str) -> bool:
-    """Whether a run of 2 × BLOCK blanks is possible: it would fill one of the blocks looked at. O(1) below BLOCK."""
-    if len(text) < BLOCK:
-        return False
+    """Whether a run of 2 × BLOCK blanks is possible: it would fill one of the blocks looked at. O(text / BLOCK)."""
     return any(text[start : start + BLOCK].isspace() for start in range(0, len(text) - BLOCK + 1, BLOCK))
 
 
-def cut(text: str, runs: re.Pattern[str]) -> Iterator[tuple[str, str]]:
+def cut(text: str, runs: str) -> Iterator[tuple[str, str]]:
     """Pairs of a text for the engine and a run that is one piece, in order. Their counts add up to that of `text`."""
     start = 0
-    for match in runs.finditer(text):
+    for match in re.finditer(runs, text):
         end = match.end() if match.end() == len(text) else match.end() - 1
         yield text[start : match.start()], text[match.start() : end]
         start = end

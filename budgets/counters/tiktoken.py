@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from budgets.count import Tokens
-from budgets.counters.blank_runs import LINE_BREAKS_APART, LINE_BREAKS_AS_BLANKS, cut, may_overflow
+from budgets.counters.blank_runs import BLOCK, LINE_BREAKS_APART, LINE_BREAKS_AS_BLANKS, cut, may_overflow
 from budgets.counters.guard import Guarded, failure_of, refuse_surrogates
 from budgets.errors import TokenCountError
 
@@ -81,7 +81,7 @@ class TiktokenCounter(Guarded):
         try:
             if not text.isascii():
                 refuse_surrogates(self.name, text)
-            if may_overflow(text):
+            if len(text) >= BLOCK and may_overflow(text):  # a text too short for it costs no call
                 return self._count_around_blank_runs(text)
             return len(self._encode(text))
         except BaseException as failure:  # panics are BaseExceptions

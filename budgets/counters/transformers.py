@@ -7,7 +7,6 @@ the counter, is set once and never again.
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -62,6 +61,8 @@ class TransformersCounter(Guarded):
 
 
 def _from_json(source: str, serialized: str) -> TransformersCounter:
+    from hashlib import sha256
+
     return TransformersCounter(source, sha256(serialized.encode()).hexdigest(), _private_copy(serialized))
 
 
