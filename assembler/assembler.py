@@ -13,8 +13,8 @@ from assembler.draft import Draft
 from assembler.errors import MessageTypeError
 from assembler.fit import fit
 from assembler.history import History
-from assembler.ledger import Ledger
 from assembler.knowledge import document, xml_tag
+from assembler.ledger import Ledger
 from assembler.measure import measure
 from assembler.plan import Plan
 from assembler.policies import OverflowPolicy, Refuse

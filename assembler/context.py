@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from assembler.dialects import Dialect, Layout
+from assembler.dialects import Dialect
+from assembler.layout import Layout
 from assembler.plan import Dropped, Plan
 from budgets import Count, RegionCosts, Tokens
 
@@ -28,8 +29,8 @@ class Context:
     system: str | None
     messages: list[object]
     tool_classes: list[object]
-    _layout: Layout = attrs.field(eq=False)
-    _plan: Plan = attrs.field(eq=False)
+    _layout: Layout = attrs.field(eq=False, alias="layout")
+    _plan: Plan = attrs.field(eq=False, alias="plan")
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.system, self.messages, self.tool_classes))
@@ -103,7 +104,7 @@ def emit(plan: Plan) -> Context:
     return Context(
         system=layout.system,
         messages=[*history.raws(0, sight.head), *kept],
-        tool_classes=[tool.raw for tool in layout.tools],
+        tool_classes=list({id(tool.raw): tool.raw for tool in layout.tools}.values()),
         layout=layout,
         plan=plan,
     )

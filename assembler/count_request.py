@@ -32,7 +32,7 @@ def count_request(
             fixed.tooling,
             fixed.framing,
             *(pricer.message(message) for message in layout.messages),
-            pricer.options(layout.options) if layout.options else NOTHING,
+            pricer.options(layout) if layout.options else NOTHING,
         ]
     )
 
@@ -44,5 +44,3 @@ def _counter_for(model: str | None) -> TokenCounter:
     from budgets.models import encoding_of
 
     return tiktoken_counter(encoding_of(model) or "o200k_base")
-
-

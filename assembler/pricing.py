@@ -7,14 +7,15 @@ because the pieces of the system text meet only at tag seams, where the bundled 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol, TypeAlias
+from collections.abc import Sequence
+from typing import Literal, Protocol, TypeAlias
 
 import attrs
 
+from assembler.layout import Layout
 from assembler.messages import Message
 from assembler.tools import Tool
-from budgets import Count, TokenCountError, TokenCounter, Tokens
+from budgets import Count, TokenCounter, TokenCountError, Tokens
 
 Region: TypeAlias = Literal["instruction", "capability", "knowledge", "conversation", "framing"]
 
@@ -53,8 +54,8 @@ class Pricer(Protocol):
         """What adding this message to any request costs, its own framing included. Called once a message."""
         ...
 
-    def options(self, options: Mapping[str, Any]) -> Count:
-        """What a raw request's other keys cost (a forced tool, an output schema)."""
+    def options(self, layout: Layout) -> Count:
+        """What a raw request's other keys cost beside its regions (a forced tool, an output schema)."""
         ...
 
 

@@ -43,8 +43,8 @@ def repair(messages: Iterable[object]) -> tuple[list[object], list[Change]]:
 class _Mending:
     """The history so far, and the calls that still wait: local to one repair."""
 
-    kept: list[object] = attrs.Factory(list)
-    changes: list[Change] = attrs.Factory(list)
+    kept: list[object] = attrs.Factory(list[object])
+    changes: list[Change] = attrs.Factory(list[Change])
     waiting: Open = ()
     asked_in: str = ""
     heard: int = 0
@@ -111,7 +111,10 @@ def _no_result(call: Call, shape: str) -> dict[str, Any]:
         return {"role": "user", "content": [{"toolResult": answer}]}
     if shape == "gemini":
         response = {"name": call.name, "response": {"error": NO_RESULT}}
-        return {"role": "user", "parts": [{"function_response": response if call.id is None else {"id": call.id, **response}}]}
+        return {
+            "role": "user",
+            "parts": [{"function_response": response if call.id is None else {"id": call.id, **response}}],
+        }
     if call.id is None:
         return {"role": "function", "name": call.name, "content": NO_RESULT}
     return {"role": "tool", "tool_call_id": call.id, "content": NO_RESULT}

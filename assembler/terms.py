@@ -37,9 +37,7 @@ class Terms:
             raise BudgetError(f"budget: expected a Budget, got {type(budget).__name__}; pass Budget(context_window=…)")
         spoken = dialect if dialect is not None else _dialect_for(budget)
         model = budget.model if budget is not None else None
-        return cls(
-            budget, spoken, _ladder(on_overflow), strategy, spoken.pricer(model, counter_for(budget))
-        )
+        return cls(budget, spoken, _ladder(on_overflow), strategy, spoken.pricer(model, counter_for(budget)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Terms.of, (self.budget, self.dialect, self.policies, self.strategy)
@@ -56,7 +54,7 @@ def counter_for(budget: Budget | None) -> TokenCounter:
 
 def _ladder(on_overflow: OverflowPolicy | Iterable[OverflowPolicy]) -> tuple[OverflowPolicy, ...]:
     given = on_overflow if isinstance(on_overflow, Iterable) else (on_overflow,)
-    rungs = tuple(cast("Iterable[OverflowPolicy]", given))
+    rungs = tuple(given)
     for rung in rungs:
         if isinstance(rung, type) or not callable(getattr(rung, "cut", None)):
             raise BudgetError(

@@ -42,13 +42,12 @@ def after(waiting: Open, message: Message, index: int) -> Open:
     results: list[Result] = []
     calls: list[Call] = []
     for part in message.parts:
-        kind = type(part)
-        if kind is str:
+        if isinstance(part, str):
             continue
-        if kind is Result:
-            results.append(part)  # pyright: ignore[reportArgumentType]
-        elif kind is Call:
-            calls.append(part)  # pyright: ignore[reportArgumentType]
+        if isinstance(part, Result):
+            results.append(part)
+        elif isinstance(part, Call):
+            calls.append(part)
     if waiting or results:
         waiting = _answered(waiting, results, index)
     if waiting and (message.role == "assistant" or not results):

@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Protocol
 
-import attrs
-
-from assembler.messages import Message
+from assembler.layout import Layout
 from assembler.pricing import Pricer
-from assembler.tools import Tool
 from budgets import TokenCounter
-
-
-@attrs.frozen(eq=False)
-class Layout:
-    """What goes into one request, in the order of the regions: the input of `emit`, the output of `parse`."""
-
-    system: str | None = attrs.field(default=None, repr=False)
-    head: Sequence[Message] = ()
-    messages: Sequence[Message] = ()
-    tools: Sequence[Tool] = ()
-    options: Mapping[str, Any] = attrs.field(factory=dict[str, Any], repr=False)
-    """The keys of a parsed request that carry no region: kept so that they can be priced, never emitted by a build."""
 
 
 class Dialect(Protocol):

@@ -11,19 +11,22 @@ from typing import Any, cast
 
 import attrs
 
-from assembler.dialects.dialect import Layout
 from assembler.dialects.openai_pricing import (
+    FUNCTION_ROLE,
     Family,
     family_of,
     price_calls,
+    price_function_call,
     price_one_tool,
+    price_parallel_tool_calls,
     price_response_format,
     price_tool_choice,
     price_tools,
 )
-from assembler.dialects.openai_wire import tool_definition, wire_messages
+from assembler.dialects.openai_wire import result_texts, says_nothing, tool_definition, wire_messages
 from assembler.errors import ConversationError, UnsupportedContentError
-from assembler.messages import Call, Media, Message, Opaque, Result, Thinking, read_message
+from assembler.layout import Layout
+from assembler.messages import Call, Media, Message, Opaque, Result, read_message
 from assembler.pricing import FixedPrices, Piece, price_pieces
 from assembler.tools import Tool, read_tools
 from assembler.turns import head_length
@@ -105,16 +108,29 @@ class OpenAIChatPricer:
         """One message in its envelope; a message that carries several results is one message for each."""
         parts = message.parts
         if len(parts) == 1 and type(parts[0]) is str and message.role != "tool" and message.name is None:
-            if message.role == "assistant" and not parts[0]:
-                return Count(0)
-            return Count(self.family.per_message + ROLE + self.count(parts[0]), self.family.text_grade)
+            if message.role != "assistant":
+                return Count(self.family.per_message + ROLE + self.count(parts[0]), self.family.text_grade)
+            if parts[0]:
+                own = self.family.per_message + ROLE + self.family.assistant_text
+                return Count(own + self.count(parts[0]), self.family.text_grade)
         return self._composed(message)
 
-    def options(self, options: Mapping[str, Any]) -> Count:
-        """A forced tool and an output schema; everything else is free."""
+    def options(self, layout: Layout) -> Count:
+        """A forced tool, serial calls and an output schema; everything else is free."""
+        options, tools = layout.options, bool(layout.tools)
         choice = options.get("tool_choice", options.get("function_call"))
-        return price_tool_choice(choice, self.family, self.count) + price_response_format(
-            options.get("response_format"), self.family, self.count
+        return total(
+            [
+                price_tool_choice(choice, self.family, self.count),
+                price_parallel_tool_calls(options.get("parallel_tool_calls") if tools else None, self.family),
+                price_response_format(
+                    options.get("response_format"),
+                    self.family,
+                    self.count,
+                    has_system=bool(layout.head),
+                    has_tools=tools,
+                ),
+            ]
         )
 
     def _head(self, message: Message, closing: str) -> Count:
@@ -142,6 +158,8 @@ class OpenAIChatPricer:
     def _result(self, result: Result, message: Message) -> Count:
         texts = result_texts(result)
         tokens = self._envelope(message) + sum(self.count(text) for text in texts)
+        if message.shape == "openai" and message.seen["role"] == "function":
+            tokens += FUNCTION_ROLE + self.count(result.name or "") + self.family.per_name
         return self._texts_graded(tokens, len(texts))
 
     def _spoken(self, message: Message, parts: Sequence[object]) -> Count:
@@ -153,8 +171,15 @@ class OpenAIChatPricer:
                     f"no price for a part of kind {part.kind!r} in Chat Completions; leave it out of the conversation",
                     kind=part.kind,
                 )
-        bill = self._texts_graded(self._envelope(message) + sum(self.count(text) for text in texts), len(texts))
-        return bill + price_calls(calls, self.family, self.count) if calls else bill
+        tokens = self._envelope(message) + sum(self.count(text) for text in texts)
+        if message.role == "assistant" and any(texts):
+            tokens += self.family.assistant_text
+        bill = self._texts_graded(tokens, len(texts))
+        if not calls:
+            return bill
+        if message.shape == "openai" and "function_call" in message.seen:
+            return bill + price_function_call(calls[0], self.family, self.count)
+        return bill + price_calls(calls, self.family, self.count)
 
     def _texts_graded(self, tokens: Tokens, texts: int) -> Count:
         if texts < 2:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, assert_never
+from typing import Any, assert_never, cast
 
 from assembler.errors import UnsupportedContentError
 from assembler.messages import Call, Media, Message, Opaque, Result, Thinking
@@ -43,8 +43,7 @@ def wire_messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
 
 def _as_it_came(message: Message) -> dict[str, Any]:
     fields: dict[str, Any] = private_copy(message.seen)
-    if PIN in fields:
-        del fields[PIN]
+    fields.pop(PIN, None)
     for call in fields.get("tool_calls") or ():
         if len(call.get("id") or "") > CALL_ID_LIMIT:
             call["id"] = legal_id(call["id"])
@@ -139,7 +138,7 @@ def tool_definition(tool: Tool) -> dict[str, Any]:
     """The nested definition. One that came in this spelling goes out as it came."""
     raw = tool.raw
     if isinstance(raw, dict) and raw.get("type") == "function" and isinstance(raw.get("function"), dict):  # pyright: ignore[reportUnknownMemberType]
-        return private_copy(raw)
+        return cast("dict[str, Any]", private_copy(raw))
     function: dict[str, Any] = {"name": tool.name}
     if tool.description:
         function["description"] = tool.description
@@ -148,5 +147,3 @@ def tool_definition(tool: Tool) -> dict[str, Any]:
     if isinstance(strict := tool.extra.get("strict"), bool):
         function["strict"] = strict
     return {"type": "function", "function": function}
-
-

@@ -7,8 +7,8 @@ from typing import Any, assert_never, cast
 
 import attrs
 
-from assembler.dialects.dialect import Layout
 from assembler.errors import UnsupportedContentError
+from assembler.layout import Layout
 from assembler.messages import Call, Media, Message, Opaque, Part, Result, Thinking, read_message
 from assembler.messages.dicts import PIN, private_copy
 from assembler.messages.parts import compact_json
@@ -26,9 +26,7 @@ class Plain:
     def parse(self, request: Mapping[str, Any]) -> Layout:
         """The regions of a plain request."""
         messages = [read_message(raw, index) for index, raw in enumerate(request.get("messages") or ())]
-        return Layout(
-            system=request.get("system"), messages=messages, tools=read_tools(request.get("tools") or ())
-        )
+        return Layout(system=request.get("system"), messages=messages, tools=read_tools(request.get("tools") or ()))
 
     def pricer(self, model: str | None, count: TokenCounter) -> PlainPricer:
         """Texts alone, whatever the model."""
@@ -66,7 +64,7 @@ class PlainPricer:
         """The texts of one message."""
         return Count(sum(self._part(part) for part in message.parts))
 
-    def options(self, options: Mapping[str, Any]) -> Count:
+    def options(self, layout: Layout) -> Count:
         """Nothing: a plain request has no other keys."""
         return Count(0)
 

@@ -42,7 +42,7 @@ def role_of(value: object, *, index: int) -> Role:
 
 def private_copy(value: Any) -> Any:
     """A copy of JSON-like data that shares no list and no dict with it; texts are shared, since they cannot change."""
-    kind = type(value)
+    kind: type[object] = type(value)
     if kind is dict:
         return {key: item if type(item) is str else private_copy(item) for key, item in value.items()}
     if kind is list:
@@ -133,4 +133,3 @@ def _call(item: object, index: int) -> Call:
         return call_of(inner.get("name"), inner.get("input"), id=spelled.get("id"), index=index)
     # LangChain's own spelling: {"id", "name", "args"}.
     return call_of(spelled.get("name"), spelled.get("args"), id=spelled.get("id"), index=index)
-

@@ -35,7 +35,7 @@ def _part(item: object, index: int) -> Part:
         signature = _either(part, "thought_signature", "thoughtSignature")
         return call_of(call.get("name"), call.get("args"), id=call.get("id"), index=index, signature=signature)
     if (response := _either(part, "function_response", "functionResponse")) is not None:
-        given = response.get("response") or {}
+        given: Raw = response.get("response") or {}
         return Result(response.get("id"), (compact_json(given),), response.get("name"), given=given)
     if isinstance(part.get("text"), str):
         if part.get("thought") is True:

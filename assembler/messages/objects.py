@@ -57,7 +57,7 @@ def _is_tool_use(part: object) -> bool:
 def _plain(value: Any) -> Any:
     """Plain dicts and lists from SDK objects (pydantic's `model_dump`), everything else as it is."""
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in cast("list[Any]", value)]
+        return [_plain(item) for item in value]
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in cast("Mapping[str, Any]", value).items()}
     dump = getattr(value, "model_dump", None)

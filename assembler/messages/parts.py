@@ -92,7 +92,7 @@ def call_of(name: object, given: object, *, id: object, index: int, signature: s
             call_id=_id(id),
         )
     try:
-        text = compact_json(given)
+        text = compact_json(cast(Raw, given))
     except (TypeError, ValueError, RecursionError):
         raise ConversationError(
             "arguments of a call are not JSON data; pass plain dicts, lists, texts and finite numbers",

@@ -42,10 +42,10 @@ def unchanged(message: Message) -> bool:
     """Whether the caller's object still says what was read from it. Cheap: texts are compared by identity first."""
     raw = message.raw
     if type(raw) is dict:
-        return raw == message.seen
+        return bool(raw == message.seen)
     try:
-        return _says(raw) == message.seen
-    except Exception:  # noqa: BLE001 - an object that can no longer be read has changed, whatever it raises
+        return bool(_says(raw) == message.seen)
+    except Exception:
         return False
 
 

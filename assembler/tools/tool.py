@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen
 class Tool:
     """A function that the model may call: a name, a description, and the JSON schema of its arguments.
 
@@ -20,5 +20,5 @@ class Tool:
     name: str
     description: str = attrs.field(repr=False)
     parameters: Mapping[str, Any] = attrs.field(repr=False)
-    raw: object = attrs.field(repr=False)
+    raw: object = attrs.field(repr=False, eq=False)
     extra: Mapping[str, Any] = attrs.field(factory=dict[str, Any], repr=False)

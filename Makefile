@@ -1,0 +1,52 @@
+# The two commands of the README are `make demo` and `make test`; each sets up what it needs. Re-runs are fast.
+.DEFAULT_GOAL := help
+.PHONY: help demo test check types lint tests wheel bench clean
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+CODE := assembler budgets tests examples
+
+help:
+	@echo "make demo    assemble the support case of examples/ and print its report"
+	@echo "make test    everything that must hold: check, then the test suite with coverage"
+	@echo "make check   ruff, pyright strict, mypy --strict"
+	@echo "make bench   the benchmarks of tests/benchmarks/"
+	@echo "make wheel   build dist/*.whl"
+	@echo "make clean   remove what was built here"
+
+$(READY): pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' || (echo "Python >= 3.11 is needed" && exit 1)
+	@echo "setting up $(VENV) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $(READY)
+
+demo: $(READY)
+	@$(BIN)/assemble build examples/support_bot.yaml
+
+test: check tests
+
+tests: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term --cov-fail-under=95
+
+check: lint types
+
+lint: $(READY)
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/ruff format --check $(CODE)
+
+types: $(READY)
+	$(BIN)/basedpyright --level error
+	$(BIN)/mypy
+
+bench: $(READY)
+	$(BIN)/python tests/benchmarks/startup.py
+	$(BIN)/python tests/benchmarks/session.py
+
+wheel: $(READY)
+	$(BIN)/python -m hatchling build -t wheel
+
+clean:
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

@@ -1,0 +1,79 @@
+"""A second, slow, obvious implementation to hold the library against. Imports nothing of it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+Message = dict[str, Any]
+
+
+def texts_of(message: Message) -> list[str]:
+    """Every text that a plain price counts, straight from the dict."""
+    content = message.get("content")
+    texts = [content] if isinstance(content, str) else [part["text"] for part in content or []]
+    for call in message.get("tool_calls", []):
+        texts += [call["function"]["name"], call["function"]["arguments"]]
+    return texts
+
+
+def plain_cost(messages: list[Message]) -> int:
+    """Characters: what `len` as a counter makes a conversation cost."""
+    return sum(len(text) for message in messages for text in texts_of(message))
+
+
+def split_head(history: list[Message]) -> tuple[list[Message], list[Message]]:
+    for place, message in enumerate(history):
+        if message["role"] not in ("system", "developer"):
+            return history[:place], history[place:]
+    return history, []
+
+
+def turns_of(conversation: list[Message]) -> list[list[Message]]:
+    turns: list[list[Message]] = []
+    for message in conversation:
+        if message["role"] == "user" or not turns:
+            turns.append([])
+        turns[-1].append(message)
+    return turns
+
+
+def suffixes(history: list[Message]) -> list[list[Message]]:
+    """Every conversation that dropping whole old turns can leave, longest first; the newest turn always stays."""
+    turns = turns_of(split_head(history)[1])
+    return [[message for turn in turns[cut:] for message in turn] for cut in range(max(len(turns), 1))]
+
+
+def pairs_hold(messages: list[Message]) -> bool:
+    """Every call answered exactly once, directly after it; no answer without its call."""
+    waiting: list[str] = []
+    for message in messages:
+        if message["role"] == "tool":
+            if message["tool_call_id"] not in waiting:
+                return False
+            waiting.remove(message["tool_call_id"])
+        elif waiting:
+            return False
+        else:
+            waiting = [call["id"] for call in message.get("tool_calls", [])]
+    return not waiting
+
+
+def canonical(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def replayed_cut(costs: list[list[int]], room: int, low: int) -> int:
+    """Which turn a low-water trim keeps from, found by living through the session message by message.
+
+    `costs` holds, for each turn, the cost of each of its messages.
+    """
+    first = 0
+    for turn in range(len(costs)):
+        for message in range(len(costs[turn])):
+            sizes = [sum(costs[at]) for at in range(first, turn)] + [sum(costs[turn][: message + 1])]
+            if sum(sizes) > room:
+                while len(sizes) > 1 and sum(sizes) > low:
+                    sizes.pop(0)
+                    first += 1
+    return first

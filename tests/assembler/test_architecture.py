@@ -1,0 +1,70 @@
+"""Which way imports run, what an import loads, and that the public names are the ones that are listed."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ["tiktoken", "jinja2", "numpy", "transformers", "tokenizers", "rich", "pydantic", "griffe", "yaml"]
+
+
+def modules(package: str) -> list[Path]:
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+@pytest.mark.parametrize("package", ["assembler", "budgets"])
+def test_an_import_loads_nothing_heavy(package: str) -> None:
+    code = f"import sys, {package}; print([name for name in {HEAVY!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_budgets_never_looks_up_at_assembler() -> None:
+    for path in modules("budgets"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            assert not any(name.split(".")[0] == "assembler" for name in names), path
+
+
+def test_only_counters_and_vocabularies_import_a_tokenizer() -> None:
+    for path in [*modules("assembler"), *modules("budgets")]:
+        place = path.relative_to(ROOT).as_posix()
+        if place.startswith(("budgets/counters/", "budgets/vocabularies/")):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            assert not {name.split(".")[0] for name in names} & {"tiktoken", "tokenizers"}, place
+
+
+@pytest.mark.parametrize("package", ["assembler", "budgets", "assembler.policies", "assembler.strategies"])
+def test_all_lists_the_public_names_sorted_and_each_exists(package: str) -> None:
+    module = importlib.import_module(package)
+    listed = list(module.__all__)
+    assert len(set(listed)) == len(listed)
+    assert all(hasattr(module, name) for name in listed)
+    public = {
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_") and not isinstance(value, type(sys)) and name != "annotations"
+    }
+    assert set(listed) == public
+
+
+def test_no_room_is_too_large() -> None:
+    for path in [*modules("assembler"), *modules("budgets")]:
+        text = path.read_text()
+        assert text.count("\n") <= 400, path
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                documented = (ast.get_docstring(node) or "").count("\n") + 1
+                assert (node.end_lineno or 0) - node.lineno + 1 - documented <= 60, f"{path}:{node.name}"

@@ -1,0 +1,291 @@
+"""Whatever a caller calls a message is read alike, and what is no message is refused at the door."""
+
+from __future__ import annotations
+
+import enum
+from types import SimpleNamespace
+from typing import Any
+
+import attrs
+import pytest
+
+from assembler import Assembler, AssemblyError, ConversationError, MarkupError, MessageTypeError, TrimOldest
+from assembler.messages import Call, Media, Opaque, Result, Thinking, read_message
+from budgets import Budget
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
+
+
+class Speaker(str, enum.Enum):
+    USER = "user"
+
+
+@attrs.define
+class Said:
+    role: Any
+    content: Any
+
+
+def langchain(kind: str, content: Any, **more: Any) -> SimpleNamespace:
+    return SimpleNamespace(type=kind, content=content, **more)
+
+
+@pytest.mark.parametrize(
+    ("raw", "role", "parts"),
+    [
+        ({"role": "user", "content": "hi"}, "user", ("hi",)),
+        ({"role": "developer", "content": "hi"}, "developer", ("hi",)),
+        (("user", "hi"), "user", ("hi",)),
+        (("human", "hi"), "user", ("hi",)),
+        (["ai", "hi"], "assistant", ("hi",)),
+        (Said("assistant", "hi"), "assistant", ("hi",)),
+        (Said(Speaker.USER, "hi"), "user", ("hi",)),
+        (langchain("human", "hi"), "user", ("hi",)),
+        (langchain("system", "hi"), "system", ("hi",)),
+        (
+            {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]},
+            "user",
+            ("a", "b"),
+        ),
+        ({"role": "user", "parts": [{"text": "hi"}]}, "user", ("hi",)),
+        ({"role": "model", "parts": [{"text": "hi"}]}, "assistant", ("hi",)),
+        ({"role": "user", "content": [{"text": "hi"}]}, "user", ("hi",)),
+    ],
+)
+def test_every_spelling_of_a_text_message_reads_alike(raw: Any, role: str, parts: tuple[str, ...]) -> None:
+    message = read_message(raw, 0)
+    assert (message.role, message.parts, message.raw is raw) == (role, parts, True)
+
+
+ASKED = Call("c1", "f", '{"a": 1}')
+COMPACT = Call("c1", "f", '{"a":1}')
+
+
+@pytest.mark.parametrize(
+    ("raw", "call"),
+    [
+        ({"role": "assistant", "content": None, "tool_calls": [CALL]}, ASKED),
+        ({"role": "assistant", "tool_calls": [CALL]}, ASKED),
+        ({"role": "assistant", "content": "", "function_call": CALL["function"]}, Call(None, "f", '{"a": 1}')),
+        (SimpleNamespace(role="assistant", content=None, tool_calls=[CALL]), ASKED),
+        (
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "f", "input": {"a": 1}}]},
+            COMPACT,
+        ),
+        (langchain("ai", "", tool_calls=[{"id": "c1", "name": "f", "args": {"a": 1}, "type": "tool_call"}]), COMPACT),
+        (
+            langchain(
+                "ai",
+                [{"type": "tool_use", "id": "c1", "name": "f", "input": {"a": 1}}],
+                tool_calls=[{"id": "c1", "name": "f", "args": {"a": 1}}],
+            ),
+            COMPACT,
+        ),
+        ({"role": "assistant", "content": [{"toolUse": {"toolUseId": "c1", "name": "f", "input": {"a": 1}}}]}, COMPACT),
+        ({"role": "model", "parts": [{"functionCall": {"id": "c1", "name": "f", "args": {"a": 1}}}]}, COMPACT),
+        ({"role": "model", "parts": [{"function_call": {"name": "f", "args": {"a": 1}}}]}, Call(None, "f", '{"a":1}')),
+    ],
+)
+def test_every_spelling_of_a_call_reads_alike(raw: Any, call: Call) -> None:
+    assert [part for part in read_message(raw, 0).parts if part != ""] == [call]
+
+
+@pytest.mark.parametrize(
+    ("raw", "call_id", "name"),
+    [
+        ({"role": "tool", "tool_call_id": "c1", "content": "42"}, "c1", None),
+        ({"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": "42"}]}, "c1", None),
+        ({"role": "function", "name": "f", "content": "42"}, None, "f"),
+        (langchain("tool", "42", tool_call_id="c1", name="f"), "c1", "f"),
+        ({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "42"}]}, "c1", None),
+        (
+            {"role": "user", "content": [{"toolResult": {"toolUseId": "c1", "content": [{"text": "42"}]}}]},
+            "c1",
+            None,
+        ),
+    ],
+)
+def test_every_spelling_of_a_result_reads_alike(raw: Any, call_id: str | None, name: str | None) -> None:
+    assert read_message(raw, 0).parts == (Result(call_id, ("42",), name),)
+
+
+def test_a_gemini_response_is_its_object_as_json() -> None:
+    raw = {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"a": [1]}}}]}
+    assert read_message(raw, 0).parts == (Result(None, ('{"a":[1]}',), "f"),)
+
+
+def test_thinking_media_and_the_unknown_are_carried_as_they_are() -> None:
+    blocks = [
+        {"type": "thinking", "thinking": "hm", "signature": "s"},
+        {"type": "redacted_thinking", "data": "x"},
+        {"type": "image", "source": {}},
+        {"type": "novelty", "x": 1},
+    ]
+    parts = read_message({"role": "assistant", "content": blocks}, 0).parts
+    assert [type(part) for part in parts] == [Thinking, Thinking, Media, Opaque]
+    assert [part.raw for part in parts if not isinstance(part, str | Call | Result)] == blocks
+
+
+# What comes in, the index that the error names, and a word of what it asks for.
+BROKEN: list[tuple[str, list[Any], int | None, str]] = [
+    ("no message", [3], 0, "pair"),
+    ("no message", [{"role": "user", "content": "a"}, None], 1, "dict"),
+    ("no role", [{"content": "a"}], 0, "role"),
+    ("unknown role", [{"role": "boss", "content": "a"}], 0, "assistant"),
+    ("no content", [{"role": "user"}], 0, "content"),
+    ("None content of a user", [{"role": "user", "content": None}], 0, "content"),
+    ("an assistant with nothing", [{"role": "assistant", "content": None}], 0, "content"),
+    ("a tool message without id", [{"role": "tool", "content": "a"}], 0, "tool_call_id"),
+    ("content of a wrong type", [{"role": "user", "content": 3}], 0, "list of parts"),
+    ("a part without type", [{"role": "user", "content": [{"x": 1}]}], 0, "type"),
+    ("a part that is no dict", [{"role": "user", "content": [3]}], 0, "dict"),
+    ("a pair of three", [("user", "a", "b")], 0, "pair"),
+    ("calls that are no list", [{"role": "assistant", "content": "a", "tool_calls": "x"}], 0, "list"),
+    ("a call without name", [{"role": "assistant", "tool_calls": [{"id": "a", "function": {}}]}], 0, "name"),
+    (
+        "an orphan result",
+        [{"role": "user", "content": "a"}, {"role": "tool", "tool_call_id": "x", "content": "b"}],
+        1,
+        "repair",
+    ),
+    (
+        "an answer given twice",
+        [
+            {"role": "user", "content": "a"},
+            {"role": "assistant", "tool_calls": [CALL]},
+            {"role": "tool", "tool_call_id": "c1", "content": "b"},
+            {"role": "tool", "tool_call_id": "c1", "content": "b"},
+        ],
+        3,
+        "answered before",
+    ),
+    (
+        "a call that nobody answers",
+        [{"role": "assistant", "tool_calls": [CALL]}, {"role": "user", "content": "a"}],
+        1,
+        "no result",
+    ),
+    ("an id used twice in a message", [{"role": "assistant", "tool_calls": [CALL, CALL]}], 0, "twice"),
+    ("a user who calls", [{"role": "user", "content": "a", "tool_calls": [CALL]}], 0, "cannot call"),
+    (
+        "arguments that are not JSON",
+        [
+            {
+                "role": "assistant",
+                "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {"x": float("nan")}}],
+            }
+        ],
+        0,
+        "JSON",
+    ),
+]
+
+
+@pytest.mark.parametrize("at_once", [True, False], ids=["add_messages", "add_message"])
+@pytest.mark.parametrize(("what", "history", "index", "hint"), BROKEN, ids=[case[0] for case in BROKEN])
+def test_a_broken_history_is_refused_at_the_door_and_nothing_changes(
+    what: str, history: list[Any], index: int, hint: str, at_once: bool
+) -> None:
+    assembler = Assembler().add_messages([{"role": "user", "content": "before"}] if at_once else [])
+    with pytest.raises(ConversationError, match=hint) as raised:
+        if at_once:
+            assembler.add_messages(history)
+        else:
+            for message in history:
+                before = assembler.fork()
+                assembler.add_message(message)
+    assert raised.value.index == index
+    if at_once:
+        assert assembler.build().messages == [{"role": "user", "content": "before"}]
+    else:
+        assert assembler == before
+
+
+@pytest.mark.parametrize("messages", [{"role": "user", "content": "a"}, "hello", b"x", 3, None])
+def test_a_history_that_is_no_list_of_messages_is_refused(messages: Any) -> None:
+    with pytest.raises(MessageTypeError, match="list of messages"):
+        Assembler().add_messages(messages)
+    assert issubclass(MessageTypeError, TypeError)
+    assert issubclass(MessageTypeError, ValueError)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "user", "content": "a\ud800"},
+        {"role": "user", "content": [{"type": "text", "text": "a\ud800"}]},
+        {"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "a\ud800"}}]},
+        {"role": "tool", "tool_call_id": "a", "content": "a\ud800"},
+    ],
+)
+def test_a_lone_surrogate_is_refused_with_its_place(message: dict[str, Any]) -> None:
+    with pytest.raises(MarkupError, match=r"conversation\[0\].*character 1"):
+        Assembler().add_message(message)
+    with pytest.raises(MarkupError, match="instruction"):
+        Assembler().add_instruction("\ud800")
+
+
+@pytest.mark.parametrize("text", [None, 3, b"x", ["a"]])
+def test_an_instruction_must_be_text(text: Any) -> None:
+    assembler = Assembler().add_instruction("before")
+    with pytest.raises(MarkupError, match="instruction: expected text"):
+        assembler.add_instruction(text)
+    assert assembler.build().system == "before"
+
+
+def test_calls_that_wait_for_their_results_are_refused_by_the_build_not_by_the_door() -> None:
+    assembler = Assembler().add_message({"role": "user", "content": "a"})
+    assembler.add_message({"role": "assistant", "tool_calls": [CALL]})
+    with pytest.raises(ConversationError, match="at the end of the history"):
+        assembler.build()
+    assembler.add_message({"role": "tool", "tool_call_id": "c1", "content": "b"})
+    assert len(assembler.build().messages) == 3
+
+
+def test_what_a_policy_cuts_away_need_not_be_looked_at() -> None:
+    broken: list[Any] = [{"role": "user", "content": "x" * 9} for _ in range(300)]
+    broken[3] = {"role": "tool", "tool_call_id": "lost", "content": "x" * 9}
+    assembler = Assembler(Budget(40, counter=len), on_overflow=TrimOldest()).add_messages(broken)
+    assert len(assembler.build().messages) == 4
+    whole = Assembler(Budget(4000, counter=len), on_overflow=TrimOldest()).add_messages(broken)
+    with pytest.raises(ConversationError):
+        whole.build()
+
+
+def test_a_message_that_its_owner_changes_is_noticed_and_one_that_was_built_stays_as_it_was() -> None:
+    message = {"role": "user", "content": [{"type": "text", "text": "12345"}]}
+    assembler = Assembler(Budget(100, counter=len)).add_messages([{"role": "user", "content": "a"}, message])
+    before = assembler.build()
+    message["content"][0]["text"] = "123456789"  # type: ignore[index]
+    after = assembler.build()
+    assert (before.costs.total, after.costs.total) == (6, 10)
+    assert before.request()["messages"][1]["content"][0]["text"] == "12345"
+    assert after.request()["messages"][1]["content"][0]["text"] == "123456789"
+
+
+def test_a_request_shares_no_list_and_no_dict_with_what_came_in() -> None:
+    message = {"role": "user", "content": [{"type": "text", "text": "a"}], "meta": {"x": [1]}}
+    context = Assembler().add_messages([message]).build()
+    sent = context.request()
+    sent["messages"][0]["content"][0]["text"] = "b"
+    sent["messages"][0]["meta"]["x"].append(2)
+    assert message == {"role": "user", "content": [{"type": "text", "text": "a"}], "meta": {"x": [1]}}
+    assert context.request()["messages"] == [message]
+
+
+def test_errors_and_reprs_carry_no_text() -> None:
+    canary = "sk-CANARY-123"
+    assembler = Assembler(Budget(5)).add_instruction(canary).add_knowledge(canary, type="rag")
+    assembler.add_messages([{"role": "user", "content": canary}])
+    seen = [repr(assembler), repr(assembler._draft), repr(assembler._terms)]
+    for attempt in (
+        assembler.build,
+        lambda: assembler.add_message({"role": "tool", "tool_call_id": "a", "content": canary}),
+    ):
+        with pytest.raises(AssemblyError) as raised:
+            attempt()
+        seen += [str(raised.value), repr(raised.value), repr(raised.value.args)]
+    context = assembler.fork()
+    roomy = Assembler().add_instruction(canary).add_messages([{"role": "user", "content": canary}]).build()
+    seen += [repr(context), repr(roomy), str(roomy.report), repr(roomy.report), str(roomy.report.to_dict())]
+    assert not any(canary in text for text in seen)
