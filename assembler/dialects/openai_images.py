@@ -1,0 +1,97 @@
+"""What OpenAI bills for an image, from its size in pixels. Knows arithmetic; opens no image.
+
+Two formulas, by model: squares of 512 pixels (recorded, exact) and patches of 32 (published, not recorded).
+Source: OpenAI, "Images and vision" guide, read 2026-11; tile figures checked against eight published counts of
+pamelafox/openai-messages-token-helper.
+"""
+
+from __future__ import annotations
+
+import re
+from math import ceil, sqrt
+from typing import Literal, TypeAlias
+
+import attrs
+
+from budgets.count import Count, Grade, Tokens
+from budgets.models.names import bare
+
+Detail: TypeAlias = Literal["auto", "low", "high"]
+
+LONGEST_SIDE = 2048
+SHORTEST_SIDE = 768
+TILE = 512
+PATCH = 32
+MOST_PATCHES = 1536
+
+
+@attrs.frozen
+class Tiles:
+    """A price for the image and one for each 512-pixel square of it, once it is scaled down."""
+
+    once: Tokens
+    per_tile: Tokens
+
+
+@attrs.frozen
+class Patches:
+    """A price for each 32-pixel square, at most 1,536 of them, times what the model makes of one."""
+
+    multiplier: float
+
+
+_BY_NAME = tuple(
+    (re.compile(pattern), price)
+    for pattern, price in (
+        (r"gpt-4o-mini", Tiles(2833, 5667)),
+        (r"gpt-4\.1-mini|gpt-5(\.\d+)?-mini", Patches(1.62)),
+        (r"gpt-4\.1-nano|gpt-5(\.\d+)?-nano", Patches(2.46)),
+        (r"o4-mini", Patches(1.72)),
+        (r"o[13]", Tiles(75, 150)),
+        (r"gpt-5", Tiles(70, 140)),
+    )
+)
+_RECORDED = (Tiles(85, 170), Tiles(2833, 5667))
+
+
+def price_image(width: int, height: int, detail: Detail, model: str | None) -> Count:
+    """Tokens of one image of `width` × `height` pixels. O(1).
+
+    Exact for the tile models that published counts cover (gpt-4o, gpt-4o-mini, gpt-4-turbo); bounded by one tile for
+    other tile models; estimated for patch models, whose multipliers nobody has recorded. Raises ValueError for a side
+    below 1.
+    """
+    if width < 1 or height < 1:
+        raise ValueError(f"an image has at least one pixel a side, got {width} × {height}")
+    name = bare(model) if model is not None else ""
+    price = next((price for pattern, price in _BY_NAME if pattern.match(name)), Tiles(85, 170))
+    match price:
+        case Tiles():
+            tokens = _tiled(width, height, detail, price)
+            if price in _RECORDED and name:
+                return Count(tokens)
+            return Count(tokens, Grade.BOUNDED, upper=tokens + price.per_tile)
+        case Patches():
+            tokens = ceil(_patches(width, height) * price.multiplier)
+            return Count(tokens, Grade.ESTIMATED, upper=ceil(MOST_PATCHES * price.multiplier))
+
+
+def _tiled(width: int, height: int, detail: Detail, price: Tiles) -> Tokens:
+    if detail == "low":
+        return price.once
+    scale = min(1.0, LONGEST_SIDE / max(width, height))
+    scale *= min(1.0, SHORTEST_SIDE / (min(width, height) * scale))
+    return price.once + price.per_tile * ceil(_side(width, scale) / TILE) * ceil(_side(height, scale) / TILE)
+
+
+def _side(pixels: int, scale: float) -> float:
+    # Rounded so that 768 × (1/3 × 3) is not 768.0000001 and one tile more.
+    return round(pixels * scale, 6)
+
+
+def _patches(width: int, height: int) -> int:
+    whole = ceil(width / PATCH) * ceil(height / PATCH)
+    if whole <= MOST_PATCHES:
+        return whole
+    scale = sqrt(MOST_PATCHES * PATCH**2 / (width * height))
+    return min(MOST_PATCHES, ceil(width * scale / PATCH) * ceil(height * scale / PATCH))

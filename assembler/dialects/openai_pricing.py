@@ -1,0 +1,215 @@
+"""What OpenAI bills for tools, past calls, forced tools and output schemas. Knows texts and tokens; reads no request.
+
+Plain texts need no rule of their own: a message is `family.per_message`, a token of role, and its text.
+How each number was found: `docs/how-it-counts-openai.md`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from assembler.dialects.openai_families import ENVELOPE, Api, Arguments, Family, family_of
+from assembler.dialects.openai_tool_text import Schema, tool_text, unsettled
+from assembler.messages.message import Call
+from assembler.tools.tool import Tool
+from budgets.count import Count, Grade, TokenCounter, Tokens
+
+__all__ = [
+    "ENVELOPE",
+    "Api",
+    "Family",
+    "family_of",
+    "price_calls",
+    "price_function_call",
+    "price_one_tool",
+    "price_parallel_tool_calls",
+    "price_response_format",
+    "price_tool_choice",
+    "price_tools",
+]
+
+NO_TOOL: Tokens = 1
+"""`tool_choice: "none"` on Chat Completions: 11 of 11 table rows."""
+
+FORCED_FUNCTION: Tokens = 4
+"""`function_call: {"name": …}` of the legacy API, beside the name: reproduced in the published table."""
+
+FUNCTION_CALL: Tokens = 3
+"""The legacy `function_call` of an assistant message, beside name and arguments: 5 of 5 table rows."""
+
+FUNCTION_ROLE: Tokens = -2
+"""What a message of the legacy role "function" costs more than any other message with a name: it costs less."""
+
+REQUIRED_SLACK: Tokens = 9
+"""Two requests to gpt-4.1-mini and -nano on Responses with `tool_choice: "required"` were billed 6 and 9 tokens above
+the rule; three to gpt-4o and gpt-5-nano were not."""
+
+SCHEMA_SLACK: Tokens = 2
+"""A schema was billed at most 1 above the rule in 14 recordings."""
+
+_UNSENT = frozenset({"additionalProperties", "required", "$schema"})
+"""Keywords of an output schema that no recording was billed for: openai/harmony leaves out the same two."""
+
+
+def price_tools(tools: Sequence[Tool], family: Family, count: TokenCounter, *, has_system: bool) -> Count:
+    """All tools as the request carries them, what stands around them included. Nothing for no tools.
+
+    One count of one text: joins between declarations are inside it. Callers memoise.
+    """
+    if not tools:
+        return Count(0, family.grade)
+    framing = family.tools
+    declared = "".join(f"{tool_text(tool, framing.text)}\n\n" for tool in tools)
+    tokens = count(f"{framing.opening}{declared}{framing.closing}")
+    tokens += framing.beside_system if has_system else framing.alone
+    return _graded(tokens, family, slack=framing.slack + sum(unsettled(tool) for tool in tools))
+
+
+def price_one_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
+    """One tool's own declaration, for a row of the report.
+
+    Counted behind the semicolon that ends the one before it, so that the declarations add up to their part of
+    `price_tools`.
+    """
+    declared = tool_text(tool, family.tools.text)
+    return _graded(count(f";\n\n{declared[:-1]}"), family, slack=unsettled(tool))
+
+
+def price_calls(calls: Sequence[Call], family: Family, count: TokenCounter) -> Count:
+    """The calls of one assistant message, beside what every message costs. Their ids cost nothing."""
+    framing = family.calls
+    if len(calls) == 1:
+        return _graded(_one_call(calls[0], family, count), family, slack=framing.slack)
+    if not calls:
+        return Count(0, family.grade)
+    slack = (framing.slack or 1) * len(calls)
+    if framing.several is None:
+        own_messages = ENVELOPE * (len(calls) - 1)
+        return _graded(sum(_one_call(call, family, count) for call in calls) + own_messages, family, slack=slack)
+    return _graded(count(_side_by_side(calls, framing.arguments)) + framing.several, family, slack=slack)
+
+
+def _one_call(call: Call, family: Family, count: TokenCounter) -> Tokens:
+    framing = family.calls
+    arguments = call.arguments if framing.arguments is Arguments.AS_WRITTEN else _compact(call.arguments)
+    return count(arguments) + count(framing.recipient + call.name) + count(call.name) + framing.one
+
+
+def _compact(arguments: str) -> str:
+    """JSON without blanks between its tokens; any other text as it is."""
+    if " " not in arguments and "\n" not in arguments and "\\" not in arguments:
+        return arguments
+    try:
+        return _json(json.loads(arguments))
+    except (ValueError, RecursionError):
+        return arguments
+
+
+def _side_by_side(calls: Sequence[Call], arguments: Arguments) -> str:
+    uses: list[dict[str, Any]] = []
+    for call in calls:
+        given: object = call.arguments
+        if arguments is Arguments.COMPACT:
+            try:
+                given = json.loads(call.arguments)
+            except (ValueError, RecursionError):
+                given = call.arguments
+        uses.append({"recipient_name": f"functions.{call.name}", "parameters": given})
+    return _json({"tool_uses": uses})
+
+
+def price_function_call(call: Call, family: Family, count: TokenCounter) -> Count:
+    """The legacy `function_call` of an assistant message, beside what every message costs."""
+    return _graded(count(call.name) + count(call.arguments) + FUNCTION_CALL, family, slack=0)
+
+
+def price_tool_choice(choice: object, family: Family, count: TokenCounter) -> Count:
+    """`tool_choice`, or the legacy `function_call`: a forced function costs its name, "auto" and None cost nothing."""
+    if isinstance(choice, Mapping):
+        return _forced(cast("Mapping[str, Any]", choice), family, count)
+    if choice == "none" and family.api == "chat":
+        return Count(NO_TOOL, family.grade)
+    if choice == "required" and family.api == "responses":
+        return _graded(0, family, slack=REQUIRED_SLACK)
+    return Count(0, family.grade)
+
+
+def _forced(choice: Mapping[str, Any], family: Family, count: TokenCounter) -> Count:
+    if family.api == "responses":
+        return _graded(0, family, slack=REQUIRED_SLACK)
+    function: object = choice.get("function")
+    named = cast("Mapping[str, object]", function) if isinstance(function, Mapping) else choice
+    name = named.get("name")
+    if not isinstance(name, str):
+        return Count(0, max(family.grade, Grade.BOUNDED))
+    extra = FORCED_FUNCTION if named is choice else family.forced_tool
+    return _graded(count(name) + extra, family, slack=0)
+
+
+def price_parallel_tool_calls(setting: object, family: Family) -> Count:
+    """`parallel_tool_calls: false` beside tools: on Responses the harmony generation then gets the tools' preamble."""
+    return _graded(family.serial_calls, family, slack=0) if setting is False else Count(0, family.grade)
+
+
+def price_response_format(
+    format: object, family: Family, count: TokenCounter, *, has_system: bool = False, has_tools: bool = False
+) -> Count:
+    """`response_format`, or `text.format` of Responses: a JSON schema costs its text, all else nothing.
+
+    Without a word about the rest of the request, priced as the dearest case: neither system message nor tools.
+    """
+    schema = _schema_of(format)
+    if schema is None:
+        return Count(0, family.grade)
+    name, description, body = schema
+    remark = f"// {description}\n" if description else ""
+    framing = family.schema
+    around = framing.beside_tools if has_tools else framing.beside_system if has_system else framing.alone
+    tokens = count(f"## {name}\n\n{remark}{_json(_sent(body))}") + around
+    return _graded(tokens, family, slack=SCHEMA_SLACK)
+
+
+def _schema_of(format: object) -> tuple[str, str, Schema] | None:
+    if not isinstance(format, Mapping):
+        return None
+    fields = cast("Mapping[str, Any]", format)
+    if fields.get("type") != "json_schema":
+        return None
+    inner: object = fields.get("json_schema")
+    held = cast("Mapping[str, object]", inner) if isinstance(inner, Mapping) else fields
+    body = held.get("schema")
+    name, description = held.get("name"), held.get("description")
+    return (
+        name if isinstance(name, str) else "",
+        description if isinstance(description, str) else "",
+        cast(Schema, body) if isinstance(body, Mapping) else {},
+    )
+
+
+def _sent(schema: Schema) -> dict[str, Any]:
+    """The schema as it is sent: on every level without the keywords that are enforced but not shown."""
+    return {key: _kept(key, value) for key, value in schema.items() if key not in _UNSENT}
+
+
+def _kept(key: str, value: object) -> object:
+    if key in ("properties", "$defs", "definitions") and isinstance(value, Mapping):
+        named = cast("Mapping[str, object]", value)
+        return {name: _kept("", below) for name, below in named.items()}
+    if isinstance(value, Mapping):
+        return _sent(cast(Schema, value))
+    if key in ("anyOf", "oneOf", "allOf", "prefixItems") and isinstance(value, list):
+        return [_kept("", one) for one in cast("list[object]", value)]
+    return value
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _graded(tokens: Tokens, family: Family, *, slack: Tokens) -> Count:
+    """An exact count where nothing is open, else a bounded one with `slack` above it."""
+    if not slack and family.grade is Grade.EXACT:
+        return Count(tokens)
+    return Count(tokens, max(family.grade, Grade.BOUNDED), upper=tokens + slack)
