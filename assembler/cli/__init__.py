@@ -1,0 +1,93 @@
+"""The command `assemble`: files in, a report or a request out. Everything it prices or decides is the library's.
+
+Exit codes: 0 done, 2 something in the files or on the command line is wrong (one line says what), 3 it does not fit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module, metadata
+from typing import TYPE_CHECKING, Any
+
+from assembler.cli.spec.place import one_line
+from budgets import AssemblyError, ContextLengthError, MissingExtraError
+
+if TYPE_CHECKING:
+    from cyclopts import App
+
+__all__ = ["main"]
+
+COMMANDS = ("build", "count")
+"""Every command: a file of that name beside this one, holding a function of that name."""
+
+WRONG_INPUT = 2
+DOES_NOT_FIT = 3
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+"""128 + the signal's number, as shells report SIGINT and SIGPIPE."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; its exit code. `argv` is what follows the program's name, by default the process's own."""
+    try:
+        code = _run(sys.argv[1:] if argv is None else list(argv))
+        sys.stdout.flush()
+    except ContextLengthError as error:
+        return _failed(str(error), DOES_NOT_FIT)
+    except AssemblyError as error:
+        return _failed(one_line(str(error)), WRONG_INPUT)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        _forget_stdout()
+        return PIPE_CLOSED
+    return code
+
+
+def _run(argv: list[str]) -> int:
+    try:
+        import cyclopts
+    except ImportError as error:
+        raise MissingExtraError("cli", needed_for="the command assemble") from error
+    try:
+        command, bound, _ = _app().parse_args(argv, print_error=False, exit_on_error=False)
+    except cyclopts.CycloptsError as error:
+        return _failed(f"assemble: {one_line(str(error))} (assemble --help lists what there is)", WRONG_INPUT)
+    code = command(*bound.args, **bound.kwargs)
+    return code if isinstance(code, int) else 0
+
+
+def _app() -> App:
+    from cyclopts import App
+
+    app = App(
+        name="assemble",
+        help="Lay out the context window of a language-model request: priced as billed, fitted, valid.",
+        version=_version,
+    )
+    for name in COMMANDS:
+        command: Callable[..., Any] = getattr(import_module(f"assembler.cli.{name}"), name)
+        app.command(command)
+    return app
+
+
+def _version() -> str:
+    try:
+        return metadata.version("context-assembler")
+    except metadata.PackageNotFoundError:
+        return "not installed: run from its sources"
+
+
+def _failed(text: str, code: int) -> int:
+    with contextlib.suppress(BrokenPipeError):
+        print(text, file=sys.stderr)
+    return code
+
+
+def _forget_stdout() -> None:
+    """Send what is still buffered nowhere, or the interpreter complains about the closed pipe when it ends."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,38 @@
+"""`assemble build`: a request file to a report and a request."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from assembler import ConversationError
+from assembler.cli.files.terminal import show
+from assembler.cli.files.writing import write_json
+from assembler.cli.spec.gather import assembler_of
+from assembler.cli.spec.place import Place
+
+
+def build(file: Path, /, *, output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None) -> int:
+    """Assemble the request that FILE describes, and print what was kept, shortened and dropped.
+
+    Parameters
+    ----------
+    file
+        A YAML file: model, budget, dialect, instruction, tools, knowledge, messages, on_overflow.
+    output
+        Where to write the request as JSON; not written when it does not fit.
+    """
+    place = Place(str(file))
+    if output is not None and output.resolve() == file.resolve():
+        raise Place("assemble build", "--output").error("expected another file than the one that is read")
+    assembler = assembler_of(file)
+    with place.answers_for(), place.key("messages").answers_for(ConversationError):
+        context = assembler.build()
+        request = context.request()
+        report = str(context.report)
+    if output is not None:
+        write_json(output, request)
+    show(report)
+    return 0

@@ -1,0 +1,58 @@
+"""JSON and JSON lines, read strictly: no key twice, no NaN, a line number with every fault."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from assembler.cli.files.reading import MEBIBYTE, file_text
+from assembler.cli.spec.place import Place, shown_key
+
+LONGEST = 64 * MEBIBYTE
+"""Bytes of a JSON file: some 15 million tokens, more than any window; a bound on memory and no format's limit."""
+
+LINES = frozenset({".jsonl", ".ndjson"})
+"""Names that end so hold one value a line."""
+
+
+class _RefusedError(ValueError):
+    """A fault of the value, not of the syntax."""
+
+
+def read_json(path: Path, place: Place) -> Any:
+    """The value in a JSON file; of JSON lines, the list of their values. Raises `SpecError` at `place`."""
+    text = file_text(path, place, limit=LONGEST)
+    if path.suffix.lower() not in LINES:
+        return _parsed(text, place, str(path))
+    return [
+        _parsed(line, place, str(path), first_line=number)
+        for number, line in enumerate(text.split("\n"), start=1)
+        if line.strip()
+    ]
+
+
+def _parsed(text: str, place: Place, path: str, *, first_line: int | None = None) -> Any:
+    where = path if first_line is None else f"{path}, line {first_line}"
+    try:
+        return json.loads(text, object_pairs_hook=_without_twins, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        line = (first_line or 1) + error.lineno - 1
+        raise place.error(f"expected JSON, {path}, line {line}: {error.msg}") from None
+    except RecursionError:
+        raise place.error(f"expected JSON, {where}: nested too deeply") from None
+    except ValueError as error:
+        raise place.error(f"expected JSON, {where}: {error}") from None
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        [(twin, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise _RefusedError(f"key {shown_key(twin)} given twice in one object")
+    return fields
+
+
+def _no_constant(name: str) -> Any:
+    raise _RefusedError(f"{name} is no JSON number")

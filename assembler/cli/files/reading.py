@@ -1,0 +1,37 @@
+"""From a path to its text, or one line that says why not. Knows no format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from assembler.cli.spec.place import Place
+
+MEBIBYTE = 1024 * 1024
+
+
+def file_text(path: Path, place: Place, *, limit: int) -> str:
+    """The UTF-8 text of a file of at most `limit` bytes; a leading byte order mark is no part of it.
+
+    Reads no more than `limit` bytes, so that a device or a pipe without end is refused as well.
+    Raises `SpecError` at `place`.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(limit + 1)
+    except FileNotFoundError:
+        raise place.error(f"expected a file, found none at {path}") from None
+    except IsADirectoryError:
+        raise place.error(f"expected a file, found a folder at {path}") from None
+    except (OSError, ValueError) as error:
+        raise place.error(f"expected a file that can be read: {path}: {_reason(error)}") from None
+    if len(content) > limit:
+        raise place.error(f"expected at most {limit // MEBIBYTE} MiB, {path} has more")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise place.error(f"expected UTF-8 text, {path} has other bytes in line {line}") from None
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return (error.strerror or type(error).__name__) if isinstance(error, OSError) else str(error)

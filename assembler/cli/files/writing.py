@@ -1,0 +1,43 @@
+"""JSON to a file, all of it or nothing. Knows no request."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from assembler.cli.spec.place import Place
+
+
+def write_json(path: Path, value: Mapping[str, Any]) -> None:
+    """Put the value where the path leads, as UTF-8 JSON; a reader never sees half of it.
+
+    Written beside the target and renamed over it; a link is followed, and a device or pipe is written to directly.
+    Raises `SpecError` where it cannot be written: the old file, if there was one, is then as it was.
+    """
+    content = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+    try:
+        target = path.resolve()
+        if target.exists() and not target.is_file():
+            target.write_text(content, encoding="utf-8", newline="\n")
+            return
+        _replace(target, content)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Place(str(path)).error(f"expected a place to write to: {error.strerror}") from None
+
+
+def _replace(target: Path, content: str) -> None:
+    fresh = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with fresh.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(target)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,158 @@
+"""YAML, read strictly and within bounds: plain values only, no key twice, no bomb of aliases, a line with every fault.
+
+Plain words mean what YAML 1.2's core schema says (https://yaml.org/spec/1.2.2/#103-core-schema, read 2026-11), with
+`_` allowed between digits: `true` and `false` are the only truth values, and `no`, `on`, `1:30` and `2026-01-31` are
+texts. PyYAML alone follows 1.1, where they are False, True, 90 and a date.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import attrs
+
+from assembler.cli.files.reading import MEBIBYTE, file_text
+from assembler.cli.spec.place import Place, SpecError, one_line, shown_key
+from budgets import MissingExtraError
+
+if TYPE_CHECKING:
+    import yaml
+
+LONGEST = 4 * MEBIBYTE
+"""Bytes of a YAML file: a request is written by hand; long documents and histories live in files of their own."""
+
+DEEPEST = 64
+"""Lists and mappings inside one another: far over any schema, far under where PyYAML's recursion ends the process."""
+
+LARGEST = 32 * MEBIBYTE
+"""What a file may weigh once every alias is written out: more than one of `LONGEST` bytes can weigh without aliases."""
+
+PER_VALUE = 8
+"""What a value weighs beside its characters: a pointer to it in the list that holds it."""
+
+_INT = re.compile(r"[-+]?(?:0|[1-9][0-9_]*)\Z")
+_FLOAT = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?\Z")
+_BOOL = re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z")
+_NULL = re.compile(r"(?:~|null|Null|NULL|)\Z")
+_MERGE = re.compile(r"<<\Z")
+
+_WORDS = [
+    ("tag:yaml.org,2002:int", _INT, "-+0123456789"),
+    ("tag:yaml.org,2002:float", _FLOAT, "-+.0123456789"),
+    ("tag:yaml.org,2002:bool", _BOOL, "tTfF"),
+    ("tag:yaml.org,2002:null", _NULL, ["~", "n", "N", ""]),
+    ("tag:yaml.org,2002:merge", _MERGE, "<"),
+]
+
+
+def read_yaml(path: Path, place: Place) -> Any:
+    """The one value in a YAML file; None of an empty one. Raises `SpecError` at `place`, `MissingExtraError`."""
+    try:
+        import yaml
+    except ImportError as error:
+        raise MissingExtraError("cli", needed_for="reading YAML") from error
+
+    text = file_text(path, place, limit=LONGEST)
+    try:
+        _refuse_bombs(
+            yaml.parse(text, Loader=yaml.SafeLoader if not yaml.__with_libyaml__ else yaml.CSafeLoader), place
+        )
+        return yaml.load(text, Loader=_loader())
+    except yaml.MarkedYAMLError as error:
+        where = _line(error.problem_mark or error.context_mark)
+        raise place.error(f"{where}expected YAML: {one_line(str(error.problem or error.context))}") from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise place.error(f"line {line}: expected YAML: {error.reason}") from None
+    except ValueError as error:
+        if isinstance(error, SpecError):
+            raise
+        raise place.error(f"expected YAML: {error}") from None
+
+
+def _loader() -> type[yaml.SafeLoader | yaml.CSafeLoader]:
+    """A safe loader that reads words as YAML 1.2 does. A class of our own: PyYAML's is shared by the process."""
+    import yaml
+
+    class CoreSchema(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  # type: ignore[misc]
+        yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - PyYAML's own attribute, copied on write
+
+    for tag, pattern, first in _WORDS:
+        CoreSchema.add_implicit_resolver(tag, pattern, list(first))  # pyright: ignore[reportUnknownMemberType]
+    return CoreSchema
+
+
+@attrs.define
+class _Collection:
+    """A list or mapping while its events go by: its anchor, what it weighs so far, and of a mapping its keys so far."""
+
+    anchor: str | None = None
+    keys: set[str] | None = None
+    weight: int = PER_VALUE
+    items: int = 0
+
+    def take(self, value: str | None) -> bool:
+        """Count an item; whether it is a key that was there before. None is an item that is no plain text."""
+        is_key = self.items % 2 == 0
+        self.items += 1
+        if self.keys is None or value is None or not is_key:
+            return False
+        twin = value in self.keys
+        self.keys.add(value)
+        return twin
+
+
+def _refuse_bombs(events: Iterable[yaml.Event], place: Place) -> None:
+    """Raise for what would cost more to build than to read: depth, aliases of aliases; and for a key given twice.
+
+    One pass over the events, without recursion; an alias weighs what it stands for. O(events).
+    """
+    import yaml
+
+    stack = [_Collection()]
+    weights: dict[str, int] = {}
+    for event in events:
+        if isinstance(event, yaml.CollectionStartEvent):
+            stack[-1].take(None)
+            stack.append(_Collection(event.anchor, set() if isinstance(event, yaml.MappingStartEvent) else None))
+            if len(stack) > DEEPEST:
+                raise _wrong(place, event, f"expected at most {DEEPEST} lists and mappings inside one another")
+            continue
+        if isinstance(event, yaml.CollectionEndEvent):
+            ended = stack.pop()
+            anchor, weight = ended.anchor, ended.weight
+        elif isinstance(event, yaml.ScalarEvent):
+            anchor, weight = event.anchor, PER_VALUE + len(event.value)
+            if stack[-1].take(event.value):
+                raise _wrong(place, event, f"key {shown_key(event.value)} given twice in one mapping")
+        elif isinstance(event, yaml.AliasEvent):
+            stack[-1].take(None)
+            name = event.anchor or ""
+            if name not in weights:
+                raise _wrong(place, event, f"alias {shown_key(name)} stands for nothing that is complete here")
+            anchor, weight = None, weights[name]
+        else:
+            continue
+        if anchor is not None:
+            weights[anchor] = weight
+        stack[-1].weight += weight
+        if stack[-1].weight > LARGEST:
+            raise _wrong(place, event, f"expected at most {LARGEST // MEBIBYTE} MiB once aliases are written out")
+
+
+def _wrong(place: Place, event: yaml.Event, problem: str) -> SpecError:
+    return place.error(f"{_line(event.start_mark)}{problem}")
+
+
+class _Mark(Protocol):
+    """A place in a YAML text, of either of PyYAML's parsers: lines and columns from 0."""
+
+    line: int
+    column: int
+
+
+def _line(mark: _Mark | None) -> str:
+    return f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""

@@ -1,0 +1,183 @@
+"""Readers: from a place and whatever a file holds there to a typed value, or one line that says what was expected.
+
+A reader is a pure function `(place, value) -> T`. A record is an attrs class whose fields name their readers:
+
+    @attrs.frozen
+    class Document:
+        type: str = attrs.field(metadata=reads(any_text))
+        trusted: bool = attrs.field(default=False, metadata=reads(true_or_false))
+
+Errors repeat short settings; where text of a prompt may stand, they name the kind of thing and its size alone.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeAlias, TypeVar, cast
+
+import attrs
+
+from assembler.cli.spec.place import LONGEST_SHOWN, Place, nearest
+from budgets import UnknownModelError
+
+T = TypeVar("T")
+R = TypeVar("R", bound=attrs.AttrsInstance)
+Reader: TypeAlias = Callable[[Place, object], T]
+
+_READ = "read"
+
+
+def reads(reader: Reader[Any]) -> dict[str, Reader[Any]]:
+    """The metadata of a record's field: how its value is read."""
+    return {_READ: reader}
+
+
+def kind(value: object) -> str:
+    """What a value is, in the words of the file that holds it, without what it says."""
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return str(value).lower()
+        case int() | float():
+            return f"{value}" if len(f"{value}") <= LONGEST_SHOWN else "a very long number"
+        case str():
+            return f"a text of {len(value)} characters"
+        case list():
+            return "a list"
+        case Mapping():
+            return "a mapping"
+        case _:
+            return f"a {type(value).__name__}"
+
+
+def setting(value: object) -> str:
+    """What a setting is: as `kind`, but a short text is repeated. Never for values that may be part of a prompt."""
+    if isinstance(value, str) and len(value) <= LONGEST_SHOWN:
+        return json.dumps(value, ensure_ascii=False)
+    return kind(value)
+
+
+def any_text(place: Place, value: object) -> str:
+    """Any text, as it stands."""
+    if isinstance(value, str):
+        return value
+    hint = " (put it in quotes)" if isinstance(value, bool | int | float) else ""
+    raise place.error(f"expected text, got {kind(value)}{hint}")
+
+
+def true_or_false(place: Place, value: object) -> bool:
+    """One of the two words, and no other spelling of them."""
+    if isinstance(value, bool):
+        return value
+    raise place.error(f"expected true or false, got {setting(value)}")
+
+
+def whole(place: Place, value: object) -> int:
+    """A whole number."""
+    if type(value) is int:
+        return value
+    raise place.error(f"expected a whole number, got {setting(value)}")
+
+
+def number(place: Place, value: object) -> int | float:
+    """A number that is finite."""
+    if type(value) is int or (type(value) is float and math.isfinite(value)):
+        return value
+    raise place.error(f"expected a number, got {setting(value)}")
+
+
+def one_of(choices: Mapping[str, T]) -> Reader[T]:
+    """A reader of one of these names, which gives what the name stands for."""
+
+    def read(place: Place, value: object) -> T:
+        if isinstance(value, str) and value in choices:
+            return choices[value]
+        close = nearest(value, choices) if isinstance(value, str) else ""
+        hint = f" ({close[2:]})" if close.startswith(", ") else ""
+        raise place.error(f"expected one of {', '.join(choices)}; got {setting(value)}{hint}")
+
+    return read
+
+
+def list_of(reader: Reader[T], *, what: str) -> Reader[list[T]]:
+    """A reader of a list, item by item; `what` names the items in the error."""
+
+    def read(place: Place, value: object) -> list[T]:
+        if not isinstance(value, list):
+            raise place.error(f"expected a list of {what}, got {kind(value)}")
+        return [reader(place.item(index), item) for index, item in enumerate(cast("list[object]", value))]
+
+    return read
+
+
+def table_of(reader: Reader[T], *, what: str) -> Reader[dict[str, T]]:
+    """A reader of a mapping with free keys; `what` names the values in the error."""
+
+    def read(place: Place, value: object) -> dict[str, T]:
+        return {name: reader(place.key(name), item) for name, item in mapping(place, value, what=what).items()}
+
+    return read
+
+
+def record(cls: type[R]) -> Reader[R]:
+    """A reader of a mapping with the keys of this attrs class. A key that is there and empty counts as left out."""
+    fields = {field.name: field for field in attrs.fields(cls)}
+
+    def read(place: Place, value: object) -> R:
+        given = mapping(place, value, what=f"mapping with {', '.join(fields)}")
+        refuse_unknown(place, given, fields)
+        values = {
+            name: fields[name].metadata[_READ](place.key(name), item)
+            for name, item in given.items()
+            if item is not None
+        }
+        for name, field in fields.items():
+            if name not in values and field.default is attrs.NOTHING:
+                raise place.key(name).error("missing, and required")
+        return cls(**values)
+
+    return read
+
+
+def refuse_unknown(place: Place, given: Mapping[str, object], known: Collection[str]) -> None:
+    """Raise for the first key that is not known."""
+    for name in given:
+        if name not in known:
+            raise place.unknown(name, known)
+
+
+def mapping(place: Place, value: object, *, what: str) -> dict[str, object]:
+    """A mapping whose keys are texts."""
+    if not isinstance(value, dict):
+        raise place.error(f"expected a {what}, got {kind(value)}")
+    fields = cast("dict[object, object]", value)
+    for name in fields:
+        if not isinstance(name, str):
+            raise place.error(f"expected keys that are text, got {kind(name)} (put it in quotes)")
+    return cast("dict[str, object]", fields)
+
+
+def json_value(place: Place, value: object) -> Any:
+    """Anything that JSON can carry: no date, no bytes, no NaN, no key that is not text."""
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return number(place, value)
+        case list():
+            items = cast("list[object]", value)
+            return [json_value(place.item(index), item) for index, item in enumerate(items)]
+        case dict():
+            fields = mapping(place, cast("object", value), what="mapping")
+            return {name: json_value(place.key(name), item) for name, item in fields.items()}
+        case _:
+            raise place.error(f"expected a value that JSON can carry, got {kind(value)}")
+
+
+def unknown_model(error: UnknownModelError) -> str:
+    """What was expected instead of a model that no table holds."""
+    like = f"; nearest known: {', '.join(error.nearest)}" if error.nearest else ""
+    return f"expected a model whose window is published, got {setting(error.name)}{like}"
