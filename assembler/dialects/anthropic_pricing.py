@@ -85,7 +85,7 @@ _CLAUDE_4 = Family(
     argument=_about(12, 1),
     result=_about(8, 2),
     image_side=1_568,
-    image_ceiling=1_568,
+    image_ceiling=1_600,
 )
 _CLAUDE_4_5 = attrs.evolve(_CLAUDE_4, name="claude-4.5", auto_prompt=_about(496, 4), forced_prompt=_about(588, 4))
 _CLAUDE_4_7 = attrs.evolve(

@@ -87,7 +87,8 @@ _FAMILIES = (
 )
 
 TILE = 768
-"""Side of a tile in pixels, Gemini 2.x; a picture of at most `SMALL` x `SMALL` is one (published; not recorded)."""
+"""Largest side of a tile in pixels, Gemini 2.x; a picture of at most `SMALL` a side is one tile (not recorded)."""
+LEAST_TILE = 256
 SMALL = 384
 PDF_PAGE_GEMINI_3 = 560
 RECURSION = 4
@@ -146,10 +147,14 @@ def price_tools(
 
 
 def price_image(width: int, height: int, family: Family) -> Count:
-    """Tiles of 768 pixels, 258 tokens each, one tile up to 384 x 384; Gemini 3: 1,120 flat, its default resolution."""
+    """258 tokens a tile, one tile up to 384 x 384; Gemini 3: 1,120 flat, its default resolution.
+
+    A tile is two thirds of the short side, between 256 and 768 pixels: 960 x 540 makes 3 x 2 tiles (published).
+    """
     if not family.tiled or max(width, height) <= SMALL:
         return family.image
-    tiles = math.ceil(width / TILE) * math.ceil(height / TILE)
+    unit = min(TILE, max(LEAST_TILE, math.floor(min(width, height) / 1.5)))
+    tiles = math.ceil(width / unit) * math.ceil(height / unit)
     return _guess(family.image.tokens * tiles, family.image.upper * tiles)
 
 
@@ -200,15 +205,14 @@ def _read(arguments: str) -> Any:
         return arguments
 
 
-def _words(value: Any) -> Iterator[str]:
+def _words(value: object) -> Iterator[str]:
     """The keys and the values of JSON data, as they are written."""
     if isinstance(value, Mapping):
-        for key, inner in cast("Mapping[str, Any]", value).items():
+        for key, inner in cast("Mapping[str, object]", value).items():
             yield key
             yield from _words(inner)
     elif isinstance(value, Sequence) and not isinstance(value, str):
-        entries: Sequence[Any] = value
-        for inner in entries:
+        for inner in cast("Sequence[object]", value):
             yield from _words(inner)
     else:
         yield value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
