@@ -1,0 +1,230 @@
+"""Anthropic Messages: rules A1 to A16. Knows the body of that one call (`system`, `messages`, `tools`, `thinking`).
+
+Consecutive messages of one role are one turn, as the API combines them. Not decidable from one request: whether a
+thinking block was edited (half of A15); an emptied signature is the one trace that can be seen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import attrs
+
+from assembler.verify.anthropic_blocks import blocks_of, texts, wrong_blocks, wrong_shape, wrong_tools
+from assembler.verify.anthropic_rules import (
+    A1,
+    A2,
+    A3,
+    A4,
+    A5,
+    A6,
+    A7,
+    A8,
+    A9,
+    A10,
+    A11,
+    A12,
+    A13,
+    A14,
+    A15,
+    A16,
+    L2,
+)
+from assembler.verify.definitions import L0, T1, T2, T3, T4
+from assembler.verify.models import refuses_prefill, takes_system_turns
+from assembler.verify.pairing import Again, Orphan, Ref, Turn, Unanswered, mismatches, repeated
+from assembler.verify.place import Place
+from assembler.verify.violation import Rule, Violation
+
+RULES = (A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16, L2, L0, T1, T2, T3, T4)
+
+_MOST_MESSAGES = 100_000
+"""Messages in one request (A2: SDK documentation of `messages`)."""
+
+_THINKING = ("thinking", "redacted_thinking")
+_ID = re.compile(r"[a-zA-Z0-9_-]+\Z")
+
+
+@attrs.frozen
+class _Said:
+    """Consecutive messages of one role, which the API reads as one: the first one's place, and all their blocks."""
+
+    place: Place
+    role: str
+    blocks: list[Place]
+
+    def of_type(self, *types: str) -> list[Place]:
+        return [block for block in self.blocks if block.at("type").text in types]
+
+
+def check(request: Place, model: str | None) -> Iterator[Violation]:
+    """Every breach in one request; A11 is decided only with the model's name, A16 at its strictest without. Linear."""
+    messages = request.at("messages").objects()
+    turns = _combined(messages)
+    yield from wrong_shape(request)
+    yield from wrong_tools(request)
+    for block in request.at("system").objects():
+        yield from _wrong_text(block.at("text"), A3)
+    yield from _wrong_opening(request.at("messages"), turns)
+    yield from _wrong_system_turns(messages, model)
+    for message in messages:
+        yield from _wrong_message(message, last=message is messages[-1])
+    yield from _wrong_pairs(turns)
+    yield from _wrong_end(messages, model)
+    yield from _wrong_marks(request)
+    yield from _missing_tools(request, turns)
+    yield from _wrong_thinking(request, turns)
+
+
+def _combined(messages: list[Place]) -> list[_Said]:
+    turns: list[_Said] = []
+    for message in messages:
+        role = message.at("role").text or ""
+        if role == "system":
+            continue
+        if turns and turns[-1].role == role:
+            turns[-1].blocks.extend(blocks_of(message))
+        else:
+            turns.append(_Said(message, role, blocks_of(message)))
+    return turns
+
+
+def _wrong_opening(messages: Place, turns: list[_Said]) -> Iterator[Violation]:
+    if messages.value in ([], ()):
+        yield A2.broken(messages.path, "no messages at all")
+    elif turns and turns[0].role == "assistant":
+        yield A2.broken(turns[0].place.path, "the conversation begins with the assistant")
+    if messages.size > _MOST_MESSAGES:
+        yield A2.broken(messages.path, f"{messages.size} messages; at most {_MOST_MESSAGES} are taken")
+
+
+def _wrong_system_turns(messages: list[Place], model: str | None) -> Iterator[Violation]:
+    before = ""
+    for message in messages:
+        role = message.at("role")
+        if role.text == "system" and not takes_system_turns(model):
+            yield A16.broken(role.path, "a system message among the messages; use the top-level system field")
+        elif role.text == "system" and before != "user":
+            yield A16.broken(role.path, f"a system message after {before or 'nothing'}, not after a user message")
+        before = role.text or ""
+
+
+def _wrong_message(message: Place, *, last: bool) -> Iterator[Violation]:
+    role, content = message.at("role").text, message.at("content")
+    if content.value in ("", [], ()) and not (last and role == "assistant"):
+        yield A1.broken(content.path, "a message without content")
+    if content.text:
+        yield from _wrong_text(content, A3)
+    yield from wrong_blocks(content)
+    for block in content.objects():
+        kind = block.at("type").text
+        for text in texts(block):
+            yield from _wrong_text(text, A3)
+        if role == "user" and kind in ("tool_use", *_THINKING):
+            yield A10.broken(block.path, f"a {kind} block in a user message")
+        if role == "assistant" and kind == "tool_result":
+            yield A10.broken(block.path, "a tool_result block in an assistant message")
+
+
+def _wrong_text(place: Place, empty: Rule) -> Iterator[Violation]:
+    if place.text == "":
+        yield empty.broken(place.path, "an empty text")
+    elif place.text is not None and not place.text.strip():
+        yield A4.broken(place.path, f"a text of whitespace only ({len(place.text)} characters)")
+
+
+def _paired(said: _Said) -> Turn:
+    calls = [block.at("id") for block in said.of_type("tool_use")] if said.role == "assistant" else []
+    answers = [block.at("tool_use_id") for block in said.of_type("tool_result")] if said.role == "user" else []
+    refs = (tuple(Ref(place.text, place) for place in places) for places in (calls, answers))
+    return Turn(said.place, said.role, *refs)
+
+
+def _wrong_pairs(turns: list[_Said]) -> Iterator[Violation]:
+    paired = [_paired(said) for said in turns]
+    yield from repeated((ref for turn in paired for ref in turn.calls), A7)
+    for ref in (ref for turn in paired for ref in (*turn.calls, *turn.answers)):
+        if ref.id is not None and not _ID.match(ref.id):
+            yield L2.broken(ref.place.path, "the id holds characters other than letters, digits, _ and -")
+    for mismatch in mismatches(paired):
+        match mismatch:
+            case Unanswered():
+                yield mismatch.violates(A5, mismatch.turn.place.path)
+            case Orphan():
+                yield mismatch.violates(A8)
+            case Again():
+                yield mismatch.violates(A9)
+    for said in turns:
+        late = _late_results(said) if said.role == "user" else 0
+        if late:
+            yield A6.broken(said.place.path, f"{late} of its tool_result blocks come after other content")
+
+
+def _late_results(said: _Said) -> int:
+    results = [block.at("type").text == "tool_result" for block in said.blocks]
+    leading = next((index for index, result in enumerate(results) if not result), len(results))
+    return sum(results[leading:])
+
+
+def _wrong_end(messages: list[Place], model: str | None) -> Iterator[Violation]:
+    if not messages or messages[-1].at("role").text != "assistant":
+        return
+    last = messages[-1]
+    if refuses_prefill(model):
+        yield A11.broken(last.path, "the conversation ends with the assistant, and this model takes no prefill")
+    content, blocks = last.at("content"), last.at("content").objects()
+    text = blocks[-1].at("text") if blocks else content
+    words = text.text or ""
+    if words != words.rstrip():
+        yield A12.broken(text.path, f"{len(words) - len(words.rstrip())} whitespace characters at the end")
+
+
+def _wrong_marks(request: Place) -> Iterator[Violation]:
+    """A13. A mark at the top level counts as one (conservative)."""
+    blocks = [*request.at("system").objects(), *request.at("tools").objects()]
+    for message in request.at("messages").objects():
+        for block in message.at("content").objects():
+            blocks += [block, *block.at("content").objects()]
+    marked = [block for block in (request, *blocks) if not block.at("cache_control").absent]
+    if len(marked) > A13_MOST:
+        yield A13.broken(marked[A13_MOST].at("cache_control").path, f"{len(marked)} cache marks; at most {A13_MOST}")
+    for block in marked:
+        if block.at("text").text == "":
+            yield A13.broken(block.at("cache_control").path, "a cache mark on an empty text")
+
+
+A13_MOST = 4
+"""Cache marks in one request (A13)."""
+
+
+def _missing_tools(request: Place, turns: list[_Said]) -> Iterator[Violation]:
+    if request.at("tools").size:
+        return
+    blocks = [block for said in turns for block in said.of_type("tool_use", "tool_result")]
+    if blocks:
+        yield A14.broken(blocks[0].path, f"{len(blocks)} tool_use and tool_result blocks, and no tools")
+
+
+def _wrong_thinking(request: Place, turns: list[_Said]) -> Iterator[Violation]:
+    spoken = [index for index, said in enumerate(turns) if said.role == "assistant"]
+    if not spoken:
+        return
+    last = turns[spoken[-1]]
+    for block in last.of_type("thinking"):
+        if block.at("signature").text == "":
+            yield A15.broken(
+                block.at("signature").path, "a thinking block of the last assistant turn without signature"
+            )
+    if request.at("thinking").at("type").text != "enabled" or not last.of_type("tool_use"):
+        return
+    first = turns[_loop_start(turns, spoken[-1])]
+    if not any(said.blocks[0].at("type").text in _THINKING for said in (first, last) if said.blocks):
+        yield A15.broken(last.place.path, "thinking is enabled, and this turn of calls does not begin with thinking")
+
+
+def _loop_start(turns: list[_Said], index: int) -> int:
+    """The first assistant turn of the tool loop that `index` belongs to: back to the user message that asks."""
+    while index >= 2 and turns[index - 1].of_type("tool_result"):
+        index -= 2
+    return index

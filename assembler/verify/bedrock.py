@@ -1,0 +1,228 @@
+"""Bedrock Converse: rules B1 to B5. Knows the body of that one call (`system`, `messages`, `toolConfig`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from assembler.verify.definitions import (
+    L0,
+    NAME_64,
+    T1,
+    T2,
+    T3,
+    T4,
+    Definition,
+    Legal,
+    empty_tools,
+    wrong_choice,
+    wrong_definitions,
+    wrong_name,
+)
+from assembler.verify.neutral import MOST_MARKS, N8
+from assembler.verify.pairing import N2, N3, Ref, Turn, Unanswered, mismatches, repeated
+from assembler.verify.place import Place
+from assembler.verify.shape import (
+    LIST,
+    OBJECT,
+    S1,
+    S3,
+    TEXT,
+    items_must_be,
+    may_be,
+    must_be,
+    must_be_one_of,
+    one_member,
+)
+from assembler.verify.violation import Rule, Violation
+
+B1 = Rule(
+    "B1",
+    "user and assistant alternate: the service merges nothing",
+    "A conversation must alternate between user and assistant roles.",
+    "langchain-aws#192",
+)
+B2 = Rule(
+    "B2",
+    "no empty content, no blank text",
+    "The content field in the Message object at messages.<i> is empty. / The text field in the ContentBlock object at "
+    "messages.<i>.content.<j> is blank.",
+    "aws-sdk-net#4015",
+)
+B3 = Rule(
+    "B3",
+    "a history with tool content comes with a toolConfig",
+    "The toolConfig field must be defined when using toolUse and toolResult content blocks.",
+    "dify#17545",
+)
+B4 = Rule(
+    "B4",
+    "the result of a failed call has content",
+    "The content field at messages.<i>.content.<j>.toolResult cannot be empty when status value is error.",
+    "quoted without a thread",
+)
+B5 = Rule("B5", "the conversation begins and ends with the user")
+L3 = Rule("L3", "a toolUseId is 1 to 64 letters, digits, underscores or dashes", None, "service model in botocore")
+RULES = (B1, B2, B3, B4, B5, L3, L0, T1, T2, T3, T4, N2, N3, N8)
+
+BYTES_UNDER = frozenset({"bytes", "redactedContent"})
+"""Keys under which boto3 takes bytes and writes base64 itself (botocore 1.44.5, service model bedrock-runtime)."""
+
+# Union members: botocore 1.44.5, service model bedrock-runtime, operation Converse, read 2026-11.
+_BLOCKS = frozenset(
+    [
+        "text",
+        "image",
+        "document",
+        "video",
+        "audio",
+        "toolUse",
+        "toolResult",
+        "guardContent",
+        "cachePoint",
+        "reasoningContent",
+        "citationsContent",
+        "searchResult",
+        "toolAddition",
+        "toolRemoval",
+    ]
+)
+_SYSTEM_BLOCKS = frozenset({"text", "guardContent", "cachePoint"})
+_RESULT_BLOCKS = frozenset({"json", "text", "image", "document", "video", "searchResult"})
+_TOOLS = frozenset({"toolSpec", "systemTool", "cachePoint"})
+
+_LEGAL = Legal(name=NAME_64)
+
+# botocore 1.44.5 also lets `.` and `:` through; Claude behind the service does not (bifrost#5097).
+_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
+
+
+def check(request: Place, _model: str | None) -> Iterator[Violation]:
+    """Every breach in one request. No rule here depends on the model. Linear."""
+    messages = request.at("messages")
+    yield from _wrong_blocks(request.at("system"), _SYSTEM_BLOCKS)
+    yield from must_be(messages, LIST)
+    yield from items_must_be(messages, OBJECT)
+    yield from _wrong_order(messages)
+    for message in messages.objects():
+        yield from _wrong_message(message)
+    yield from _wrong_pairs(messages)
+    yield from _wrong_tools(request)
+    yield from _too_many_marks(request)
+
+
+def _wrong_blocks(blocks: Place, known: frozenset[str]) -> Iterator[Violation]:
+    yield from may_be(blocks, LIST)
+    for block in blocks.each():
+        yield from one_member(block, known, "a block")
+        text = block.at("text")
+        yield from may_be(text, TEXT)
+        if text.text is not None and not text.text.strip():
+            yield B2.broken(text.path, f"a blank text ({len(text.text)} characters)")
+
+
+def _wrong_order(messages: Place) -> Iterator[Violation]:
+    before: str | None = None
+    for message in messages.objects():
+        role = message.at("role").text
+        if role is not None and role == before:
+            yield B1.broken(message.path, f"a second {role} message in a row")
+        before = role
+    said = messages.objects()
+    if messages.value in ([], ()):
+        yield B5.broken(messages.path, "no messages at all")
+    if said and said[0].at("role").text == "assistant":
+        yield B5.broken(said[0].path, "the conversation begins with the assistant")
+    if said and before == "assistant":
+        yield B5.broken(said[-1].path, "the conversation ends with the assistant")
+
+
+def _wrong_message(message: Place) -> Iterator[Violation]:
+    role, content = message.at("role"), message.at("content")
+    yield from must_be_one_of(role, ("user", "assistant"), S3, "role")
+    yield from must_be(content, LIST)
+    if content.value in ([], ()):
+        yield B2.broken(content.path, "a message without content")
+    yield from _wrong_blocks(content, _BLOCKS)
+    for block in content.objects():
+        call, result = block.at("toolUse"), block.at("toolResult")
+        if not call.absent:
+            yield from _wrong_call(call)
+        if not result.absent:
+            yield from _wrong_result(result)
+        if (role.text == "user" and not call.absent) or (role.text == "assistant" and not result.absent):
+            yield S1.broken(block.path, "calls are the assistant's, results the user's")
+
+
+def _wrong_call(call: Place) -> Iterator[Violation]:
+    yield from must_be(call.at("toolUseId"), TEXT)
+    yield from wrong_name(call.at("name"), _LEGAL)
+    yield from must_be(call.at("input"), OBJECT)
+
+
+def _wrong_result(result: Place) -> Iterator[Violation]:
+    content, status = result.at("content"), result.at("status")
+    yield from must_be(result.at("toolUseId"), TEXT)
+    yield from must_be(content, LIST)
+    for block in content.each():
+        yield from one_member(block, _RESULT_BLOCKS, "a result block")
+    if not status.absent:
+        yield from must_be_one_of(status, ("success", "error"), S1, "status")
+    said = [block for block in content.objects() if (block.at("text").text or "-").strip()]
+    if status.text == "error" and content.text is None and not said:
+        yield B4.broken(content.path, "an error result without content")
+
+
+def _paired(message: Place) -> Turn:
+    role = message.at("role").text or ""
+    key = {"assistant": "toolUse", "user": "toolResult"}.get(role, "")
+    ids = [block.at(key).at("toolUseId") for block in message.at("content").objects() if not block.at(key).absent]
+    refs = tuple(Ref(place.text, place) for place in ids)
+    return Turn(message, role, calls=refs) if role == "assistant" else Turn(message, role, answers=refs)
+
+
+def _wrong_pairs(messages: Place) -> Iterator[Violation]:
+    turns = [_paired(message) for message in messages.objects()]
+    yield from repeated((ref for turn in turns for ref in turn.calls), N3)
+    for ref in (ref for turn in turns for ref in (*turn.calls, *turn.answers)):
+        if ref.id is not None and not _ID.match(ref.id):
+            yield L3.broken(ref.place.path, f"a toolUseId of {len(ref.id)} characters, or with characters not allowed")
+    for mismatch in mismatches(turns):
+        if isinstance(mismatch, Unanswered):
+            yield mismatch.violates(N2, mismatch.turn.place.path)
+        else:
+            yield mismatch.violates(N2)
+
+
+def _wrong_tools(request: Place) -> Iterator[Violation]:
+    config, tools = request.at("toolConfig"), request.at("toolConfig").at("tools")
+    yield from may_be(config, OBJECT)
+    if not config.absent:
+        yield from must_be(tools, LIST)
+    yield from empty_tools(tools, _LEGAL)
+    for tool in tools.each():
+        yield from one_member(tool, _TOOLS, "a tool")
+    specs = [tool.at("toolSpec") for tool in tools.objects() if not tool.at("toolSpec").absent]
+    for spec in specs:
+        if not spec.at("inputSchema").at("json").value:
+            yield T3.broken(spec.at("inputSchema").path, "a tool without inputSchema.json")
+    yield from wrong_definitions((Definition(s.at("name"), s.at("inputSchema").at("json")) for s in specs), _LEGAL)
+    choice = config.at("toolChoice")
+    yield from wrong_choice(choice, choice.at("tool").at("name"), tools, (spec.at("name").text for spec in specs))
+    if config.absent:
+        yield from _missing_config(request)
+
+
+def _missing_config(request: Place) -> Iterator[Violation]:
+    blocks = [block for message in request.at("messages").objects() for block in message.at("content").objects()]
+    used = [block for block in blocks if not (block.at("toolUse").absent and block.at("toolResult").absent)]
+    if used:
+        yield B3.broken(used[0].path, f"{len(used)} toolUse and toolResult blocks, and no toolConfig")
+
+
+def _too_many_marks(request: Place) -> Iterator[Violation]:
+    blocks = [*request.at("toolConfig").at("tools").objects(), *request.at("system").objects()]
+    blocks += [block for message in request.at("messages").objects() for block in message.at("content").objects()]
+    marks = [block for block in blocks if not block.at("cachePoint").absent]
+    if len(marks) > MOST_MARKS:
+        yield N8.broken(marks[MOST_MARKS].path, f"{len(marks)} cache points; at most {MOST_MARKS}")

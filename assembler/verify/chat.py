@@ -1,0 +1,109 @@
+"""The Chat spelling that several dialects share: role, content, tool_calls, tool_call_id. Knows shape and turns.
+
+The rules are the dialects'; here are only the readings that they start from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+import attrs
+
+from assembler.verify.definitions import Definition, Legal, wrong_name
+from assembler.verify.pairing import Ref, Turn
+from assembler.verify.place import Place, is_list
+from assembler.verify.shape import (
+    LIST,
+    OBJECT,
+    S3,
+    S4,
+    TEXT,
+    TEXT_OR_LIST,
+    Kind,
+    items_must_be,
+    may_be,
+    must_be,
+    must_be_one_of,
+    typed_parts,
+)
+from assembler.verify.violation import Violation
+
+
+@attrs.frozen(kw_only=True)
+class Spelling:
+    """How one dialect spells Chat: which parts each role may hold, and what arguments are."""
+
+    parts: Mapping[str, Collection[str]]
+    arguments: Kind
+    legal: Legal
+    call_types: Collection[str] = ("function",)
+    tool_types: Collection[str] = ("function",)
+
+
+def wrong_messages(messages: Place, spelling: Spelling) -> Iterator[Violation]:
+    """The shape faults of a list of messages: types, roles, parts, calls and their names."""
+    yield from must_be(messages, LIST)
+    yield from items_must_be(messages, OBJECT)
+    for message in messages.objects():
+        role = message.at("role")
+        yield from must_be_one_of(role, spelling.parts.keys(), S3, "role")
+        yield from _wrong_content(message, spelling)
+        if role.text == "tool":
+            yield from must_be(message.at("tool_call_id"), TEXT)
+        if role.text == "assistant":
+            yield from may_be(message.at("tool_calls"), LIST)
+            yield from _wrong_calls(message, spelling)
+
+
+def _wrong_content(message: Place, spelling: Spelling) -> Iterator[Violation]:
+    content, role = message.at("content"), message.at("role").text or ""
+    # An assistant may say nothing and call; a legacy function message may hold null.
+    demand = may_be if role in ("assistant", "function") else must_be
+    yield from demand(content, TEXT_OR_LIST)
+    if is_list(content.value):
+        yield from typed_parts(content, spelling.parts.get(role, ()))
+
+
+def _wrong_calls(message: Place, spelling: Spelling) -> Iterator[Violation]:
+    yield from items_must_be(message.at("tool_calls"), OBJECT)
+    for call in message.at("tool_calls").objects():
+        yield from must_be(call.at("id"), TEXT)
+        kind = call.at("type")
+        if not kind.absent or len(spelling.call_types) > 1:
+            yield from must_be_one_of(kind, spelling.call_types, S4, "call type")
+        if kind.text == "custom":
+            yield from wrong_name(call.at("custom").at("name"), spelling.legal)
+            yield from must_be(call.at("custom").at("input"), TEXT)
+        else:
+            yield from wrong_name(call.at("function").at("name"), spelling.legal)
+            yield from must_be(call.at("function").at("arguments"), spelling.arguments)
+
+
+def turns(messages: Place) -> list[Turn]:
+    """What pairing needs of each message that is an object; the others are shape faults."""
+    return [_turn(message) for message in messages.objects()]
+
+
+def _turn(message: Place) -> Turn:
+    role = message.at("role").text or ""
+    if role == "tool":
+        answer = message.at("tool_call_id")
+        return Turn(message, role, answers=(Ref(answer.text, answer),))
+    if role != "assistant":
+        return Turn(message, role)
+    ids = [call.at("id") for call in message.at("tool_calls").objects()]
+    return Turn(message, role, calls=tuple(Ref(place.text, place) for place in ids))
+
+
+def definitions(tools: Place) -> list[Definition]:
+    """The function tools of a Chat request."""
+    functions = [tool.at("function") for tool in tools.objects() if tool.at("type").text in (None, "function")]
+    return [Definition(function.at("name"), function.at("parameters")) for function in functions]
+
+
+def wrong_tools(tools: Place, spelling: Spelling) -> Iterator[Violation]:
+    """The shape faults of the list of tools: types of tools, not the definitions inside."""
+    yield from may_be(tools, LIST)
+    yield from items_must_be(tools, OBJECT)
+    for tool in tools.objects():
+        yield from must_be_one_of(tool.at("type"), spelling.tool_types, S4, "tool type")

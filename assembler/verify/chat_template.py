@@ -1,0 +1,79 @@
+"""What a chat template is given (`messages`, `tools`, perhaps `chat_template` itself): rules H1 and H2.
+
+Templates differ. With the template's text in the request, its own objections decide; without it, H1 is held at the
+strictness that every template accepts, and H2 cannot be decided. A rendered `prompt` is looked at for its shape only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from assembler.verify import neutral
+from assembler.verify.definitions import L0, T1, T2, T3
+from assembler.verify.neutral import N1, N4
+from assembler.verify.pairing import N2, N3, Turn
+from assembler.verify.place import Place, is_list
+from assembler.verify.shape import LIST, OBJECT, S1, TEXT, may_be, must_be
+from assembler.verify.violation import Rule, Violation
+
+H1 = Rule(
+    "H1",
+    "user and assistant alternate, apart from calls and their results",
+    "Conversation roles must alternate user/assistant/user/assistant/...",
+    "vllm#6862, mistral-vibe#1006",
+)
+H2 = Rule("H2", "no system message where the template has no system role", None, "the template's own exception")
+RULES = (H1, H2, L0, T1, T2, T3, N1, N2, N3, N4)
+
+_ALTERNATES = re.compile(r"raise_exception\([^)]*\balternate\b", re.IGNORECASE)
+_NO_SYSTEM = re.compile(r"raise_exception\([^)]*\bsystem\b[^)]*(?:\bnot\b|n't|\bun)[^)]*support", re.IGNORECASE)
+"""A template's exception, as `raise_exception('System role not supported')`."""
+
+
+def check(request: Place, _model: str | None) -> Iterator[Violation]:
+    """Every breach in what is to be rendered. No rule here depends on the model's name. Linear."""
+    if not request.at("prompt").absent and request.at("messages").absent:
+        yield from _wrong_prompt(request)
+        return
+    messages = request.at("messages")
+    # A JSON text would be encoded a second time by the template's `tojson`.
+    yield from neutral.wrong_messages(messages, OBJECT)
+    yield from neutral.wrong_tools(request.at("tools"))
+    if is_list(messages.value) and not messages.value:
+        yield N1.broken(messages.path, "no messages at all")
+    turns = neutral.read_turns(messages)
+    yield from neutral.unpaired(turns)
+    yield from neutral.empty_contents(turns)
+    template = request.at("chat_template").text
+    if template is None or _ALTERNATES.search(template):
+        spoken = [turn for turn in turns if turn.role in ("user", "assistant", "tool")]
+        yield from _not_alternating(spoken if template is None else _without_calls(spoken))
+    if template is not None and _NO_SYSTEM.search(template):
+        for turn in turns:
+            if turn.role == "system":
+                yield H2.broken(turn.place.at("role").path, "a system message, which this template refuses")
+
+
+def _without_calls(turns: list[Turn]) -> list[Turn]:
+    """The turns that alternating templates count: calls and their results are left out."""
+    return [turn for turn in turns if turn.role != "tool" and not turn.calls and not turn.answers]
+
+
+def _not_alternating(turns: list[Turn]) -> Iterator[Violation]:
+    before = "assistant"
+    for turn in turns:
+        if turn.role == before != "tool":
+            first = turn is turns[0]
+            problem = "the conversation begins with the assistant" if first else f"a second {before} message in a row"
+            yield H1.broken(turn.place.path, problem)
+        before = turn.role
+
+
+def _wrong_prompt(request: Place) -> Iterator[Violation]:
+    ids = request.at("prompt_token_ids")
+    yield from must_be(request.at("prompt"), TEXT)
+    yield from may_be(ids, LIST)
+    for place in ids.each():
+        if not isinstance(place.value, int) or isinstance(place.value, bool) or place.value < 0:
+            yield S1.broken(place.path, "a token id is a whole number, 0 or more")

@@ -1,0 +1,122 @@
+"""The shape of Gemini's contents, parts and tools, in both spellings. Knows fields; knows no rule between contents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import attrs
+
+from assembler.verify.definitions import T3, Definition, Legal, empty_tools, wrong_definitions, wrong_name
+from assembler.verify.place import Place, is_list, is_object
+from assembler.verify.shape import LIST, OBJECT, TEXT, TEXT_OR_OBJECT, Kind, items_must_be, may_be, must_be
+from assembler.verify.violation import Rule, Violation
+
+_CONTENTS = Kind("a string, an object or a list", (str, dict, list, tuple))
+
+# The members of a part that are its data: google-genai 3.4.0, types.Part, read 2026-11.
+_DATA = (
+    "text",
+    "inline_data",
+    "file_data",
+    "function_call",
+    "function_response",
+    "executable_code",
+    "code_execution_result",
+    "tool_call",
+    "tool_response",
+)
+
+_LEGAL = Legal(name=re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}\Z"))
+"""Function names: kaitranntt/ccs#25 quotes the API."""
+
+
+@attrs.frozen
+class Content:
+    """One content: its place, its role (user where none is said), its parts, and the calls and responses among them."""
+
+    place: Place
+    role: str
+    parts: list[Place]
+    calls: list[Place]
+    responses: list[Place]
+
+
+def either(place: Place, key: str) -> Place:
+    """The value under a key in the SDK's spelling or the wire's: here, or under `config`, where the SDK keeps it."""
+    head, *rest = key.split("_")
+    wire = head + "".join(word.capitalize() for word in rest)
+    here = place.first(key, wire)
+    there = place.at("config").first(key, wire)
+    return there if here.absent and not there.absent else here
+
+
+def wrong_contents(contents: Place) -> Iterator[Violation]:
+    """S1 of the contents: a string, one content or a list of either; objects have parts."""
+    yield from must_be(contents, _CONTENTS)
+    for place in _every(contents):
+        yield from must_be(place, TEXT_OR_OBJECT)
+        if is_object(place.value) and place.size:
+            yield from may_be(place.at("role"), TEXT)
+            yield from may_be(place.at("parts"), LIST)
+
+
+def _every(contents: Place) -> list[Place]:
+    if is_list(contents.value):
+        return contents.each()
+    return [contents] if contents.value else []
+
+
+def read_contents(contents: Place) -> list[Content]:
+    """The contents as turns. A string is a user turn of one text, as the SDK reads it; other values are S1's affair."""
+    return [_read(place) for place in _every(contents) if is_object(place.value) or place.text is not None]
+
+
+def _read(place: Place) -> Content:
+    if place.text is not None:
+        return Content(place, "user", [Place(place.path, {"text": place.text})], [], [])
+    parts = place.at("parts").each()
+    calls = [call for part in parts if not (call := either(part, "function_call")).absent]
+    responses = [answer for part in parts if not (answer := either(part, "function_response")).absent]
+    return Content(place, place.at("role").text or "user", parts, calls, responses)
+
+
+def wrong_parts(content: Content, empty: Rule) -> Iterator[Violation]:
+    """The faults of each part: no data, an empty text, a call or a response without its fields."""
+    for part in content.parts:
+        yield from must_be(part, OBJECT)
+        # Gemini 3 may send its signature on an empty text, and wants both back.
+        signed = not either(part, "thought_signature").absent
+        if not any(not either(part, key).absent for key in _DATA) and is_object(part.value) and not signed:
+            yield empty.broken(part.path, "a part without data")
+        yield from may_be(part.at("text"), TEXT)
+        if part.at("text").text == "" and not signed:
+            yield empty.broken(part.at("text").path, "an empty text")
+    for call in content.calls:
+        yield from wrong_name(call.at("name"), _LEGAL)
+        yield from may_be(call.at("args"), OBJECT)
+    for answer in content.responses:
+        yield from wrong_name(answer.at("name"), _LEGAL)
+        yield from must_be(answer.at("response"), OBJECT)
+
+
+def wrong_tools(request: Place) -> Iterator[Violation]:
+    """The faults of the tools: an empty list, functions without name or schema, two schemas for one function."""
+    tools = either(request, "tools")
+    yield from may_be(tools, LIST)
+    yield from items_must_be(tools, OBJECT)
+    yield from empty_tools(tools, _LEGAL)
+    found: list[Definition] = []
+    for tool in tools.objects():
+        declared = either(tool, "function_declarations")
+        yield from may_be(declared, LIST)
+        yield from items_must_be(declared, OBJECT)
+        yield from empty_tools(declared, _LEGAL)
+        for function in declared.objects():
+            schema, json_schema = function.at("parameters"), either(function, "parameters_json_schema")
+            if not schema.absent and not json_schema.absent:
+                yield T3.broken(
+                    function.path, "both parameters and parameters_json_schema; one function has one schema"
+                )
+            found.append(Definition(function.at("name"), schema if json_schema.absent else json_schema))
+    yield from wrong_definitions(found, _LEGAL)

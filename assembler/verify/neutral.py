@@ -1,0 +1,155 @@
+"""The rules that no dialect owns: N1 to N9. Knows conversations spelled as Chat messages or as Anthropic's blocks.
+
+N9 cannot be seen in full in one request: an edited thinking block is known only by the signature that it lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assembler.verify.definitions import NAME_64, Definition, Legal, empty_tools, wrong_definitions
+from assembler.verify.pairing import N2, N3, Ref, Turn, Unanswered, mismatches, repeated
+from assembler.verify.place import Place, is_list
+from assembler.verify.shape import (
+    LIST,
+    OBJECT,
+    S3,
+    TEXT,
+    TEXT_OR_LIST,
+    TEXT_OR_OBJECT,
+    TEXT_TYPES,
+    Kind,
+    items_must_be,
+    may_be,
+    must_be,
+    must_be_one_of,
+)
+from assembler.verify.violation import Rule, Violation
+
+N1 = Rule("N1", "the conversation is not empty, and its first turn after any system turn is the user's")
+N4 = Rule("N4", "no content is empty")
+N5 = Rule("N5", "the last turn is the user's or a tool's")
+N6 = Rule("N6", "reasoning stays with what follows it")
+N7 = Rule("N7", "tools are defined if the history has any call")
+N8 = Rule("N8", "at most four cache marks")
+N9 = Rule("N9", "the last assistant turn is as the model wrote it: its thinking keeps its signature")
+
+LEGAL = Legal(name=NAME_64)
+MOST_MARKS = 4
+"""Cache marks in one request (N8; Anthropic's limit, the only published one)."""
+
+_ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
+_REASONING = ("thinking", "redacted_thinking", "reasoning")
+
+
+def speechless(message: Place) -> bool:
+    """Whether a message has neither content nor calls nor a refusal."""
+    return not any(message.at(key).value for key in ("content", "tool_calls", "function_call", "refusal", "audio"))
+
+
+def wrong_messages(messages: Place, arguments: Kind = TEXT_OR_OBJECT) -> Iterator[Violation]:
+    """The shape faults of neutral messages: a role, a content, calls with an id, a name and arguments of this kind."""
+    yield from must_be(messages, LIST)
+    yield from items_must_be(messages, OBJECT)
+    for message in messages.objects():
+        yield from must_be_one_of(message.at("role"), _ROLES, S3, "role")
+        yield from may_be(message.at("content"), TEXT_OR_LIST)
+        yield from items_must_be(message.at("content"), TEXT_OR_OBJECT)
+        for part in message.at("content").objects():
+            yield from must_be(part.at("type"), TEXT)
+            if part.at("type").text in TEXT_TYPES:
+                yield from must_be(part.at("text"), TEXT)
+        yield from may_be(message.at("tool_calls"), LIST)
+        for call in message.at("tool_calls").each():
+            yield from must_be(call, OBJECT)
+            spelled = call.first("function", "custom") if call.at("name").absent else call
+            yield from must_be(spelled.at("name"), TEXT)
+            yield from must_be(spelled.first("arguments", "args", "input"), arguments)
+
+
+def wrong_tools(tools: Place) -> Iterator[Violation]:
+    """The faults of tools, spelled as Chat, Anthropic or MCP spell them."""
+    yield from may_be(tools, LIST)
+    yield from items_must_be(tools, OBJECT)
+    yield from empty_tools(tools, LEGAL)
+    inner = [tool if tool.at("function").absent else tool.at("function") for tool in tools.objects()]
+    found = (Definition(tool.at("name"), tool.first("parameters", "input_schema", "inputSchema")) for tool in inner)
+    yield from wrong_definitions(found, LEGAL)
+
+
+def read_turns(messages: Place) -> list[Turn]:
+    """What pairing needs of each message, whichever of the two ways it spells calls and answers."""
+    return [_read(message) for message in messages.objects()]
+
+
+def _read(message: Place) -> Turn:
+    blocks = message.at("content").objects()
+    calls = [call.at("id") for call in message.at("tool_calls").objects()]
+    calls += [block.at("id") for block in blocks if block.at("type").text == "tool_use"]
+    answers = [block.at("tool_use_id") for block in blocks if block.at("type").text == "tool_result"]
+    if message.at("role").text == "tool" and not answers:
+        answers = [message.at("tool_call_id")]
+    refs = (tuple(Ref(place.text, place) for place in places) for places in (calls, answers))
+    return Turn(message, message.at("role").text or "", *refs)
+
+
+def unpaired(turns: list[Turn]) -> Iterator[Violation]:
+    """N2 and N3. System turns stand outside: they neither answer nor part a call from its answer."""
+    yield from repeated((ref for turn in turns for ref in turn.calls), N3)
+    for mismatch in mismatches(turn for turn in turns if turn.role not in ("system", "developer")):
+        if isinstance(mismatch, Unanswered):
+            yield mismatch.violates(N2, mismatch.turn.place.path)
+        else:
+            yield mismatch.violates(N2)
+
+
+def empty_contents(turns: list[Turn]) -> Iterator[Violation]:
+    """N4. The answer of a tool may be empty: an empty result is a result."""
+    for turn in turns:
+        if turn.role != "tool" and speechless(turn.place):
+            yield N4.broken(turn.place.path, "a message without content")
+        for part in turn.place.at("content").objects():
+            if part.at("type").text == "text" and part.at("text").text == "":
+                yield N4.broken(part.at("text").path, "an empty text part")
+
+
+def wrong_ends(messages: Place, turns: list[Turn]) -> Iterator[Violation]:
+    """N1 and N5."""
+    if is_list(messages.value) and not messages.value:
+        yield N1.broken(messages.path, "no messages at all")
+    spoken = [turn for turn in turns if turn.role not in ("system", "developer")]
+    if spoken and spoken[0].role in ("assistant", "tool"):
+        yield N1.broken(spoken[0].place.path, f"the conversation begins with role {spoken[0].role}")
+    if spoken and spoken[-1].role == "assistant":
+        yield N5.broken(spoken[-1].place.path, "the conversation ends with the assistant")
+
+
+def torn_reasoning(turns: list[Turn]) -> Iterator[Violation]:
+    """N6: reasoning that ends its message, which no call follows, and which no further assistant message continues."""
+    after = ""
+    for turn in reversed(turns):
+        parts = turn.place.at("content").objects()
+        ends = bool(parts) and parts[-1].at("type").text in _REASONING
+        if ends and not turn.calls and after != "assistant":
+            yield N6.broken(parts[-1].path, "reasoning that nothing follows")
+        after = turn.role
+
+
+def lost_signatures(turns: list[Turn]) -> Iterator[Violation]:
+    """N9, as far as one request shows it."""
+    last = next((turn for turn in reversed(turns) if turn.role == "assistant"), None)
+    for part in last.place.at("content").objects() if last else ():
+        kind = part.at("type").text
+        seal = {"thinking": "signature", "redacted_thinking": "data"}.get(kind or "")
+        if seal and not part.at(seal).value:
+            yield N9.broken(part.path, f"a {kind} part without its {seal}")
+
+
+def too_many_marks(request: Place) -> Iterator[Violation]:
+    """N8."""
+    places = [*request.at("system").objects(), *request.at("tools").objects()]
+    for message in request.at("messages").objects():
+        places += [message, *message.at("content").objects()]
+    marks = [place.at("cache_control") for place in places if not place.at("cache_control").absent]
+    if len(marks) > MOST_MARKS:
+        yield N8.broken(marks[MOST_MARKS].path, f"{len(marks)} cache marks; at most {MOST_MARKS}")

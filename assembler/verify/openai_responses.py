@@ -1,0 +1,207 @@
+"""OpenAI Responses: rules R0 to R3. Knows the body of that one call (`instructions`, `input`, `tools`).
+
+One direction of R3 cannot be seen in a request: that an item was once preceded by a reasoning item which is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assembler.verify.definitions import (
+    L0,
+    NAME_64,
+    T1,
+    T2,
+    T3,
+    T4,
+    Definition,
+    Legal,
+    empty_tools,
+    wrong_choice,
+    wrong_definitions,
+    wrong_name,
+)
+from assembler.verify.neutral import N1
+from assembler.verify.pairing import N2, N3, Ref, repeated
+from assembler.verify.place import Place
+from assembler.verify.shape import (
+    LIST,
+    OBJECT,
+    S3,
+    S4,
+    TEXT,
+    TEXT_OR_LIST,
+    items_must_be,
+    may_be,
+    must_be,
+    must_be_one_of,
+    typed_parts,
+)
+from assembler.verify.violation import Rule, Violation, shown
+
+R0 = Rule("R0", "an output names its call")
+R1 = Rule(
+    "R1",
+    "every output has its call, unless an earlier response or a stored conversation holds it",
+    "No tool call found for function call output with call_id <id>.",
+    "cursor-byok#307",
+)
+R2 = Rule("R2", "every call has its output", "No tool output found for function call <id>.", "trae-agent#245")
+R3 = Rule(
+    "R3",
+    "a reasoning item travels with the item that follows it",
+    "Item '<id>' of type 'reasoning' was provided without its required following item.",
+    "openai-agents#1660; the other way round: continue#11994",
+)
+L1 = Rule("L1", "a call_id has at most 64 characters", None, "9router#393")
+RULES = (R0, R1, R2, R3, L1, L0, T1, T2, T3, T4, N1, N2, N3)
+
+_ID_LIMIT = 64
+"""Characters of a call_id (L1)."""
+
+_LEGAL = Legal(name=NAME_64)
+
+# Item and part types: openai 3.54.0, types/responses, read 2026-11.
+_ITEMS = frozenset(
+    [
+        "additional_tools",
+        "apply_patch_call",
+        "apply_patch_call_output",
+        "code_interpreter_call",
+        "compaction",
+        "compaction_trigger",
+        "computer_call",
+        "computer_call_output",
+        "configuration_update",
+        "custom_tool_call",
+        "custom_tool_call_output",
+        "file_search_call",
+        "function_call",
+        "function_call_output",
+        "image_generation_call",
+        "item_reference",
+        "local_shell_call",
+        "local_shell_call_output",
+        "mcp_approval_request",
+        "mcp_approval_response",
+        "mcp_call",
+        "mcp_list_tools",
+        "message",
+        "program",
+        "program_output",
+        "reasoning",
+        "shell_call",
+        "shell_call_output",
+        "tool_search_call",
+        "tool_search_output",
+        "web_search_call",
+    ]
+)
+_PARTS = frozenset(["input_text", "input_image", "input_file", "input_audio", "output_text", "refusal"])
+_RESULT_PARTS = frozenset({"input_text", "input_image", "input_file"})
+_ROLES = frozenset({"user", "assistant", "system", "developer"})
+
+_CALLS = ("function_call", "custom_tool_call", "computer_call", "shell_call", "apply_patch_call")
+"""The items that wait for an item of type `<call>_output` with the same call_id."""
+_OUTPUTS = tuple(f"{call}_output" for call in _CALLS)
+
+_HELD_ELSEWHERE = ("previous_response_id", "conversation", "prompt")
+"""With one of these, the server adds items that the request does not show."""
+
+
+def check(request: Place, _model: str | None) -> Iterator[Violation]:
+    """Every breach in one request. No rule here depends on the model. Linear."""
+    given, tools = request.at("input"), request.at("tools")
+    stored = any(not request.at(key).absent for key in _HELD_ELSEWHERE)
+    yield from may_be(request.at("instructions"), TEXT_OR_LIST)
+    if not stored:
+        yield from must_be(given, TEXT_OR_LIST)
+        if given.value in ("", [], ()):
+            yield N1.broken(given.path, "an empty input, and no stored conversation to go on from")
+    yield from items_must_be(given, OBJECT)
+    for item in given.objects():
+        yield from _wrong_item(item)
+    yield from _unpaired(given.objects(), stored=stored)
+    yield from _torn_reasoning(given.objects())
+    yield from _wrong_tools(request, tools)
+
+
+def _kind(item: Place) -> str:
+    """The type of an item; a message may leave it out."""
+    kind = item.at("type")
+    return "message" if kind.absent and not item.at("role").absent else kind.text or ""
+
+
+def _wrong_item(item: Place) -> Iterator[Violation]:
+    kind = _kind(item)
+    if kind not in _ITEMS:
+        yield from must_be_one_of(item.at("type"), _ITEMS, S4, "item type")
+    if kind == "message":
+        yield from must_be_one_of(item.at("role"), _ROLES, S3, "role")
+        yield from must_be(item.at("content"), TEXT_OR_LIST)
+        yield from typed_parts(item.at("content"), _PARTS)
+    elif kind == "function_call":
+        yield from must_be(item.at("call_id"), TEXT)
+        yield from wrong_name(item.at("name"), _LEGAL)
+        yield from must_be(item.at("arguments"), TEXT)
+    elif kind == "function_call_output":
+        yield from must_be(item.at("output"), TEXT_OR_LIST)
+        yield from typed_parts(item.at("output"), _RESULT_PARTS)
+    elif kind == "reasoning":
+        yield from must_be(item.at("summary"), LIST)
+    call_id = item.at("call_id").text
+    if call_id is not None and len(call_id) > _ID_LIMIT:
+        path = item.at("call_id").path
+        yield L1.broken(path, f"call_id of {len(call_id)} characters; at most {_ID_LIMIT} are taken")
+
+
+def _unpaired(items: list[Place], *, stored: bool) -> Iterator[Violation]:
+    calls = [Ref(item.at("call_id").text, item.at("call_id")) for item in items if _kind(item) in _CALLS]
+    yield from repeated(calls, N3)
+    # A reference stands for a stored item, which may be the missing half of any pair.
+    referring = any(_kind(item) == "item_reference" for item in items)
+    waiting: dict[str, Place] = {}
+    answered: set[str] = set()
+    for item in items:
+        place = item.at("call_id")
+        call_id = place.text
+        if _kind(item) in _OUTPUTS:
+            if call_id is None:
+                yield R0.broken(place.path, "an output without call_id")
+            elif call_id in answered:
+                yield N2.broken(place.path, f"answers {shown(call_id)} a second time")
+            elif waiting.pop(call_id, None) is None and not (stored or referring):
+                yield R1.broken(place.path, f"no call before this output has the call_id {shown(call_id)}")
+            answered.update(() if call_id is None else (call_id,))
+        elif _kind(item) in _CALLS and call_id is not None:
+            waiting[call_id] = place
+    for call_id, place in waiting.items():
+        if not referring:
+            yield R2.broken(place.path, f"no output after this call has the call_id {shown(call_id)}")
+
+
+def _torn_reasoning(items: list[Place]) -> Iterator[Violation]:
+    """R3 forwards: after reasoning comes more reasoning or an item that the model wrote."""
+    followed = False
+    for item in reversed(items):
+        kind = _kind(item)
+        if kind != "reasoning":
+            given = kind == "message" and item.at("role").text != "assistant"
+            followed = not given and kind not in _OUTPUTS
+        elif not followed:
+            yield R3.broken(item.path, "a reasoning item that no message or call of the model follows")
+
+
+def _wrong_tools(request: Place, tools: Place) -> Iterator[Violation]:
+    yield from may_be(tools, LIST)
+    yield from items_must_be(tools, OBJECT)
+    yield from empty_tools(tools, _LEGAL)
+    for tool in tools.objects():
+        # Hosted tools are many and new ones come every month: a type is asked for, not a known one.
+        yield from must_be(tool.at("type"), TEXT)
+    functions = [tool for tool in tools.objects() if tool.at("type").text == "function"]
+    yield from wrong_definitions((Definition(tool.at("name"), tool.at("parameters")) for tool in functions), _LEGAL)
+    if request.at("prompt").absent:  # a stored prompt may bring tools of its own
+        choice = request.at("tool_choice")
+        names = [tool.at("name").text for tool in tools.objects()]
+        yield from wrong_choice(choice, choice.at("name"), tools, names)

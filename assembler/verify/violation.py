@@ -1,0 +1,67 @@
+"""A provider's rule and a breach of it. Knows no request: only how a breach is told without quoting what was said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import attrs
+
+CONSERVATIVE = "conservative: stricter than any public error text"
+"""The source of a rule that no thread quotes an error for."""
+
+_SHOWN_CHARACTERS = 64
+"""Ids longer than this are clipped in a problem: the longest id that any dialect allows is 64 characters."""
+
+_SHOWN_IDS = 5
+"""At most this many ids are spelled out in one problem; the rest is counted."""
+
+
+@attrs.frozen
+class Violation:
+    """One breach of one rule: `where` is a JSON path, `problem` our sentence, `provider_says` the API's own error text.
+
+    `provider_says` is a template (`<id>`, `<i>`), or None where no public thread quotes one; `source` says where it
+    was read. None of the fields holds the text of a message: indexes, ids, names and counts only.
+    """
+
+    rule: str
+    where: str
+    problem: str
+    provider_says: str | None = None
+    source: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.rule} at {self.where or 'the request'}: {self.problem}"
+
+
+@attrs.frozen
+class Rule:
+    """What an API demands of a request, under the id that violations carry."""
+
+    id: str
+    demand: str
+    provider_says: str | None = None
+    source: str = CONSERVATIVE
+
+    def broken(self, where: str, problem: str) -> Violation:
+        """The violation of this rule at one place."""
+        return Violation(self.id, where, problem, self.provider_says, self.source)
+
+
+def shown(word: str) -> str:
+    """An id, a name or a role as a problem quotes it: printable ASCII, clipped to 64 characters."""
+    clipped = ascii(word[:_SHOWN_CHARACTERS])
+    return clipped if len(word) <= _SHOWN_CHARACTERS else f"{clipped}… ({len(word)} characters)"
+
+
+def listed(words: Iterable[str]) -> str:
+    """Several ids as a problem quotes them: the first five, and how many more there are."""
+    every = list(words)
+    head = ", ".join(shown(word) for word in every[:_SHOWN_IDS])
+    more = len(every) - _SHOWN_IDS
+    return f"{head} and {more} more" if more > 0 else head
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun in the right form: "1 call", "2 calls"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

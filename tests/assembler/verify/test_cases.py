@@ -1,0 +1,46 @@
+"""Each rule by its smallest case: `cases/<dialect>_<rule>_<what broke>.json` holds a broken one and a valid one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assembler.verify import DIALECTS, rules, verify
+
+CASES = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted((Path(__file__).parent / "cases").glob("*"))}
+
+BY_GENERAL_CODE = {"S2", "S4", "S3"}
+"""Shape rules that not every dialect can break: a dialect without part types, without roles, …"""
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_the_broken_request_fires_that_rule_and_no_other(case: dict[str, Any]) -> None:
+    found = verify(case["broken"], dialect=case["dialect"], model=case.get("model"))
+    assert {violation.rule for violation in found} == {case["rule"]}, [str(violation) for violation in found]
+    if "where" in case:
+        assert case["where"] in [violation.where for violation in found]
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_the_valid_sibling_fires_nothing(case: dict[str, Any]) -> None:
+    found = verify(case["valid"], dialect=case["dialect"], model=case.get("model"))
+    assert [str(violation) for violation in found] == []
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_rule_of_every_dialect_has_a_case(dialect: str) -> None:
+    told = {case["rule"] for case in CASES.values() if case["dialect"] == dialect}
+    assert {rule.id for rule in rules(dialect)} - told <= BY_GENERAL_CODE
+
+
+def test_every_shape_rule_has_a_case_somewhere() -> None:
+    assert {case["rule"] for case in CASES.values()} >= BY_GENERAL_CODE
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_a_case_bears_its_dialect_and_rule_in_its_name(case: dict[str, Any]) -> None:
+    (name,) = [name for name, held in CASES.items() if held is case]
+    assert name.startswith(f"{case['dialect']}_{case['rule'].lower()}_")

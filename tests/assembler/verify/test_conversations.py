@@ -1,0 +1,232 @@
+"""Whole conversations: valid ones break nothing, and one mutation breaks the rule that it ought to."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assembler.verify import DIALECTS, verify
+from tests.assembler.verify.conversations import SPELLINGS, TURNS, Call, Conversation, Exchange, Request, conversations
+
+STEPPED = Conversation(
+    "s",
+    (
+        Exchange("q1", ((Call("aaaaaaaa1", "look", {}, "r1"), Call("aaaaaaaa2", "look", {}, "r2")),), "a1"),
+        Exchange("q2", ((Call("aaaaaaaa3", "look", {}, "r3"),),), None),
+    ),
+    True,
+)
+"""Two calls in one step, an answer, a question, one call: what the mutations are done to."""
+
+
+def fired(request: Any, dialect: str, model: str | None = None) -> set[str]:
+    return {violation.rule for violation in verify(request, dialect=dialect, model=model)}
+
+
+def turns_of(request: Request, dialect: str) -> list[Any]:
+    return request[TURNS.get(dialect, "messages")]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@settings(max_examples=40, deadline=None)
+@given(conversation=conversations())
+def test_a_valid_conversation_breaks_nothing(dialect: str, conversation: Conversation) -> None:
+    request = SPELLINGS[dialect](conversation)
+    assert [str(violation) for violation in verify(request, dialect=dialect)] == []
+    assert verify(json.loads(json.dumps(request)), dialect=dialect) == []
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@settings(max_examples=25, deadline=None)
+@given(conversation=conversations())
+def test_a_request_is_left_as_it_was(dialect: str, conversation: Conversation) -> None:
+    request = SPELLINGS[dialect](conversation)
+    before = copy.deepcopy(request)
+    verify(request, dialect=dialect)
+    assert request == before
+
+
+def has(turn: Request, *words: str) -> bool:
+    return any(word in json.dumps(turn) for word in words)
+
+
+ANSWERS = ('"tool_call_id"', "function_call_output", "tool_result", "toolResult", "functionResponse")
+
+
+def is_answer(turn: Request) -> bool:
+    return has(turn, *ANSWERS)
+
+
+def drop_first_answer(turns: list[Request]) -> None:
+    del turns[next(index for index, turn in enumerate(turns) if is_answer(turn))]
+
+
+def drop_first_caller(turns: list[Request]) -> None:
+    words = ('"tool_calls"', '"function_call"', "tool_use", "toolUse", "functionCall")
+    called = [index for index, turn in enumerate(turns) if has(turn, *words) and not is_answer(turn)]
+    for index in [index for index in called if index < 5][::-1]:
+        del turns[index]
+
+
+def repeat_first_answer(turns: list[Request]) -> None:
+    index = next(index for index, turn in enumerate(turns) if is_answer(turn))
+    turns.insert(index, copy.deepcopy(turns[index]))
+
+
+def one_id_for_two_calls(turns: list[Request]) -> None:
+    text = json.dumps(turns).replace("aaaaaaaa2", "aaaaaaaa1")
+    turns[:] = json.loads(text)
+
+
+def empty_question(turns: list[Request]) -> None:
+    turns[:] = json.loads(json.dumps(turns).replace('"q2"', '""'))
+
+
+def empty_answer(turns: list[Request]) -> None:
+    turns[:] = json.loads(json.dumps(turns).replace('"a1"', '""'))
+
+
+def end_on_the_assistant(turns: list[Request]) -> None:
+    del turns[next(index for index, turn in enumerate(turns) if has(turn, '"a1"')) + 1 :]
+
+
+def begin_with_the_assistant(turns: list[Request]) -> None:
+    del turns[: next(index for index, turn in enumerate(turns) if has(turn, '"a1"'))]
+
+
+MUTATIONS: dict[Callable[[list[Request]], None], dict[str, set[str]]] = {
+    drop_first_answer: {
+        "anthropic": {"A5"},
+        "bedrock": {"N2", "B1"},
+        "chat_template": {"N2"},
+        "gemini": {"G4"},
+        "mistral": {"M3"},
+        "openai_chat": {"O2"},
+        "openai_responses": {"R2"},
+        "plain": {"N2"},
+    },
+    drop_first_caller: {
+        "anthropic": {"A8", "A6"},
+        "bedrock": {"N2", "B1"},
+        "chat_template": {"N2"},
+        "gemini": {"G5"},
+        "mistral": {"M3"},
+        "openai_chat": {"O1"},
+        "openai_responses": {"R1", "R3"},
+        "plain": {"N2"},
+    },
+    repeat_first_answer: {
+        "anthropic": {"A9"},
+        "bedrock": {"N2", "B1"},
+        "chat_template": {"N2"},
+        "gemini": {"G5"},
+        "mistral": {"N2"},
+        "openai_chat": {"N2"},
+        "openai_responses": {"N2"},
+        "plain": {"N2"},
+    },
+    one_id_for_two_calls: {
+        "anthropic": {"A7", "A9"},
+        "bedrock": {"N3", "N2"},
+        "chat_template": {"N3", "N2"},
+        "gemini": {"N3"},
+        "mistral": {"N3", "N2"},
+        "openai_chat": {"O4", "N2"},
+        "openai_responses": {"N3", "N2"},
+        "plain": {"N3", "N2"},
+    },
+    empty_question: {
+        "anthropic": {"A3"},
+        "bedrock": {"B2"},
+        "chat_template": {"N4"},
+        "gemini": {"G2"},
+        "mistral": set(),
+        "openai_chat": set(),
+        "openai_responses": set(),
+        "plain": {"N4"},
+    },
+    empty_answer: {
+        "anthropic": {"A1"},
+        "bedrock": {"B2"},
+        "chat_template": {"N4"},
+        "gemini": {"G2"},
+        "mistral": {"N4"},
+        "openai_chat": {"O6"},
+        "openai_responses": set(),
+        "plain": {"N4"},
+    },
+    end_on_the_assistant: {
+        "anthropic": set(),
+        "bedrock": {"B5"},
+        "chat_template": set(),
+        "gemini": {"G7"},
+        "mistral": {"M1"},
+        "openai_chat": set(),
+        "openai_responses": set(),
+        "plain": {"N5"},
+    },
+    begin_with_the_assistant: {
+        "anthropic": {"A2"},
+        "bedrock": {"B5"},
+        "chat_template": {"H1"},
+        "gemini": set(),
+        "mistral": set(),
+        "openai_chat": set(),
+        "openai_responses": set(),
+        "plain": {"N1"},
+    },
+}
+"""One change to `STEPPED`, and the rules that each dialect must find broken: those, and no other."""
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("mutate", MUTATIONS, ids=lambda mutate: mutate.__name__)
+def test_one_mutation_breaks_the_rule_that_forbids_it(mutate: Callable[[list[Request]], None], dialect: str) -> None:
+    request = SPELLINGS[dialect](STEPPED)
+    assert fired(request, dialect) == set()
+    mutate(turns_of(request, dialect))
+    assert fired(request, dialect) == MUTATIONS[mutate][dialect]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@settings(max_examples=30, deadline=None)
+@given(conversation=conversations(), data=st.data())
+def test_a_lost_answer_never_goes_unseen(dialect: str, conversation: Conversation, data: st.DataObject) -> None:
+    request = SPELLINGS[dialect](conversation)
+    turns = turns_of(request, dialect)
+    answers = [index for index, turn in enumerate(turns) if is_answer(turn)]
+    if answers:
+        del turns[data.draw(st.sampled_from(answers))]
+        assert fired(request, dialect)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@settings(max_examples=30, deadline=None)
+@given(conversation=conversations(), cut=st.integers(1, 12))
+def test_cutting_the_oldest_messages_is_seen_when_it_orphans_an_answer(
+    dialect: str, conversation: Conversation, cut: int
+) -> None:
+    request = SPELLINGS[dialect](conversation)
+    turns = turns_of(request, dialect)
+    if cut < len(turns) and is_answer(turns[cut]):
+        del turns[:cut]
+        assert fired(request, dialect)
+
+
+def test_a_claude_without_prefill_refuses_what_an_older_one_takes() -> None:
+    request = SPELLINGS["anthropic"](STEPPED)
+    end_on_the_assistant(request["messages"])
+    assert fired(request, "anthropic", "claude-opus-4-1-20250805") == set()
+    assert fired(request, "anthropic", "claude-opus-4-6") == {"A11"}
+
+
+def test_gemini_3_wants_signatures_and_gemini_2_does_not() -> None:
+    request = json.loads(json.dumps(SPELLINGS["gemini"](STEPPED)).replace('"thoughtSignature"', '"x"'))
+    assert fired(request, "gemini", "gemini-2.5-pro") == set()
+    assert fired(request, "gemini", "gemini-3.1-pro") == {"G8"}
