@@ -26,8 +26,8 @@ from budgets import Budget, RegionCosts, Tokens
 
 DOOR_CHECK = 256
 """Messages. Histories up to this length are read whole as they come in, so that an error is met where it was made; of
-longer ones the newest turn is, and the rest when a build needs it: a policy may never look at what it cuts away. Reading
-256 messages costs about a millisecond."""
+longer ones the newest turn is, and the rest when a build needs it: a policy may never look at what it cuts away.
+Reading 256 messages costs about a millisecond."""
 
 _REFUSE = Refuse()
 _CHAT_REGIONS = ChatRegions()

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from assembler.dialects import Dialect
-from assembler.layout import Layout
 from assembler.plan import Dropped, Plan
 from budgets import Count, RegionCosts, Tokens
 
@@ -29,7 +28,6 @@ class Context:
     system: str | None
     messages: list[object]
     tool_classes: list[object]
-    _layout: Layout = attrs.field(eq=False, alias="layout")
     _plan: Plan = attrs.field(eq=False, alias="plan")
 
     def __iter__(self) -> Iterator[Any]:
@@ -72,7 +70,7 @@ class Context:
         """SHA-256 of everything before the newest turn, as it is sent: the same hash, the same cacheable prefix."""
         newest, _ = self._plan.sight.newest_turn()
         kept = max(newest - self._plan.first, 0)
-        prefix = attrs.evolve(self._layout, messages=self._layout.messages[:kept])
+        prefix = attrs.evolve(self._plan.layout, messages=self._plan.layout.messages[:kept])
         text = json.dumps(self._plan.terms.dialect.emit(prefix), ensure_ascii=False, sort_keys=True, default=repr)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -82,7 +80,7 @@ class Context:
         Without an argument it is what was priced. With another dialect it is the same conversation in that spelling,
         which may cost otherwise. Raises `UnsupportedContentError` for what the dialect cannot express.
         """
-        return (self._plan.terms.dialect if dialect is None else dialect).emit(self._layout)
+        return (self._plan.terms.dialect if dialect is None else dialect).emit(self._plan.layout)
 
     def __repr__(self) -> str:
         return (
@@ -92,19 +90,12 @@ class Context:
 
 
 def emit(plan: Plan) -> Context:
-    """The context of a plan. O(messages that stay)."""
-    history, sight, measured = plan.draft.history, plan.sight, plan.measured
-    kept = history.raws(plan.first, sight.length)
-    layout = Layout(
-        system=measured.rendered.system,
-        head=measured.head,
-        messages=sight.messages(plan.first, sight.length),
-        tools=measured.regions.tools,
-    )
+    """The context of a plan. O(messages that stay). Raises what the dialect cannot express."""
+    history, sight, layout = plan.draft.history, plan.sight, plan.layout
+    _ = plan.notes
     return Context(
         system=layout.system,
-        messages=[*history.raws(0, sight.head), *kept],
+        messages=[*history.raws(0, sight.head), *history.raws(plan.first, sight.length)],
         tool_classes=list({id(tool.raw): tool.raw for tool in layout.tools}.values()),
-        layout=layout,
         plan=plan,
     )

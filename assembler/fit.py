@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from assembler.dialects import Opening
 from assembler.draft import Draft
-from assembler.errors import PlanError
+from assembler.errors import ConversationError, PlanError
 from assembler.history import Sight
 from assembler.ledger import Ledger
 from assembler.measure import Measured, measure
@@ -41,7 +42,7 @@ def _unit_start(sight: Sight, index: int) -> int:
 
 def _decided(draft: Draft, sight: Sight, terms: Terms) -> Plan:
     measured, fixed = measure(draft, sight, terms)
-    ledger = Ledger.of(sight, terms.pricer, draft.history.lock)
+    ledger = Ledger.of(sight, terms.pricer, draft.history.lock, _floor(sight, terms))
     whole = Plan(draft, terms, sight, measured, fixed, ledger, ledger.first)
     if terms.budget is None:
         return whole
@@ -56,6 +57,14 @@ def _decided(draft: Draft, sight: Sight, terms: Terms) -> Plan:
             return Plan(draft, terms, sight, measured, fixed, ledger, decision.first, decision)
         least = kept if least is None or kept.upper < least.upper else least
     raise _overflow(measured, fixed, least or Count(0), ledger, terms, terms.budget)
+
+
+def _floor(sight: Sight, terms: Terms) -> int:
+    """The first message that the dialect lets stay: a greeting cannot open a conversation that the user must open."""
+    start, stop = (sight.head, sight.head) if terms.dialect.opening is Opening.ANY else sight.greeting()
+    if start < stop == sight.length:
+        raise ConversationError(f"{terms.dialect.name} needs a user message; add one to the conversation", index=start)
+    return stop
 
 
 def _asked(policy: OverflowPolicy, ledger: Ledger, room: Tokens) -> Decision:

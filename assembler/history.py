@@ -210,6 +210,13 @@ class Sight:
         """The messages from `start` to before `stop`."""
         return [self.readings.message(index) for index in range(start, stop)]
 
+    def greeting(self) -> Span:
+        """The messages between the head and the first user message; an empty span where there are none."""
+        head = stop = self.head
+        while stop < self.length and not opens_turn(self.message(stop)):
+            stop += 1
+        return head, stop
+
     def turns_newest_first(self) -> Iterator[Span]:
         """The turns, newest first, each found only when asked for."""
         head, stop = self.head, self.length

@@ -66,9 +66,11 @@ class Ledger:
     _pricer: Pricer
     _prices: Prices
     _lock: threading.RLock
+    first: int
+    """The first message that may stay: the head of the history stands before it."""
 
     @classmethod
-    def of(cls, sight: Sight, pricer: Pricer, lock: threading.RLock) -> Ledger:
+    def of(cls, sight: Sight, pricer: Pricer, lock: threading.RLock, first: int | None = None) -> Ledger:
         """The ledger of a sight, with the prices that its history already knows."""
         notes = sight.readings.notes
         prices = notes.get(pricer)
@@ -77,12 +79,7 @@ class Ledger:
         if len(prices.running) < sight.length:
             with lock:
                 prices.stretch(sight.length)
-        return cls(sight, pricer, prices, lock)
-
-    @property
-    def first(self) -> int:
-        """The first message that may be cut: the head of the history stands before it."""
-        return self._sight.head
+        return cls(sight, pricer, prices, lock, sight.head if first is None else first)
 
     @property
     def length(self) -> int:
@@ -91,7 +88,7 @@ class Ledger:
 
     def begins_turn(self, index: int) -> bool:
         """Whether a turn begins at the message `index`."""
-        return self._sight.readings.turn_start(index, self.first) == index
+        return self._sight.readings.turn_start(index, self._sight.head) == index
 
     def message(self, index: int) -> Count:
         """The price of one message."""
@@ -124,6 +121,8 @@ class Ledger:
     def newest_first(self) -> Iterator[TurnCost]:
         """The turns, newest first. A turn that nobody asks for is neither read nor priced."""
         for start, stop in self._sight.turns_newest_first():
+            if start < self.first:
+                return
             yield TurnCost(start, stop, self.turn(start, stop).upper)
 
     def since(self, first: int) -> Count:
@@ -151,7 +150,7 @@ class Ledger:
             with self._lock:
                 for index in range(len(passed) - 1, first):
                     passed.append(passed[-1] + self.message(index).tokens)
-        return passed[first] - passed[self.first]
+        return passed[first] - passed[self._sight.head]
 
     def timeline(self) -> Timeline:
         """The whole history priced, oldest first: for policies that replay it. O(messages not priced before)."""
@@ -183,7 +182,7 @@ class Timeline:
 
     def turn_start(self, index: int) -> int:
         """Where the turn of the message at `index` begins."""
-        return self._sight.readings.turn_start(index, self.first)
+        return self._sight.readings.turn_start(index, self._sight.head)
 
     def next_turn(self, index: int, stop: int) -> int:
         """Where the first turn after the message at `index` begins; `stop` if none does before it."""

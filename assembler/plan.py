@@ -9,6 +9,7 @@ import attrs
 
 from assembler.draft import Draft
 from assembler.history import Sight
+from assembler.layout import Layout
 from assembler.ledger import Ledger
 from assembler.measure import Measured
 from assembler.terms import Terms
@@ -48,6 +49,21 @@ class Plan:
     ledger: Ledger
     first: int
     decision: Decision | None = None
+
+    @cached_property
+    def layout(self) -> Layout:
+        """What goes into the request, in neutral form. O(messages that stay)."""
+        return Layout(
+            system=self.measured.rendered.system,
+            head=self.measured.head,
+            messages=self.sight.messages(self.first, self.sight.length),
+            tools=self.measured.regions.tools,
+        )
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What the dialect folds or leaves out. Raises for what it cannot express."""
+        return self.terms.dialect.notes(self.layout)
 
     @cached_property
     def conversation(self) -> Count:

@@ -44,6 +44,8 @@ class Report:
     budget: Budget | None
     dialect: str
     model: str | None
+    notes: tuple[str, ...] = ()
+    """What the dialect folds or leaves out, a line each."""
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain data that JSON can carry."""
@@ -56,6 +58,7 @@ class Report:
             "input_limit": None if self.budget is None else self.budget.input_limit,
             "context_window": None if self.budget is None else self.budget.context_window,
             "regions": self.costs.as_dict(),
+            "notes": list(self.notes),
             "rows": [attrs.asdict(row) for row in self.rows],
         }
 
@@ -75,6 +78,7 @@ def report_of(plan: Plan) -> Report:
         budget=budget,
         dialect=plan.terms.dialect.name,
         model=None if budget is None else budget.model,
+        notes=plan.notes,
     )
 
 
@@ -98,16 +102,11 @@ def _kept(region: str, name: str, count: Count, *, messages: int = 0) -> Row:
 
 def _conversation(plan: Plan) -> Iterator[Row]:
     head, first, sight = plan.sight.head, plan.first, plan.sight
-    if first > head and plan.decision is not None:
-        yield Row(
-            "conversation",
-            _span(head, first),
-            _tokens_before(plan),
-            0,
-            "dropped",
-            f"{plan.decision.policy}: {plan.decision.reason}",
-            first - head,
-        )
+    if first > head:
+        why = f"{plan.terms.dialect.name} must begin with a user message"
+        if plan.decision is not None:
+            why = f"{plan.decision.policy}: {plan.decision.reason}"
+        yield Row("conversation", _span(head, first), _tokens_before(plan), 0, "dropped", why, first - head)
     kept = list(_spans_from(plan))
     for start, stop in reversed(kept):
         reason = "newest turn" if stop == sight.length else ""
@@ -127,7 +126,7 @@ def _span(start: int, stop: int) -> str:
 
 
 def _tokens_before(plan: Plan) -> Tokens | None:
-    """What the dropped turns would have cost. A dropped message may be one that no API would take: then nobody knows."""
+    """What the dropped turns would have cost; None where one of them is no message that an API would take."""
     try:
         return plan.ledger.dropped_tokens(plan.first)
     except AssemblyError:

@@ -18,7 +18,7 @@ _REGIONS = ("instruction", "capability", "knowledge", "conversation", "framing")
 
 def report_text(report: Report) -> str:
     """The report in at most 80 columns: a headline, the regions against the budget, then every item."""
-    return "\n".join([*_headline(report), "", *_region_table(report), "", *_item_table(report)])
+    return "\n".join([*_headline(report), "", *_region_table(report), "", *_item_table(report), *_notes(report)])
 
 
 def _headline(report: Report) -> Iterator[str]:
@@ -60,6 +60,13 @@ def _item_table(report: Report) -> Iterator[str]:
             region = row.region
             yield f"{region}"
         yield from _item(row)
+
+
+def _notes(report: Report) -> Iterator[str]:
+    if report.notes:
+        yield ""
+    for note in report.notes:
+        yield _fitted(f"note: {note}", WIDTH)
 
 
 def _item(row: Row) -> Iterator[str]:

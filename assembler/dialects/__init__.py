@@ -3,7 +3,7 @@
 Adding one is a file beside these and a line here.
 """
 
-from assembler.dialects.dialect import Dialect
+from assembler.dialects.dialect import Dialect, Opening
 from assembler.dialects.openai_chat import openai_chat
 from assembler.dialects.plain import plain
 
@@ -13,4 +13,4 @@ DIALECTS: dict[str, Dialect] = {
 }
 """Every dialect by the name that a model's facts and the command line use."""
 
-__all__ = ["DIALECTS", "Dialect", "openai_chat", "plain"]
+__all__ = ["DIALECTS", "Dialect", "Opening", "openai_chat", "plain"]

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping
 from typing import Any, Protocol
 
 from assembler.layout import Layout
 from assembler.pricing import Pricer
 from budgets import TokenCounter
+
+
+class Opening(enum.Enum):
+    """What a conversation may begin with."""
+
+    ANY = "any role"
+    USER = "a user message"
 
 
 class Dialect(Protocol):
@@ -22,12 +30,24 @@ class Dialect(Protocol):
         """The name that `Assembler(dialect=…)`, errors and docs use."""
         ...
 
+    @property
+    def opening(self) -> Opening:
+        """What the first message may be: a greeting of the assistant is left out where it must be the user's."""
+        ...
+
     def parse(self, request: Mapping[str, Any]) -> Layout:
         """The regions of a provider's own request. Raises `ConversationError` or `ToolError` naming the place."""
         ...
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         """The price list for a model; None means the dialect's newest family."""
+        ...
+
+    def notes(self, layout: Layout) -> tuple[str, ...]:
+        """What the spelling of this layout folds or leaves out, a line each, for the report. Most often `()`.
+
+        Called by every build, O(messages that stay): raises here, not only in `emit`, what cannot be expressed.
+        """
         ...
 
     def emit(self, layout: Layout) -> dict[str, Any]:

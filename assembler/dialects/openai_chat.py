@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import attrs
 
+from assembler.dialects.dialect import Opening
 from assembler.dialects.openai_pricing import (
     FUNCTION_ROLE,
     Family,
@@ -45,6 +46,7 @@ class OpenAIChat:
     """Chat Completions. Request: `{"messages", "tools"}`, `tools` left out where there are none."""
 
     name: str = "openai_chat"
+    opening: Opening = Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
         """The regions of a Chat Completions body: leading system messages are the head, the rest the conversation."""
@@ -60,6 +62,11 @@ class OpenAIChat:
     def pricer(self, model: str | None, count: TokenCounter) -> OpenAIChatPricer:
         """The price list of the model's family."""
         return OpenAIChatPricer(family_of(model), count)
+
+    def notes(self, layout: Layout) -> tuple[str, ...]:
+        """How many assistant messages have nothing to say and are left out."""
+        silent = sum(1 for message in layout.messages if says_nothing(message))
+        return (f"{silent} empty assistant message(s) left out",) if silent else ()
 
     def emit(self, layout: Layout) -> dict[str, Any]:
         """`messages`, the system text first, and `tools`. Raises `ConversationError` where there is no message."""

@@ -7,6 +7,7 @@ from typing import Any, assert_never, cast
 
 import attrs
 
+from assembler.dialects.dialect import Opening
 from assembler.errors import UnsupportedContentError
 from assembler.layout import Layout
 from assembler.messages import Call, Media, Message, Opaque, Part, Result, Thinking, read_message
@@ -22,6 +23,7 @@ class Plain:
     """Texts as they are. Request: `{"system", "messages", "tools"}`, each left out where there is nothing."""
 
     name: str = "plain"
+    opening: Opening = Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
         """The regions of a plain request."""
@@ -31,6 +33,10 @@ class Plain:
     def pricer(self, model: str | None, count: TokenCounter) -> PlainPricer:
         """Texts alone, whatever the model."""
         return PlainPricer(count)
+
+    def notes(self, layout: Layout) -> tuple[str, ...]:
+        """Nothing: every message goes out as it came."""
+        return ()
 
     def emit(self, layout: Layout) -> dict[str, Any]:
         """The regions under their own names; message dicts as they came, other objects as role and content."""
@@ -80,7 +86,7 @@ class PlainPricer:
                 return self.count(part.text)
             case Media() | Opaque():
                 raise UnsupportedContentError(
-                    f"plain text has no price for a part of kind {part.kind!r}; choose the dialect of the API that it is for",
+                    f"plain text has no price for a part of kind {part.kind!r}; choose the dialect of its API",
                     kind=part.kind,
                 )
             case _ as never:

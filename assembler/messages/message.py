@@ -40,7 +40,7 @@ class Call:
 
 @attrs.frozen(slots=True)
 class Result:
-    """The answer to one call. `parts` hold text and media only; `given` is a JSON object where the provider sent one."""
+    """The answer to one call: `parts` hold text and media only; `given` is its JSON object, where it came as one."""
 
     call_id: str | None
     parts: tuple[str | Media | Opaque, ...] = attrs.field(repr=False)

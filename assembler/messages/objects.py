@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import attrs
@@ -46,7 +46,7 @@ def _without_mirrored_calls(fields: dict[str, Any]) -> dict[str, Any]:
     content = fields["content"]
     if "tool_calls" not in fields or not isinstance(content, list):
         return fields
-    parts = [part for part in cast("list[Any]", content) if not _is_tool_use(part)]
+    parts = [part for part in cast("Iterable[object]", content) if not _is_tool_use(part)]
     return {**fields, "content": parts}
 
 
@@ -54,10 +54,10 @@ def _is_tool_use(part: object) -> bool:
     return isinstance(part, Mapping) and cast("Mapping[str, Any]", part).get("type") == "tool_use"
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Plain dicts and lists from SDK objects (pydantic's `model_dump`), everything else as it is."""
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_plain(item) for item in cast("Iterable[object]", value)]
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in cast("Mapping[str, Any]", value).items()}
     dump = getattr(value, "model_dump", None)
