@@ -185,12 +185,12 @@ class Assembler:
 
 
 def _listed(messages: object) -> list[object]:
-    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):
-        raise MessageTypeError(
-            f"conversation: expected a list of messages, got {type(messages).__name__}; "
-            "pass [message], or add_message(message) for one"
-        )
-    return list(cast("Iterable[object]", messages))
+    if isinstance(messages, Iterable) and not isinstance(messages, str | bytes | Mapping):
+        return list(cast("Iterable[object]", messages))
+    kind = type(cast(object, messages)).__name__
+    raise MessageTypeError(
+        f"conversation: expected a list of messages, got {kind}; pass [message], or add_message(message) for one"
+    )
 
 
 def _read_at_the_door(history: History, since: int = 0) -> None:

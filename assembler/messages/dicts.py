@@ -42,7 +42,7 @@ def role_of(value: object, *, index: int) -> Role:
 
 def private_copy(value: Any) -> Any:
     """A copy of JSON-like data that shares no list and no dict with it; texts are shared, since they cannot change."""
-    kind: type[object] = type(value)
+    kind = cast("type[object]", type(value))
     if kind is dict:
         return {key: item if type(item) is str else private_copy(item) for key, item in value.items()}
     if kind is list:
