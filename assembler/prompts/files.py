@@ -1,0 +1,154 @@
+"""Prompt files. Knows paths, sizes and UTF-8; refuses devices, directories and whatever leads out of a library.
+
+Two doors, for two kinds of caller. `read_prompt` takes a developer's own path, which has no border to break.
+`PromptLibrary` takes names that may come from anywhere, and reads below its root only.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Self
+
+import attrs
+
+from assembler.errors import PromptError
+from assembler.prompts.prompt import Prompt
+
+MAX_PROMPT_BYTES = 1_048_576
+"""Default size of a prompt file. Ours: a mebibyte is some 250,000 tokens of English, more than most windows."""
+
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+"""Without blocking: a named pipe is opened and seen for what it is, instead of being waited for."""
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_DEVICES = frozenset(
+    {"con", "prn", "aux", "nul", "conin$", "conout$", "clock$"}
+    | {f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789¹²³"}
+)
+"""Names that Windows gives to devices in every directory, with any extension. Refused everywhere: names travel.
+
+Source: "Naming Files, Paths, and Namespaces", learn.microsoft.com, read 2026-11."""
+_SHOWN = 80
+"""Characters of a refused name that an error shows."""
+
+
+class PromptNotFoundError(PromptError, FileNotFoundError):
+    """There is no such prompt file. Also a FileNotFoundError, which is what the source system raises."""
+
+    def __new__(cls, problem: str, *, name: str | None = None, line: int | None = None) -> Self:
+        """Made as an OSError is: its layout is the wider of the two, and unpickling asks for `__new__` by name."""
+        return FileNotFoundError.__new__(cls, problem)
+
+
+def read_prompt(path: str | os.PathLike[str], *, max_bytes: int = MAX_PROMPT_BYTES) -> Prompt:
+    """The file's contents, byte for byte as UTF-8, line breaks and byte order mark kept; the path is its `source`.
+
+    For paths that the developer chose: it follows links and goes anywhere. Raises PromptNotFoundError (also a
+    FileNotFoundError), or PromptError for a directory, a device, more than `max_bytes`, or bytes that are not UTF-8.
+    """
+    return _read(os.fspath(path), shown=os.fspath(path), flags=_READ, max_bytes=max_bytes)
+
+
+def _directory(root: str | os.PathLike[str]) -> Path:
+    try:
+        resolved = Path(root).resolve(strict=True)
+    except (OSError, RuntimeError, ValueError):
+        resolved = None
+    if resolved is None:
+        raise PromptNotFoundError(f"prompt library {os.fspath(root)!r} does not exist: create it or correct the path")
+    if not resolved.is_dir():
+        raise PromptError(f"prompt library {os.fspath(root)!r} is not a directory")
+    return resolved
+
+
+@attrs.frozen
+class PromptLibrary:
+    """A directory of prompts, read by confined names such as `support/answer.md`.
+
+    Links are followed as long as they stay below the root. Whoever can write below the root while it is read can still
+    race the check; the last step of the path is opened without following a link.
+    """
+
+    root: Path = attrs.field(converter=_directory)
+    max_bytes: int = attrs.field(default=MAX_PROMPT_BYTES, kw_only=True)
+
+    def read(self, name: str) -> Prompt:
+        """The prompt of this name, as `read_prompt` reads it; the name is its `name` and its path its `source`.
+
+        Raises PromptError for a name that is not confined, PromptNotFoundError for one that names nothing.
+        """
+        path = self._resolved(_confined(name))
+        prompt = _read(str(path), shown=name, flags=_READ | _NO_LINK, max_bytes=self.max_bytes)
+        return Prompt(prompt, name=name, source=str(path))
+
+    def _resolved(self, name: str) -> Path:
+        problem = ""
+        try:
+            path = (self.root / name).resolve(strict=True)
+        except (FileNotFoundError, NotADirectoryError):
+            path = None
+        except (OSError, RuntimeError, ValueError):  # too long a name, a loop of links, no permission
+            path, problem = None, "cannot be resolved"
+        if problem:
+            raise _refusal(name, problem)
+        if path is None:
+            raise PromptNotFoundError(f"prompt {_shown(name)} does not exist in the library", name=name)
+        if not path.is_relative_to(self.root):
+            raise _refusal(name, "leads out of the library")
+        return path
+
+
+def _confined(name: object) -> str:
+    """The name, if it is made of plain steps downwards, or PromptError."""
+    if not isinstance(name, str):
+        raise PromptError(f"a prompt's name is a str, got {type(name).__name__}")
+    if not name.isprintable() or "\\" in name or ":" in name:
+        raise _refusal(name, "holds a backslash, a colon or a character that does not print")
+    for step in name.split("/"):
+        if step in ("", ".", "..") or step != step.rstrip(". "):
+            raise _refusal(name, "is not a plain relative name: no empty step, '.', '..', or step that ends in one")
+        if step.partition(".")[0].rstrip().lower() in _DEVICES:
+            raise _refusal(name, "is the name of a device")
+    return name
+
+
+def _read(path: str, *, shown: str, flags: int, max_bytes: int) -> Prompt:
+    problem, missing = "", False
+    content = b""
+    try:
+        with open(os.open(path, flags), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                problem = "is not a regular file"
+            elif status.st_size <= max_bytes:
+                content = file.read(max_bytes + 1)  # it may have grown since
+            if not problem and max(status.st_size, len(content)) > max_bytes:
+                problem = f"has more than {max_bytes} bytes: shorten it or raise max_bytes"
+    except FileNotFoundError:
+        missing = True
+    except (OSError, ValueError) as error:
+        problem = f"cannot be read: {type(error).__name__}"
+    if missing:
+        raise PromptNotFoundError(f"prompt file {_shown(shown)} does not exist: correct the path", name=shown)
+    if not problem:
+        text, offset = _decoded(content)
+        if offset is None:
+            return Prompt(text, source=path)
+        problem = f"is not UTF-8 at byte {offset}: save it as UTF-8"
+    raise _refusal(shown, problem)
+
+
+def _decoded(content: bytes) -> tuple[str, int | None]:
+    try:
+        return content.decode("utf-8"), None
+    except UnicodeDecodeError as error:  # it holds the whole file: it must not travel in a traceback
+        return "", error.start
+
+
+def _shown(name: str) -> str:
+    return repr(name if len(name) <= _SHOWN else name[:_SHOWN] + "…")
+
+
+def _refusal(name: str, problem: str) -> PromptError:
+    return PromptError(f"prompt {_shown(name)} {problem}", name=name)
