@@ -1,0 +1,146 @@
+"""A conversation written out, and read back. Knows speakers and turns; refuses to know tags and formats.
+
+The source system writes one turn after another, `User: …` and `AI: …`. A turn runs up to the next line that opens with
+a speaker, so that a turn of several lines stays one. A list of messages is written with labels that belong to the
+template and contents that are values: reading it back takes only those labels, and no message can forge a turn.
+A history handed over as one string has no such border: whatever its lines say is taken for turns.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+import attrs
+
+from assembler.errors import PromptError
+from assembler.prompts.marked import TEMPLATE, VALUE, Marked
+from assembler.prompts.traced import Traced, foreign, joined, owned
+
+SPEAKERS = {"User": "user", "AI": "assistant", "Human": "user", "Assistant": "assistant"}
+"""Line openers, spelled exactly so, and the roles they stand for. Source 002 writes the first two."""
+DEVELOPER_SPEAKERS = {**SPEAKERS, "System": "system"}
+"""The openers that count where the label is the template's own: no value speaks for the system."""
+LABELS = {"user": "User", "assistant": "AI", "system": "System"}
+ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "system": "system"}
+"""Roles of a message list, in lower case."""
+
+
+@attrs.frozen
+class Turn:
+    """Who spoke, as a role, and what was said."""
+
+    role: str
+    content: str = attrs.field(repr=False)
+
+
+class Turns(list[Any]):
+    """A message list as a template sees it: a plain list, which prints as a transcript under the template's labels."""
+
+    turns: tuple[Turn, ...]
+
+    def transcript(self) -> Traced:
+        """The lines of the conversation, contents marked as values."""
+        pieces: list[Traced] = []
+        for turn in self.turns:
+            pieces += [owned("\n")] if pieces else []
+            pieces += [owned(f"{LABELS[turn.role]}: "), foreign(turn.content)]
+        return joined(pieces)
+
+
+def turns_of(messages: Sequence[object], *, template: str) -> Turns | None:
+    """The turns of a message list: dicts with `role` and `content`, or (speaker, text) pairs. None if it is not one.
+
+    Raises PromptError for a role that is neither the user's, the assistant's nor the system's.
+    """
+    read = [_pair(message) for message in messages]
+    pairs = [pair for pair in read if pair is not None]
+    if len(pairs) != len(read):
+        return None
+    for index, (role, _) in enumerate(pairs):
+        if role.lower() not in ROLES:
+            raise PromptError(
+                f"template {template!r}: message {index} of 'history' has an unknown role: "
+                f"use one of {', '.join(ROLES)}",
+                name=template,
+            )
+    found = Turns(messages)
+    found.turns = tuple(Turn(ROLES[role.lower()], content) for role, content in pairs)
+    return found
+
+
+def _pair(message: object) -> tuple[str, str] | None:
+    if isinstance(message, dict):
+        entries = cast("dict[object, object]", message)
+        role, content = entries.get("role"), entries.get("content")
+    elif isinstance(message, list | tuple) and len(cast("Sequence[object]", message)) == 2:
+        role, content = cast("Sequence[object]", message)
+    else:
+        return None
+    return (role, content) if isinstance(role, str) and isinstance(content, str) else None
+
+
+def expanded(block: Marked) -> list[tuple[str, Marked]]:
+    """The (role, content) pairs of a `<history>` block, empty turns left out. O(characters).
+
+    Reads transcripts, and JSON lists of `{"role", "content"}`. Where the template itself labels turns, only its labels
+    count. Text before the first label is the user's: what nobody is known to have said gets no higher role.
+    """
+    block = block.strip()
+    if (messages := _json_messages(block)) is not None:
+        return messages
+    opened = list(_labels(block))
+    if any(label.owned for label in opened):
+        opened = [label for label in opened if label.owned]
+    else:
+        opened = [label for label in opened if label.role != "system"]
+    edges = [label.start for label in opened] + [len(block.text)]
+    turns = [("user", block.cut(0, edges[0]))]
+    turns += [(label.role, block.cut(label.stop, stop)) for label, stop in zip(opened, edges[1:], strict=True)]
+    return [(role, content) for role, content in turns if content.text.strip()]
+
+
+@attrs.frozen
+class _Label:
+    """A speaker at the head of a line: where it starts, where its text begins, and whether the template wrote it."""
+
+    start: int
+    stop: int
+    role: str
+    owned: bool
+
+
+def _labels(block: Marked) -> Iterable[_Label]:
+    start = 0
+    while True:
+        for speaker, role in DEVELOPER_SPEAKERS.items():
+            stop = start + len(speaker) + 1
+            if block.text.startswith(f"{speaker}:", start) and block.text[stop : stop + 1] in (
+                "",
+                " ",
+                "\t",
+                "\n",
+                "\r",
+            ):
+                yield _Label(start, stop, role, block.is_owned(start, stop))
+        newline = block.text.find("\n", start)
+        if newline == -1:
+            return
+        start = newline + 1
+
+
+def _json_messages(block: Marked) -> list[tuple[str, Marked]] | None:
+    if not block.text.startswith("["):
+        return None
+    try:
+        parsed = json.loads(block.text)
+    except (ValueError, RecursionError):
+        return None
+    pairs = [None if isinstance(item, list) else _pair(item) for item in cast("list[object]", parsed)]
+    mark = VALUE if VALUE in block.mask else TEMPLATE
+    speakers = SPEAKERS if mark == VALUE else DEVELOPER_SPEAKERS
+    messages = [pair for pair in pairs if pair is not None and pair[0] in speakers.values()]
+    if not messages or len(messages) < len(pairs):
+        return None
+    return [(role, Marked(text, bytes((mark,)) * len(text))) for role, text in messages if text.strip()]

@@ -1,0 +1,88 @@
+"""Templates in f-string style. Knows `{name}`, `{{` and `}}`; refuses everything else between braces.
+
+No attribute, index, conversion or format specification: `str.format` would reach through them into the value
+(GHSA-6qv9-48xg-fc7f, read 2026-11), and a width of a billion is a billion blanks. `str.format` is never called.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import attrs
+
+from assembler.errors import PromptError
+from assembler.prompts.history import Turns
+from assembler.prompts.traced import Traced, foreign, joined, owned
+from assembler.prompts.values import PlainValue
+
+_BRACES = re.compile(r"\{\{|\}\}|\{([^{}]*+)\}|[{}]")
+
+
+@attrs.frozen
+class Placeholders:
+    """A parsed template: the texts between the placeholders, and their names; one text more than names."""
+
+    texts: tuple[str, ...] = attrs.field(repr=False)
+    names: tuple[str, ...]
+
+    @property
+    def required(self) -> frozenset[str]:
+        """The variables that must have a value."""
+        return frozenset(self.names)
+
+    @property
+    def optional(self) -> frozenset[str]:
+        """None: a placeholder cannot say what stands in for it."""
+        return frozenset()
+
+    def render(self, values: Mapping[str, PlainValue], *, template: str, max_characters: int) -> Traced:
+        """The texts with the values between them, read once and never again. O(characters)."""
+        pieces = [owned(self.texts[0])]
+        for name, text in zip(self.names, self.texts[1:], strict=True):
+            value = values[name]
+            pieces += (value.transcript() if isinstance(value, Turns) else foreign(_printed(value, name, template)),)
+            pieces += (owned(text),)
+        characters = sum(map(len, pieces))
+        if characters > max_characters:
+            raise PromptError(
+                f"template {template!r} renders to {characters} characters but max_characters is {max_characters}: "
+                "shorten the values or raise max_characters",
+                name=template,
+            )
+        return joined(pieces)
+
+
+def placeholders(source: str, *, template: str) -> Placeholders:
+    """The template, parsed. O(characters). Raises PromptError with the line of the first brace that is none."""
+    texts: list[str] = []
+    names: list[str] = []
+    text: list[str] = []
+    position = 0
+    for brace in _BRACES.finditer(source):
+        text.append(source[position : brace.start()])
+        position = brace.end()
+        if brace.group() in ("{{", "}}"):
+            text.append(brace.group()[0])
+            continue
+        name = brace.group(1)
+        if name is None or not name.isidentifier():
+            line = source.count("\n", 0, brace.start()) + 1
+            raise PromptError(
+                f"template {template!r}, line {line}: a placeholder is {{name}}, without blanks, attributes, indexes, "
+                "conversions or formats; write a literal brace twice",
+                name=template,
+                line=line,
+            )
+        texts.append("".join(text))
+        names.append(name)
+        text.clear()
+    return Placeholders((*texts, "".join(text) + source[position:]), tuple(names))
+
+
+def _printed(value: PlainValue, name: str, template: str) -> str:
+    try:
+        return str(value)
+    except ValueError:  # an int of more than sys.get_int_max_str_digits() digits
+        pass
+    raise PromptError(f"template {template!r}: value of {name!r} has too many digits to print", name=template)

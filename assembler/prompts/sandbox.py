@@ -1,0 +1,180 @@
+"""Jinja's environment for prompt templates. Knows what a template may reach; the one file that imports Jinja's inside.
+
+Immutable and sandboxed; undefined names raise; nothing is escaped; no extension, no loader, so no other file. Globals:
+`range` and `namespace`. Methods, filters and operators that can make much of little are left out or pay an allowance.
+Template data is told apart from values by type: what the template's author wrote comes out as `owned`, what an
+expression printed as `foreign`. Nothing is folded at compile time, so that nothing runs before values are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from assembler.prompts.allowance import OPERATORS, Allowance, ExceededError
+from assembler.prompts.history import Turns
+from assembler.prompts.traced import Traced, foreign, joined, owned
+
+if TYPE_CHECKING:
+    from jinja2.runtime import Context
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+ALLOWANCE = " allowance"
+"""Where the rendering's allowance lies in its context: no template can spell a name with a blank."""
+STEPS, CONCAT = "_steps", "_concat"
+"""Filters that the guard puts in; no template may name one that begins with an underscore."""
+
+_FILTERS = """
+    abs capitalize count d default dictsort first float groupby int items last length list lower map max min reject
+    rejectattr reverse select selectattr sort string sum title trim truncate unique upper wordcount
+"""
+FILTERS = frozenset(_FILTERS.split())
+"""Jinja's own filters that are offered as they are: none makes much of little."""
+_STRING_METHODS = """
+    capitalize casefold count endswith find index isalnum isalpha isascii isdecimal isdigit islower isnumeric isspace
+    istitle isupper join lower lstrip partition removeprefix removesuffix replace rfind rindex rpartition rsplit rstrip
+    split splitlines startswith strip swapcase title upper
+"""
+METHODS: tuple[tuple[type | tuple[type, ...], frozenset[str]], ...] = (
+    (str, frozenset(_STRING_METHODS.split())),
+    (dict, frozenset({"get", "items", "keys", "values"})),
+    ((list, tuple, range), frozenset({"count", "index"})),
+    ((int, float), frozenset()),
+)
+"""Methods of plain data that are offered. Left out are those that take a width, a format or a table."""
+WIDEST = 100
+"""Blanks of an indent and digits of a rounding that a filter may be asked for. Ours."""
+
+
+@cache
+def environment() -> ImmutableSandboxedEnvironment:
+    """The environment, one per process."""
+    from jinja2 import StrictUndefined
+    from jinja2.compiler import CodeGenerator
+    from jinja2.filters import FILTERS as BUILT_IN
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+    from jinja2.utils import Namespace
+
+    class Writer(CodeGenerator):
+        def _output_const_repr(self, group: Iterable[Any]) -> str:
+            return f"environment.owned({super()._output_const_repr(group)})"
+
+    class Sandbox(ImmutableSandboxedEnvironment):
+        code_generator_class = Writer
+        intercepted_binops = frozenset(OPERATORS)
+        concat = staticmethod(joined)
+        owned = staticmethod(owned)
+
+        def wrap_str_format(self, value: Any) -> None:
+            return None
+
+        def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+            offered = all(attr in names for kinds, names in METHODS if isinstance(obj, kinds))
+            return offered and super().is_safe_attribute(obj, attr, value)
+
+        def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+            return OPERATORS[operator](allowance_of(context), left, right)
+
+        def call(self, context: Context, called: Any, /, *args: Any, **kwargs: Any) -> Any:
+            allowance_of(context).step(1)
+            owner, name = getattr(called, "__self__", None), getattr(called, "__name__", "")
+            if isinstance(owner, str) and name in BOUNDED:
+                return BOUNDED[name](context, *((args[0], owner) if name == "join" else (owner, *args)), **kwargs)
+            return super().call(context, called, *args, **kwargs)
+
+    sandbox = Sandbox(
+        undefined=StrictUndefined,
+        autoescape=False,
+        keep_trailing_newline=True,
+        optimized=False,
+        finalize=_passed(_printed),
+        cache_size=0,
+    )
+    sandbox.globals = {"range": sandbox.globals["range"], "namespace": Namespace}
+    sandbox.filters = {name: BUILT_IN[name] for name in FILTERS}
+    sandbox.filters |= {name: _passed(function) for name, function in (BOUNDED | INTERNAL).items()}
+    sandbox.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "allow_nan": False}
+    return sandbox
+
+
+def allowance_of(context: Context) -> Allowance:
+    """The allowance of the rendering that this context belongs to."""
+    allowance = context.parent[ALLOWANCE]
+    assert isinstance(allowance, Allowance)  # put there by `render`, out of a template's reach
+    return allowance
+
+
+def _passed(function: Callable[..., Any]) -> Callable[..., Any]:
+    from jinja2 import pass_context
+
+    return pass_context(function)
+
+
+def _printed(context: Context, value: object) -> Traced:
+    if isinstance(value, Traced):
+        return value
+    return value.transcript() if isinstance(value, Turns) else foreign(str(value))
+
+
+def _join(context: Context, parts: Iterable[object], separator: object = "", attribute: str | int | None = None) -> str:
+    if attribute is not None:
+        parts = [context.environment.getitem(part, attribute) for part in parts]
+    texts, glue = [str(part) for part in parts], str(separator)
+    allowance_of(context).build(sum(map(len, texts)) + len(glue) * len(texts))
+    return glue.join(texts)
+
+
+def _replace(context: Context, text: object, old: object, new: object, count: int | None = None) -> str:
+    whole, before, after = str(text), str(old), str(new)
+    found = whole.count(before)
+    allowance_of(context).build(len(whole) + found * len(after))
+    return whole.replace(before, after, -1 if count is None else count)
+
+
+def _indent(context: Context, text: object, width: int | str = 4, first: object = False, blank: object = False) -> str:
+    from jinja2.filters import do_indent
+
+    whole = str(text)
+    lines = len(whole.splitlines()) + 1
+    allowance_of(context).build(len(whole) + lines * (len(width) if isinstance(width, str) else max(width, 0)))
+    return do_indent(whole, width, bool(first), bool(blank))
+
+
+def _steps(context: Context, iterable: Iterable[object]) -> Collection[object]:
+    items = iterable if isinstance(iterable, Collection) else list(iterable)
+    allowance_of(context).step(len(items))
+    return items
+
+
+def _round(_: Context, number: float, precision: int = 0, method: Any = "common") -> float:
+    from jinja2.filters import do_round
+
+    _narrow(precision)
+    return do_round(number, precision, method)
+
+
+def _tojson(context: Context, value: object, indent: int | None = None) -> str:
+    from jinja2.filters import do_tojson
+
+    _narrow(indent or 0)
+    return str(do_tojson(context.eval_ctx, value, indent))
+
+
+def _narrow(width: int) -> None:
+    if width > WIDEST:
+        raise ExceededError(f"asks for a width or precision above {WIDEST}")
+
+
+def _concat(context: Context, parts: list[object]) -> str:
+    return _join(context, parts)
+
+
+BOUNDED: dict[str, Callable[..., Any]] = {
+    "join": _join,
+    "replace": _replace,
+    "indent": _indent,
+    "round": _round,
+    "tojson": _tojson,
+}
+INTERNAL: dict[str, Callable[..., Any]] = {STEPS: _steps, CONCAT: _concat}

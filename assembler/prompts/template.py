@@ -1,0 +1,115 @@
+"""Validated templates: the source system's face over the two engines. Knows names; refuses to compile a value."""
+
+from __future__ import annotations
+
+import copy
+import logging
+from collections.abc import Mapping
+from typing import Self
+
+import attrs
+
+from assembler.errors import PromptError
+from assembler.prompts.jinja import JinjaTemplate, jinja_template
+from assembler.prompts.placeholders import Placeholders, placeholders
+from assembler.prompts.prompt import Prompt
+from assembler.prompts.style import Style, style_of
+from assembler.prompts.values import PlainValue, plain_values
+from assembler.prompts.variables import SUPPORTED_INPUT_VARIABLES
+
+MAX_TEMPLATE_CHARACTERS = 1_048_576
+"""Length of a template. Ours: as many characters as `read_prompt` reads bytes."""
+MAX_PROMPT_CHARACTERS = 4_194_304
+"""Default length of a rendered prompt. Ours: at four characters a token, a window of a million tokens."""
+
+_log = logging.getLogger("assembler.prompts")
+
+
+class MissingVariableError(PromptError):
+    """Variables without a value at format time; `missing` lists all of them, sorted."""
+
+    missing: tuple[str, ...]
+
+    def __init__(self, template: str, missing: tuple[str, ...]) -> None:
+        self.missing = missing
+        names = ", ".join(missing)
+        super().__init__(f"template {template!r} needs a value for: {names}; pass each to format()", name=template)
+
+
+@attrs.frozen
+class ValidatedPromptTemplate:
+    """A template whose variables are known before it is used, and whose values stay text.
+
+    `template_format` is "f-string" (`{question}`; `{{` is a literal brace) or "jinja2" (`{{ question }}`); left out, it
+    is read off the braces. Variables outside SUPPORTED_INPUT_VARIABLES are logged as one warning, by name. A template
+    is the developer's code: never make one from a user's text. `max_characters` bounds the rendered prompt.
+    Raises PromptError for a template that cannot be parsed or asks for more than is offered. Frozen; pickles.
+    """
+
+    name: str
+    prompt_template: str = attrs.field(repr=False)
+    template_format: Style | None = attrs.field(default=None, kw_only=True)
+    max_characters: int = attrs.field(default=MAX_PROMPT_CHARACTERS, kw_only=True)
+    _parsed: Placeholders | JinjaTemplate = attrs.field(init=False, repr=False, eq=False)
+    _bound: Mapping[str, PlainValue] = attrs.field(init=False, factory=dict[str, "PlainValue"], repr=False, hash=False)
+
+    def __attrs_post_init__(self) -> None:
+        if len(self.prompt_template) > MAX_TEMPLATE_CHARACTERS:
+            raise PromptError(
+                f"template {self.name!r} has {len(self.prompt_template)} characters but "
+                f"{MAX_TEMPLATE_CHARACTERS} is the limit: pass long texts as values",
+                name=self.name,
+            )
+        source = str.__str__(self.prompt_template)
+        style = self.template_format or style_of(source, template=self.name)
+        if style not in ("f-string", "jinja2"):
+            raise PromptError(
+                f"template {self.name!r}: template_format is 'f-string' or 'jinja2', got {style!r}", name=self.name
+            )
+        object.__setattr__(self, "template_format", style)
+        parse = placeholders if style == "f-string" else jinja_template
+        object.__setattr__(self, "_parsed", parse(source, template=self.name))
+        unsupported = sorted(self._names.difference(SUPPORTED_INPUT_VARIABLES))
+        if unsupported:
+            _log.warning("prompt template %r: unsupported input variables: %s", self.name, ", ".join(unsupported))
+
+    @property
+    def template(self) -> str:
+        """The template's text."""
+        return str.__str__(self.prompt_template)
+
+    @property
+    def input_variables(self) -> list[str]:
+        """The variables that `format` must be given, sorted: neither bound nor optional."""
+        return sorted(self._parsed.required.difference(self._bound))
+
+    @property
+    def optional_variables(self) -> list[str]:
+        """The variables that a Jinja template asks about (`is defined`, `default`) and so can do without, sorted."""
+        return sorted(self._parsed.optional.difference(self._bound))
+
+    def partial(self, /, **values: object) -> Self:
+        """The same template with these values bound; `format` may still override them."""
+        bound = copy.copy(self)
+        object.__setattr__(bound, "_bound", {**self._bound, **plain_values(values, template=self.name)})
+        return bound
+
+    def format(self, /, **values: object) -> Prompt:
+        """The template with its values, as text that knows which parts were values.
+
+        Values are plain data; they are printed once and never read as a template, and no marker in one becomes a tag.
+        A list of messages under `history` is written as "User: …" and "AI: …". Values that the template does not
+        ask for are not looked at. Raises MissingVariableError with every name that is missing, else PromptError.
+        """
+        given = plain_values({name: values[name] for name in self._names if name in values}, template=self.name)
+        known = {**{name: value for name, value in self._bound.items() if name in self._names}, **given}
+        missing = tuple(sorted(self._parsed.required.difference(known)))
+        if missing:
+            raise MissingVariableError(self.name, missing)
+        rendered = self._parsed.render(known, template=self.name, max_characters=self.max_characters)
+        source = self.prompt_template.source if isinstance(self.prompt_template, Prompt) else None
+        return Prompt("".join((rendered,)), name=self.name, source=source, values=rendered.values)
+
+    @property
+    def _names(self) -> frozenset[str]:
+        return self._parsed.required | self._parsed.optional

@@ -1,0 +1,87 @@
+"""What a template may be given: plain data, copied. Knows types and sizes; refuses objects, whatever they promise.
+
+A template that is handed a type, a function or a module reaches from there to the rest of the process: Jinja's
+sandbox guards the bound `str.format` and not the unbound one (pallets/jinja#2205, read 2026-11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias, cast
+
+from assembler.errors import PromptError
+from assembler.prompts.history import turns_of
+
+PlainValue: TypeAlias = (
+    str | int | float | bool | list["PlainValue"] | tuple["PlainValue", ...] | dict["PlainValue", "PlainValue"] | None
+)
+
+MAX_DEPTH = 32
+"""Nesting of a value. Ours: JSON that people write by hand stays below ten; a cycle is met here."""
+MAX_ITEMS = 100_000
+"""Leaves and containers of one value. Ours: one list shared by many lists multiplies when it is printed."""
+
+
+def plain_values(values: Mapping[str, object], *, template: str) -> dict[str, PlainValue]:
+    """Private copies of the values, as exact builtins. A list of messages under `history` is kept as turns.
+
+    Raises PromptError for anything that is not str, int, float, bool, None or a list, tuple or dict of those.
+    """
+    return {name: _plain_variable(name, value, template) for name, value in values.items()}
+
+
+def _plain_variable(name: str, value: object, template: str) -> PlainValue:
+    try:
+        plain = _Copier().copy(value, MAX_DEPTH)
+    except _RefusedValueError as refused:
+        problem = str(refused)
+    else:
+        if name == "history" and isinstance(plain, list | tuple):
+            turns = turns_of(plain, template=template)
+            return plain if turns is None else turns
+        return plain
+    raise PromptError(f"template {template!r}: value of {name!r} {problem}", name=template)
+
+
+class _RefusedValueError(Exception):
+    """Why a value is not plain data, in words that hold none of it."""
+
+
+class _Copier:
+    """One value's copy, with the count of what it has copied so far."""
+
+    def __init__(self) -> None:
+        self.items = 0
+
+    def copy(self, value: object, depth: int) -> PlainValue:
+        self.items += 1
+        if self.items > MAX_ITEMS:
+            raise _RefusedValueError(f"holds more than {MAX_ITEMS} items: pass fewer")
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, str):
+            return str.__str__(value)
+        if isinstance(value, int):
+            return int.__int__(value)
+        if isinstance(value, float):
+            return float.__float__(value)
+        if depth == 0:
+            raise _RefusedValueError(f"is nested deeper than {MAX_DEPTH}, or holds itself: flatten it")
+        return self._container(value, depth)
+
+    def _container(self, value: object, depth: int) -> PlainValue:
+        if isinstance(value, dict):
+            pairs = cast("Iterable[tuple[object, object]]", dict.items(value))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+            return {self._key(key): self.copy(item, depth - 1) for key, item in pairs}
+        if isinstance(value, list):
+            return [self.copy(item, depth - 1) for item in cast("Iterable[object]", list.__iter__(value))]  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+        if isinstance(value, tuple):
+            return tuple(self.copy(item, depth - 1) for item in cast("Iterable[object]", tuple.__iter__(value)))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+        raise _RefusedValueError(
+            f"holds a {type(value).__name__}: pass plain data (str, int, float, bool, None, list, tuple, dict)"
+        )
+
+    def _key(self, key: object) -> PlainValue:
+        if key is None or isinstance(key, str | int | float):
+            return self.copy(key, 0)
+        raise _RefusedValueError(f"has a {type(key).__name__} as a key: use str, int, float, bool or None")

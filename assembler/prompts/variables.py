@@ -1,0 +1,19 @@
+"""The names that a prompt of the source system may ask for. Knows names only."""
+
+from __future__ import annotations
+
+SUPPORTED_INPUT_VARIABLES: list[str] = [
+    "question",
+    "history",
+    "documents",
+    "context",
+    "submission_text",
+    "rubric_text",
+    "summary",
+    "analysis",
+    "additional_comments",
+    "condense_output",
+    "retriever_output",
+    "condensed_question",
+]
+"""The twelve variables that source 002 lists, and so also the tags that `PromptFormatter` touches."""
