@@ -1,0 +1,140 @@
+"""Prompts for a model's own format: the source system's `PromptFormatter`. Knows tags, roles and three formats.
+
+The tags of a prompt are parsed where they can say something, in a chat template, and taken out everywhere. A chat
+template is code that came with the tokenizer: this library fetches none; pin the revision that yours comes from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypedDict
+
+from assembler.errors import PromptError
+from assembler.prompts.detection import control_tokens, knows
+from assembler.prompts.history import expanded
+from assembler.prompts.html import text_of
+from assembler.prompts.marked import VALUE, Marked
+from assembler.prompts.tags import sections, without_markers
+from assembler.prompts.variables import SUPPORTED_INPUT_VARIABLES
+
+INSTRUCTION, INSTRUCTION_END = "[INST]", "[/INST]"
+"""Source 002, "Template Types"; the markers of Llama 2 and Mistral instruction models."""
+CHAT = "<|im_start|>"
+ASSISTANT = "assistant"
+TAIL = 15
+"""Characters of a base model's prompt that separate it from the completion: source 002, and DESIGN section 5."""
+
+
+class RoleMessage(TypedDict):
+    """One message of a chat template."""
+
+    role: str
+    content: str
+
+
+class PromptFormatter:
+    """Formats prompts as the tokenizer's model expects them: `[INST]`, chat template, or plain for base models.
+
+    `tag_roles` gives tags their roles and may be changed; a tag without a role is the system's, as is text outside
+    tags. Touched are the tags of SUPPORTED_INPUT_VARIABLES and of `tag_roles`, no others. In a `Prompt`, markers inside
+    values are text; a plain `str` is parsed as a whole.
+    """
+
+    tokenizer: Any
+    special_tokens: Mapping[str, Any]
+    apply_format: Callable[[str], tuple[str, str]]
+    strip_html: bool
+    tag_roles: dict[str, str]
+
+    def __init__(self, tokenizer: Any, strip_html: bool = False) -> None:
+        self.tokenizer = tokenizer
+        self.special_tokens = tokenizer.special_tokens_map
+        self.strip_html = strip_html
+        self.tag_roles = {"question": "user", "documents": "assistant", "condensed_question": "user"}
+        self.apply_format = self._get_formatter()
+
+    def format_prompt(self, prompt: str) -> tuple[str, str]:
+        """The formatted prompt, and the end tag that separates it from the completion in the model's output.
+
+        Raises PromptError where the text itself holds a control token of the format: it would forge a turn.
+        """
+        return self.apply_format(prompt)
+
+    def _get_formatter(self) -> Callable[[str], tuple[str, str]]:
+        if knows(self.tokenizer, INSTRUCTION):
+            return self._apply_instructor_template
+        if knows(self.tokenizer, CHAT):
+            return self._apply_chat_template
+        return self._apply_base_template
+
+    def _apply_instructor_template(self, prompt: str) -> tuple[str, str]:
+        text = self._cleaned(Marked.of(prompt))
+        self._refuse_control(text, place="the prompt", tokens=(INSTRUCTION, INSTRUCTION_END))
+        return f"{INSTRUCTION} {text.text} {INSTRUCTION_END}", INSTRUCTION_END
+
+    def _apply_chat_template(self, prompt: str) -> tuple[str, str]:
+        messages = self._messages(Marked.of(prompt))
+        if not messages:
+            raise PromptError("the prompt has no text for a chat template: give it a question")
+        for index, (role, content) in enumerate(messages):
+            self._refuse_control(content, place=f"message {index} ({role})")
+        if getattr(self.tokenizer, "chat_template", "") is None:
+            raise PromptError("the tokenizer knows <|im_start|> but has no chat template: set tokenizer.chat_template")
+        problem = ""
+        formatted = ""
+        try:
+            formatted = self.tokenizer.apply_chat_template(
+                [RoleMessage(role=role, content=content.text) for role, content in messages],
+                tokenize=False,
+                add_generation_prompt=True,
+            )
+        except Exception as error:  # a template can raise anything; what it says may quote a message
+            problem = type(error).__name__
+        if problem:
+            roles = ", ".join(role for role, _ in messages)
+            raise PromptError(f"the chat template raised {problem} for messages of these roles: {roles}")
+        return formatted, ASSISTANT
+
+    def _apply_base_template(self, prompt: str) -> tuple[str, str]:
+        text = self._cleaned(Marked.of(prompt))
+        return text.text, text.text[-TAIL:]
+
+    def _tuplize_tagged_prompt(self, text: str) -> list[RoleMessage]:
+        messages = self._messages(Marked.of(text))
+        return [RoleMessage(role=role, content=content.text) for role, content in messages]
+
+    def _strip_tags(self, text: str) -> str:
+        return without_markers(Marked.of(text), self._tags).text
+
+    def _strip_html(self, text: str) -> str:
+        return text_of(Marked.of(text)).text
+
+    @property
+    def _tags(self) -> frozenset[str]:
+        return frozenset(SUPPORTED_INPUT_VARIABLES) | {tag.lower() for tag in self.tag_roles}
+
+    def _messages(self, marked: Marked) -> list[tuple[str, Marked]]:
+        """Roles and texts, in the prompt's order, stripped; what is empty is left out."""
+        turns: list[tuple[str, Marked]] = []
+        for section in sections(marked, self._tags):
+            if section.tag == "history":
+                turns += expanded(section.content)
+            else:
+                turns.append((self.tag_roles.get(section.tag or "", "system"), section.content))
+        cleaned = [(role, self._cleaned(content).strip()) for role, content in turns]
+        return [(role, content) for role, content in cleaned if content.text]
+
+    def _cleaned(self, marked: Marked) -> Marked:
+        marked = without_markers(marked, self._tags)
+        # Unescaping can spell a marker that was not there before.
+        return without_markers(text_of(marked), self._tags) if self.strip_html else marked
+
+    def _refuse_control(self, marked: Marked, *, place: str, tokens: tuple[str, ...] = ()) -> None:
+        for token in sorted(control_tokens(self.tokenizer).union(tokens)):
+            at = marked.text.find(token)
+            if at != -1:
+                whose = "a value" if VALUE in marked.mask[at : at + len(token)] else "the prompt"
+                raise PromptError(
+                    f"{place} holds the control token {token} at character {at}, from {whose}: "
+                    "the model would read it as its own; remove or respell it"
+                )

@@ -1,0 +1,59 @@
+"""HTML to text: tags and comments out, entities read. Knows spelling only, no elements; refuses to lose prose.
+
+`<` opens a tag only before a letter, `/`, `!` or `?`: `a < b` stays. A comment or tag that is never closed stays as
+text. The standard library's parser is not used: before its fix (python/cpython#135462, read 2026-11) it is quadratic on
+unclosed markup. Here every scan is linear: a tag never reaches over another `<`, and once no comment ends behind some
+place, none is looked for again.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+
+from assembler.prompts.marked import VALUE, Marked
+
+_NAME = r"<(?:[!?]|/?[A-Za-z])"
+_TAG = re.compile(rf"""{_NAME}(?:[^<>"']|"[^"<]*+"|'[^'<]*+')*+>|{_NAME}[^<>]*+>""")
+"""A tag, with `>` in quotes allowed; else, quotes unbalanced, up to the first `>`."""
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}+(?![0-9])|#[xX][0-9a-fA-F]{1,6}+(?![0-9a-fA-F])|[A-Za-z][A-Za-z0-9]{1,31}+);?")
+"""Bounded on purpose: `html.unescape` raises on a number of more than 4,300 digits. The longest name has 31 letters."""
+
+
+def text_of(marked: Marked) -> Marked:
+    """The text without tags and comments, entities unescaped once. O(characters)."""
+    return _unescaped(marked.keep(_prose(marked.text)))
+
+
+def _prose(text: str) -> Iterator[tuple[int, int]]:
+    kept = 0
+    comments = True
+    start = text.find("<")
+    while start != -1:
+        stop = 0
+        if comments and text.startswith("<!--", start):
+            stop = text.find("-->", start + 2) + 3
+            comments = stop > 2
+        if stop <= start:
+            tag = _TAG.match(text, start)
+            stop = tag.end() if tag else start
+        if stop > start:
+            yield kept, start
+            kept = stop
+        start = text.find("<", max(stop, start + 1))
+    yield kept, len(text)
+
+
+def _unescaped(marked: Marked) -> Marked:
+    texts: list[str] = []
+    masks: list[bytes] = []
+    kept = 0
+    for entity in _ENTITY.finditer(marked.text):
+        start, stop = entity.span()
+        character = html.unescape(entity.group())
+        mark = max(marked.mask[start:stop], key=lambda mark: mark == VALUE)
+        texts += (marked.text[kept:start], character)
+        masks += (marked.mask[kept:start], bytes((mark,)) * len(character))
+        kept = stop
+    return Marked("".join(texts) + marked.text[kept:], b"".join(masks) + marked.mask[kept:])
