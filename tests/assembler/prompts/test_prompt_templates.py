@@ -25,6 +25,7 @@ from assembler.prompts import (
     ValidatedPromptTemplate,
     read_prompt,
 )
+from assembler.prompts.sandbox import BOUNDED, FILTERS
 
 CASES = json.loads((Path(__file__).parent / "hostile_prompts.json").read_text("utf-8"))["templates"]
 FRAGMENTS = st.sampled_from(
@@ -421,3 +422,9 @@ def test_spans_of_a_jinja_prompt_are_what_its_expressions_printed():
     assert not re.search(
         "[QD]", "".join(c for i, c in enumerate(prompt) if not any(a <= i < b for a, b in prompt.values))
     )
+
+
+def test_the_how_to_page_lists_the_filters_that_there_are():
+    page = Path(__file__).parents[3] / "docs" / "prompt-files-and-templates.md"
+    listed = page.read_text("utf-8").partition("The filters are ")[2].partition(". ")[0]
+    assert re.findall("`([a-z]+)`", listed) == sorted((FILTERS | BOUNDED.keys()) - {"d"})
