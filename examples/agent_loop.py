@@ -193,7 +193,7 @@ def totals(calls: Sequence[ModelCall], history: Sequence[Mapping[str, Any]]) -> 
         f"{sent:,} prompt tokens sent, {sent // len(calls):,} a call\n"
         f"fullest {fullest:,} of {calls[0].limit:,}: no call was over, and none was refused\n"
         f"{cuts} cuts, {calls[-1].dropped} messages no longer sent\n"
-        f"{len(calls) - 1 - cuts} calls began with all that the one before had sent: a provider's prompt cache serves it"
+        f"{len(calls) - 1 - cuts} calls began with all that the one before had sent, which a prompt cache serves"
     )
 
 

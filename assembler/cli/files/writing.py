@@ -24,8 +24,6 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
             target.write_text(content, encoding="utf-8", newline="\n")
             return
         _replace(target, content)
-    except BrokenPipeError:
-        raise
     except OSError as error:
         raise Place(str(path)).error(f"expected a place to write to: {error.strerror}") from None
 

@@ -70,7 +70,8 @@ def read_yaml(path: Path, place: Place) -> Any:
     except ValueError as error:
         if isinstance(error, SpecError):
             raise
-        raise place.error(f"expected YAML: {error}") from None
+        # An integer of more digits than Python converts, or a date that is none; what follows is Python's advice.
+        raise place.error(f"expected YAML: {str(error).partition(';')[0]}") from None
 
 
 def _loader() -> type[yaml.SafeLoader | yaml.CSafeLoader]:

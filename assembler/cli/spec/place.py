@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import re
 from collections.abc import Collection, Generator
 
 import attrs
 
+from assembler.errors import ConversationError
 from budgets import AssemblyError, ContextLengthError, MissingExtraError
 from budgets.errors import Evidence
 
@@ -50,8 +52,18 @@ class Place:
 
     def unknown(self, name: str, known: Collection[str]) -> SpecError:
         """The error for a key that nobody reads: all that are, and the nearest of them."""
-        listed = ", ".join(known)
-        return self.key(shown_key(name)).error(f"unknown key{nearest(name, known)} expected one of: {listed}")
+        listed = f"expected one of: {', '.join(known)}" if known else "expected none here"
+        return self.key(shown_key(name)).error(f"unknown key{nearest(name, known)} {listed}")
+
+    def _refused(self, error: AssemblyError) -> SpecError:
+        """The library's refusal, at the place that it names itself where it is one in here, or else here."""
+        problem = str(error)
+        if isinstance(error, ConversationError) and error.index is not None:
+            return self.item(error.index).error(problem.removeprefix(f"message {error.index}: "))
+        named, colon, rest = problem.partition(": ")
+        if colon and self.path and re.fullmatch(re.escape(self.path) + r"[\w.\[\]]*", named):
+            return SpecError(rest, file=self.file, key=named)
+        return self.error(problem)
 
     @contextlib.contextmanager
     def answers_for(self, kind: type[AssemblyError] = AssemblyError) -> Generator[None]:
@@ -64,7 +76,7 @@ class Place:
         except (SpecError, ContextLengthError, MissingExtraError):
             raise
         except kind as error:
-            raise self.error(str(error).removeprefix(f"{self.path}: ")) from error
+            raise self._refused(error) from error
 
 
 LONGEST_SHOWN = 40

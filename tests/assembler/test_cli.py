@@ -1,0 +1,339 @@
+"""The command `assemble`: what it prints, what it writes, how it ends."""
+
+from __future__ import annotations
+
+import builtins
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assembler import Assembler, TrimOldest, count_request
+from assembler.cli import main
+from assembler.dialects import DIALECTS, openai_chat
+from budgets import Budget
+
+ROOT = Path(__file__).parents[2]
+
+SPEC = """
+model: gpt-4o
+budget: {context_window: 1_000, max_output_tokens: 100, reasoning_tokens: 10}
+dialect: openai_chat
+instruction: {file: rules.md}
+tools: [{name: find, description: Find a thing., parameters: {type: object, properties: {id: {type: string}}}}]
+knowledge:
+- {type: note, text: The sky is blue & wide., source: sky.md, trusted: true}
+- {type: note, file: sea.md, trusted: false, source: }
+messages: {file: talk.jsonl}
+on_overflow: [{trim_oldest: {low_water: 0.5, keep_turns: 2}}, refuse]
+"""
+TALK = [{"role": role, "content": f"{role} {n}: " + "wörd " * 60} for n in range(8) for role in ("user", "assistant")]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    files = {
+        "bot.yaml": SPEC,
+        "rules.md": "\ufeffBe kind.",
+        "sea.md": "The sea is deep.",
+        "talk.jsonl": "\n".join(json.dumps(message, ensure_ascii=False) for message in TALK) + "\n\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def the_same_by_hand() -> Assembler:
+    budget = Budget.for_model("gpt-4o", context_window=1_000, max_output_tokens=100, reasoning_tokens=10)
+    assembler = Assembler(budget=budget, on_overflow=TrimOldest(low_water=0.5, keep_turns=2))
+    assembler.add_instruction("Be kind.")
+    parameters = {"type": "object", "properties": {"id": {"type": "string"}}}
+    assembler.add_capability([{"name": "find", "description": "Find a thing.", "parameters": parameters}])
+    assembler.add_knowledge("The sky is blue & wide.", type="note", source="sky.md", trusted=True)
+    assembler.add_knowledge("The sea is deep.", type="note")
+    return assembler.add_messages(TALK)
+
+
+def test_a_file_builds_what_the_same_calls_build(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["build", "bot.yaml", "-o", "out.json"]) == 0
+    context = the_same_by_hand().build()
+    assert context.dropped
+    assert json.loads(Path("out.json").read_text(encoding="utf-8")) == context.request()
+    assert capsys.readouterr().out == f"{context.report}\n"
+
+
+def test_what_is_written_is_utf_8_and_leaves_nothing_beside_it(folder: Path) -> None:
+    before = set(os.listdir(folder))
+    assert main(["build", "bot.yaml", "--output", "out.json"]) == 0
+    assert "wörd" in Path("out.json").read_bytes().decode("utf-8")
+    assert set(os.listdir(folder)) - before == {"out.json"}
+
+
+def test_a_link_to_the_output_stays_a_link(folder: Path) -> None:
+    Path("real.json").write_text("old")
+    Path("out.json").symlink_to("real.json")
+    assert main(["build", "bot.yaml", "-o", "out.json"]) == 0
+    assert Path("out.json").is_symlink()
+    assert json.loads(Path("real.json").read_text(encoding="utf-8"))["messages"]
+
+
+def test_a_device_is_written_to_and_not_replaced(folder: Path) -> None:
+    os.mkfifo("pipe")
+    reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert main(["build", "bot.yaml", "-o", "pipe"]) == 0
+        assert json.loads(os.read(reader, 1_000_000))["messages"]
+    finally:
+        os.close(reader)
+    assert Path("pipe").is_fifo()
+
+
+def test_a_write_that_fails_leaves_the_old_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    Path("out.json").write_text("old")
+    before = set(os.listdir(folder))
+    monkeypatch.setattr(os, "fsync", full)
+    assert main(["build", "bot.yaml", "-o", "out.json"]) == 2
+    assert capsys.readouterr().err == "out.json: expected a place to write to: No space left on device\n"
+    assert Path("out.json").read_text() == "old"
+    assert set(os.listdir(folder)) == before
+
+
+@pytest.mark.parametrize("output", ["bot.yaml", "./bot.yaml", "link.yaml"])
+def test_the_file_that_is_read_is_never_written(output: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("link.yaml").symlink_to("bot.yaml")
+    assert main(["build", "bot.yaml", "-o", output]) == 2
+    assert capsys.readouterr().err.startswith("assemble build: --output: expected another file")
+    assert Path("bot.yaml").read_text() == SPEC
+
+
+def test_an_output_in_no_folder_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["build", "bot.yaml", "-o", "gone/out.json"]) == 2
+    assert capsys.readouterr().err == "gone/out.json: expected a place to write to: No such file or directory\n"
+
+
+@pytest.mark.parametrize("policy", ["refuse", "[refuse]", "{refuse: }"])
+def test_an_overflow_under_refuse_shows_the_arithmetic_and_ends_3(
+    policy: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("bot.yaml").write_text(SPEC.partition("on_overflow")[0] + f"on_overflow: {policy}\n", encoding="utf-8")
+    assert main(["build", "bot.yaml", "-o", "out.json"]) == 3
+    out, err = capsys.readouterr()
+    assert not out
+    assert "only 890 are free (1000 context_window - 100 max_output_tokens - 10 reasoning_tokens)" in err
+    assert "conversation" in err
+    assert not Path("out.json").exists()
+
+
+def test_the_least_file_builds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("bot.yaml").write_text("messages: [[user, hello], {role: assistant, content: [{type: text, text: hi}]}]\n")
+    assert main(["build", "bot.yaml", "-o", "out.json"]) == 0
+    assert json.loads(Path("out.json").read_text())["messages"][0] == {"role": "user", "content": "hello"}
+
+
+def test_a_window_needs_no_model(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("bot.yaml").write_text("budget: {context_window: 100}\nmessages: [{role: user, content: hello}]\n")
+    assert main(["build", "bot.yaml"]) == 0
+    assert "100" in capsys.readouterr().out
+
+
+def test_dates_and_words_of_yaml_1_1_are_texts(folder: Path) -> None:
+    Path("bot.yaml").write_text(
+        "knowledge:\n- {text: no, type: on, source: 2026-01-31}\n- {text: 12:30:00, type: off, source: 0o17}\n"
+        "messages: [{role: user, content: 1:30}]\n"
+    )
+    assert main(["build", "bot.yaml", "-o", "out.json"]) == 0
+    system = json.loads(Path("out.json").read_text())["system"]
+    assert '<context type="on" source="2026-01-31" trusted="false">\nno\n</context>' in system
+    assert '<context type="off" source="0o17" trusted="false">\n12:30:00\n</context>' in system
+
+
+def test_an_alias_stands_for_what_it_names(folder: Path) -> None:
+    Path("bot.yaml").write_text(
+        "knowledge:\n- &first {text: same, type: note}\n- *first\n- {<<: *first, source: twin}\n"
+        "messages: [{role: user, content: hello}]\n"
+    )
+    assert main(["build", "bot.yaml", "-o", "out.json"]) == 0
+    assert json.loads(Path("out.json").read_text())["system"].count("same") == 3
+
+
+# ── count
+
+
+BODY: dict[str, Any] = {"model": "gpt-4o", "messages": [{"role": "user", "content": "How many tokens is this?"}]}
+
+
+@pytest.mark.parametrize("arguments", [["--model", "gpt-4o"], [], ["--dialect", "openai_chat"]])
+def test_count_prints_what_count_request_says(
+    arguments: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("body.json").write_text(json.dumps(BODY))
+    assert main(["count", "body.json", *arguments]) == 0
+    priced = count_request(BODY, dialect=openai_chat, model="gpt-4o")
+    lines = dict(line.split() for line in capsys.readouterr().out.splitlines())
+    assert lines == {"tokens": str(priced.tokens), "grade": str(priced.grade), "upper": str(priced.upper)}
+
+
+COUNT_REFUSALS = {
+    "no such file": ("gone.json", [], "gone.json: expected a file, found none at gone.json"),
+    "a list": ("list.json", [], "list.json: expected a request, a JSON object, got a list"),
+    "no model": ("bare.json", [], "assemble count: --model: missing, and bare.json names no model"),
+    "a model that is a number": ("number.json", [], "number.json: model: expected text, got 5"),
+    "an unknown model": ("body.json", ["--model", "gtp-4o"], 'whose window is published, got "gtp-4o"'),
+    "an unknown dialect": ("body.json", ["--dialect", "openai"], "--dialect: expected one of "),
+    "no messages": ("number.json", ["--model", "gpt-4o"], "number.json: "),
+    "bad JSON": ("bot.yaml", [], "bot.yaml: expected JSON, bot.yaml, line 2: Expecting value"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", COUNT_REFUSALS)
+def test_count_refuses_in_one_line(case: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bodies = {"body": BODY, "list": [1], "bare": {"messages": BODY["messages"]}, "number": {"model": 5}}
+    for name, body in bodies.items():
+        Path(f"{name}.json").write_text(json.dumps(body))
+    file, arguments, expected = COUNT_REFUSALS[case]
+    assert main(["count", file, *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert expected in err
+    assert err.count("\n") == 1
+
+
+def test_count_asks_for_a_dialect_where_nobody_wrote_the_model_s_own(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("body.json").write_text(json.dumps(BODY))
+    monkeypatch.delitem(DIALECTS, "openai_chat")
+    assert main(["count", "body.json"]) == 2
+    assert "--dialect: missing; gpt-4o speaks openai_chat, expected one of " in capsys.readouterr().err
+
+
+# ── the command line itself
+
+
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        (["build"], 'Command "build" parameter FILE requires an argument'),
+        (["build", "a.yaml", "b.yaml"], "Unused Tokens"),
+        (["build", "a.yaml", "--ouput", "b"], "--ouput"),
+        (["buld", "a.yaml"], 'Did you mean "build"?'),
+        (["build", "bot.yaml", "-o"], "-o requires an argument"),
+    ],
+)
+def test_a_wrong_command_line_is_one_line(argv: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(argv) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("assemble: ")
+    assert expected in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("argv", [[], ["--help"]])
+def test_help_lists_every_command(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(argv) == 0
+    out = capsys.readouterr().out
+    assert "build" in out
+    assert "count" in out
+
+
+def test_the_version_is_the_distribution_s_or_says_that_there_is_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(metadata, "version", {"context-assembler": "7.8.9"}.__getitem__)
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.strip() == "7.8.9"
+
+    def unknown(name: str) -> str:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", unknown)
+    assert main(["--version"]) == 0
+    assert "not installed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("package", ["cyclopts", "yaml"])
+def test_a_missing_package_is_one_line_that_says_what_to_install(
+    package: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    real = builtins.__import__
+
+    def without(name: str, *args: Any, **kwargs: Any) -> Any:
+        if name.partition(".")[0] == package:
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    code = main(["build", "bot.yaml"])
+    monkeypatch.undo()
+    assert code == 2
+    err = capsys.readouterr().err
+    assert "pip install 'context-assembler[cli]'" in err
+    assert err.count("\n") == 1
+
+
+def test_a_terminal_that_draws_no_bars_gets_question_marks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    narrow = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", narrow)
+    assert main(["build", "bot.yaml"]) == 0
+    narrow.seek(0)
+    assert "conversation" in narrow.read()
+
+
+def test_an_interrupt_is_silent(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def stopped(_: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("assembler.cli._run", stopped)
+    assert main(["build", "bot.yaml"]) == 128 + signal.SIGINT
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_pipe_closed_by_its_reader_ends_the_command_in_silence(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w", encoding="utf-8") as closed:
+        monkeypatch.setattr(sys, "stdout", closed)
+        assert main(["build", "bot.yaml"]) == 128 + signal.SIGPIPE
+        monkeypatch.undo()
+    assert capsys.readouterr().err == ""
+
+
+def run(*command: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    return subprocess.run(
+        [sys.executable, "-m", "assembler.cli", *command],
+        check=False, capture_output=True, text=True, encoding="utf-8", env=environment, **options,
+    )  # fmt: skip
+
+
+def test_the_module_runs_as_the_command(folder: Path) -> None:
+    done = run("build", "bot.yaml", cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{the_same_by_hand().build().report}\n"
+
+
+def test_a_closed_pipe_is_silent(folder: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    try:
+        command = [sys.executable, "-m", "assembler.cli", "build", "bot.yaml"]
+        done = subprocess.run(command, check=False, stdout=writing, stderr=subprocess.PIPE, cwd=folder, env=environment)
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
