@@ -147,53 +147,78 @@ GPT_5 = Family(
     assistant_text=2,
 )
 O_SERIES = attrs.evolve(GPT_5, name="o", tools=attrs.evolve(_HARMONY_TOOLS, slack=20))
+# openai/harmony as Groq serves it: every number is the length of a template's own text, and 7 recordings agree.
+_OSS_SYSTEM: Tokens = 65
+"""`You are ChatGPT …`, knowledge cutoff, date, reasoning effort and channels: a system message of the host's."""
+_OSS_COMMENTARY: Tokens = 15
+"""`Calls to these tools must go to the commentary channel: 'functions'.`, at the end of that message."""
+_OSS_TOOLS = attrs.evolve(
+    _CHAT_TOOLS,
+    alone=_OSS_COMMENTARY + ENVELOPE + 6,  # a developer message that opens with "# Tools", "## functions"
+    beside_system=_OSS_COMMENTARY + 3 + 7,  # "# Instructions" before the caller's own, and the headings after it
+    slack=2,
+)
 GPT_OSS = attrs.evolve(
-    GPT_5, name="gpt-oss", encoding="o200k_harmony", preamble=65, grade=Grade.BOUNDED, text_grade=Grade.BOUNDED
+    GPT_5,
+    name="gpt-oss",
+    encoding="o200k_harmony",
+    preamble=_OSS_SYSTEM,
+    tools=_OSS_TOOLS,
+    calls=attrs.evolve(_HARMONY_CALLS, one=8, slack=6),
+    system_newline_with_tools=False,
+    grade=Grade.BOUNDED,
+    text_grade=Grade.BOUNDED,
+    text_slack=3,
 )
 GPT_4O_SEARCH = attrs.evolve(GPT_4O, name="gpt-4o-search", grade=Grade.ESTIMATED, text_grade=Grade.ESTIMATED)
 O1_MINI = attrs.evolve(O_SERIES, name="o1-mini", text_grade=Grade.ESTIMATED, text_slack=12)
 UNKNOWN = attrs.evolve(GPT_5, name="unknown", grade=Grade.ESTIMATED, text_grade=Grade.ESTIMATED)
 
-# ── Responses
-
-
-def _on_responses(family: Family) -> Family:
-    """The same generation behind the other API: what tools and schemas need is part of a system message not billed."""
-    harmony = family.calls.several is None
-    return attrs.evolve(
-        family,
-        api="responses",
-        tools=attrs.evolve(
-            family.tools, alone=0 if harmony else 3, beside_system=0 if harmony else 3, slack=0 if harmony else 1
-        ),
-        calls=attrs.evolve(family.calls, one=13 if harmony else 5, slack=1),
-        schema=SchemaFraming(alone=4, beside_system=4, beside_tools=4)
-        if harmony
-        else SchemaFraming(alone=5, beside_system=5, beside_tools=5),
-        empty_assistant=1,
-        system_newline_with_tools=False,
-        forced_tool=0,
-        serial_calls=_TOOLS_PREAMBLE if harmony else 0,
-        text_grade=max(family.text_grade, Grade.BOUNDED),
-        text_slack=family.text_slack + _HIDDEN_BLOCK,
-    )
-
+# ── Responses: the system message that holds tools and schemas is the server's own and is not billed
 
 _HIDDEN_BLOCK: Tokens = 18
 """A block that the Responses API of March 2025 put before every request, and that no request shows."""
 
+_ODD_REQUESTS: Tokens = 4
+"""The most that requests to the harmony generation on Responses were billed above the rule for plain texts."""
+
+
+def _on_responses(family: Family) -> Family:
+    shared = attrs.evolve(
+        family,
+        api="responses",
+        empty_assistant=1,
+        system_newline_with_tools=False,
+        forced_tool=0,
+        text_grade=max(family.text_grade, Grade.BOUNDED),
+    )
+    return _harmony_on_responses(shared) if family.calls.several is None else _namespace_on_responses(shared)
+
+
+def _namespace_on_responses(family: Family) -> Family:
+    return attrs.evolve(
+        family,
+        tools=attrs.evolve(family.tools, alone=3, beside_system=3, slack=1),
+        calls=attrs.evolve(family.calls, one=family.calls.one + 1, slack=1),
+        schema=SchemaFraming(alone=5, beside_system=5, beside_tools=5),
+        text_slack=family.text_slack + _HIDDEN_BLOCK,
+    )
+
+
+def _harmony_on_responses(family: Family) -> Family:
+    return attrs.evolve(
+        family,
+        tools=attrs.evolve(family.tools, alone=0, beside_system=0, slack=1),
+        calls=attrs.evolve(family.calls, one=13),
+        schema=SchemaFraming(alone=4, beside_system=4, beside_tools=4),
+        serial_calls=_TOOLS_PREAMBLE,
+        text_slack=family.text_slack + _ODD_REQUESTS,
+    )
+
+
 _CHAT = (
-    GPT_35,
-    GPT_35_ALIAS,
-    GPT_35_0613,
-    GPT_35_0301,
-    GPT_4O,
-    GPT_4O_SEARCH,
-    GPT_5,
-    O_SERIES,
-    O1_MINI,
-    GPT_OSS,
-    UNKNOWN,
+    *(GPT_35, GPT_35_ALIAS, GPT_35_0613, GPT_35_0301, GPT_4O, GPT_4O_SEARCH),
+    *(GPT_5, O_SERIES, O1_MINI, GPT_OSS, UNKNOWN),
 )
 _RESPONSES = {family.name: _on_responses(family) for family in _CHAT}
 

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from assembler.dialects.openai_families import ENVELOPE, Api, Arguments, Family, family_of
 from assembler.dialects.openai_tool_text import Schema, tool_text, unsettled
+from assembler.errors import ToolError
 from assembler.messages.message import Call
 from assembler.tools.tool import Tool
 from budgets.count import Count, Grade, TokenCounter, Tokens
@@ -48,6 +49,9 @@ the rule; three to gpt-4o and gpt-5-nano were not."""
 
 SCHEMA_SLACK: Tokens = 2
 """A schema was billed at most 1 above the rule in 14 recordings."""
+
+ESTIMATE_MARGIN = 10
+"""One token in so many is added to the upper bound of a model that no rule was measured for."""
 
 _UNSENT = frozenset({"additionalProperties", "required", "$schema"})
 """Keywords of an output schema that no recording was billed for: openai/harmony leaves out the same two."""
@@ -158,7 +162,8 @@ def price_response_format(
 ) -> Count:
     """`response_format`, or `text.format` of Responses: a JSON schema costs its text, all else nothing.
 
-    Without a word about the rest of the request, priced as the dearest case: neither system message nor tools.
+    Without a word about the rest of the request, priced as the dearest case: neither system message nor tools. Raises
+    `ToolError` for a schema that nests too deeply to be written.
     """
     schema = _schema_of(format)
     if schema is None:
@@ -167,8 +172,11 @@ def price_response_format(
     remark = f"// {description}\n" if description else ""
     framing = family.schema
     around = framing.beside_tools if has_tools else framing.beside_system if has_system else framing.alone
-    tokens = count(f"## {name}\n\n{remark}{_json(_sent(body))}") + around
-    return _graded(tokens, family, slack=SCHEMA_SLACK)
+    try:
+        shown = _json(_sent(body))
+    except RecursionError:
+        raise ToolError("the output schema nests deeper than JSON can be written; flatten it", tool=name) from None
+    return _graded(count(f"## {name}\n\n{remark}{shown}") + around, family, slack=SCHEMA_SLACK)
 
 
 def _schema_of(format: object) -> tuple[str, str, Schema] | None:
@@ -209,7 +217,8 @@ def _json(value: object) -> str:
 
 
 def _graded(tokens: Tokens, family: Family, *, slack: Tokens) -> Count:
-    """An exact count where nothing is open, else a bounded one with `slack` above it."""
+    """An exact count where nothing is open, else a bounded one with `slack` above it, or an estimate with a margin."""
     if not slack and family.grade is Grade.EXACT:
         return Count(tokens)
-    return Count(tokens, max(family.grade, Grade.BOUNDED), upper=tokens + slack)
+    margin = tokens // ESTIMATE_MARGIN if family.grade is Grade.ESTIMATED else 0
+    return Count(tokens, max(family.grade, Grade.BOUNDED), upper=tokens + slack + margin)

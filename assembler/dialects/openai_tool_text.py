@@ -31,7 +31,7 @@ DEEPEST = 32
 """Levels of nesting that are written out; what lies below is `any`. OpenAI takes 10 (Structured Outputs guide, read
 2026-11)."""
 
-LARGEST = 20_000
+LARGEST = 10_000
 """Schemas that one tool may unfold to, references written out; the rest is `any`. OpenAI takes 5,000 properties. With
 no end, a few lines of nested `$ref` stand for more text than fits in memory."""
 

@@ -1,0 +1,578 @@
+"""OpenAI's bill for tools, calls and schemas, against published counts and against texts written by hand."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assembler.dialects.openai_families import Family, family_of
+from assembler.dialects.openai_images import price_image
+from assembler.dialects.openai_pricing import (
+    ESTIMATE_MARGIN,
+    FUNCTION_ROLE,
+    REQUIRED_SLACK,
+    price_calls,
+    price_function_call,
+    price_one_tool,
+    price_parallel_tool_calls,
+    price_response_format,
+    price_tool_choice,
+    price_tools,
+)
+from assembler.dialects.openai_tool_text import DEEPEST, LARGEST, ToolText, tool_text, unsettled
+from assembler.errors import ToolError
+from assembler.messages.message import Call
+from assembler.tools.tool import Tool
+from budgets.count import Grade
+from budgets.counters import tiktoken_counter
+
+PUBLISHED = Path(__file__).parent / "published_counts"
+
+
+@functools.cache
+def counter(encoding: str) -> Any:
+    return functools.lru_cache(tiktoken_counter(encoding))
+
+
+def characters(text: str) -> int:
+    return len(text)
+
+
+def tool(name: str = "f", description: str = "", /, **parameters: Any) -> Tool:
+    return Tool(name=name, description=description, parameters=parameters, raw=None)
+
+
+def taking(**properties: Any) -> Tool:
+    """A tool whose properties are all required, so that no `?` stands in the way of reading the text."""
+    return tool("f", type="object", properties=properties, required=list(properties))
+
+
+def arguments_of(text: str) -> str:
+    """What stands between `(_: ` and `) => any;`."""
+    return text.partition("(_: ")[2].removesuffix(") => any;")
+
+
+# ── published tables, to the token
+
+
+def rows() -> list[Any]:
+    found: list[Any] = []
+    for file in sorted(PUBLISHED.glob("*.json")):
+        table = json.loads(file.read_text("utf-8"))
+        found += [pytest.param(row, id=f"{file.stem}-{n}") for n, row in enumerate(table["rows"])]
+    return found
+
+
+def definitions(request: Mapping[str, Any]) -> list[Tool]:
+    listed = [*(entry["function"] for entry in request.get("tools", ())), *request.get("functions", ())]
+    return [tool(it["name"], it.get("description", ""), **it.get("parameters", {})) for it in listed]
+
+
+def message_price(message: Mapping[str, Any], family: Family, count: Any) -> int:
+    content = message.get("content") or ""
+    texts = [content] if isinstance(content, str) else [part["text"] for part in content]
+    price = family.per_message + 1 + sum(map(count, texts))
+    if "name" in message:
+        price += family.per_name + count(message["name"])
+    if message["role"] == "function":
+        price += FUNCTION_ROLE
+    if called := message.get("function_call"):
+        price += price_function_call(Call(None, called["name"], called["arguments"]), family, count).tokens
+    calls = [
+        Call(it["id"], it["function"]["name"], it["function"]["arguments"]) for it in message.get("tool_calls", ())
+    ]
+    return price + price_calls(calls, family, count).tokens
+
+
+@pytest.mark.parametrize("row", rows())
+def test_published_counts_are_reproduced_to_the_token(row: Mapping[str, Any]) -> None:
+    family = family_of(row["model"])
+    count = counter(family.encoding)
+    request = row["request"]
+    messages = [dict(message) for message in request["messages"]]
+    tools = definitions(request)
+    first = next((it for it in messages if it["role"] in ("system", "developer")), None)
+    if tools and first and family.system_newline_with_tools:
+        first["content"] += "\n"
+    choice = price_tool_choice(request.get("tool_choice", request.get("function_call")), family, count)
+    bill = price_tools(tools, family, count, has_system=first is not None) + choice
+    spoken = sum(message_price(message, family, count) for message in messages)
+    assert family.primer + spoken + bill.tokens == row["tokens"]
+
+
+@pytest.mark.parametrize(("model", "tokens"), [("gpt-4", 71), ("gpt-4o", 68), ("gpt-4.1", 68)])
+def test_the_weather_tool_costs_what_the_published_example_bills(model: str, tokens: int) -> None:
+    weather = tool(
+        "get_current_weather",
+        "Get the current weather in a given location",
+        type="object",
+        properties={
+            "location": {"type": "string", "description": "The city and state, e.g. San Francisco, CA"},
+            "unit": {
+                "type": "string",
+                "description": "The unit of temperature to return",
+                "enum": ["celsius", "fahrenheit"],
+            },
+        },
+        required=["location"],
+    )
+    family = family_of(model)
+    bill = price_tools([weather], family, counter(family.encoding), has_system=True)
+    assert (bill.tokens, bill.grade, bill.upper) == (tokens, Grade.EXACT, tokens)
+
+
+# ── the text of a tool
+
+
+def test_a_tool_without_arguments_takes_none() -> None:
+    assert tool_text(tool("now")) == "type now = () => any;"
+    assert tool_text(tool("now", "The time.", type="object", properties={})) == "// The time.\ntype now = () => any;"
+
+
+@pytest.mark.parametrize(
+    ("schema", "written"),
+    [
+        ({"type": "string"}, "string"),
+        ({"type": "integer"}, "number"),
+        ({"type": "null"}, "null"),
+        ({}, "any"),
+        ({"type": "date"}, "any"),
+        ({"type": "string", "enum": ["a", "b"]}, '"a" | "b"'),
+        ({"type": "integer", "enum": [-1, 1]}, "-1 | 1"),
+        ({"enum": ["é", None]}, '"é" | null'),
+        ({"type": ["string", "null"]}, "string | null"),
+        ({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}, "string | string[]"),
+        ({"oneOf": [{"type": "number"}, {"type": "null"}]}, "number | null"),
+        ({"type": "array"}, "any[]"),
+        ({"type": "array", "items": {"type": "integer"}}, "number[]"),
+        ({"type": "object"}, "object"),
+        ({"type": "object", "properties": {"b": {"type": "boolean"}}}, "{ b?: boolean }"),
+        ({"properties": {"b": {"type": "boolean"}}, "required": ["b"]}, "{ b: boolean }"),
+        ({"type": "object", "properties": {"b": True}, "required": "b"}, "{ b?: any }"),
+    ],
+)
+def test_a_type_is_written_as_typescript(schema: Mapping[str, Any], written: str) -> None:
+    assert arguments_of(tool_text(taking(a=schema))) == f"{{ a: {written} }}"
+
+
+def test_an_array_of_objects_is_spelled_out_over_lines() -> None:
+    schema = {"type": "array", "items": {"type": "object", "properties": {"b": {"type": "string"}}}}
+    assert arguments_of(tool_text(taking(a=schema))) == "{\na: Array<\n{ b?: string }\n>,\n}"
+
+
+def test_comments_break_an_object_into_lines() -> None:
+    written = arguments_of(
+        tool_text(
+            taking(
+                a={"type": "string", "title": "A", "description": "First.", "default": "x"},
+                b={"type": "object", "description": "Second.", "properties": {"c": {"type": "number"}}},
+            )
+        )
+    )
+    assert written == '{\n// A\n// First.\n// default: "x"\na: string,\nb: // Second.\n{ c?: number },\n}'
+
+
+def test_the_arguments_own_title_and_description_stand_before_the_brace() -> None:
+    written = tool_text(tool("f", title="Args", description="D", properties={"a": {}}))
+    assert arguments_of(written) == "// Args\n// D\n{ a?: any }"
+
+
+def test_a_description_keeps_its_lines_and_loses_blank_ones_and_indentation() -> None:
+    described = tool("f", "\n Do it.\n\n    Args:\n        x: what  \n  ")
+    assert tool_text(described) == "// Do it.\nArgs:\nx: what\ntype f = () => any;"
+
+
+def test_a_description_of_blanks_is_none() -> None:
+    assert tool_text(tool("f", " \n ")) == "type f = () => any;"
+
+
+def test_the_first_generation_indents_nested_keys_and_drops_their_descriptions() -> None:
+    nested = {"type": "object", "properties": {"b": {"type": "string", "description": "lost"}}, "required": ["b"]}
+    written = arguments_of(tool_text(taking(a={**nested, "description": "kept"}), ToolText.FIRST))
+    assert written == "{\n// kept\na: {\n  b: string,\n},\n}"
+
+
+def test_a_reference_is_written_out_with_what_stands_beside_it() -> None:
+    parameters = {
+        "properties": {"home": {"$ref": "#/$defs/Place", "description": "Where."}, "none": {"$ref": "#/$defs/Gone"}},
+        "$defs": {"Place": {"$ref": "#/$defs/Named"}, "Named": {"properties": {"name": {"type": "string"}}}},
+    }
+    assert arguments_of(tool_text(tool("f", **parameters))) == (
+        "{\nhome?: // Where.\n{ name?: string },\nnone?: any,\n}"
+    )
+
+
+def test_a_schema_that_holds_itself_comes_to_an_end() -> None:
+    node = {"properties": {"left": {"$ref": "#/$defs/Node"}, "leaf": {"type": "string"}}}
+    tree = tool("f", properties={"root": {"$ref": "#/$defs/Node"}}, **{"$defs": {"Node": node}})
+    assert arguments_of(tool_text(tree)) == "{ root?: { left?: any, leaf?: string } }"
+    assert unsettled(tree) > 1
+
+
+def doubling(levels: int) -> Tool:
+    """A schema of `levels` definitions that stands for 2 ** levels strings."""
+    definitions: dict[str, Any] = {
+        f"D{n}": {"properties": {side: {"$ref": f"#/$defs/D{n + 1}"} for side in "ab"}} for n in range(levels)
+    }
+    definitions[f"D{levels}"] = {"type": "string"}
+    return tool("f", properties={"top": {"$ref": "#/$defs/D0"}}, **{"$defs": definitions})
+
+
+def test_references_that_double_stop_at_the_largest_size() -> None:
+    assert tool_text(doubling(4)).count("string") == 16
+    assert len(tool_text(doubling(25))) < 40 * LARGEST  # 2 ** 25 strings otherwise
+    assert unsettled(doubling(25)) < 40 * LARGEST
+
+
+def test_nesting_below_the_deepest_level_is_any() -> None:
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(2000):
+        schema = {"type": "array", "items": schema}
+    assert arguments_of(tool_text(taking(a=schema))).startswith("{ a: any[]")
+    assert unsettled(taking(a=schema)) == 1
+    assert "any" not in arguments_of(tool_text(taking(a=nested_arrays(DEEPEST - 1))))
+
+
+def nested_arrays(levels: int) -> dict[str, Any]:
+    return {"type": "array", "items": nested_arrays(levels - 1)} if levels else {"type": "string"}
+
+
+schemas = st.recursive(
+    st.fixed_dictionaries(
+        {"type": st.sampled_from(["string", "integer", "boolean", "null", "date"])},
+        optional={"description": st.text(max_size=20), "default": st.none() | st.integers() | st.text(max_size=5)},
+    )
+    | st.fixed_dictionaries({"enum": st.lists(st.integers() | st.text(max_size=5), min_size=1, max_size=3)}),
+    lambda inner: st.one_of(
+        st.fixed_dictionaries({"type": st.just("array"), "items": inner}),
+        st.fixed_dictionaries({"anyOf": st.lists(inner, min_size=1, max_size=3)}),
+        st.fixed_dictionaries(
+            {
+                "type": st.just("object"),
+                "properties": st.dictionaries(st.text(min_size=1, max_size=5), inner, max_size=3),
+            }
+        ),
+    ),
+    max_leaves=8,
+)
+tools = st.builds(
+    lambda name, description, properties: tool(name, description, type="object", properties=properties),
+    st.from_regex(r"[a-z_]{1,12}", fullmatch=True),
+    st.text(max_size=30),
+    st.dictionaries(st.from_regex(r"[a-z_]{1,8}", fullmatch=True), schemas, max_size=3),
+)
+models = st.sampled_from(["gpt-4", "gpt-3.5-turbo-0613", "gpt-4o", "gpt-5", "o3", "gpt-oss-20b", None])
+
+
+@settings(max_examples=60)
+@given(st.lists(tools, min_size=1, max_size=2), tools, models, st.sampled_from(["chat", "responses"]))
+def test_one_more_tool_adds_its_own_price(listed: list[Tool], more: Tool, model: str | None, api: Any) -> None:
+    family = family_of(model, api)
+    count = counter(family.encoding)
+    before = price_tools(listed, family, count, has_system=False).tokens
+    after = price_tools([*listed, more], family, count, has_system=False).tokens
+    assert after - before == price_one_tool(more, family, count).tokens
+
+
+@settings(max_examples=60)
+@given(st.lists(tools, max_size=2), models, st.booleans())
+def test_an_upper_bound_is_never_below_and_an_exact_count_has_none(
+    listed: list[Tool], model: str | None, has_system: bool
+) -> None:
+    bill = price_tools(listed, family_of(model), characters, has_system=has_system)
+    assert bill.upper >= bill.tokens
+    assert bill.grade is not Grade.EXACT or bill.upper == bill.tokens
+
+
+@given(tools)
+def test_a_settled_tool_is_exact_and_an_open_one_is_bounded(one: Tool) -> None:
+    bill = price_tools([one], family_of("gpt-4o"), characters, has_system=False)
+    assert bill.upper - bill.tokens == unsettled(one)
+    assert (bill.grade is Grade.EXACT) == (unsettled(one) == 0)
+
+
+def test_a_system_message_spares_the_tools_an_envelope() -> None:
+    alone = price_tools([tool()], family_of("gpt-4o"), characters, has_system=False)
+    beside = price_tools([tool()], family_of("gpt-4o"), characters, has_system=True)
+    assert alone.tokens - beside.tokens == 4
+
+
+def test_no_tools_cost_nothing() -> None:
+    assert price_tools([], family_of("gpt-5"), characters, has_system=False).tokens == 0
+
+
+# ── families
+
+
+@pytest.mark.parametrize(
+    ("model", "family"),
+    [
+        ("gpt-3.5-turbo-0301", "gpt-3.5-0301"),
+        ("gpt-3.5-turbo-0613", "gpt-3.5-0613"),
+        ("gpt-3.5-turbo-16k-0613", "gpt-3.5-0613"),
+        ("gpt-3.5-turbo", "gpt-3.5-turbo"),
+        ("gpt-35-turbo", "gpt-3.5-turbo"),
+        ("gpt-3.5-turbo-0125", "gpt-3.5"),
+        ("gpt-4", "gpt-3.5"),
+        ("gpt-4-turbo-2024-04-09", "gpt-3.5"),
+        ("gpt-4o", "gpt-4o"),
+        ("openai/gpt-4o-mini-2024-07-18", "gpt-4o"),
+        ("ft:gpt-4o-2024-08-06:acme::abc", "gpt-4o"),
+        ("gpt-4.1-nano", "gpt-4o"),
+        ("gpt-4.5-preview", "gpt-4o"),
+        ("chatgpt-4o-latest", "gpt-4o"),
+        ("gpt-4o-search-preview", "gpt-4o-search"),
+        ("o1-mini-2024-09-12", "o1-mini"),
+        ("o3-mini", "o"),
+        ("o4-mini-2025-04-16", "o"),
+        ("gpt-5", "gpt-5"),
+        ("gpt-5.6-sol", "gpt-5"),
+        ("gpt-12", "gpt-5"),
+        ("openai/gpt-oss-120b", "gpt-oss"),
+        ("gpt-4000", "unknown"),
+        ("claude-sonnet-4-5", "unknown"),
+        (None, "unknown"),
+    ],
+)
+def test_a_name_decides_the_family(model: str | None, family: str) -> None:
+    assert family_of(model).name == family
+    assert (family_of(model, "responses").name, family_of(model, "responses").api) == (family, "responses")
+
+
+def test_an_unknown_model_is_an_estimate_with_a_margin() -> None:
+    bill = price_tools([tool("f", "x" * 1000)], family_of("marvellous-1"), characters, has_system=False)
+    known = price_tools([tool("f", "x" * 1000)], family_of("gpt-5"), characters, has_system=False)
+    assert bill.grade is Grade.ESTIMATED
+    assert bill.tokens == known.tokens
+    assert bill.upper - known.upper == bill.tokens // ESTIMATE_MARGIN
+
+
+@pytest.mark.parametrize(
+    ("model", "prompt"),
+    [
+        (
+            "gpt-4o",
+            ["<|im_start|>", "user", "<|im_sep|>", "Hi", "<|im_end|>", "<|im_start|>", "assistant", "<|im_sep|>"],
+        ),
+        ("gpt-5", ["<|start|>", "user", "<|message|>", "Hi", "<|end|>", "<|start|>", "assistant"]),
+        ("o3-mini", ["<|start|>", "user", "<|message|>", "Hi", "<|end|>", "<|start|>", "assistant"]),
+    ],
+)
+def test_a_plain_request_is_the_template_token_by_token(model: str, prompt: list[str]) -> None:
+    family = family_of(model)
+    assert family.primer + family.per_message + 1 + counter(family.encoding)("Hi") == len(prompt)
+
+
+# ── past calls
+
+
+def call(name: str, arguments: str) -> Call:
+    return Call("id", name, arguments)
+
+
+@pytest.mark.parametrize(
+    ("model", "api", "arguments", "spelled", "recipient", "constant"),
+    [
+        ("gpt-4o", "chat", '{"city": "Mexico City"}', '{"city":"Mexico City"}', "functions.go", 4),
+        ("gpt-4o", "chat", '{"city":"Oslo"}', '{"city":"Oslo"}', "functions.go", 4),
+        ("gpt-4o", "chat", "not json at all", "not json at all", "functions.go", 4),
+        ("gpt-4o", "responses", "{ }", "{}", "functions.go", 5),
+        ("gpt-4-0613", "chat", "{}", "{}", "functions.go", 4),
+        ("gpt-3.5-turbo", "chat", '{"a": 1}', '{"a": 1}', "go", 2),
+        ("gpt-5", "responses", '{"a":\n1}', '{"a":1}', "functions.go", 13),
+        ("gpt-oss-20b", "chat", "{}", "{}", "functions.go", 8),
+    ],
+)
+def test_one_call_costs_its_arguments_and_its_name_twice(
+    model: str, api: Any, arguments: str, spelled: str, recipient: str, constant: int
+) -> None:
+    bill = price_calls([call("go", arguments)], family_of(model, api), characters)
+    assert bill.tokens == len(spelled) + len(recipient) + len("go") + constant
+
+
+def test_calls_side_by_side_are_one_wrapped_call() -> None:
+    calls = [call("a", '{"x": 1}'), call("b", "oops")]
+    wrapped = (
+        '{"tool_uses":[{"recipient_name":"functions.a","parameters":{"x":1}},'
+        '{"recipient_name":"functions.b","parameters":"oops"}]}'
+    )
+    bill = price_calls(calls, family_of("gpt-4o"), characters)
+    assert bill.tokens == len(wrapped) + 12
+    assert bill.grade is Grade.BOUNDED
+
+
+def test_the_published_table_carries_arguments_as_a_string() -> None:
+    wrapped = '{"tool_uses":[' + ",".join(['{"recipient_name":"functions.a","parameters":"{}"}'] * 2) + "]}"
+    bill = price_calls([call("a", "{}"), call("a", "{}")], family_of("gpt-3.5-turbo"), characters)
+    assert bill.tokens == len(wrapped) + 12
+
+
+@given(st.integers(1, 4))
+def test_harmony_sends_each_call_as_a_message_of_its_own(several: int) -> None:
+    family = family_of("gpt-5")
+    one = price_calls([call("a", "{}")], family, characters).tokens
+    assert price_calls([call("a", "{}")] * several, family, characters).tokens == several * one + 4 * (several - 1)
+
+
+def test_no_calls_cost_nothing() -> None:
+    assert price_calls([], family_of("gpt-4o"), characters).tokens == 0
+
+
+def test_arguments_nested_beyond_reading_are_priced_as_they_are() -> None:
+    deep = "[ " * 100_000
+    bill = price_calls([call("a", deep)], family_of("gpt-4o"), characters)
+    assert bill.tokens == len(deep) + len("functions.a") + len("a") + 4
+    assert price_calls([call("a", deep)] * 2, family_of("gpt-4o"), characters).tokens > 2 * len(deep)
+
+
+# ── the other keys of a request
+
+
+@pytest.mark.parametrize(
+    ("choice", "api", "tokens"),
+    [
+        (None, "chat", 0),
+        ("auto", "chat", 0),
+        ("required", "chat", 0),
+        ("none", "chat", 1),
+        ("none", "responses", 0),
+        ({"type": "function", "function": {"name": "abc"}}, "chat", 3 + 7),
+        ({"name": "abc"}, "chat", 3 + 4),
+        ({"type": "allowed_tools"}, "chat", 0),
+        ({"type": "function", "name": "abc"}, "responses", 0),
+    ],
+)
+def test_a_tool_choice_costs_what_it_forces(choice: object, api: Any, tokens: int) -> None:
+    assert price_tool_choice(choice, family_of("gpt-4o", api), characters).tokens == tokens
+
+
+def test_a_required_tool_is_bounded_on_responses() -> None:
+    bill = price_tool_choice("required", family_of("gpt-4.1", "responses"), characters)
+    assert (bill.grade, bill.upper) == (Grade.BOUNDED, REQUIRED_SLACK)
+
+
+@pytest.mark.parametrize(("setting", "tokens"), [(False, 78), (True, 0), (None, 0)])
+def test_serial_calls_bring_the_preamble_back_on_responses(setting: object, tokens: int) -> None:
+    assert price_parallel_tool_calls(setting, family_of("gpt-5", "responses")).tokens == tokens
+    assert price_parallel_tool_calls(setting, family_of("gpt-4o", "responses")).tokens == 0
+
+
+PERSON: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "required": {"type": "string", "additionalProperties": False},
+        "any": {"anyOf": [{"type": "object", "required": ["x"], "properties": {}}, {"type": "null"}]},
+        "list": {"type": "array", "items": {"type": "object", "additionalProperties": False}},
+    },
+    "required": ["required"],
+    "additionalProperties": False,
+}
+SENT = (
+    '{"type":"object","properties":{"required":{"type":"string"},'
+    '"any":{"anyOf":[{"type":"object","properties":{}},{"type":"null"}]},'
+    '"list":{"type":"array","items":{"type":"object"}}}}'
+)
+
+
+@pytest.mark.parametrize(
+    ("has_system", "has_tools", "around"), [(False, False, 12), (True, False, 8), (False, True, 5), (True, True, 5)]
+)
+def test_an_output_schema_costs_its_name_and_what_it_shows(has_system: bool, has_tools: bool, around: int) -> None:
+    asked = {"type": "json_schema", "json_schema": {"name": "person", "strict": True, "schema": PERSON}}
+    bill = price_response_format(asked, family_of("gpt-4o"), characters, has_system=has_system, has_tools=has_tools)
+    assert bill.tokens == len(f"## person\n\n{SENT}") + around
+    assert bill.upper > bill.tokens
+
+
+def test_a_flat_output_schema_is_read_as_responses_spells_it() -> None:
+    asked = {"type": "json_schema", "name": "p", "description": "Who.", "schema": PERSON}
+    bill = price_response_format(asked, family_of("gpt-5", "responses"), characters)
+    assert bill.tokens == len(f"## p\n\n// Who.\n{SENT}") + 4
+
+
+def test_an_output_schema_without_end_is_refused_by_name() -> None:
+    schema: dict[str, Any] = {}
+    for _ in range(5000):
+        schema = {"items": schema}
+    with pytest.raises(ToolError, match="nests deeper") as refused:
+        price_response_format({"type": "json_schema", "name": "p", "schema": schema}, family_of("gpt-4o"), characters)
+    assert refused.value.tool == "p"
+
+
+@pytest.mark.parametrize("asked", [None, "text", {"type": "text"}, {"type": "json_object"}])
+def test_other_output_formats_cost_nothing(asked: object) -> None:
+    assert price_response_format(asked, family_of("gpt-4o"), characters).tokens == 0
+
+
+# ── images: pamelafox/openai-messages-token-helper, tests/test_images (MIT), counts verified by the API, read 2026-11
+
+
+@pytest.mark.parametrize(
+    ("model", "width", "height", "detail", "tokens"),
+    [
+        ("gpt-4o", 1, 1, "auto", 255),
+        ("gpt-4o", 1, 1, "low", 85),
+        ("gpt-4o", 1126, 488, "auto", 595),
+        ("gpt-4o-mini", 1, 1, "auto", 8500),
+        ("gpt-4o-mini", 1, 1, "low", 2833),
+        ("gpt-4o-mini", 1126, 488, "auto", 19834),
+    ],
+)
+def test_a_tiled_image_costs_what_was_published(model: str, width: int, height: int, detail: Any, tokens: int) -> None:
+    bill = price_image(width, height, detail, model)
+    assert (bill.tokens, bill.grade) == (tokens, Grade.EXACT)
+
+
+@pytest.mark.parametrize(("side", "tiles"), [(511, 1), (512, 1), (513, 4), (768, 4), (4096, 4)])
+def test_tiles_are_counted_after_the_image_is_scaled_down(side: int, tiles: int) -> None:
+    assert price_image(2000, 1500, "high", "gpt-4o").tokens == 85 + 170 * 4  # 1024 x 768: on the border of a tile
+    assert price_image(side, side, "high", "gpt-4o").tokens == 85 + 170 * tiles
+
+
+def tiles_by_fractions(width: int, height: int) -> int:
+    sides = [Fraction(width), Fraction(height)]
+    sides = [side * min(Fraction(1), 2048 / max(sides)) for side in sides]
+    sides = [side * min(Fraction(1), 768 / min(sides)) for side in sides]
+    return ceil(sides[0] / 512) * ceil(sides[1] / 512)
+
+
+@given(st.integers(1, 10_000) | st.integers(1, 20).map(lambda n: 256 * n), st.integers(1, 10_000))
+def test_tiles_are_those_of_exact_arithmetic(width: int, height: int) -> None:
+    assert price_image(width, height, "high", "gpt-4o").tokens == 85 + 170 * tiles_by_fractions(width, height)
+
+
+@given(
+    st.integers(1, 10_000), st.integers(1, 10_000), st.sampled_from(["gpt-4o", "gpt-5", "gpt-5-mini", "o4-mini", None])
+)
+def test_an_image_stays_within_its_upper_bound_and_turns_freely(width: int, height: int, model: str | None) -> None:
+    upright, turned = price_image(width, height, "high", model), price_image(height, width, "high", model)
+    assert upright == turned
+    assert 0 < upright.tokens <= upright.upper
+
+
+def test_patches_are_capped() -> None:
+    assert price_image(32, 32, "auto", "gpt-4.1-mini").tokens == 2
+    huge = price_image(10_000, 10_000, "auto", "gpt-4.1-mini")
+    assert huge.tokens <= 1536 * 1.62 + 1
+    assert huge.grade is Grade.ESTIMATED
+
+
+@pytest.mark.parametrize("size", [(0, 1), (1, 0)])
+def test_an_image_without_pixels_is_refused(size: tuple[int, int]) -> None:
+    with pytest.raises(ValueError, match="at least one pixel"):
+        price_image(*size, "auto", "gpt-4o")
+
+
+def test_families_are_values_that_nobody_can_change() -> None:
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        family_of("gpt-4o").primer = 1  # type: ignore[misc]
