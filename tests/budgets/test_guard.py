@@ -1,0 +1,220 @@
+"""A foreign counter is held to the promise: an int >= 0, or TokenCountError; what stops the program passes through."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from budgets import Budget, BudgetError, Grade, TokenCountError, approximate_counter, memoised, total_counter
+from budgets.counters.guard import TotalCounter, name_of
+
+CANARY = "canary-7f3a"
+
+
+class Panic(BaseException):
+    """As pyo3 raises it: no Exception."""
+
+
+def answering(answer: Any) -> Any:
+    def counter(text: str) -> Any:
+        return answer
+
+    return counter
+
+
+def raising(failure: BaseException) -> Any:
+    def counter(text: str) -> int:
+        raise failure
+
+    return counter
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        (-1, "-1"),
+        (True, "True"),
+        (False, "False"),
+        (1.5, "1.5"),
+        (2.0, "2.0"),
+        (float("nan"), "nan"),
+        ("7", "a str"),
+        (None, "None"),
+        ([1], "a list"),
+        (np.bool_(True), "a bool"),
+        (np.float64(3), "np.float64(3.0)"),
+        (np.array([1, 2]), "a ndarray"),
+        (np.int64(-3), "-3"),
+        (CANARY, "a str"),
+    ],
+    ids=repr,
+)
+def test_an_answer_that_is_no_count_is_an_error(answer: object, shown: str) -> None:
+    with pytest.raises(TokenCountError) as caught:
+        total_counter(answering(answer))("text")
+    assert str(caught.value) == f"counter answering.<locals>.counter returned {shown} (int >= 0 expected)"
+
+
+@pytest.mark.parametrize("answer", [0, 7, 2**63, np.int64(7), np.uint8(7), np.array(7)], ids=repr)
+def test_an_answer_that_is_a_whole_number_becomes_an_int(answer: Any) -> None:
+    tokens = total_counter(answering(answer))("text")
+    assert type(tokens) is int
+    assert tokens == int(answer)
+
+
+@pytest.mark.parametrize(
+    "failure", [RuntimeError(CANARY), RecursionError(), AssertionError(), StopIteration(), Panic(CANARY)], ids=repr
+)
+def test_a_failure_is_a_count_error_with_its_cause(failure: BaseException) -> None:
+    with pytest.raises(TokenCountError) as caught:
+        total_counter(raising(failure))(CANARY)
+    assert caught.value.__cause__ is failure
+    assert caught.value.counter == "raising.<locals>.counter"
+    assert str(caught.value).endswith(f"failed with {type(failure).__name__}")
+    assert CANARY not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "stop",
+    [
+        KeyboardInterrupt(),
+        SystemExit(3),
+        GeneratorExit(),
+        MemoryError(),
+        asyncio.CancelledError(),
+        TokenCountError("mine", "says no"),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("wrap", [total_counter, memoised], ids=["guarded", "memoised"])
+def test_what_stops_the_program_passes_through_unchanged(stop: BaseException, wrap: Any) -> None:
+    with pytest.raises(type(stop)) as caught:
+        wrap(raising(stop))("text")
+    assert caught.value is stop
+
+
+def test_a_counter_that_failed_counts_again() -> None:
+    answers = iter([3, RuntimeError(), 5])
+
+    def third_time(text: str) -> int:
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    count = memoised(third_time)
+    assert count("a") == 3
+    with pytest.raises(TokenCountError):
+        count("b")
+    assert (count("b"), count("a")) == (5, 3)
+
+
+def test_a_total_counter_is_not_wrapped_again() -> None:
+    once = total_counter(len)
+    assert total_counter(once) is once
+    assert total_counter(approximate_counter()) == approximate_counter()
+    assert pickle.loads(pickle.dumps(once)) == once == TotalCounter(len)
+
+
+def no_argument() -> int:
+    return 1
+
+
+def two_arguments(text: str, model: str) -> int:
+    return 1
+
+
+def keyword_only(*, text: str) -> int:
+    return 1
+
+
+async def waits(text: str) -> int:
+    return 1
+
+
+class WaitsToo:
+    async def __call__(self, text: str) -> int:
+        return 1
+
+
+@pytest.mark.parametrize("make", [total_counter, memoised, lambda counter: Budget(9, counter=counter)])
+@pytest.mark.parametrize(
+    ("counter", "problem"),
+    [
+        (no_argument, r"no_argument cannot be called with one text: its signature is \(\)"),
+        (two_arguments, r"two_arguments cannot be called with one text: its signature is \(text, model\)"),
+        (keyword_only, r"its signature is \(text\)"),
+        (waits, "waits is a coroutine function"),
+        (WaitsToo(), "WaitsToo is a coroutine function"),
+        ("o200k_base", "counter is a str, not a callable"),
+        (7, "counter is a int, not a callable"),
+    ],
+)
+def test_a_counter_that_does_not_take_one_text_is_refused_at_once(make: Any, counter: Any, problem: str) -> None:
+    with pytest.raises(BudgetError, match=problem):
+        make(counter)
+
+
+def with_default(text: str, model: str = "x") -> int:
+    return len(text)
+
+
+class Weighs:
+    name = "weighs"
+    grade = Grade.BOUNDED
+    additive_at_tag_seams = True
+
+    def __call__(self, text: str) -> int:
+        return len(text)
+
+    def method(self, text: str) -> int:
+        return len(text)
+
+
+@pytest.mark.parametrize(
+    "counter",
+    [
+        len,
+        with_default,
+        Weighs(),
+        Weighs().method,
+        functools.partial(with_default, model="y"),
+        "".join,
+        int,
+        lambda *texts: len(texts[0]),
+    ],
+)
+def test_a_counter_that_may_take_one_text_is_accepted(counter: Any) -> None:
+    assert Budget(9, counter=counter).counter is counter
+
+
+def test_the_wrappers_keep_what_a_counter_says_of_itself() -> None:
+    for wrapped in (total_counter(Weighs()), memoised(Weighs())):
+        assert (wrapped.name, wrapped.grade, wrapped.additive_at_tag_seams) == ("weighs", Grade.BOUNDED, True)
+    for silent in (total_counter(len), memoised(len)):
+        assert (silent.name, silent.grade, silent.additive_at_tag_seams) == ("len", Grade.EXACT, False)
+
+
+class Boasts:
+    name = 7
+    grade = "the best"
+    additive_at_tag_seams = "yes"
+
+    def __call__(self, text: str) -> int:
+        return len(text)
+
+
+def test_claims_of_the_wrong_kind_are_not_believed() -> None:
+    boasting = total_counter(Boasts())
+    assert (boasting.name, boasting.grade, boasting.additive_at_tag_seams) == ("Boasts", Grade.EXACT, False)
+
+
+def test_no_repr_shows_more_of_a_counter_than_its_name() -> None:
+    hiding = functools.partial(with_default, model=CANARY)
+    assert name_of(hiding) == "partial"
+    assert CANARY not in repr(total_counter(hiding)) + repr(memoised(hiding)) + repr(Budget(9, counter=hiding))

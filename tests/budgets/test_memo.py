@@ -1,0 +1,125 @@
+"""The memory of counts: counts a text once, stays within its bounds, and changes no count."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from budgets import BudgetError, memoised
+from tests.budgets.drawn_texts import texts
+
+
+class Watched:
+    """Counts characters and remembers each text that it was asked about."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def __call__(self, text: str) -> int:
+        self.asked.append(text)
+        return len(text)
+
+
+@given(drawn=st.lists(texts, max_size=30))
+def test_each_text_is_counted_once_and_right(drawn: list[str]) -> None:
+    watched = Watched()
+    count = memoised(watched)
+    assert [count(text) for text in drawn + drawn] == [len(text) for text in drawn + drawn]
+    assert sorted(watched.asked) == sorted(set(drawn))
+
+
+@given(
+    drawn=st.lists(st.text("ab", max_size=6), max_size=200),
+    max_entries=st.integers(2, 12),
+    max_characters=st.integers(2, 30),
+)
+def test_it_never_holds_more_than_its_bounds(drawn: list[str], max_entries: int, max_characters: int) -> None:
+    count = memoised(len, max_entries=max_entries, max_characters=max_characters)
+    for text in drawn:
+        assert count(text) == len(text)
+        kept = count._generations
+        held = [*kept.young, *kept.old]
+        assert len(count) <= len(held) <= max_entries
+        assert sum(map(len, held)) <= max_characters
+
+
+def test_what_was_used_lately_is_not_forgotten() -> None:
+    watched = Watched()
+    count = memoised(watched, max_entries=10)
+    for i in range(100):
+        count("often")
+        count(str(i))
+    assert watched.asked.count("often") == 1
+
+
+def test_what_was_not_used_is_forgotten() -> None:
+    watched = Watched()
+    count = memoised(watched, max_entries=10)
+    count("once")
+    for i in range(10):
+        count(str(i))
+    count("once")
+    assert watched.asked.count("once") == 2
+
+
+@pytest.mark.parametrize(("length", "times"), [(49, 1), (50, 1), (51, 2)])
+def test_a_text_longer_than_half_of_the_memory_is_counted_each_time(length: int, times: int) -> None:
+    watched = Watched()
+    count = memoised(watched, max_characters=100)
+    assert count("x" * length) == count("x" * length) == length
+    assert len(watched.asked) == times
+
+
+def test_a_zero_is_remembered_too() -> None:
+    watched = Watched()
+    count = memoised(watched)
+    assert count("") == count("") == 0
+    assert watched.asked == [""]
+
+
+def test_threads_that_overflow_it_get_right_counts_and_keep_the_bounds() -> None:
+    count = memoised(len, max_entries=16, max_characters=64)
+    wrong: list[str] = []
+    start = threading.Barrier(16)
+
+    def churn(seed: int) -> None:
+        start.wait()
+        for i in range(2_000):
+            text = "x" * ((i * seed) % 23)
+            if count(text) != len(text):
+                wrong.append(text)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=churn, args=(seed,)) for seed in range(1, 17)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not wrong
+    assert len(count) <= 16
+
+
+def test_a_pickle_of_it_is_empty() -> None:
+    count = memoised(len, max_entries=7, max_characters=70)
+    count("text")
+    copy = pickle.loads(pickle.dumps(count))
+    assert copy == count
+    assert (len(copy), len(count)) == (0, 1)
+    assert (copy.max_entries, copy.max_characters) == (7, 70)
+
+
+@pytest.mark.parametrize("bound", [1, 0, -1])
+def test_a_memory_that_holds_nothing_is_refused(bound: int) -> None:
+    with pytest.raises(BudgetError, match=f"max_entries is {bound}"):
+        memoised(len, max_entries=bound)
+    with pytest.raises(BudgetError, match=f"max_characters is {bound}"):
+        memoised(len, max_characters=bound)
