@@ -93,9 +93,12 @@ def emit(plan: Plan) -> Context:
     """The context of a plan. O(messages that stay). Raises what the dialect cannot express."""
     history, sight, layout = plan.draft.history, plan.sight, plan.layout
     _ = plan.notes
+    turns = history.raws(plan.first, sight.length)
+    if (asked := plan.measured.asked) is not None:  # the one message that is not the caller's: knowledge is in it
+        turns[asked.index - plan.first] = asked.message.raw
     return Context(
         system=layout.system,
-        messages=[*history.raws(0, sight.head), *history.raws(plan.first, sight.length)],
+        messages=[*history.raws(0, sight.head), *turns],
         tool_classes=list({id(tool.raw): tool.raw for tool in layout.tools}.values()),
         plan=plan,
     )

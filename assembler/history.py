@@ -28,12 +28,12 @@ Span: TypeAlias = tuple[int, int]
 class Readings:
     """What has been found out about the messages of a log. Grows with it; never forgets, is replaced instead."""
 
-    __slots__ = ("_head", "_raws", "_starts", "_waiting", "messages", "notes")
+    __slots__ = ("_head", "_raws", "_waiting", "messages", "notes", "starts")
 
     def __init__(self, raws: list[object]) -> None:
         self._raws = raws
         self.messages: list[Message | None] = [None] * len(raws)
-        self._starts: list[int | None] = [None] * len(raws)
+        self.starts: list[int | None] = [None] * len(raws)
         self._waiting: list[Open | None] = [None] * len(raws)
         self._head: int | None = None
         self.notes: dict[object, Any] = {}
@@ -42,7 +42,7 @@ class Readings:
         """A copy that knows the messages before `stop` and nothing after."""
         copy = Readings(raws)
         copy.messages[:stop] = self.messages[:stop]
-        copy._starts[:stop] = self._starts[:stop]
+        copy.starts[:stop] = self.starts[:stop]
         copy._waiting[:stop] = self._waiting[:stop]
         if self._head is not None and self._head < stop:
             copy._head = self._head
@@ -51,7 +51,7 @@ class Readings:
 
     def grow(self) -> None:
         """Make room for one more message."""
-        self._starts.append(None)
+        self.starts.append(None)
         self._waiting.append(None)
         self.messages.append(None)
 
@@ -75,13 +75,13 @@ class Readings:
     def turn_start(self, index: int, head: int) -> int:
         """Where the turn of the message at `index` begins. O(1) amortised over a growing history."""
         at = index
-        while (start := self._starts[at]) is None:
+        while (start := self.starts[at]) is None:
             if at == head or opens_turn(self.message(at)):
                 start = at
                 break
             at -= 1
         for later in range(at, index + 1):
-            self._starts[later] = start
+            self.starts[later] = start
         return start
 
     def check_turn(self, start: int, stop: int, length: int) -> None:
@@ -220,8 +220,11 @@ class Sight:
     def turns_newest_first(self) -> Iterator[Span]:
         """The turns, newest first, each found only when asked for."""
         head, stop = self.head, self.length
+        starts = self.readings.starts
         while stop > head:
-            start = self.readings.turn_start(stop - 1, head)
+            start = starts[stop - 1]
+            if start is None:
+                start = self.readings.turn_start(stop - 1, head)
             yield start, stop
             stop = start
 
@@ -238,9 +241,10 @@ class Sight:
 
     def first_changed(self, start: int, stop: int) -> int | None:
         """The first message from `start` to before `stop` whose owner changed it after it was read, or None."""
-        known = self.readings.messages
-        for index in range(start, stop):
-            message = known[index]
-            if message is not None and not unchanged(message):
+        for index, message in enumerate(self.readings.messages[start:stop], start):
+            if message is None:
+                continue
+            raw = message.raw
+            if raw != message.seen if type(raw) is dict else not unchanged(message):
                 return index
         return None

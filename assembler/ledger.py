@@ -9,19 +9,20 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left
 from collections.abc import Iterator
+from typing import Any
 
 import attrs
 
 from assembler.errors import UnsupportedContentError
 from assembler.history import Sight
 from assembler.pricing import NOTHING, Pricer, placed
-from budgets import Count, TokenCountError, Tokens
+from budgets import Count, Grade, TokenCountError, Tokens
 
 
 class Prices:
     """The prices of one history under one pricer, as far as anybody asked."""
 
-    __slots__ = ("messages", "passed", "running", "sums")
+    __slots__ = ("memory", "messages", "passed", "running", "sums")
 
     def __init__(self) -> None:
         self.messages: list[Count | None] = []
@@ -31,6 +32,8 @@ class Prices:
         """Upper prices of the first n messages, for as many n as a replay needed."""
         self.passed: list[Tokens] = [0]
         """Tokens of the first n messages, for as many n as a report needed."""
+        self.memory: dict[object, Any] = {}
+        """What policies found about a history that can only grow from here; forgotten when a message changes."""
 
     def known_until(self, stop: int) -> Prices:
         """A copy that knows the messages before `stop` and nothing after."""
@@ -110,6 +113,9 @@ class Ledger:
     def turn(self, start: int, stop: int) -> Count:
         """The price of a turn. O(its messages that were not priced before)."""
         running = self._prices.running
+        whole = running[stop - 1]
+        if whole is not None:
+            return whole
         known = stop - 1
         while known >= start and running[known] is None:
             known -= 1
@@ -127,18 +133,21 @@ class Ledger:
 
     def since(self, first: int) -> Count:
         """The price of all turns from the one that begins at `first`."""
-        total = NOTHING
+        tokens, grade, upper = 0, Grade.EXACT, 0
         for start, stop in self._sight.turns_newest_first():
             if start < first:
                 break
-            total = total + self.turn(start, stop)
-        return total
+            turn = self.turn(start, stop)
+            tokens, grade, upper = tokens + turn.tokens, max(grade, turn.grade), upper + turn.upper
+        return Count(tokens, grade, upper)
 
     def fits(self, room: Tokens) -> bool:
         """Whether everything fits into `room`. Stops at the first turn that shows that it does not."""
         used = 0
-        for turn in self.newest_first():
-            used += turn.tokens
+        for start, stop in self._sight.turns_newest_first():
+            if start < self.first:
+                break
+            used += self.turn(start, stop).upper
             if used > room:
                 return False
         return used <= room
@@ -151,6 +160,14 @@ class Ledger:
                 for index in range(len(passed) - 1, first):
                     passed.append(passed[-1] + self.message(index).tokens)
         return passed[first] - passed[self._sight.head]
+
+    @property
+    def memory(self) -> dict[object, Any]:
+        """Where a policy may leave what it found, to go on from there when the history has grown.
+
+        Keyed by the policy. A fork may be shorter than what was found: an entry says for how many messages it holds.
+        """
+        return self._prices.memory
 
     def timeline(self) -> Timeline:
         """The whole history priced, oldest first: for policies that replay it. O(messages not priced before)."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import attrs
 
+from assembler.choose import Asked, Choice, asked, choice_for, laid_out
 from assembler.draft import Draft, Regions
 from assembler.history import Sight
 from assembler.messages import Message
@@ -25,6 +26,9 @@ class Measured:
     rendered: Rendered
     head: tuple[Message, ...]
     prices: FixedPrices
+    choice: Choice | None = None
+    asked: Asked | None = None
+    """The newest question's message, where knowledge was put around it."""
 
     @property
     def instruction(self) -> Count:
@@ -56,7 +60,7 @@ class Measured:
         )
 
     def _pieces(self, region: str) -> Iterable[Count]:
-        pairs = zip(self.rendered.pieces, self.prices.pieces, strict=True)
+        pairs = zip(self.rendered.every_piece, self.prices.pieces, strict=True)
         return [price for piece, price in pairs if piece.region == region]
 
 
@@ -64,15 +68,15 @@ def measure(draft: Draft, sight: Sight, terms: Terms) -> tuple[Measured, Count]:
     """The fixed part of a draft and its count. Found once for these regions, these terms and this head."""
     regions = draft.regions
     head = tuple(sight.messages(0, sight.head)) if sight.length else ()
+    choice = choice_for(draft, sight, terms)
     found: tuple[Measured, Count] | None = regions.priced.get(terms.pricer)
-    if found is not None and _same(found[0].head, head):
+    if found is not None and _same(found[0].head, head) and found[0].choice == choice:
         return found
-    rendered = terms.strategy.render(regions)
     try:
-        prices = terms.pricer.fixed(rendered.pieces, head, regions.tools)
+        rendered, prices = laid_out(regions, head, terms, choice)
     except TokenCountError as error:
         raise placed(error, "instruction, capability or knowledge") from error.__cause__ or error
-    measured = Measured(regions, rendered, head, prices)
+    measured = Measured(regions, rendered, head, prices, choice, asked(rendered, choice))
     found = regions.priced[terms.pricer] = (measured, measured.count())
     return found
 

@@ -12,6 +12,7 @@ from assembler.history import Sight
 from assembler.layout import Layout
 from assembler.ledger import Ledger
 from assembler.measure import Measured
+from assembler.messages import Message
 from assembler.terms import Terms
 from budgets import Count, RegionCosts
 
@@ -56,9 +57,15 @@ class Plan:
         return Layout(
             system=self.measured.rendered.system,
             head=self.measured.head,
-            messages=self.sight.messages(self.first, self.sight.length),
+            messages=self._asked(self.sight.messages(self.first, self.sight.length)),
             tools=self.measured.regions.tools,
         )
+
+    def _asked(self, messages: list[Message]) -> list[Message]:
+        asked = self.measured.asked
+        if asked is not None:
+            messages[asked.index - self.first] = asked.message
+        return messages
 
     @cached_property
     def notes(self) -> tuple[str, ...]:

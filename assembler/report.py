@@ -84,8 +84,10 @@ def report_of(plan: Plan) -> Report:
 
 def _rows(plan: Plan) -> Iterator[Row]:
     measured, prices = plan.measured, plan.measured.prices
-    for piece, count in zip(measured.rendered.pieces, prices.pieces, strict=True):
+    for piece, count in zip(measured.rendered.every_piece, prices.pieces, strict=True):
         yield _kept(piece.region, piece.name, count)
+    for left_out in measured.rendered.omitted:
+        yield Row("knowledge", left_out.name, left_out.tokens, 0, "dropped", left_out.reason)
     for message, count in zip(measured.head, prices.head, strict=True):
         yield _kept("instruction", f"{message.role} message at the head", count, messages=1)
     for tool, count in zip(measured.regions.tools, prices.tools, strict=True):

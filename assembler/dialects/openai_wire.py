@@ -25,7 +25,10 @@ def legal_id(call_id: str, limit: int = CALL_ID_LIMIT) -> str:
 
 def says_nothing(message: Message) -> bool:
     """Whether an assistant message has neither text nor calls: no API takes it, so it is left out of requests."""
-    return message.role == "assistant" and not any(type(part) is not str or part for part in message.parts)
+    if message.role != "assistant":
+        return False
+    parts = message.parts
+    return not parts or (parts[0] == "" and not any(parts))
 
 
 def wire_messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
@@ -42,12 +45,14 @@ def wire_messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
 
 
 def _as_it_came(message: Message) -> dict[str, Any]:
-    fields: dict[str, Any] = private_copy(message.seen)
-    fields.pop(PIN, None)
-    for call in fields.get("tool_calls") or ():
-        if len(call.get("id") or "") > CALL_ID_LIMIT:
-            call["id"] = legal_id(call["id"])
-    if len(fields.get("tool_call_id") or "") > CALL_ID_LIMIT:
+    fields: dict[str, Any] = message.seen.copy() if message.shallow else private_copy(message.seen)
+    if PIN in fields:
+        del fields[PIN]
+    if message.role == "assistant":
+        for call in fields.get("tool_calls") or ():
+            if len(call.get("id") or "") > CALL_ID_LIMIT:
+                call["id"] = legal_id(call["id"])
+    elif message.role == "tool" and len(fields.get("tool_call_id") or "") > CALL_ID_LIMIT:
         fields["tool_call_id"] = legal_id(fields["tool_call_id"])
     return fields
 

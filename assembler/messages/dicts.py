@@ -40,11 +40,18 @@ def role_of(value: object, *, index: int) -> Role:
     raise ConversationError(f"{problem}; expected one of {known}", index=index)
 
 
+_CONTAINERS = (dict, list, tuple)
+
+
 def private_copy(value: Any) -> Any:
     """A copy of JSON-like data that shares no list and no dict with it; texts are shared, since they cannot change."""
     kind = cast("type[object]", type(value))
     if kind is dict:
-        return {key: item if type(item) is str else private_copy(item) for key, item in value.items()}
+        copy = value.copy()
+        for key, item in value.items():
+            if type(item) in _CONTAINERS:
+                copy[key] = private_copy(item)
+        return copy
     if kind is list:
         return [private_copy(item) for item in value]
     if kind is tuple:
@@ -64,7 +71,8 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
         parts, shape = read_content(content, index=index)
         if role != "tool":
             shape = shape if raw["role"] == role else FOREIGN
-            return Message(role, parts, source, shape, {"role": raw["role"], "content": content})
+            seen = {"role": raw["role"], "content": content}
+            return Message(role, parts, source, shape, seen, shallow=True)
     try:
         seen = private_copy(dict(raw))
     except RecursionError:
@@ -103,7 +111,8 @@ def _tool_message(seen: dict[str, Any], source: object, index: int) -> Message:
     if seen["role"] == "tool" and not isinstance(call_id, str):
         raise ConversationError("tool message without tool_call_id; name the call that it answers", index=index)
     result = result_of(seen["content"], call_id=call_id, name=seen.get("name"), index=index)
-    return Message("tool", (result,), source, "openai", seen, pinned=seen.get(PIN) is True)
+    shallow = all(type(value) is str for value in seen.values())
+    return Message("tool", (result,), source, "openai", seen, pinned=seen.get(PIN) is True, shallow=shallow)
 
 
 def _calls(seen: dict[str, Any], index: int) -> tuple[Call, ...]:

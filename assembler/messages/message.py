@@ -93,3 +93,5 @@ class Message:
     seen: Any = attrs.field(repr=False)
     name: str | None = None
     pinned: bool = False
+    shallow: bool = False
+    """Whether `seen` is a dict of texts alone: then a shallow copy of it shares nothing that can change."""

@@ -40,7 +40,7 @@ class TrimOldest:
         """As many of the newest turns as the room allows."""
         if self.low_water is None:
             return self._newest_that_fit(ledger, room)
-        return self._replayed(ledger.timeline(), room, int(self.low_water * room))
+        return self._replayed(ledger, room, int(self.low_water * room))
 
     def _newest_that_fit(self, ledger: Ledger, room: Tokens) -> Cut:
         kept, used, first = 0, 0, ledger.length
@@ -51,16 +51,28 @@ class TrimOldest:
             kept, first = kept + 1, turn.start
         return Cut(first, "older turns do not fit")
 
-    def _replayed(self, line: Timeline, room: Tokens, low: Tokens) -> Cut:
-        first = line.first
-        stop = line.overflow(first, room)
-        while stop is not None:
+    def _replayed(self, ledger: Ledger, room: Tokens, low: Tokens) -> Cut:
+        """Goes on from where the last replay of this history, for the same room, found its last overflow."""
+        line = ledger.timeline()
+        known_room, first, stop = ledger.memory.get(self, (room, line.first, line.first))
+        if known_room != room or stop > line.length or first < line.first:
+            first = stop = line.first
+        while (overflow := self._next_overflow(line, first, stop, room)) is not None:
+            stop = overflow
             newest = self._oldest_of_newest(line, first, stop)
-            lowest = min(line.next_turn(line.least_start(first, stop, low), stop), newest)
-            first = max(first, lowest)
-            # Where even the protected turns overflow, the next chance to cut is when another turn has begun.
-            stop = line.overflow(first, room) if line.tokens(first, stop) <= room else self._next_chance(line, stop)
+            first = max(first, min(line.next_turn(line.least_start(first, stop, low), stop), newest))
+        ledger.memory[self] = (room, first, stop)
         return Cut(first, f"cut down to {self.low_water:.0%} of the room")
+
+    def _next_overflow(self, line: Timeline, first: int, stop: int, room: Tokens) -> int | None:
+        """Where the history that begins at `first` outgrows the room next, after its first `stop` messages.
+
+        Where the protected turns alone outgrow it, the next chance to cut is when another turn has begun.
+        """
+        if line.tokens(first, stop) <= room:
+            return line.overflow(first, room)
+        later = line.next_turn(stop, line.length)
+        return later + 1 if later < line.length else None
 
     def _oldest_of_newest(self, line: Timeline, first: int, stop: int) -> int:
         """Where the `keep_turns` newest turns begin, when the history ends at `stop`."""
@@ -70,7 +82,3 @@ class TrimOldest:
                 break
             start = line.turn_start(start - 1)
         return start
-
-    def _next_chance(self, line: Timeline, stop: int) -> int | None:
-        later = line.next_turn(stop, line.length)
-        return later + 1 if later < line.length else None
