@@ -57,6 +57,7 @@ class Calibration:
 _CAPITALS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LETTERS = _CAPITALS + _CAPITALS.lower()
 _DIGITS = b"0123456789"
+_ASCII = bytes(range(128))
 _MARKS = bytes(code for code in range(33, 127) if code not in _LETTERS + _DIGITS + b"_")
 
 # Unicode block ranges, in the order of the fields of Weights.
@@ -72,11 +73,6 @@ _SCRIPTS = tuple(
         "\u1100-\u11ff\uac00-\ud7af",  # hangul
     )
 )
-_NON_ASCII = re.compile(r"[^\x00-\x7f]+")
-
-
-def _characters(pattern: re.Pattern[str], text: str) -> int:
-    return sum(map(len, pattern.findall(text)))
 
 
 def profile(text: str, tokens: int) -> tuple[int, ...]:
@@ -90,8 +86,9 @@ def profile(text: str, tokens: int) -> tuple[int, ...]:
     layout = (text.count("_"), text.count("\n"), text.count("\n ") + text.count("\n\t"))
     if text.isascii():
         return (*ascii_classes, *layout, *(0,) * (len(_SCRIPTS) + 1))
-    scripts = [_characters(script, text) for script in _SCRIPTS]
-    return (*ascii_classes, *layout, *scripts, _characters(_NON_ASCII, text) - sum(scripts))
+    foreign = octets.translate(None, _ASCII).decode("utf-8", "surrogatepass")
+    scripts = [sum(map(len, script.findall(foreign))) for script in _SCRIPTS]
+    return (*ascii_classes, *layout, *scripts, len(foreign) - sum(scripts))
 
 
 def price_texts(texts: Iterable[str], count: TokenCounter, calibration: Calibration | None) -> Count:
