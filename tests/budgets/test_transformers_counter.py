@@ -40,7 +40,10 @@ def test_settings_of_the_original_change_no_count() -> None:
     original.enable_padding(length=500)
     original.add_special_tokens(["order"])
     assert count(LONG) == before > 8
-    assert transformers_counter(original)("a") == 1  # truncation and padding that are on already are not copied
+    truncating = own_copy()
+    truncating.enable_truncation(8)
+    truncating.enable_padding(length=500)
+    assert transformers_counter(truncating)(LONG) == before  # settings that are on already are not copied
 
 
 def test_counting_leaves_the_original_as_it_was() -> None:
