@@ -39,6 +39,8 @@ FILES: dict[str, bytes] = {
     "nan.jsonl": b'{"role": "user", "content": NaN}\n',
     "twice.json": b'[{"role": "user", "role": "system", "content": "a"}]',
     "deep.json": b"[" * 100_000,
+    "nested.json": b'[{"role": "user", "content": ' + b"[" * 200 + b"]" * 200 + b"}]",
+    "surrogate.jsonl": b'{"role": "user", "content": "\\ud800"}',
     "mapping.json": b'{"messages": []}',
 }
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from assembler.cli.files.reading import MEBIBYTE, file_text
 from assembler.cli.spec.place import Place, shown_key
 
 LONGEST = 64 * MEBIBYTE
 """Bytes of a JSON file: some 15 million tokens, more than any window; a bound on memory and no format's limit."""
+
+DEEPEST = 128
+"""Objects and arrays inside one another: far over any message or schema, far under where recursion ends."""
 
 LINES = frozenset({".jsonl", ".ndjson"})
 """Names that end so hold one value a line."""
@@ -36,7 +40,8 @@ def read_json(path: Path, place: Place) -> Any:
 def _parsed(text: str, place: Place, path: str, *, first_line: int | None = None) -> Any:
     where = path if first_line is None else f"{path}, line {first_line}"
     try:
-        return json.loads(text, object_pairs_hook=_without_twins, parse_constant=_no_constant)
+        value = json.loads(text, object_pairs_hook=_without_twins, parse_constant=_no_constant)
+        _refuse_depth(value)
     except json.JSONDecodeError as error:
         line = (first_line or 1) + error.lineno - 1
         raise place.error(f"expected JSON, {path}, line {line}: {error.msg}") from None
@@ -44,6 +49,23 @@ def _parsed(text: str, place: Place, path: str, *, first_line: int | None = None
         raise place.error(f"expected JSON, {where}: nested too deeply") from None
     except ValueError as error:
         raise place.error(f"expected JSON, {where}: {error}") from None
+    return value
+
+
+def _refuse_depth(value: Any) -> None:
+    """Raise `RecursionError` for what a recursive reader may die of. Itself without recursion; O(values)."""
+    level: list[Any] = [value]
+    for _ in range(DEEPEST):
+        level = [inner for item in level for inner in _items(item)]
+        if not level:
+            return
+    raise RecursionError
+
+
+def _items(value: object) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return cast("dict[str, Any]", value).values()
+    return cast("Iterable[Any]", value) if isinstance(value, list) else ()
 
 
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -27,8 +27,8 @@ class SpecError(Evidence, ValueError):
 
 
 def one_line(text: str) -> str:
-    """The text with every run of white space as one blank."""
-    return " ".join(text.split())
+    """The text with every run of white space as one blank, and nothing in it that steers a terminal."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in " ".join(text.split()))
 
 
 @attrs.frozen
