@@ -1,4 +1,4 @@
-"""What a strategy is: it chooses knowledge and lays out the system text. Knows no tokens yet and no provider."""
+"""What a strategy is: it chooses knowledge and lays it out. Knows pieces of text; knows no provider."""
 
 from __future__ import annotations
 
@@ -7,19 +7,55 @@ from typing import Protocol
 import attrs
 
 from assembler.draft import Regions
+from assembler.knowledge import Document
 from assembler.pricing import Piece
+from budgets import Tokens
+
+
+@attrs.frozen
+class Around:
+    """Pieces that share the message of the newest question: what is read before its text, and what after."""
+
+    before: tuple[Piece, ...] = ()
+    after: tuple[Piece, ...] = ()
+
+    def text(self, question: str) -> str:
+        """The message: all of it, in order, the question's own text in the middle."""
+        return "".join([*(piece.text for piece in self.before), question, *(piece.text for piece in self.after)])
+
+
+@attrs.frozen
+class Omitted:
+    """A document that was left out: what reports call it, what it would have cost if that was found, and why."""
+
+    name: str
+    tokens: Tokens | None
+    reason: str
 
 
 @attrs.frozen
 class Rendered:
-    """The system text in pieces, each owned by a region; joined in order they are what the model reads."""
+    """What is sent of instruction and knowledge, in pieces that a region owns each.
+
+    `pieces` joined in order are the system text; `around` stands in the newest question's message. `sources` are the
+    documents that went in, in the order in which they are read; `omitted` are the others, each with its reason.
+    """
 
     pieces: tuple[Piece, ...] = ()
+    around: Around | None = None
+    sources: tuple[Document, ...] = ()
+    omitted: tuple[Omitted, ...] = ()
 
     @property
     def system(self) -> str | None:
         """The system text, or None where there is none."""
         return "".join(piece.text for piece in self.pieces) or None
+
+    @property
+    def every_piece(self) -> tuple[Piece, ...]:
+        """The pieces of the system text, then those before the question, then those after it."""
+        around = self.around
+        return self.pieces if around is None else (*self.pieces, *around.before, *around.after)
 
 
 class Strategy(Protocol):
@@ -27,8 +63,44 @@ class Strategy(Protocol):
 
     Contract: two pieces meet only where one ends with a line break and the next begins with a tag, so that the sum of
     their counts is the count of the whole (see `assembler.pricing.price_pieces`).
+
+    A strategy that must know its room has a second method, `choose`, which the pipeline then calls instead of this one
+    (see `ChoosingStrategy`).
     """
 
     def render(self, regions: Regions) -> Rendered:
         """The system text of these regions."""
+        ...
+
+
+class Space(Protocol):
+    """What a strategy may ask while it chooses. Pure: the same question always gets the same answer."""
+
+    @property
+    def question(self) -> str | None:
+        """The text of the newest question; None where there is none that text can be put around."""
+        ...
+
+    def price(self, piece: Piece) -> Tokens:
+        """What a piece costs on its own, at most. Each text is counted once."""
+        ...
+
+    def left(self, rendered: Rendered) -> Tokens | None:
+        """What the request leaves of the budget with this rendering and the least conversation; below 0 is too much.
+
+        None without a budget. Exact: it is the price that the plan will be held to.
+        """
+        ...
+
+
+class ChoosingStrategy(Strategy, Protocol):
+    """A strategy that chooses under a room.
+
+    Contract: whenever less can be left in, what `choose` returns leaves 0 or more; with nothing left to leave out it
+    may return what does not fit, and the pipeline raises `ContextLengthError`. Seams where counts do not add (see
+    `assembler.choose`) are priced as one text, so any seam is right, and one after a line break is cheap.
+    """
+
+    def choose(self, regions: Regions, space: Space) -> Rendered:
+        """What goes in, laid out."""
         ...
