@@ -148,7 +148,7 @@ def price_text(text: str, family: Family, count: TokenCounter) -> Count:
 
 
 def price_system(text: str | None, family: Family, count: TokenCounter) -> Count:
-    """The system text: billed as it is, no framing of its own (11 recordings)."""
+    """The system text: billed as it is, no framing of its own (16 recordings of 18)."""
     return price_text(text or "", family, count)
 
 
