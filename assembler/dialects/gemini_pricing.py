@@ -111,7 +111,7 @@ def price_text(text: str, family: Family, count: TokenCounter) -> Count:
 
 
 def price_request(family: Family) -> Count:
-    """Nothing: an empty request has no framing of its own. A response schema is not billed (11 recordings of 12)."""
+    """Nothing: an empty request has no framing of its own. A response schema is not billed (9 recordings of 10)."""
     return Count(0, family.content.grade)
 
 
