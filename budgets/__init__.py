@@ -10,8 +10,10 @@ from budgets.costs import RegionCosts
 from budgets.count import Count, Grade, TokenCounter, Tokens
 from budgets.counters import (
     approximate_counter,
+    fastest_counter,
     memoised,
     tiktoken_counter,
+    toktok_counter,
     total_counter,
     transformers_counter,
 )
@@ -40,8 +42,10 @@ __all__ = [
     "Tokens",
     "UnknownModelError",
     "approximate_counter",
+    "fastest_counter",
     "memoised",
     "tiktoken_counter",
+    "toktok_counter",
     "total_counter",
     "transformers_counter",
 ]

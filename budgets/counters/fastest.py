@@ -1,0 +1,21 @@
+"""The fastest exact counter that is installed. Knows the engines' order; counts nothing."""
+
+from __future__ import annotations
+
+from budgets.counters.guard import Guarded
+from budgets.counters.tiktoken import tiktoken_counter
+from budgets.counters.toktok import ENCODINGS, toktok_counter
+from budgets.errors import MissingExtraError
+
+
+def fastest_counter(encoding: str = "o200k_base") -> Guarded:
+    """toktok where it is installed and holds the encoding, else tiktoken: the same counts either way.
+
+    Raises TokenCountError for an encoding that neither holds.
+    """
+    if encoding not in ENCODINGS:
+        return tiktoken_counter(encoding)
+    try:
+        return toktok_counter(encoding)
+    except MissingExtraError:
+        return tiktoken_counter(encoding)

@@ -1,0 +1,94 @@
+"""Exact counts by toktok, the second engine behind the same encodings. The only file that imports toktok.
+
+It counts what `tiktoken_counter` counts, in an eighth of the time: a text whose characters both engines class alike
+goes to toktok, any other to tiktoken, which stays the referee.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import attrs
+
+from budgets.count import Tokens
+from budgets.counters.guard import Guarded, failure_of, refuse_surrogates
+from budgets.counters.settled_characters import all_settled
+from budgets.counters.tiktoken import tiktoken_counter
+from budgets.errors import MissingExtraError, TokenCountError
+
+ENCODINGS = ("cl100k_base", "o200k_base", "o200k_harmony")
+"""The encodings that toktok and the package both hold."""
+
+
+def _engine_module() -> ModuleType:
+    """toktok-rs. Raises MissingExtraError if it is absent, or if another package has taken its import name."""
+    try:
+        found = import_module("toktok")  # by name: type checkers need not find it
+    except ImportError as failure:
+        raise MissingExtraError("toktok", needed_for="toktok_counter") from failure
+    if not callable(getattr(found, "batch_count", None)):  # PyPI's `toktok` of 2018 imports under the same name
+        raise MissingExtraError("toktok", needed_for="toktok_counter")
+    return found
+
+
+@functools.cache
+def _count_of(encoding: str) -> Callable[[str], int]:
+    """How toktok counts one text. First call 0.3 s."""
+    found = _engine_module()
+    load: Callable[[str], Any] | None = getattr(found, "_encoding", None)
+    if load is not None:
+        # Private in toktok-rs 0.3.0, twelve times faster for a single text than the public face of the same code.
+        single: Callable[[str], int] = load(encoding).count
+        return single
+    batch: Callable[[list[str], str, int], list[int]] = found.batch_count
+    return lambda text: batch([text], encoding, 1)[0]
+
+
+@attrs.frozen
+class ToktokCounter(Guarded):
+    """Counts exactly what tiktoken counts, text that looks like a control token as the text that it is."""
+
+    encoding: str
+
+    @property
+    def name(self) -> str:
+        """`toktok:` and the encoding."""
+        return f"toktok:{self.encoding}"
+
+    @property
+    def additive_at_tag_seams(self) -> bool:
+        """tiktoken's promise: the counts are the same."""
+        return tiktoken_counter(self.encoding).additive_at_tag_seams
+
+    @functools.cached_property
+    def _count(self) -> Callable[[str], int]:
+        return _count_of(self.encoding)
+
+    def __call__(self, text: str, /) -> Tokens:
+        """Tokens of `text`. Raises TokenCountError for a lone surrogate, MissingExtraError if toktok has gone."""
+        try:
+            if text.isascii() or all_settled(text):
+                return self._count(text)
+            refuse_surrogates(self.name, text)
+            return tiktoken_counter(self.encoding)(text)
+        except MissingExtraError:
+            raise
+        except BaseException as failure:  # panics are BaseExceptions
+            raise failure_of(self.name, failure)  # noqa: B904 - chained there, unless it is the failure itself
+
+
+def toktok_counter(encoding: str = "o200k_base") -> ToktokCounter:
+    """The counts of `tiktoken_counter`, faster: o200k_base, cl100k_base or o200k_harmony.
+
+    Needs the extra `toktok`: MissingExtraError without it. Raises TokenCountError for another encoding.
+    """
+    if encoding not in ENCODINGS:
+        raise TokenCountError(
+            f"toktok:{encoding}", f"is not one of {', '.join(ENCODINGS)}: take tiktoken_counter, or pass any callable"
+        )
+    _engine_module()
+    return ToktokCounter(encoding)
