@@ -45,6 +45,7 @@ def _decided(draft: Draft, sight: Sight, terms: Terms) -> Plan:
     ledger = Ledger.of(sight, terms.pricer, draft.history.lock, _floor(sight, terms))
     whole = Plan(draft, terms, sight, measured, fixed, ledger, ledger.first)
     if terms.budget is None:
+        ledger.since(ledger.first)  # a part that has no price is met here, not when somebody reads the count
         return whole
     room = terms.budget.input_limit - fixed.upper
     if room >= 0 and ledger.fits(room):

@@ -56,6 +56,8 @@ def read_part(item: object, *, index: int) -> tuple[Part, str]:
     if not isinstance(kind, str):
         raise ConversationError("a content part has no type; expected {'type': 'text', 'text': …}", index=index)
     reader, shape = _READERS.get(kind, (_opaque, NEUTRAL))
+    if kind == "text" and len(part) > 2 and not _ANTHROPIC_ONLY.isdisjoint(part):
+        shape = "anthropic"
     return reader(part, index), shape
 
 
@@ -173,5 +175,7 @@ _READERS: dict[str, tuple[Callable[[Raw, int], Part], str]] = {
     "reasoningContent": (_bedrock_reasoning, "bedrock"),
     "cachePoint": (_opaque, "bedrock"),
 }
+# Keys of a text block that only Anthropic's Messages API takes (Messages API reference, TextBlockParam, read 2026-11).
+_ANTHROPIC_ONLY = frozenset({"cache_control", "citations"})
 # Parts that name their kind by their only key (Bedrock Converse, ContentBlock; text last: it may stand beside others).
 _UNTYPED = ("toolUse", "toolResult", "reasoningContent", "cachePoint", "image", "document", "video", "text")

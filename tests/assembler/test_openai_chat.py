@@ -1,0 +1,160 @@
+"""Chat Completions: what is emitted is what was priced, whoever spelled the history."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from assembler import Assembler, ConversationError, UnsupportedContentError, count_request
+from assembler.dialects import openai_chat
+from budgets import Budget, Grade, tiktoken_counter
+
+from . import by_hand
+from .drawn import histories, words
+
+count = tiktoken_counter("o200k_base")
+
+
+def billed(messages: list[dict[str, Any]]) -> int:
+    """OpenAI cookbook, How to count tokens with tiktoken: 3 a message, 1 a name, 3 to prime the reply; calls as the
+    recordings say, one call: arguments, the name twice (once addressed), 4."""
+    total = 3
+    for message in messages:
+        total += 3 + 1 + sum(map(count, [message["content"]] if message.get("content") else []))
+        total += count(message["name"]) + 1 if "name" in message else 0
+        if calls := message.get("tool_calls"):
+            uses = [
+                {
+                    "recipient_name": f"functions.{c['function']['name']}",
+                    "parameters": json.loads(c["function"]["arguments"]),
+                }
+                for c in calls
+            ]
+            if len(calls) == 1:
+                arguments = json.dumps(uses[0]["parameters"], ensure_ascii=False, separators=(",", ":"))
+                name = calls[0]["function"]["name"]
+                total += count(arguments) + count(f"functions.{name}") + count(name) + 4
+            else:
+                total += count(json.dumps({"tool_uses": uses}, ensure_ascii=False, separators=(",", ":"))) + 12
+    return total
+
+
+@given(histories(), words)
+def test_what_is_emitted_costs_what_was_said_by_an_independent_recount(
+    history: list[dict[str, Any]], rules: str
+) -> None:
+    context = Assembler(Budget(10**6, model="gpt-4o")).add_instruction(rules).add_messages(history).build()
+    request = context.request()
+    assert billed(request["messages"]) == context.count.tokens
+    assert count_request(request, dialect=openai_chat, model="gpt-4o").tokens == context.count.tokens
+    json.dumps(request, allow_nan=False).encode()
+
+
+@given(histories())
+def test_a_history_in_its_own_spelling_goes_out_as_it_came(history: list[dict[str, Any]]) -> None:
+    assert Assembler(dialect=openai_chat).add_messages(history).build().request()["messages"] == history
+
+
+@given(histories())
+def test_what_is_parsed_is_what_was_emitted(history: list[dict[str, Any]]) -> None:
+    layout = openai_chat.parse({"messages": history})
+    assert openai_chat.emit(layout)["messages"] == history
+    assert [m.role for m in layout.head] == [m["role"] for m in by_hand.split_head(history)[0]]
+
+
+def anthropic_history() -> list[dict[str, Any]]:
+    return [
+        {"role": "user", "content": [{"type": "text", "text": "weather?"}]},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "hm", "signature": "s"},
+                {"type": "text", "text": "I look."},
+                {"type": "tool_use", "id": "a" * 60, "name": "f", "input": {"city": "Paris"}},
+                {"type": "tool_use", "id": "b", "name": "f", "input": {"city": "Rome"}},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "b", "content": "rain"},
+                {"type": "tool_result", "tool_use_id": "a" * 60, "content": [{"type": "text", "text": "sun"}]},
+                {"type": "text", "text": "go on"},
+            ],
+        },
+    ]
+
+
+def test_an_anthropic_history_is_spelled_anew_and_priced_as_spelled() -> None:
+    context = Assembler(dialect=openai_chat).add_messages(anthropic_history()).build()
+    sent = context.request()["messages"]
+    assert [message["role"] for message in sent] == ["user", "assistant", "tool", "tool", "user"]
+    ids = [call["id"] for call in sent[1]["tool_calls"]]
+    assert [len(one) <= 40 for one in ids] == [True, True]
+    assert [message["tool_call_id"] for message in sent[2:4]] == [ids[1], ids[0]]
+    assert [call["function"]["arguments"] for call in sent[1]["tool_calls"]] == ['{"city":"Paris"}', '{"city":"Rome"}']
+    assert [message["content"] for message in sent] == [
+        anthropic_history()[0]["content"],
+        "I look.",
+        "rain",
+        "sun",
+        "go on",
+    ]
+    assert count_request({"messages": sent}, dialect=openai_chat).tokens == context.count.tokens
+    assert by_hand.pairs_hold(sent)
+
+
+def test_gemini_calls_without_ids_get_stable_ones() -> None:
+    history = [
+        {"role": "user", "parts": [{"text": "q"}]},
+        {"role": "model", "parts": [{"function_call": {"name": "f", "args": {"a": 1}}}]},
+        {"role": "user", "parts": [{"function_response": {"name": "f", "response": {"r": 2}}}]},
+    ]
+    sent = Assembler(dialect=openai_chat).add_messages(history).build().request()["messages"]
+    assert sent[1]["tool_calls"][0]["id"] == sent[2]["tool_call_id"]
+    assert Assembler(dialect=openai_chat).add_messages(history).build().request()["messages"] == sent
+
+
+def test_our_own_mark_is_never_sent_and_an_empty_assistant_is_left_out_and_reported() -> None:
+    history = [
+        {"role": "user", "content": "a", "pinned": True},
+        {"role": "assistant", "content": ""},
+        {"role": "user", "content": "b"},
+    ]
+    context = Assembler(Budget(1000, model="gpt-4o")).add_messages(history).build()
+    assert context.request()["messages"] == [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]
+    assert context.messages == history
+    assert context.count.tokens == billed(context.request()["messages"])
+    assert "1 empty assistant message" in str(context.report)
+
+
+def test_tools_go_out_nested_and_the_key_is_left_out_without_them() -> None:
+    nested = {"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object"}}}
+    flat = {"name": "g", "description": "d", "parameters": {"type": "object", "properties": {}}, "strict": True}
+    assembler = Assembler(dialect=openai_chat).add_messages([("user", "q")])
+    assert "tools" not in assembler.build().request()
+    tools = assembler.add_capability([nested, flat]).build().request()["tools"]
+    assert tools[0] == nested
+    assert tools[0] is not nested
+    assert tools[1] == {"type": "function", "function": flat}
+
+
+def test_a_request_without_a_message_is_never_emitted() -> None:
+    with pytest.raises(ConversationError, match="at least one message"):
+        Assembler(dialect=openai_chat).build().request()
+
+
+def test_a_part_without_a_price_is_refused_with_its_place() -> None:
+    image = {"type": "novelty", "payload": "x" * 1000}
+    assembler = Assembler(dialect=openai_chat).add_messages([("user", "a"), {"role": "user", "content": [image]}])
+    with pytest.raises(UnsupportedContentError, match="novelty") as raised:
+        assembler.build()
+    assert raised.value.index == 1
+
+
+def test_an_unknown_model_is_priced_as_the_newest_family_and_graded_estimated() -> None:
+    counted = count_request({"messages": [{"role": "user", "content": "hi"}]}, dialect=openai_chat, model="novel-1")
+    assert counted.grade is Grade.ESTIMATED
