@@ -185,9 +185,9 @@ class Assembler:
 
 
 def _listed(messages: object) -> list[object]:
+    kind = type(messages).__name__
     if isinstance(messages, Iterable) and not isinstance(messages, str | bytes | Mapping):
         return list(cast("Iterable[object]", messages))
-    kind = type(cast(object, messages)).__name__
     raise MessageTypeError(
         f"conversation: expected a list of messages, got {kind}; pass [message], or add_message(message) for one"
     )

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import attrs
 
-from assembler.dialects import DIALECTS, Dialect, plain
+from assembler.dialects import DIALECTS, Dialect
 from assembler.policies import OverflowPolicy
 from assembler.pricing import Pricer
 from assembler.strategies import Strategy
@@ -73,7 +73,7 @@ def _named(rung: object) -> str:
 def _dialect_for(budget: Budget | None) -> Dialect:
     """The dialect that the budget's model is spoken to in; `plain` without a model or for an unknown one."""
     if budget is None or budget.model is None:
-        return plain
+        return DIALECTS["plain"]
     from budgets.models import dialect_of
 
-    return DIALECTS.get(dialect_of(budget.model) or "plain", plain)
+    return DIALECTS.get(dialect_of(budget.model) or "plain", DIALECTS["plain"])

@@ -50,6 +50,6 @@ def _dialect_of(at: Place, model: str, asked: str | None) -> Dialect:
     place = Place(COMMAND_LINE, "--dialect")
     if asked is not None:
         return one_of(DIALECTS)(place, asked)
-    if known.dialect not in DIALECTS:
+    if known.dialect is None or known.dialect not in DIALECTS:
         raise place.error(f"missing; {model} speaks {known.dialect}, expected one of {', '.join(DIALECTS)}")
     return DIALECTS[known.dialect]

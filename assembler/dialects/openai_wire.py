@@ -46,8 +46,7 @@ def wire_messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
 
 def _as_it_came(message: Message) -> dict[str, Any]:
     fields: dict[str, Any] = message.seen.copy() if message.shallow else private_copy(message.seen)
-    if PIN in fields:
-        del fields[PIN]
+    fields.pop(PIN, None)
     if message.role == "assistant":
         for call in fields.get("tool_calls") or ():
             if len(call.get("id") or "") > CALL_ID_LIMIT:
