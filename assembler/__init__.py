@@ -6,6 +6,9 @@
 Importing this loads no tokenizer, no template engine, no numpy: each comes when it is first used.
 """
 
+import typing
+
+from assembler import strategies
 from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.count_request import count_request
@@ -32,6 +35,9 @@ from budgets import (
     UnknownModelError,
 )
 
+if typing.TYPE_CHECKING:
+    from assembler.strategies import CitedSources, Placement, QuestionChunks
+
 __all__ = [
     "REMINDER",
     "Assembler",
@@ -39,6 +45,7 @@ __all__ = [
     "BudgetError",
     "Change",
     "ChatRegions",
+    "CitedSources",
     "Context",
     "ContextLengthError",
     "ConversationError",
@@ -48,9 +55,11 @@ __all__ = [
     "MessageTypeError",
     "MissingExtraError",
     "OverflowPolicy",
+    "Placement",
     "Plan",
     "PlanError",
     "PromptError",
+    "QuestionChunks",
     "Refuse",
     "Report",
     "Row",
@@ -63,3 +72,12 @@ __all__ = [
     "count_request",
     "repair",
 ]
+
+_LATER = ("CitedSources", "Placement", "QuestionChunks")
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(strategies, name)
+    return found

@@ -1,0 +1,129 @@
+"""Cosine likeness of many vectors, in blocks. The file of this room that uses numpy; knows no passages.
+
+A chunk is dropped if its cosine with a kept one before it is above the threshold. Rows are held against the kept rows
+a block at a time, so that the work is that of one matrix product; what lies within the rounding error of single
+precision of the threshold is computed again in double precision.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[np.float32]
+
+BLOCK = 512
+"""Rows held against the kept ones at once: 20 MB of products beside 10,000 of them."""
+
+_ROUNDING = 2.0**-24
+"""Half a unit in the last place of single precision. A dot product of n terms of unit vectors errs by at most about n
+of these, and rounding the two rows adds a few."""
+_ROUNDED_ROWS = 8
+
+
+def repeated_vectors(vectors: Sequence[Any], threshold: float) -> dict[int, int]:
+    """The index of each vector that is too like a kept one before it, and the index of that one.
+
+    Only vectors of the most common length are compared; a vector of 0 is like nothing. Extra memory: the vectors once
+    in single precision, and BLOCK rows of products.
+    """
+    rows, places = unit_rows(vectors)
+    search = _Search(vectors, places, rows, threshold)
+    for start in range(0, len(places), BLOCK):
+        search.take(start, min(start + BLOCK, len(places)))
+    return {places[row]: places[kept] for row, kept in search.gone.items()}
+
+
+@attrs.define
+class _Search:
+    """The rows kept so far stand at the front of `rows`, so that no copy of them is ever made."""
+
+    vectors: Sequence[Any]
+    places: list[int]
+    rows: Matrix
+    threshold: float
+    kept: list[int] = attrs.field(factory=list[int])
+    gone: dict[int, int] = attrs.field(factory=dict[int, int])
+
+    @property
+    def doubt(self) -> float:
+        """How far a product of rows may be from the cosine."""
+        return float(self.rows.shape[1] + _ROUNDED_ROWS) * _ROUNDING
+
+    def take(self, start: int, stop: int) -> None:
+        import numpy as np
+
+        block = self.rows[start:stop]
+        earlier = block @ self.rows[: len(self.kept)].T
+        within = block @ block.T
+        doubtful = self.threshold - self.doubt
+        met = np.flatnonzero((earlier > doubtful).any(axis=1)) if self.kept else np.empty(0, dtype=np.intp)
+        suspects = {int(row) for row in met} | {
+            int(row) for row in np.flatnonzero((np.tril(within, -1) > doubtful).any(axis=1))
+        }
+        known = list(self.kept)
+        fresh: list[int] = []
+        for row in range(stop - start):
+            like = self._like(row, start, known, fresh, earlier, within) if row in suspects else None
+            if like is None:
+                fresh.append(row)
+            else:
+                self.gone[start + row] = like
+        for row in fresh:
+            self.rows[len(self.kept)] = self.rows[start + row]
+            self.kept.append(start + row)
+
+    def _like(
+        self, row: int, start: int, known: list[int], fresh: list[int], earlier: Matrix, within: Matrix
+    ) -> int | None:
+        """The first kept row that this one is too like."""
+        import numpy as np
+
+        doubtful = self.threshold - self.doubt
+        for at in np.flatnonzero(earlier[row] > doubtful):
+            if self._above(start + row, known[int(at)], float(earlier[row, at])):
+                return known[int(at)]
+        for other in fresh:
+            if within[row, other] > doubtful and self._above(start + row, start + other, float(within[row, other])):
+                return start + other
+        return None
+
+    def _above(self, row: int, other: int, likeness: float) -> bool:
+        if likeness > self.threshold + self.doubt:
+            return True
+        return cosine(self.vectors[self.places[row]], self.vectors[self.places[other]]) > self.threshold
+
+
+def cosine(one: Any, other: Any) -> float:
+    """The cosine of two vectors in double precision."""
+    import numpy as np
+
+    a, b = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
+    return float(a @ b / (np.sqrt(a @ a) * np.sqrt(b @ b)))
+
+
+def unit_rows(vectors: Sequence[Any]) -> tuple[Matrix, list[int]]:
+    """The comparable vectors as rows of length 1, in one array of our own, and where each came from."""
+    import numpy as np
+
+    lengths = [len(vector) for vector in vectors]
+    width = Counter(lengths).most_common(1)[0][0] if lengths else 0
+    places = [index for index, length in enumerate(lengths) if length == width and width]
+    rows = np.empty((len(places), width), dtype=np.float32)
+    filled: list[int] = []
+    for index in places:
+        # Scaled before it is squared: a vector of 1e30 or 1e-30 has a direction all the same.
+        vector = np.asarray(vectors[index], dtype=np.float64)
+        largest = float(np.abs(vector).max())
+        if 0 < largest < float("inf"):
+            scaled = vector / largest
+            rows[len(filled)] = scaled / np.sqrt(scaled @ scaled)
+            filled.append(index)
+    return rows[: len(filled)], filled

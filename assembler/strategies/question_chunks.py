@@ -1,0 +1,110 @@
+"""One prompt for an encoder: a role, the question, as many of the earliest chunks as fit, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import attrs
+
+from assembler.draft import Regions
+from assembler.knowledge import Document
+from assembler.pricing import Piece
+from assembler.strategies.strategy import Around, Omitted, Rendered, Space
+
+ROLE_LINE = "You are a helpful QA system."
+QUESTION_LINE = "The user asks: "
+CONTEXT_HEADER = "Below is relevant context filtered from a larger document:"
+ENDING_LINE = "Please provide the best possible answer."
+PLACEHOLDER = "No additional context was deemed novel."
+"""The published literals of the greedy prompt builder: they stay as they are, to the letter."""
+
+JOIN_SLACK = 64
+"""Tokens. A chunk can make a prompt shorter only where it joins its last piece with the one before; a scan from this
+far below the limit meets every prompt that such joins could lift over it. Seen in tokenizers: 5 at most."""
+
+
+@attrs.frozen
+class QuestionChunks:
+    """The question's message becomes the whole prompt; the first chunk that does not fit ends the filling.
+
+    Chunks are the documents' bare texts, joined by line breaks, in the order given. With none, or none that fits, the
+    placeholder line stands in. Every candidate prompt is counted as one text, so that it fits whatever a tokenizer does
+    at the joins and adds by itself: about log2(chunks) counts of one limit's length, and one for each chunk that ends
+    within `JOIN_SLACK` tokens of it. An instruction stays in the system text.
+    """
+
+    def render(self, regions: Regions) -> Rendered:
+        """Every chunk, in the system text, without a question."""
+        return _in_system(regions, regions.documents)
+
+    def choose(self, regions: Regions, space: Space) -> Rendered:
+        """The longest run of first chunks that fits one by one."""
+        lay = _at_question if space.question is not None else _in_system
+        documents = regions.documents
+
+        def room_with(count: int) -> int | None:
+            return space.left(lay(regions, documents[:count]))
+
+        kept = _first_that_fit(len(documents), room_with)
+        left_out = tuple(
+            Omitted(
+                _name(document, place), None, "does not fit" if place == kept else "stands after one that does not fit"
+            )
+            for place, document in enumerate(documents[kept:], kept)
+        )
+        return attrs.evolve(lay(regions, documents[:kept]), omitted=left_out)
+
+
+def _first_that_fit(count: int, room_with: Callable[[int], int | None]) -> int:
+    """How many first chunks there are such that each shorter run of them fits too, itself included.
+
+    `room_with(n)` is what n chunks leave, or None for any amount. Doubling, then halving, finds how many surely fit;
+    from there on each is tried.
+    """
+    if count == 0 or room_with(count) is None:
+        return count
+
+    def surely(runs: int) -> bool:
+        left = room_with(runs)
+        return left is None or left >= JOIN_SLACK
+
+    sure, doubtful = 0, 1
+    while doubtful <= count and surely(doubtful):
+        sure, doubtful = doubtful, 2 * doubtful
+    doubtful = min(doubtful, count + 1)
+    while doubtful - sure > 1:
+        middle = (sure + doubtful) // 2
+        sure, doubtful = (middle, doubtful) if surely(middle) else (sure, middle)
+    while sure < count:
+        left = room_with(sure + 1)
+        if left is not None and left < 0:
+            break
+        sure += 1
+    return sure
+
+
+def _at_question(regions: Regions, chunks: Sequence[Document]) -> Rendered:
+    opening = Piece("instruction", "role line", f"{ROLE_LINE}\n{QUESTION_LINE}")
+    header = Piece("instruction", "context header", f"\n{CONTEXT_HEADER}\n")
+    instruction = (Piece("instruction", "instruction", regions.instruction),) if regions.instruction else ()
+    return Rendered(instruction, around=Around((opening,), (header, *_lines(chunks))), sources=tuple(chunks))
+
+
+def _in_system(regions: Regions, chunks: Sequence[Document]) -> Rendered:
+    instruction = (Piece("instruction", "instruction", f"{regions.instruction}\n"),) if regions.instruction else ()
+    # One piece: between two chunks there is no seam where counts are sure to add.
+    prompt = f"{ROLE_LINE}\n{CONTEXT_HEADER}\n" + "".join(piece.text for piece in _lines(chunks))
+    return Rendered((*instruction, Piece("knowledge", "prompt", prompt)), sources=tuple(chunks))
+
+
+def _lines(chunks: Sequence[Document]) -> list[Piece]:
+    """The chunks or the placeholder, a line break between two, and the ending."""
+    texts = [chunk.text for chunk in chunks] or [PLACEHOLDER]
+    names = [_name(chunk, place) for place, chunk in enumerate(chunks)] or ["placeholder"]
+    ends = ["\n"] * (len(texts) - 1) + [""]
+    lines = [Piece("knowledge", name, text + end) for name, text, end in zip(names, texts, ends, strict=True)]
+    return [*lines, Piece("instruction", "ending line", f"\n{ENDING_LINE}")]
+
+
+def _name(document: Document, place: int) -> str:
+    return document.source or f"{document.type} {place}"
