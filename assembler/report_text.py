@@ -32,12 +32,14 @@ def _headline(report: Report) -> Iterator[str]:
 
 
 def _percent(part: Tokens, whole: Tokens) -> str:
-    return f"{part / whole:.0%}" if whole else "100%"
+    if not whole:
+        return "100%"
+    return "<1%" if 0 < part * 100 < whole else f"{part / whole:.0%}"
 
 
 def _region_table(report: Report) -> Iterator[str]:
     whole = report.budget.input_limit if report.budget is not None else report.count.tokens
-    yield f"{'region':<14}{'tokens':>{_NUMBER}}{'share':>7}  "
+    yield f"{'region':<14}{'tokens':>{_NUMBER}}{'share':>7}"
     for region, tokens in report.costs.as_dict().items():
         if region in _REGIONS:
             yield f"{region:<14}{tokens:>{_NUMBER},}{_percent(tokens, whole):>7}  {_bar(tokens, whole)}".rstrip()

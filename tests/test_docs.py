@@ -1,0 +1,59 @@
+"""Every fence of the README and the docs runs, in order, in one namespace a page."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def fences(page: Path) -> list[tuple[str, str]]:
+    return [(match[1], match[2]) for match in FENCE.finditer(page.read_text())]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_fence_runs(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, object] = {"__name__": "page"}
+    printed = ""
+    for language, text in fences(page):
+        if language == "python":
+            exec(compile(text, str(page), "exec"), namespace)
+            printed = capsys.readouterr().out
+        elif language == "text" and printed:
+            for line in text.splitlines():
+                if line != "…":
+                    assert line in printed.splitlines(), f"{page.name} shows a line that was not printed: {line!r}"
+
+
+def test_the_commands_of_the_readme_are_targets_of_the_makefile() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for language, text in fences(ROOT / "README.md"):
+        if language == "sh":
+            assert set(re.findall(r"^make ([a-z-]+)", text, re.MULTILINE)) <= targets
+
+
+def test_the_assemble_lines_of_the_readme_run(tmp_path: Path) -> None:
+    lines = [line.split("#")[0] for _, text in fences(ROOT / "README.md") for line in text.splitlines()]
+    for line in lines:
+        if line.startswith("assemble "):
+            words = [str(ROOT / word) if word.startswith("examples/") else word for word in line.split()]
+            done = subprocess.run(
+                [sys.executable, "-m", "assembler.cli", *words[1:]],
+                cwd=tmp_path,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                capture_output=True,
+                text=True,
+            )
+            assert done.returncode == 0, done.stderr
+    assert (tmp_path / "request.json").exists()
