@@ -1,0 +1,522 @@
+"""What a part that is no text holds: its size is read from its head, and equals what an image library says."""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import io
+import struct
+import wave
+import zlib
+from math import ceil
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assembler.errors import ConversationError, UnsupportedContentError
+from assembler.media import MediaFacts, Source, claude, gemini, openai, read_media
+from assembler.media.pdf import pdf_pages
+from assembler.media.window import Base64Text
+from assembler.messages.message import Media
+from budgets import Grade
+
+needs_pillow = pytest.mark.skipif(importlib.util.find_spec("PIL") is None, reason="Pillow is not installed")
+
+sides = st.integers(1, 700)
+
+
+def b64(content: bytes) -> str:
+    return base64.b64encode(content).decode()
+
+
+def png(width: int, height: int) -> bytes:
+    head = struct.pack(">II5B", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + b"IHDR" + head + b"\0" * 4
+
+
+def image(content: bytes | str, **beside: Any) -> Media:
+    text = content if isinstance(content, str) else b64(content)
+    return Media("image", {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{text}"}, **beside})
+
+
+# ── Images
+
+
+@needs_pillow
+@settings(max_examples=25)
+@given(width=sides, height=sides)
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("PNG", {}),
+        ("JPEG", {}),
+        ("JPEG", {"progressive": True, "exif": b"Exif\0\0" + b"x" * 60_000, "icc_profile": b"y" * 200_000}),
+        ("GIF", {}),
+        ("BMP", {}),
+        ("WEBP", {"quality": 10, "method": 0}),
+        ("WEBP", {"lossless": True, "method": 0}),
+        ("WEBP", {"quality": 10, "method": 0, "exif": b"Exif\0\0MM\0*\0\0\0\x08\0\0"}),
+    ],
+)
+def test_the_head_says_what_pillow_says(name: str, options: dict[str, Any], width: int, height: int) -> None:
+    from PIL import Image
+
+    written = io.BytesIO()
+    Image.new("RGB", (width, height), (width % 256, 0, 0)).save(written, name, **options)
+    facts = read_media(image(written.getvalue()))
+    assert facts.size == Image.open(written).size == (width, height)
+    assert facts.mime == Image.MIME[name]
+    assert facts.bytes == len(written.getvalue())
+
+
+@needs_pillow
+@pytest.mark.parametrize("size", [(16, 16), (640, 123), (1, 300)])
+def test_the_head_of_an_avif_says_what_pillow_says(size: tuple[int, int]) -> None:
+    from PIL import Image, features
+
+    if not features.check("avif"):
+        pytest.skip("this Pillow writes no AVIF")
+    written = io.BytesIO()
+    Image.new("RGB", size).save(written, "AVIF", speed=10)
+    assert read_media(image(written.getvalue())).size == size
+
+
+def box(kind: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", 8 + len(content)) + kind + content
+
+
+def test_a_heic_of_tiles_is_as_large_as_its_largest_property() -> None:
+    properties = b"".join(
+        box(b"ispe", struct.pack(">III", 0, *size)) for size in [(512, 512), (4032, 3024), (320, 240)]
+    )
+    meta = box(b"meta", b"\0" * 4 + box(b"hdlr", b"\0" * 20) + box(b"iprp", box(b"ipco", properties)))
+    facts = read_media(image(box(b"ftyp", b"heic\0\0\0\0mif1") + meta))
+    assert (facts.mime, facts.size) == ("image/heic", (4032, 3024))
+
+
+def test_a_bitmap_of_the_oldest_kind_and_one_from_the_top_are_read() -> None:
+    oldest = b"BM" + b"\0" * 12 + struct.pack("<IHH", 12, 300, 200)
+    from_the_top = b"BM" + b"\0" * 12 + struct.pack("<Iii", 40, 300, -200)
+    assert read_media(image(oldest)).size == read_media(image(from_the_top)).size == (300, 200)
+
+
+JPEG = b"\xff\xd8\xff\xe0\x00\x04ab"
+NO_SIZE = {
+    "nothing": b"",
+    "a text": b"This is no image at all, but long enough to look into.",
+    "png without its head": b"\x89PNG\r\n\x1a\n" + b"\0" * 16,
+    "png cut off": png(9, 9)[:20],
+    "png of no width": png(0, 9),
+    "jpeg cut off": JPEG,
+    "jpeg cut off in its frame": JPEG + b"\xff\xc0\x00\x11\x08",
+    "jpeg without a frame": JPEG + b"\xff\xd9\x00\x00",
+    "jpeg of pixels at once": JPEG + b"\xff\xda\x00\x0c",
+    "jpeg of rubbish": JPEG + b"rubbish rubbish",
+    "jpeg of fill bytes": b"\xff\xd8" + b"\xff" * 9_000,
+    "webp of an unknown chunk": b"RIFF\0\0\0\0WEBPABCD" + b"\0" * 20,
+    "webp cut off": b"RIFF\0\0\0\0WEBPVP8X",
+    "bitmap cut off": b"BM" + b"\0" * 14,
+    "avif of nothing": box(b"ftyp", b"avif") + b"\0" * 4,
+    "avif of a box shorter than its head": box(b"ftyp", b"avif\0\0\0\0") + struct.pack(">I", 4) + b"meta" + b"\0" * 9,
+    "avif of a long box": box(b"ftyp", b"avif\0\0\0\0") + struct.pack(">I", 1) + b"free" + struct.pack(">Q", 99),
+}
+
+
+@pytest.mark.parametrize("name", NO_SIZE)
+def test_an_image_that_does_not_say_its_size_has_none(name: str) -> None:
+    assert read_media(image(NO_SIZE[name])).size is None
+
+
+def test_a_jpeg_of_bare_markers_and_fill_bytes_before_its_frame_is_read() -> None:
+    frame = b"\xff\xc2\x00\x11\x08" + struct.pack(">HH", 200, 300)
+    assert read_media(image(b"\xff\xd8\xff\x01\xff\xff\xff\xd0" + frame)).size == (300, 200)
+
+
+@given(content=st.binary(max_size=400), head=st.sampled_from([*NO_SIZE.values(), b"RIFF\0\0\0\0WAVE", b"%PDF-1.7 obj"]))
+def test_any_content_is_read_without_a_fault(content: bytes, head: bytes) -> None:
+    facts = read_media(image(head + content))
+    assert facts.bytes == len(head + content)
+
+
+@given(text=st.text(max_size=60))
+def test_what_is_no_base64_is_read_without_a_fault(text: str) -> None:
+    assert read_media(image(text)).size is None
+
+
+# ── Base64
+
+
+@given(content=st.binary(max_size=300), start=st.integers(0, 310), length=st.integers(0, 90), data=st.data())
+def test_a_window_is_a_slice_of_what_is_decoded(content: bytes, start: int, length: int, data: st.DataObject) -> None:
+    spelled = data.draw(
+        st.sampled_from(
+            [
+                b64(content),
+                b64(content).rstrip("="),
+                base64.urlsafe_b64encode(content).decode(),
+                base64.encodebytes(content).decode(),
+            ]
+        )
+    )
+    window = Base64Text.of(spelled)
+    assert len(window) == len(content)
+    assert window.at(start, length) == content[start : start + length]
+
+
+def test_the_size_of_a_large_image_is_read_from_its_first_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded: list[int] = []
+    decode = base64.b64decode
+
+    def counted(text: str, **options: Any) -> bytes:
+        decoded.append(len(text))
+        return decode(text, **options)
+
+    monkeypatch.setattr("assembler.media.window.base64.b64decode", counted)
+    assert read_media(image(png(4000, 3000) + b"\0" * 3_000_000)).size == (4000, 3000)
+    assert 0 < sum(decoded) < 400
+
+
+@pytest.mark.parametrize("characters", [10, 5_000])
+def test_base64_in_lines_is_read(characters: int) -> None:
+    content = png(31, 17) + b"\0" * characters
+    assert read_media(image(base64.encodebytes(content).decode())).size == (31, 17)
+
+
+# ── Every provider's spelling
+
+PNG = png(64, 48)
+SPELLINGS = {
+    "Chat Completions": {"type": "image_url", "image_url": {"url": "data:image/png;base64," + b64(PNG)}},
+    "Mistral": {"type": "image_url", "image_url": "data:image/png;base64," + b64(PNG)},
+    "Responses": {"type": "input_image", "image_url": "data:image/png;base64," + b64(PNG), "detail": "low"},
+    "Anthropic": {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": b64(PNG)}},
+    "Gemini, wire": {"inlineData": {"mimeType": "image/png", "data": b64(PNG)}},
+    "Gemini, SDK": {"inline_data": {"mime_type": "image/png", "data": PNG}},
+    "Bedrock": {"image": {"format": "png", "source": {"bytes": PNG}}},
+    "MCP": {"type": "image", "mimeType": "image/png", "data": b64(PNG)},
+    "LangChain": {"type": "image", "base64": b64(PNG), "mime_type": "image/png"},
+    "a data URL where base64 belongs": {"type": "image", "data": "data:image/png;base64," + b64(PNG)},
+    "a data URL in a file": {"type": "input_file", "file_data": "data:image/png;base64," + b64(PNG)},
+}
+ELSEWHERE = {
+    "Chat Completions": ({"image_url": {"url": "https://x.test/a.png"}}, Source.URL, None),
+    "Responses, stored": ({"type": "input_image", "file_id": "file-1"}, Source.FILE, None),
+    "Responses, file by address": ({"type": "input_file", "file_url": "https://x.test/a.pdf"}, Source.URL, None),
+    "Chat Completions, stored": ({"type": "file", "file": {"file_id": "file-1"}}, Source.FILE, None),
+    "Anthropic": ({"type": "image", "source": {"type": "url", "url": "https://x.test/a.png"}}, Source.URL, None),
+    "Anthropic, stored": ({"type": "image", "source": {"type": "file", "file_id": "f"}}, Source.FILE, None),
+    "Gemini": ({"fileData": {"fileUri": "gs://a/b", "mimeType": "image/png"}}, Source.FILE, "image/png"),
+    "Gemini, SDK": ({"file_data": {"file_uri": "gs://a/b", "mime_type": "image/png"}}, Source.FILE, "image/png"),
+    "Bedrock": ({"image": {"format": "png", "source": {"s3Location": {"uri": "s3://a"}}}}, Source.FILE, "image/png"),
+    "LangChain": ({"type": "image", "url": "https://x.test/a.png"}, Source.URL, None),
+    "no content": ({"type": "image"}, Source.UNKNOWN, None),
+    "no source": ({"type": "image", "source": {}}, Source.UNKNOWN, None),
+    "an odd address": ({"type": "image_url", "image_url": {"url": 7}}, Source.UNKNOWN, None),
+    "odd content": ({"inlineData": {"mimeType": "image/png", "data": 7}}, Source.UNKNOWN, "image/png"),
+    "a data URL that is no base64": (
+        {"image_url": {"url": "data:image/svg+xml,<svg/>"}},
+        Source.UNKNOWN,
+        "image/svg+xml",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_every_spelling_of_one_image_says_the_same(name: str) -> None:
+    facts = read_media(Media("image", SPELLINGS[name]))
+    expected = MediaFacts(kind="image", mime="image/png", width=64, height=48, bytes=len(PNG), source=Source.INLINE)
+    assert facts == expected
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_content_that_is_elsewhere_has_no_size(name: str) -> None:
+    raw, source, mime = ELSEWHERE[name]
+    assert read_media(Media("image", raw)) == MediaFacts(kind="image", mime=mime, source=source)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "Once."}},
+        {"document": {"format": "txt", "name": "a", "source": {"text": "Once."}}},
+    ],
+)
+def test_a_document_that_is_text_says_so_and_is_not_priced_by_size(raw: dict[str, Any]) -> None:
+    facts = read_media(Media("document", raw))
+    assert (facts.text, facts.source, facts.pages) == ("Once.", Source.TEXT, None)
+    assert "Once." not in repr(facts)
+    with pytest.raises(UnsupportedContentError, match="count its text"):
+        claude.price_media(facts, claude.STANDARD)
+
+
+def test_a_document_of_parts_is_text_too() -> None:
+    facts = read_media(Media("document", {"source": {"type": "content", "content": [{"type": "text", "text": "a"}]}}))
+    assert (facts.source, facts.text) == (Source.TEXT, None)
+
+
+def test_what_the_caller_says_stands_where_the_content_is_elsewhere() -> None:
+    raw = {"type": "image_url", "image_url": {"url": "https://x.test/a.png"}, "width": 800, "height": 600}
+    assert read_media(Media("image", raw)).size == (800, 600)
+
+
+def test_what_the_content_says_wins_over_the_caller() -> None:
+    assert read_media(image(PNG, width=9_999, height=9_999)).size == (64, 48)
+
+
+@pytest.mark.parametrize("value", [0, -1, True, "800", 1.5, [1]])
+def test_a_size_that_is_no_number_above_0_is_refused(value: object) -> None:
+    with pytest.raises(ConversationError, match="width"):
+        read_media(image(PNG, width=value))
+
+
+@pytest.mark.parametrize("value", [0.0, -2.5, float("nan"), float("inf"), False])
+def test_a_length_that_is_no_number_above_0_is_refused(value: object) -> None:
+    with pytest.raises(ConversationError, match="seconds"):
+        read_media(image(PNG, seconds=value))
+
+
+# ── PDF
+
+
+def pdf(*objects: bytes) -> bytes:
+    return b"%PDF-1.7\n" + b"".join(b"%d 0 obj\n%b\nendobj\n" % pair for pair in enumerate(objects, 1)) + b"%%EOF"
+
+
+def object_stream(*objects: bytes, filter: bytes = b"/Filter /FlateDecode") -> bytes:
+    offsets, body = [], b""
+    for number, content in enumerate(objects, 10):
+        offsets.append(b"%d %d " % (number, len(body)))
+        body += content + b"\n"
+    head = b"".join(offsets)
+    packed = zlib.compress(head + body) if filter else head + body
+    fields = b"<< /Type /ObjStm /N %d /First %d %b /Length %d >>" % (len(objects), len(head), filter, len(packed))
+    return fields + b"\nstream\r\n" + packed + b"\nendstream"
+
+
+TREE = b"<< /Type /Pages /Kids [ 4 0 R ] /Count 7 >>"
+LEAF = b"<< /Type /Page /Parent 2 0 R >>"
+PAGES = {
+    "a plain tree": (pdf(b"<< /Type /Catalog /Pages 2 0 R >>", TREE, LEAF), 7),
+    "a tree of trees": (pdf(b"<</Count 12/Type/Pages/Kids[3 0 R]>>", b"<</Count 4/Type/Pages/Parent 1 0 R>>"), 12),
+    "in an object stream": (pdf(object_stream(b"<< /Type /Catalog >>", TREE, b"<< /Count 99 >>")), 7),
+    "in an object stream that is not packed": (pdf(object_stream(TREE, filter=b"")), 7),
+    "an outline counts too, but not pages": (pdf(b"<< /Type /Outlines /Count 40 >>", TREE), 7),
+    "an older tree in the same file": (pdf(TREE, b"<< /Type /Pages /Count 5 >>"), 7),
+    "beside a stream of rubbish": (pdf(b"<< /Length 9 >>\nstream\n/Type /Pages /Count 900\nendstream", TREE), 7),
+    "the count is a reference": (pdf(b"<< /Type /Pages /Count 12 0 R >>"), None),
+    "a tree without a count": (pdf(b"<< /Type /Pages >>"), None),
+    "no page at all": (pdf(b"<< /Type /Pages /Count 0 >>"), None),
+    "packed in another way": (pdf(object_stream(TREE, filter=b"/Filter /LZWDecode")), None),
+    "packed twice": (pdf(object_stream(TREE, filter=b"/Filter [/ASCIIHexDecode /FlateDecode]")), None),
+    "encrypted": (pdf(object_stream(TREE).replace(b"\r\n", b"\r\nx")), None),
+    "offsets that are no numbers": (pdf(object_stream(TREE, filter=b"").replace(b"10 0 ", b"10 z ")), None),
+    "a stream without /First": (pdf(object_stream(TREE).replace(b"/First", b"/Fist")), None),
+    "no PDF": (b"/Type /Pages /Count 7", None),
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_are_what_the_page_tree_counts(name: str) -> None:
+    content, pages = PAGES[name]
+    assert pdf_pages(content) == pages
+    part = Media("document", {"file": {"filename": "A.PDF", "file_data": b64(content)}})
+    assert read_media(part).pages == pages
+
+
+def test_a_pdf_that_unpacks_to_much_is_left_alone() -> None:
+    bomb = pdf(object_stream(b" " * (1 << 26), TREE))
+    assert len(bomb) < 200_000
+    assert pdf_pages(bomb) is None
+
+
+def test_objects_that_never_end_cost_one_pass() -> None:
+    assert pdf_pages(b"%PDF-1.7 " + b"1 0 obj " * 200_000) is None
+
+
+# ── Sound
+
+
+def wav(frames: int, rate: int = 8_000, channels: int = 1) -> bytes:
+    written = io.BytesIO()
+    with wave.open(written, "wb") as sound:
+        sound.setnchannels(channels)
+        sound.setsampwidth(2)
+        sound.setframerate(rate)
+        sound.writeframes(b"\0\0" * channels * frames)
+    return written.getvalue()
+
+
+def sound(content: bytes) -> Media:
+    return Media("audio", {"type": "input_audio", "input_audio": {"data": b64(content), "format": "wav"}})
+
+
+@given(frames=st.integers(0, 4_000), rate=st.sampled_from([8_000, 24_000]), channels=st.sampled_from([1, 2]))
+def test_a_sound_lasts_as_long_as_its_frames(frames: int, rate: int, channels: int) -> None:
+    facts = read_media(sound(wav(frames, rate, channels)))
+    assert facts.seconds == pytest.approx(frames / rate)
+    assert facts.mime == "audio/wav"
+
+
+def test_a_streamed_sound_lasts_until_it_ends() -> None:
+    written = wav(4_000)
+    streamed = written[:40] + b"\xff\xff\xff\xff" + written[44:]
+    assert read_media(sound(streamed)).seconds == 0.5
+
+
+def test_a_sound_with_remarks_before_its_data_is_measured() -> None:
+    written = wav(4_000)
+    remarked = written[:36] + b"LIST" + struct.pack("<I", 3) + b"abc\0" + written[36:]
+    assert read_media(sound(remarked)).seconds == 0.5
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"ID3" + b"\0" * 90,
+        wav(10)[:30],
+        b"RIFF\0\0\0\0WAVE" + b"data\x04\0\0\0abcd",
+        b"RIFF\0\0\0\0WAVE" + b"junk\0\0\0\0" * 99,
+    ],
+)
+def test_a_sound_that_does_not_say_its_length_has_none(content: bytes) -> None:
+    assert read_media(sound(content)).seconds is None
+
+
+# ── Prices
+
+URL_IMAGE = MediaFacts(kind="image", source=Source.URL)
+
+
+def sized(width: int, height: int) -> MediaFacts:
+    return MediaFacts(kind="image", width=width, height=height)
+
+
+@pytest.mark.parametrize(
+    ("model", "detail", "size", "tokens"),
+    [
+        # pamelafox/openai-messages-token-helper, tests: counts verified with the API; read 2026-11.
+        ("gpt-4o", "auto", (1, 1), 255),
+        ("gpt-4o", "low", (1, 1), 85),
+        ("gpt-4o", "auto", (1126, 488), 595),
+        ("gpt-4o-mini", "auto", (1, 1), 8500),
+        ("gpt-4o-mini", "low", (1, 1), 2833),
+        ("gpt-4o-mini", "auto", (1126, 488), 19834),
+    ],
+)
+def test_openai_bills_tiles_as_recorded(model: str, detail: Any, size: tuple[int, int], tokens: int) -> None:
+    count = openai.price_media(sized(*size), detail, model)
+    assert (count.tokens, count.grade, count.upper) == (tokens, Grade.EXACT, tokens)
+
+
+@given(width=st.integers(1, 9_000), height=st.integers(1, 9_000))
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-4o-mini", "gpt-5", "gpt-5-mini", "o4-mini", None])
+@pytest.mark.parametrize("detail", ["auto", "low", "high"])
+def test_no_image_costs_more_than_one_of_unknown_size(model: str | None, detail: Any, width: int, height: int) -> None:
+    unknown = openai.price_media(URL_IMAGE, detail, model)
+    assert openai.price_media(sized(width, height), detail, model).upper <= unknown.upper
+    for resolution in (claude.STANDARD, claude.HIGH):
+        unknown = claude.price_media(URL_IMAGE, resolution)
+        known = claude.price_media(sized(width, height), resolution)
+        assert known.tokens <= known.upper <= unknown.upper
+        assert known.tokens <= unknown.tokens
+
+
+def test_the_price_of_an_unknown_size_is_estimated_and_a_low_detail_has_one_price() -> None:
+    assert openai.price_media(URL_IMAGE, "auto", "gpt-4o").grade is Grade.ESTIMATED
+    assert openai.price_media(URL_IMAGE, "low", "gpt-4o") == openai.price_media(sized(9, 9), "low", "gpt-4o")
+
+
+@pytest.mark.parametrize(
+    ("size", "patches"),
+    [((200, 200), 64), ((1000, 1000), 1296), ((28, 28), 1), ((29, 28), 2), ((1, 1), 1), ((1568, 28), 56)],
+)
+def test_claude_bills_patches_of_28_pixels(size: tuple[int, int], patches: int) -> None:
+    count = claude.price_media(sized(*size), claude.STANDARD)
+    assert (count.tokens, count.grade) == (patches, Grade.ESTIMATED)
+    assert count.upper >= max(patches, ceil(size[0] * size[1] / 750))
+
+
+@given(width=st.integers(1, 9_000), height=st.integers(1, 9_000))
+def test_a_claude_image_is_scaled_down_as_little_as_possible(width: int, height: int) -> None:
+    """By hand: the largest long side, tried one after the other from above in steps of 28 and less."""
+    long, short = max(width, height), min(width, height)
+
+    def patches(side: int) -> int:
+        return ceil(side / 28) * max(1, ceil(side * short / long / 28))
+
+    side = min(long, 1_568)
+    while patches(side) > 1_568:
+        side -= 1
+    assert claude.price_media(sized(width, height), claude.STANDARD).tokens == patches(side)
+
+
+@pytest.mark.parametrize(
+    ("size", "tokens", "upper"),
+    [
+        ((384, 384), 258, 258),
+        ((385, 384), 258, 258 * 5),
+        ((960, 540), 516, 258 * 7),
+        ((1980, 1380), 1548, 258 * 7),
+        ((3072, 3072), 258 * 16, 258 * 17),
+    ],
+)
+def test_gemini_2_bills_tiles(size: tuple[int, int], tokens: int, upper: int) -> None:
+    count = gemini.price_media(sized(*size), gemini.Tiles())
+    assert (count.tokens, count.upper, count.grade) == (tokens, upper, Grade.ESTIMATED)
+
+
+def test_gemini_3_bills_any_image_alike() -> None:
+    assert gemini.price_media(URL_IMAGE, gemini.Flat()) == gemini.price_media(sized(9, 9), gemini.Flat())
+
+
+DOCUMENT = MediaFacts(kind="document", mime="application/pdf", pages=10)
+SOUND = MediaFacts(kind="audio", seconds=2.05)
+FILM = MediaFacts(kind="video", seconds=10)
+
+
+def test_pages_and_seconds_have_the_published_rates() -> None:
+    assert gemini.price_media(DOCUMENT, gemini.Tiles()).tokens == 2_580
+    assert gemini.price_media(DOCUMENT, gemini.Flat()).tokens == 5_600
+    assert gemini.price_media(SOUND, gemini.Flat()).tokens == ceil(2.05 * 32)
+    assert gemini.price_media(FILM, gemini.Tiles()).tokens == 2_630
+    assert openai.price_media(SOUND, "auto", "gpt-4o-audio-preview").tokens == 21
+    assert claude.price_media(DOCUMENT, claude.STANDARD).tokens == 10 * (2_250 + 784)
+    assert openai.price_media(DOCUMENT, "auto", "gpt-4o").upper == 10 * (3_000 + 85 + 8 * 170)
+
+
+@pytest.mark.parametrize("kind", ["document", "audio", "video", "hologram"])
+def test_a_part_of_unknown_length_is_refused_by_name_and_with_a_cure(kind: str) -> None:
+    facts = MediaFacts(kind=kind, mime="x/y", source=Source.FILE)
+    for price in (
+        lambda: openai.price_media(facts, "auto", "gpt-4o"),
+        lambda: claude.price_media(facts, claude.HIGH),
+        lambda: gemini.price_media(facts, gemini.Flat()),
+    ):
+        with pytest.raises(UnsupportedContentError, match=rf"{kind} part \(x/y\).*leave it out") as caught:
+            price()
+        assert caught.value.kind == kind
+
+
+def test_an_image_that_gemini_2_bills_by_size_is_refused_without_one() -> None:
+    with pytest.raises(UnsupportedContentError, match="width"):
+        gemini.price_media(URL_IMAGE, gemini.Tiles())
+
+
+@pytest.mark.parametrize(
+    ("raw", "detail"),
+    [
+        ({"image_url": {"url": "https://x.test", "detail": "low"}}, "low"),
+        ({"image_url": "https://x.test", "detail": "high"}, "high"),
+        ({"image_url": {"url": "https://x.test"}}, "auto"),
+        ({"file_id": "f", "detail": "auto"}, "auto"),
+    ],
+)
+def test_the_detail_is_read_where_each_api_keeps_it(raw: dict[str, Any], detail: str) -> None:
+    assert openai.detail_of(Media("image", raw)) == detail
+
+
+def test_a_detail_without_a_published_price_is_refused() -> None:
+    with pytest.raises(UnsupportedContentError, match="detail"):
+        openai.detail_of(Media("image", {"image_url": "https://x.test", "detail": "original"}))
