@@ -186,8 +186,12 @@ def peers(arrivals: list[list[Message]], once: float) -> None:
         history: list[Message] = []
         spent = 0.0
 
-        def tokens(messages: list[Any], counter: Callable[[str], int] = counter) -> int:
-            return sum(4 + counter(str(m.content)) + sum(counter(json.dumps(c)) for c in getattr(m, "tool_calls", [])) for m in messages)
+        def cost(message: Any, counter: Callable[[str], int] = counter) -> int:
+            calls = sum(counter(json.dumps(one)) for one in getattr(message, "tool_calls", []))
+            return 4 + counter(str(message.content)) + calls
+
+        def tokens(messages: list[Any], cost: Callable[[Any], int] = cost) -> int:
+            return sum(map(cost, messages))
 
         fixed = bare(INSTRUCTION) + 300
         for messages in arrivals[: len(arrivals) // 4]:
