@@ -9,9 +9,11 @@ from budgets.budget import Budget
 from budgets.costs import RegionCosts
 from budgets.count import Count, Grade, TokenCounter, Tokens
 from budgets.counters import (
+    CountEndpointError,
     approximate_counter,
     fastest_counter,
     memoised,
+    provider_counter,
     tiktoken_counter,
     toktok_counter,
     total_counter,
@@ -33,6 +35,7 @@ __all__ = [
     "BudgetError",
     "ContextLengthError",
     "Count",
+    "CountEndpointError",
     "Grade",
     "Limit",
     "MissingExtraError",
@@ -44,6 +47,7 @@ __all__ = [
     "approximate_counter",
     "fastest_counter",
     "memoised",
+    "provider_counter",
     "tiktoken_counter",
     "toktok_counter",
     "total_counter",

@@ -1,0 +1,250 @@
+"""A provider's own count endpoint as a counter. Knows failures and answers; the caller's code holds the connection.
+
+`provider_counter(lambda text: client.count(text))`, or over whole requests:
+`provider_counter(lambda request: client.messages.count_tokens(model=…, **request)).count(context.request())`.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import math
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias, cast
+
+import attrs
+
+from budgets.count import Count, Grade, Tokens
+from budgets.counters.guard import Guarded, failure_of, name_of, refuse_surrogates, refuse_wrong_arity
+from budgets.errors import BudgetError, TokenCountError
+from budgets.numbers import index_of
+
+Endpoint: TypeAlias = Callable[[Any], Any]
+"""From a text or a request to its tokens: an int, or the provider's answer that says `input_tokens` or the like."""
+
+ANSWERS = ("input_tokens", "total_tokens", "totalTokens", "inputTokens")
+"""Where the endpoints keep the number: Anthropic and OpenAI, Gemini (SDK, wire), Bedrock; references read 2026-11."""
+
+
+class CountEndpointError(TokenCountError):
+    """A count endpoint did not answer. `status` is HTTP's, `retry_after` the seconds it asks to wait; None if not said.
+
+    The provider's own exception is chained; its text is not repeated, since it may quote the request.
+    """
+
+    status: int | None
+    retry_after: float | None
+
+    def __init__(
+        self, counter: str, problem: str, *, status: int | None = None, retry_after: float | None = None
+    ) -> None:
+        self.status = status
+        self.retry_after = retry_after
+        said = f" (HTTP {status})" if status is not None else ""
+        wait = f"; it asks to wait {retry_after:g} s" if retry_after is not None else ""
+        super().__init__(counter, f"{problem}{said}{wait}. Try again later, or pass a fallback.")
+
+
+@attrs.frozen
+class ProviderCount:
+    """One answer: the count, and, where a fallback stood in, why. `reason` belongs in whatever reports the count."""
+
+    count: Count
+    reason: str | None = None
+
+
+@attrs.define(eq=False)
+class _Fallbacks:
+    """Why the fallback stood in, and how often: a counter never forgets that it did."""
+
+    times: int = 0
+    last: str | None = None
+    lock: threading.Lock = attrs.field(factory=threading.Lock)
+
+    def note(self, reason: str) -> None:
+        with self.lock:
+            self.times += 1
+            self.last = reason
+
+
+def _no_wait(_instance: object, _attribute: object, timeout: float | None) -> None:
+    if timeout is not None and (isinstance(timeout, bool) or not 0 < timeout < math.inf):
+        raise BudgetError(f"timeout is {timeout}: seconds above 0 are expected, or None to wait as long as it takes")
+
+
+@attrs.frozen
+class ProviderCounter(Guarded):
+    """Asks an endpoint, once a count; a failure is a CountEndpointError, or the fallback's count with its reason.
+
+    An answer of 0 is a failure: no request costs nothing. Wrap it in `memoised` to ask once a text.
+    """
+
+    endpoint: Endpoint = attrs.field(repr=name_of)
+    timeout: float | None = attrs.field(default=None, validator=_no_wait)
+    fallback: Endpoint | None = attrs.field(
+        default=None, repr=lambda found: "None" if found is None else name_of(found)
+    )
+    _fallbacks: _Fallbacks = attrs.field(factory=_Fallbacks, init=False, eq=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        """`provider:` and the callable's own name."""
+        return f"provider:{name_of(self.endpoint)}"
+
+    @property
+    def grade(self) -> Grade:
+        """Bounded while the endpoint answered every time (its own makers call it an estimate); then estimated."""
+        return Grade.ESTIMATED if self._fallbacks.times else Grade.BOUNDED
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A line for the report if the fallback ever stood in: how often, and why last."""
+        times, last = self._fallbacks.times, self._fallbacks.last
+        return (f"{self.name}: fallback counted {times} times, last because it {last}",) if times else ()
+
+    def __call__(self, text: str, /) -> Tokens:
+        """Tokens of `text`, 0 for the empty one without asking. Raises CountEndpointError without a fallback."""
+        if not text:
+            return 0
+        refuse_surrogates(self.name, text)
+        return self.count(text).count.tokens
+
+    def count(self, subject: Any, /) -> ProviderCount:
+        """Tokens of whatever the endpoint takes: a text or a whole request, graded, with the reason of a fallback."""
+        try:
+            return ProviderCount(Count(self._asked(subject), Grade.BOUNDED))
+        except CountEndpointError as failure:
+            if self.fallback is None:
+                raise
+            reason = str(failure).removeprefix(f"counter {self.name} ").removesuffix(_CURE)
+        self._fallbacks.note(reason)
+        return ProviderCount(self._instead(self.fallback, subject), reason)
+
+    def _asked(self, subject: object) -> Tokens:
+        try:
+            answer = _within(self.timeout, self.endpoint, subject)
+        except _TimedOutError:
+            raise CountEndpointError(self.name, f"did not answer within {self.timeout:g} s") from None
+        except BaseException as failure:
+            passed = failure_of(self.name, failure)
+            if passed is failure and not isinstance(failure, TokenCountError):
+                raise  # the program is asked to stop
+            raise CountEndpointError(
+                self.name,
+                f"failed with {type(failure).__name__}",
+                status=status_of(failure),
+                retry_after=retry_after_of(failure),
+            ) from failure
+        tokens = _number_in(answer)
+        if tokens is None or tokens <= 0:
+            shown = tokens if tokens is not None else f"a {type(answer).__name__} without a number of tokens"
+            raise CountEndpointError(self.name, f"returned {shown} (int > 0 expected)")
+        return tokens
+
+    def _instead(self, fallback: Endpoint, subject: object) -> Count:
+        """The fallback's count: estimated, whatever it calls itself."""
+        try:
+            answer = fallback(subject)
+        except BaseException as failure:
+            raise failure_of(name_of(fallback), failure)  # noqa: B904 - chained there, unless it is the failure itself
+        if isinstance(answer, Count):
+            return attrs.evolve(answer, grade=Grade.ESTIMATED)
+        tokens = _number_in(answer)
+        if tokens is None or tokens <= 0:
+            raise TokenCountError(name_of(fallback), f"returned {tokens} as a fallback (int > 0 expected)")
+        return Count(tokens, Grade.ESTIMATED)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ProviderCounter, (self.endpoint, self.timeout, self.fallback)
+
+
+_CURE = ". Try again later, or pass a fallback."
+
+
+def provider_counter(
+    endpoint: Endpoint, *, timeout: float | None = None, fallback: Endpoint | None = None
+) -> ProviderCounter:
+    """A counter that asks a provider's count endpoint: Anthropic count_tokens, Gemini countTokens, OpenAI input_tokens.
+
+    `timeout` in seconds abandons a call but cannot stop it: give the client its own, too. `fallback` counts when the
+    endpoint does not, never silently: `ProviderCount.reason`, `notes` and the grade say so. Raises BudgetError for what
+    cannot be called with one argument.
+    """
+    refuse_wrong_arity(endpoint)
+    if fallback is not None:
+        refuse_wrong_arity(fallback)
+    return ProviderCounter(endpoint, timeout, fallback)
+
+
+def _number_in(answer: object) -> Tokens | None:
+    """The tokens of an answer: a number, or the field of an object or a dict that holds it."""
+    number = index_of(answer)
+    if number is not None:
+        return number
+    if isinstance(answer, Mapping):
+        fields = cast("Mapping[str, object]", answer)
+        held = [fields.get(name) for name in ANSWERS]
+    else:
+        held = [getattr(answer, name, None) for name in ANSWERS]
+    return next((number for number in map(index_of, held) if number is not None), None)
+
+
+def status_of(failure: BaseException) -> int | None:
+    """The HTTP status that an SDK's exception carries: `status_code`, `code`, `status` or botocore's metadata."""
+    for name in ("status_code", "code", "status"):
+        status = index_of(getattr(failure, name, None))
+        if status is not None:
+            return status
+    return index_of(_botocore(failure).get("HTTPStatusCode"))
+
+
+def retry_after_of(failure: BaseException) -> float | None:
+    """Seconds that the response's headers ask to wait. A date is not read: it would need a clock."""
+    response: object = getattr(failure, "response", None)
+    headers: object = getattr(response, "headers", None) or _botocore(failure).get("HTTPHeaders")
+    get = getattr(headers, "get", None)
+    if not callable(get):
+        return None
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0), ("Retry-After", 1.0)):
+        value: object = get(name)
+        try:
+            seconds = float(cast(str, value)) / unit
+        except (TypeError, ValueError):
+            continue
+        if 0 <= seconds < math.inf:
+            return seconds
+    return None
+
+
+def _botocore(failure: BaseException) -> Mapping[str, object]:
+    response: object = getattr(failure, "response", None)
+    metadata = cast("Mapping[str, object]", response).get("ResponseMetadata") if isinstance(response, Mapping) else None
+    return cast("Mapping[str, object]", metadata) if isinstance(metadata, Mapping) else {}
+
+
+class _TimedOutError(Exception):
+    """The endpoint was abandoned."""
+
+
+def _within(timeout: float | None, endpoint: Endpoint, subject: object) -> object:
+    """The endpoint's answer, from a thread of its own where it may take too long."""
+    if timeout is None:
+        return endpoint(subject)
+    outcome: list[tuple[object, BaseException | None]] = []
+    context = contextvars.copy_context()
+
+    def ask() -> None:
+        try:
+            outcome.append((context.run(endpoint, subject), None))
+        except BaseException as failure:  # carried over to the thread that waits
+            outcome.append((None, failure))
+
+    thread = threading.Thread(target=ask, name="count-endpoint", daemon=True)
+    thread.start()
+    thread.join(timeout)
+    if not outcome:
+        raise _TimedOutError
+    answer, failure = outcome[0]
+    if failure is not None:
+        raise failure
+    return answer

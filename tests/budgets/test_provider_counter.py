@@ -1,0 +1,206 @@
+"""A count endpoint that fails says so, and what stands in for it never does so unseen."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from budgets import (
+    Budget,
+    BudgetError,
+    Count,
+    CountEndpointError,
+    Grade,
+    TokenCountError,
+    approximate_counter,
+    memoised,
+    provider_counter,
+)
+
+
+class RateLimitedError(Exception):
+    """As the SDKs of OpenAI and Anthropic raise it."""
+
+    def __init__(self, status: int = 429, **headers: str) -> None:
+        super().__init__("the prompt was: SECRET")
+        self.status_code = status
+        self.response = SimpleNamespace(headers={key.replace("_", "-"): value for key, value in headers.items()})
+
+
+def failing(failure: BaseException) -> Any:
+    def endpoint(_subject: object) -> int:
+        raise failure
+
+    return endpoint
+
+
+def seven(_subject: object) -> int:
+    return 7
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        31,
+        SimpleNamespace(input_tokens=31),
+        SimpleNamespace(total_tokens=31),
+        {"input_tokens": 31},
+        {"totalTokens": 31, "cachedContentTokenCount": 4},
+        {"inputTokens": 31},
+    ],
+)
+def test_the_answer_of_every_provider_is_understood(answer: object) -> None:
+    counter = provider_counter(lambda request: answer)
+    assert counter.count({"messages": []}).count == Count(31, Grade.BOUNDED)
+    assert counter("text") == 31
+    assert (counter.grade, counter.notes) == (Grade.BOUNDED, ())
+
+
+@pytest.mark.parametrize("answer", [0, -1, None, True, 3.0, "31", {}, {"input_tokens": 0}, SimpleNamespace(tokens=3)])
+def test_an_answer_that_is_no_number_above_0_is_a_failure(answer: object) -> None:
+    counter = provider_counter(lambda request: answer)
+    with pytest.raises(CountEndpointError, match="int > 0 expected"):
+        counter.count({"messages": []})
+    with pytest.raises(CountEndpointError):
+        counter("text")
+
+
+@pytest.mark.parametrize(
+    ("failure", "status", "retry_after"),
+    [
+        (RateLimitedError(retry_after="17"), 429, 17.0),
+        (RateLimitedError(retry_after_ms="1500", retry_after="2"), 429, 1.5),
+        (RateLimitedError(retry_after="Wed, 21 Oct 2026 07:28:00 GMT"), 429, None),
+        (RateLimitedError(retry_after="-3"), 429, None),
+        (RateLimitedError(500), 500, None),
+        (RateLimitedError(404), 404, None),
+        (TimeoutError("SECRET"), None, None),
+        (ConnectionError("SECRET"), None, None),
+    ],
+)
+def test_a_failure_carries_what_the_provider_said(
+    failure: Exception, status: int | None, retry_after: float | None
+) -> None:
+    with pytest.raises(CountEndpointError) as caught:
+        provider_counter(failing(failure))("text")
+    assert (caught.value.status, caught.value.retry_after) == (status, retry_after)
+    assert caught.value.__cause__ is failure
+    assert isinstance(caught.value, TokenCountError)
+    assert "SECRET" not in str(caught.value)
+    assert str(caught.value).endswith("pass a fallback.")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (again.status, again.retry_after, str(again)) == (status, retry_after, str(caught.value))
+
+
+def test_the_failures_of_google_and_amazon_carry_it_too() -> None:
+    google = type("APIError", (Exception,), {"code": 503})()
+    amazon = type("ClientError", (Exception,), {})()
+    amazon.response = {"ResponseMetadata": {"HTTPStatusCode": 429, "HTTPHeaders": {"retry-after": "3"}}}
+    for failure, said in ((google, (503, None)), (amazon, (429, 3.0))):
+        with pytest.raises(CountEndpointError) as caught:
+            provider_counter(failing(failure))("text")
+        assert (caught.value.status, caught.value.retry_after) == said
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit, MemoryError, GeneratorExit])
+@pytest.mark.parametrize("timeout", [None, 60])
+def test_what_asks_the_program_to_stop_passes_through(stop: type[BaseException], timeout: float | None) -> None:
+    with pytest.raises(stop):
+        provider_counter(failing(stop()), timeout=timeout, fallback=seven)("text")
+
+
+def test_an_endpoint_that_does_not_answer_in_time_is_abandoned() -> None:
+    never = threading.Event()
+    try:
+        counter = provider_counter(lambda text: never.wait() and 5, timeout=0.01)
+        with pytest.raises(CountEndpointError, match=r"within 0\.01 s"):
+            counter("text")
+        beside = provider_counter(lambda text: never.wait() and 5, timeout=0.01, fallback=seven)
+        assert "within 0.01 s" in str(beside.count("text").reason)
+    finally:
+        never.set()
+
+
+def test_one_that_answers_in_time_is_believed_and_one_that_fails_is_not() -> None:
+    assert provider_counter(seven, timeout=60)("text") == 7
+    with pytest.raises(CountEndpointError, match="RateLimitedError"):
+        provider_counter(failing(RateLimitedError()), timeout=60)("text")
+
+
+def test_a_fallback_is_never_silent() -> None:
+    counter = provider_counter(failing(RateLimitedError(retry_after="9")), fallback=approximate_counter())
+    assert counter.grade is Grade.BOUNDED
+    answer = counter.count("Some text.")
+    assert answer.count == Count(approximate_counter()("Some text."), Grade.ESTIMATED)
+    assert answer.reason == "failed with RateLimitedError (HTTP 429); it asks to wait 9 s"
+    assert counter.grade is Grade.ESTIMATED
+    assert counter("Some more.") > 0
+    (note,) = counter.notes
+    assert "2 times" in note
+    assert answer.reason in note
+
+
+def test_a_memo_keeps_the_grade_of_what_it_remembers() -> None:
+    counter = provider_counter(failing(RateLimitedError()), fallback=seven)
+    remembered = memoised(counter)
+    assert remembered("text") == 7
+    assert remembered.grade is Grade.ESTIMATED
+
+
+def test_a_fallback_may_say_how_far_off_it_is_but_not_that_it_is_exact() -> None:
+    counter = provider_counter(failing(RateLimitedError()), fallback=lambda request: Count(40, Grade.EXACT, upper=50))
+    assert counter.count({}).count == Count(40, Grade.ESTIMATED, upper=50)
+
+
+@pytest.mark.parametrize("answer", [0, None, -4])
+def test_a_fallback_that_counts_nothing_is_a_failure(answer: object) -> None:
+    with pytest.raises(TokenCountError, match="as a fallback"):
+        provider_counter(failing(RateLimitedError()), fallback=lambda text: answer)("text")
+
+
+def test_a_fallback_that_fails_is_a_failure() -> None:
+    with pytest.raises(TokenCountError, match="failed with ValueError"):
+        provider_counter(failing(RateLimitedError()), fallback=failing(ValueError()))("text")
+
+
+def test_the_empty_text_costs_nothing_and_no_call() -> None:
+    assert provider_counter(failing(AssertionError()))("") == 0
+
+
+def test_a_lone_surrogate_is_refused_before_anybody_is_asked() -> None:
+    with pytest.raises(TokenCountError, match="surrogate"):
+        provider_counter(failing(AssertionError()), fallback=seven)("\ud800")
+
+
+def test_it_counts_for_a_budget() -> None:
+    budget = Budget(1_000, counter=provider_counter(seven))
+    assert budget.token_counter("text") == 7
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf"), True])
+def test_a_timeout_that_is_no_time_is_refused(timeout: float) -> None:
+    with pytest.raises(BudgetError, match="timeout"):
+        provider_counter(seven, timeout=timeout)
+
+
+async def tomorrow(_text: str) -> int:
+    return 1
+
+
+@pytest.mark.parametrize("wrong", [tomorrow, lambda: 1, 7])
+def test_what_cannot_be_asked_is_refused_at_once(wrong: Any) -> None:
+    with pytest.raises(BudgetError):
+        provider_counter(wrong)
+    with pytest.raises(BudgetError):
+        provider_counter(seven, fallback=wrong)
+
+
+def test_it_pickles_and_its_repr_names_its_parts() -> None:
+    counter = provider_counter(seven, timeout=2.5, fallback=approximate_counter())
+    assert pickle.loads(pickle.dumps(counter)) == counter
+    assert "seven" in repr(counter)
+    assert counter.name == "provider:seven"
