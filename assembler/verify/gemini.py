@@ -10,7 +10,15 @@ from collections import Counter
 from collections.abc import Iterator
 
 from assembler.verify.definitions import L0, T1, T2, T3
-from assembler.verify.gemini_parts import Content, either, read_contents, wrong_contents, wrong_parts, wrong_tools
+from assembler.verify.gemini_parts import (
+    Content,
+    configured,
+    read_contents,
+    spelled,
+    wrong_contents,
+    wrong_parts,
+    wrong_tools,
+)
 from assembler.verify.models import demands_signatures
 from assembler.verify.pairing import N2, N3, Ref, repeated
 from assembler.verify.place import Place
@@ -78,7 +86,7 @@ def check(request: Place, model: str | None) -> Iterator[Violation]:
 
 def _wrong_system(request: Place) -> Iterator[Violation]:
     """G2 of the system instruction: a string, a content, a part, or a list of either."""
-    system = either(request, "system_instruction")
+    system = configured(request, "system_instruction")
     for place in system.each() or [system]:
         parts = place.at("parts")
         for part in parts.each() or [place]:
@@ -140,7 +148,7 @@ def _unsigned(turns: list[Content]) -> Iterator[Violation]:
         if turn.role == "user" and not turn.responses:
             return
         if turn.calls:
-            part = next(part for part in turn.parts if not either(part, "function_call").absent)
-            signature = either(part, "thought_signature")
+            part = next(part for part in turn.parts if not spelled(part, "function_call").absent)
+            signature = spelled(part, "thought_signature")
             if not signature.value:
                 yield G8.broken(signature.path, "the first function call of this turn has no thought signature")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 
@@ -15,16 +16,18 @@ from assembler.verify.violation import Rule, Violation
 _CONTENTS = Kind("a string, an object or a list", (str, dict, list, tuple))
 
 # The members of a part that are its data: google-genai 3.4.0, types.Part, read 2026-11.
-_DATA = (
-    "text",
-    "inline_data",
-    "file_data",
-    "function_call",
-    "function_response",
-    "executable_code",
-    "code_execution_result",
-    "tool_call",
-    "tool_response",
+_DATA = frozenset(
+    {
+        "text",
+        "inline_data",
+        "file_data",
+        "function_call",
+        "function_response",
+        "executable_code",
+        "code_execution_result",
+        "tool_call",
+        "tool_response",
+    }
 )
 
 _LEGAL = Legal(name=re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}\Z"))
@@ -42,12 +45,23 @@ class Content:
     responses: list[Place]
 
 
-def either(place: Place, key: str) -> Place:
-    """The value under a key in the SDK's spelling or the wire's: here, or under `config`, where the SDK keeps it."""
+@functools.cache
+def _wire(key: str) -> str:
     head, *rest = key.split("_")
-    wire = head + "".join(word.capitalize() for word in rest)
-    here = place.first(key, wire)
-    there = place.at("config").first(key, wire)
+    return head + "".join(word.capitalize() for word in rest)
+
+
+_DATA_KEYS = _DATA | {_wire(key) for key in _DATA}
+
+
+def spelled(place: Place, key: str) -> Place:
+    """The value under a key, in the SDK's spelling or the wire's."""
+    return place.first(key, _wire(key))
+
+
+def configured(request: Place, key: str) -> Place:
+    """The value under a key of the request itself, or of `config`, where the SDK keeps it."""
+    here, there = spelled(request, key), spelled(request.at("config"), key)
     return there if here.absent and not there.absent else here
 
 
@@ -76,8 +90,8 @@ def _read(place: Place) -> Content:
     if place.text is not None:
         return Content(place, "user", [Place(place.path, {"text": place.text})], [], [])
     parts = place.at("parts").each()
-    calls = [call for part in parts if not (call := either(part, "function_call")).absent]
-    responses = [answer for part in parts if not (answer := either(part, "function_response")).absent]
+    calls = [call for part in parts if not (call := spelled(part, "function_call")).absent]
+    responses = [answer for part in parts if not (answer := spelled(part, "function_response")).absent]
     return Content(place, place.at("role").text or "user", parts, calls, responses)
 
 
@@ -86,8 +100,8 @@ def wrong_parts(content: Content, empty: Rule) -> Iterator[Violation]:
     for part in content.parts:
         yield from must_be(part, OBJECT)
         # Gemini 3 may send its signature on an empty text, and wants both back.
-        signed = not either(part, "thought_signature").absent
-        if not any(not either(part, key).absent for key in _DATA) and is_object(part.value) and not signed:
+        signed = not spelled(part, "thought_signature").absent
+        if _DATA_KEYS.isdisjoint(part.spoken) and is_object(part.value) and not signed:
             yield empty.broken(part.path, "a part without data")
         yield from may_be(part.at("text"), TEXT)
         if part.at("text").text == "" and not signed:
@@ -102,18 +116,18 @@ def wrong_parts(content: Content, empty: Rule) -> Iterator[Violation]:
 
 def wrong_tools(request: Place) -> Iterator[Violation]:
     """The faults of the tools: an empty list, functions without name or schema, two schemas for one function."""
-    tools = either(request, "tools")
+    tools = configured(request, "tools")
     yield from may_be(tools, LIST)
     yield from items_must_be(tools, OBJECT)
     yield from empty_tools(tools, _LEGAL)
     found: list[Definition] = []
     for tool in tools.objects():
-        declared = either(tool, "function_declarations")
+        declared = spelled(tool, "function_declarations")
         yield from may_be(declared, LIST)
         yield from items_must_be(declared, OBJECT)
         yield from empty_tools(declared, _LEGAL)
         for function in declared.objects():
-            schema, json_schema = function.at("parameters"), either(function, "parameters_json_schema")
+            schema, json_schema = function.at("parameters"), spelled(function, "parameters_json_schema")
             if not schema.absent and not json_schema.absent:
                 yield T3.broken(
                     function.path, "both parameters and parameters_json_schema; one function has one schema"

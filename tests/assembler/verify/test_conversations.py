@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -230,3 +231,28 @@ def test_gemini_3_wants_signatures_and_gemini_2_does_not() -> None:
     request = json.loads(json.dumps(SPELLINGS["gemini"](STEPPED)).replace('"thoughtSignature"', '"x"'))
     assert fired(request, "gemini", "gemini-2.5-pro") == set()
     assert fired(request, "gemini", "gemini-3.1-pro") == {"G8"}
+
+
+def test_a_cache_mark_on_an_empty_text_is_two_faults() -> None:
+    block = {"type": "text", "text": "", "cache_control": {"type": "ephemeral"}}
+    request = {"messages": [{"role": "user", "content": [{"type": "text", "text": "hi"}, block]}]}
+    assert fired(request, "anthropic") == {"A3", "A13"}
+    block["text"] = "."
+    assert fired(request, "anthropic") == set()
+
+
+def test_more_messages_than_claude_takes_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = sys.modules["assembler.verify.anthropic"]
+    assert rules._MOST_MESSAGES == 100_000
+    monkeypatch.setattr(rules, "_MOST_MESSAGES", 3)
+    said = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}] * 2
+    assert fired({"messages": said[:3]}, "anthropic") == set()
+    assert fired({"messages": said}, "anthropic") == {"A2"}
+
+
+def test_a_reference_may_stand_for_either_half_of_a_pair() -> None:
+    reference = {"type": "item_reference", "id": "fc_1"}
+    call = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"}
+    output = {"type": "function_call_output", "call_id": "c1", "output": "ok"}
+    assert fired({"input": [reference, output]}, "openai_responses") == set()
+    assert fired({"input": [call, reference]}, "openai_responses") == set()

@@ -1,0 +1,40 @@
+"""The checker shares no code with what it checks, and each rule can say where it comes from."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import assembler
+from assembler.verify import DIALECTS, rules
+
+SOURCES = sorted((Path(assembler.__file__).parent / "verify").glob("*.py"))
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_the_checker_imports_nothing_else_of_this_library(source: Path) -> None:
+    tree = ast.parse(source.read_text("utf-8"))
+    imported = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    imported += [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    ours = [name for name in imported if name.split(".")[0] in ("assembler", "budgets")]
+    assert [name for name in ours if not name.startswith("assembler.verify")] == []
+
+
+def test_a_rule_id_means_one_thing_in_all_dialects() -> None:
+    demands: dict[str, set[str]] = {}
+    for dialect in DIALECTS:
+        for rule in rules(dialect):
+            demands.setdefault(rule.id, set()).add(rule.demand)
+            assert rule.source
+    assert {rule_id: said for rule_id, said in demands.items() if len(said) > 1} == {}
+
+
+def test_every_published_rule_is_held_somewhere() -> None:
+    numbered = {"O": range(10), "R": range(4), "A": range(1, 17), "G": range(9), "B": range(1, 6), "M": range(1, 5)}
+    numbered |= {"H": range(1, 3), "N": range(1, 10)}
+    published = {f"{letter}{number}" for letter, numbers in numbered.items() for number in numbers}
+    held = {rule.id for dialect in DIALECTS for rule in rules(dialect)}
+    assert published <= held
+    assert held - published == {"S1", "S2", "S3", "S4", "L0", "L1", "L2", "L3", "T1", "T2", "T3", "T4"}
