@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from assembler.dialects import Dialect
+from assembler.knowledge import Document
 from assembler.plan import Dropped, Plan
 from budgets import Count, RegionCosts, Tokens
 
@@ -52,6 +53,11 @@ class Context:
     def report(self) -> Report:
         """Every item kept or dropped, its tokens, and why. `print(context.report)`."""
         return self._plan.report
+
+    @property
+    def sources(self) -> tuple[Document, ...]:
+        """The documents that went in, in the order in which they are read: number 1 first, where they are numbered."""
+        return self._plan.measured.rendered.sources
 
     @property
     def max_output_tokens(self) -> Tokens | None:

@@ -41,5 +41,6 @@ class ChatRegions:
             tuple(
                 piece if place == last else attrs.evolve(piece, text=piece.text + SEPARATOR)
                 for place, piece in enumerate(texts)
-            )
+            ),
+            sources=regions.documents,
         )

@@ -29,6 +29,10 @@ _PLAIN = PlainSources()
 SOURCES = "SOURCES:\n"
 END = "END OF SOURCES"
 
+_OPENING, _END, _QUESTION = "opening", "end", "question frame"
+FRAME = frozenset({_OPENING, _END, _QUESTION})
+"""The names of the pieces that are words around the sources, and no source."""
+
 REPEATS = "repeats"
 UNFITTING = "does not fit"
 CAPPED = "enough of its document"
@@ -158,17 +162,17 @@ class CitedSources:
         pieces = [Piece("instruction", "instruction", regions.instruction)] if regions.instruction else []
         if framed:
             pieces = [attrs.evolve(piece, text=piece.text + SEPARATOR) for piece in pieces]
-            opening, end = Piece("knowledge", "opening", SOURCES), Piece("knowledge", "end", END)
+            opening, end = Piece("knowledge", _OPENING, SOURCES), Piece("knowledge", _END, END)
             pieces += [opening, *self._sources(passages), end]
         return Rendered(tuple(pieces), sources=tuple(passage.document for passage in passages))
 
     def _at_question(self, regions: Regions, passages: Sequence[Passage], *, framed: bool) -> Rendered:
         words = self.template
-        opening = Piece("knowledge", "opening", words.opening if framed else words.unsourced)
-        before = (opening, *self._sources(passages), Piece("knowledge", "question frame", words.question))
+        opening = Piece("knowledge", _OPENING, words.opening if framed else words.unsourced)
+        before = (opening, *self._sources(passages), Piece("knowledge", _QUESTION, words.question))
         return Rendered(
             (Piece("instruction", "instruction", regions.instruction),) if regions.instruction else (),
-            around=Around(before, (Piece("knowledge", "question frame", words.closing),)),
+            around=Around(before, (Piece("knowledge", _QUESTION, words.closing),)),
             sources=tuple(passage.document for passage in passages),
         )
 

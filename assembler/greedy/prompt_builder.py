@@ -1,0 +1,51 @@
+"""`PromptBuilder`: the greedy source system's face of the pipeline. A question and chunks in, one text out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from assembler.context import emit
+from assembler.dialects import plain
+from assembler.draft import Draft, Regions
+from assembler.errors import PromptError
+from assembler.fit import fit
+from assembler.greedy.config import Configured
+from assembler.greedy.prompt_tokens import counter_of
+from assembler.history import History
+from assembler.knowledge import Document
+from assembler.policies import Refuse
+from assembler.strategies.question_chunks import QuestionChunks
+from assembler.terms import Terms
+from assembler.text import checked_text
+from budgets import Budget
+
+
+class PromptBuilder:
+    """Writes prompts that an encoder can read whole.
+
+    `cfg` is any object with `generator.encoder_max_tokens`; `tokenizer` is the encoder's own (any Hugging Face one), or
+    any counter. Raises BudgetError for a limit that is no whole number above 0.
+    """
+
+    __slots__ = ("_terms",)
+
+    def __init__(self, cfg: Configured, tokenizer: object) -> None:
+        budget = Budget(cfg.generator.encoder_max_tokens, counter=counter_of(tokenizer))
+        self._terms = Terms.of(budget, plain, Refuse(), QuestionChunks())
+
+    def build(self, question: str, accepted_chunks: Sequence[str]) -> str:
+        """The prompt: never above the limit as the tokenizer counts it, special tokens included.
+
+        Chunks are kept from the first on, and the first that does not fit ends the filling; with none, a placeholder
+        line stands in. Changes nothing that it is given. Raises ContextLengthError where not even the placeholder fits.
+        """
+        if isinstance(accepted_chunks, str):
+            raise PromptError("accepted_chunks is a text: pass a list of texts")
+        chunks = tuple(
+            Document(checked_text(chunk, field=f"accepted_chunks[{place}]"), type="chunk")
+            for place, chunk in enumerate(accepted_chunks)
+        )
+        asked = {"role": "user", "content": checked_text(question, field="question")}
+        context = emit(fit(Draft(Regions(documents=chunks), History.of([asked])), self._terms))
+        return cast("dict[str, str]", context.messages[0])["content"]

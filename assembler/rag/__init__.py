@@ -1,0 +1,68 @@
+"""Prompts of numbered sources: the RAG source system's names over the one pipeline, and what its readers ask for next.
+
+    from assembler.rag import PromptBuilder, RetrievalResult, citation_report
+
+The same in an `Assembler`: `Assembler(budget, strategy=CitedSources(order=Order.EDGES_FIRST))`.
+"""
+
+from assembler.passages.duplicates import AlikeTexts, Duplicates, SameText, SimilarVectors
+from assembler.passages.layout import Headings, PlainSources, SourceLayout, TaggedSources
+from assembler.passages.merging import MergeNeighbours
+from assembler.passages.ordering import Order
+from assembler.passages.selection import Best, Candidate, Diverse, Everything, Greedy, Selection
+from assembler.passages.templates import MULTI_HOP, SINGLE_HOP, SYSTEM_INSTRUCTIONS, QuestionTemplate
+from assembler.rag.citation_report import CitationReport, Quote, Sentence, citation_report
+from assembler.rag.citations import Citation, parse_citations
+from assembler.rag.context_optimizer import ContextOptimizer, OptimizationStats
+from assembler.rag.prompt_builder import PromptBuilder, PromptComponents
+from assembler.rag.reserve import FixedReserve, OutputReserve, ReserveByQuestion
+from assembler.rag.result import RetrievalResult, read_results
+from assembler.rag.settings import Settings
+from assembler.rag.source_formatter import SourceFormatter, SourceMapping
+from assembler.rag.token_budget import BudgetInfo, TokenBudgetManager
+from assembler.strategies.cited_sources import CitedSources, Placement
+
+__all__ = [
+    "MULTI_HOP",
+    "SINGLE_HOP",
+    "SYSTEM_INSTRUCTIONS",
+    "AlikeTexts",
+    "Best",
+    "BudgetInfo",
+    "Candidate",
+    "Citation",
+    "CitationReport",
+    "CitedSources",
+    "ContextOptimizer",
+    "Diverse",
+    "Duplicates",
+    "Everything",
+    "FixedReserve",
+    "Greedy",
+    "Headings",
+    "MergeNeighbours",
+    "OptimizationStats",
+    "Order",
+    "OutputReserve",
+    "Placement",
+    "PlainSources",
+    "PromptBuilder",
+    "PromptComponents",
+    "QuestionTemplate",
+    "Quote",
+    "ReserveByQuestion",
+    "RetrievalResult",
+    "SameText",
+    "Selection",
+    "Sentence",
+    "Settings",
+    "SimilarVectors",
+    "SourceFormatter",
+    "SourceLayout",
+    "SourceMapping",
+    "TaggedSources",
+    "TokenBudgetManager",
+    "citation_report",
+    "parse_citations",
+    "read_results",
+]

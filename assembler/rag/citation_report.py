@@ -1,0 +1,147 @@
+"""What an answer cites, sentence by sentence, held against the sources that it was given. Knows no model."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias, TypeVar, cast
+
+import attrs
+
+from assembler.context import Context
+from assembler.rag.citations import Citation, parse_citations
+from assembler.rag.prompt_builder import PromptComponents
+from assembler.rag.quotes import plain_words, quote_spans, says
+from assembler.rag.sentences import Span, sentence_spans
+
+_T = TypeVar("_T")
+
+Cited: TypeAlias = PromptComponents | Context | Mapping[int, str]
+"""What an answer was given: a prompt, a context of `CitedSources`, or the texts by their numbers."""
+
+
+@attrs.frozen
+class Quote:
+    """A direct quote: where it stands, marks excluded, and the sources that say it.
+
+    `confirmed` are sources that its sentence cites, or any where it cites none; `elsewhere` are others that say it,
+    looked for only where no cited one does.
+    """
+
+    start: int
+    end: int
+    confirmed: tuple[int, ...]
+    elsewhere: tuple[int, ...] = ()
+
+
+@attrs.frozen
+class Sentence:
+    """One sentence: its span in characters, its markers, and its quotes."""
+
+    start: int
+    end: int
+    citations: tuple[Citation, ...] = ()
+    quotes: tuple[Quote, ...] = ()
+
+    @property
+    def sources(self) -> tuple[int, ...]:
+        """The sources that it cites, each once, in order."""
+        return tuple(dict.fromkeys(number for one in self.citations for number in one.sources))
+
+
+@attrs.frozen
+class CitationReport:
+    """Every sentence of an answer with what it cites. Holds spans and numbers, no text."""
+
+    sentences: tuple[Sentence, ...]
+    unused: tuple[int, ...]
+    """The sources that no sentence cites."""
+
+    @property
+    def used(self) -> tuple[int, ...]:
+        """The sources that are cited, in order of their numbers."""
+        return tuple(sorted({number for sentence in self.sentences for number in sentence.sources}))
+
+    @property
+    def uncited(self) -> tuple[Sentence, ...]:
+        """The sentences that cite no source that was issued."""
+        return tuple(sentence for sentence in self.sentences if not sentence.sources)
+
+    @property
+    def suspect(self) -> tuple[Citation, ...]:
+        """The markers with a number that was never issued, or with none that can be read."""
+        every = (one for sentence in self.sentences for one in sentence.citations)
+        return tuple(one for one in every if one.unknown or one.unread)
+
+    @property
+    def unconfirmed(self) -> tuple[Quote, ...]:
+        """The quotes that no source cited beside them says."""
+        return tuple(quote for sentence in self.sentences for quote in sentence.quotes if not quote.confirmed)
+
+
+def citation_report(answer: str, prompt: Cited) -> CitationReport:
+    """Every sentence mapped to the sources that it cites, with spans.
+
+    Linear in the answer, and one search of each cited source for each different quote. Raises TypeError for a prompt
+    that holds no sources.
+    """
+    texts = {number: plain_words(text) for number, text in sources_of(prompt).items()}
+    markers = parse_citations(answer, texts.keys())
+    quoted = list(quote_spans(answer))
+    spans = sentence_spans(answer, [(one.start, one.end) for one in markers], quoted)
+    citations = _by_sentence(spans, [(one.start, one) for one in markers])
+    quotes = _by_sentence(spans, [(span[0], span) for span in quoted])
+    search = _Search(answer, texts)
+    sentences = tuple(
+        _sentence(span, citations.get(at, []), quotes.get(at, []), search) for at, span in enumerate(spans)
+    )
+    cited = {number for sentence in sentences for number in sentence.sources}
+    return CitationReport(sentences, tuple(number for number in texts if number not in cited))
+
+
+def sources_of(prompt: Cited) -> dict[int, str]:
+    """The text of each source by its number, as the answer's author was given it, unescaped."""
+    if isinstance(prompt, Mapping):
+        return dict(prompt)
+    context = prompt.assembled if isinstance(prompt, PromptComponents) else prompt
+    if not isinstance(cast(object, context), Context):
+        raise TypeError(f"expected PromptComponents, a Context or a mapping, got {type(prompt).__name__}")
+    return {number: source.text for number, source in enumerate(context.sources, 1)}
+
+
+@attrs.frozen(eq=False)
+class _Search:
+    answer: str
+    texts: Mapping[int, str]
+    known: dict[tuple[str, int], bool] = attrs.field(factory=dict[tuple[str, int], bool])
+
+    def among(self, quote: str, numbers: Sequence[int]) -> tuple[int, ...]:
+        return tuple(number for number in numbers if self._says(number, quote))
+
+    def _says(self, number: int, quote: str) -> bool:
+        key = (quote, number)
+        if key not in self.known:
+            self.known[key] = says(self.texts[number], quote)
+        return self.known[key]
+
+
+def _sentence(span: Span, citations: Sequence[Citation], quotes: Sequence[Span], search: _Search) -> Sentence:
+    sentence = Sentence(*span, citations=tuple(citations))
+    cited = sentence.sources or tuple(search.texts)
+    return attrs.evolve(sentence, quotes=tuple(_quote(quote, cited, search) for quote in quotes))
+
+
+def _quote(span: Span, cited: Sequence[int], search: _Search) -> Quote:
+    text = search.answer[slice(*span)]
+    confirmed = search.among(text, cited)
+    others = () if confirmed else search.among(text, [number for number in search.texts if number not in cited])
+    return Quote(*span, confirmed=confirmed, elsewhere=others)
+
+
+def _by_sentence(spans: Sequence[Span], items: Iterable[tuple[int, _T]]) -> dict[int, list[_T]]:
+    """The items by the sentence in which they begin; one before the first sentence belongs to it."""
+    starts = [start for start, _ in spans]
+    grouped: dict[int, list[_T]] = {}
+    for place, item in items:
+        grouped.setdefault(max(bisect_right(starts, place) - 1, 0), []).append(item)
+    return grouped

@@ -1,0 +1,137 @@
+"""`ContextOptimizer`: the source system's face of `CitedSources` without a prompt around it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import TypedDict, cast
+
+import attrs
+
+from assembler.draft import Regions
+from assembler.knowledge import Document
+from assembler.passages.duplicates import SIMILAR, SameText, SimilarVectors
+from assembler.passages.passage import of
+from assembler.pricing import Piece
+from assembler.rag.result import RetrievalResult, as_document, read_results
+from assembler.rag.token_budget import ENCODING
+from assembler.strategies import Rendered
+from assembler.strategies.cited_sources import FRAME, CitedSources, Placement
+from budgets import TokenCounter, Tokens, memoised, tiktoken_counter
+from budgets.numbers import whole
+
+_LOG = logging.getLogger("assembler.rag")
+
+
+class OptimizationStats(TypedDict):
+    """What `get_optimization_stats` answers. Rates are percentages of the original, to two places."""
+
+    original_count: int
+    optimized_count: int
+    removed_count: int
+    removal_rate: float
+    original_tokens: Tokens
+    optimized_tokens: Tokens
+    token_reduction: Tokens
+    token_reduction_rate: float
+
+
+@attrs.frozen(eq=False)
+class _SourcesAlone:
+    """A `Space` that holds sources and nothing around them."""
+
+    budget: Tokens
+    count: TokenCounter
+    question: str | None = None
+
+    def price(self, piece: Piece) -> Tokens:
+        return self.count(piece.text)
+
+    def left(self, rendered: Rendered) -> Tokens:
+        texts = [piece.text for piece in rendered.pieces if piece.name not in FRAME]
+        if getattr(self.count, "additive_at_tag_seams", False):
+            return self.budget - sum(map(self.count, texts))
+        return self.budget - self.count("".join(texts))
+
+
+class ContextOptimizer:
+    """Duplicates out, what does not fit out, the rest in an order that is read.
+
+    `similarity_threshold` is the cosine above which two chunks say the same. `strategy` replaces all of it by a
+    `CitedSources` of the caller's own, which then has its own rule for duplicates. `counter` as elsewhere; cl100k_base
+    without one.
+    """
+
+    def __init__(
+        self,
+        similarity_threshold: float = SIMILAR,
+        *,
+        strategy: CitedSources | None = None,
+        counter: TokenCounter | None = None,
+    ) -> None:
+        rules = (SameText(), SimilarVectors(similarity_threshold))
+        chosen = CitedSources(duplicates=rules) if strategy is None else strategy
+        self.similarity_threshold = similarity_threshold
+        self.strategy = attrs.evolve(chosen, placement=Placement.QUESTION)
+        self._counter = memoised(tiktoken_counter(ENCODING) if counter is None else counter)
+
+    def optimize(self, retrieval_results: Sequence[object], context_budget: Tokens) -> list[object]:
+        """The very results that go in, in reading order; neighbours that were merged come as a `RetrievalResult`.
+
+        Their blocks, numbers and rules included, cost `context_budget` at most; below 0 keeps none. Warns where there
+        are results and no embeddings: then only equal texts are duplicates.
+        """
+        given = list(retrieval_results)
+        documents = [as_document(result) for result in read_results(given)]
+        warn_without_embeddings(self.strategy, documents)
+        space = _SourcesAlone(whole(context_budget, "context_budget"), self._counter)
+        rendered = self.strategy.choose(Regions(documents=tuple(documents)), space)
+        mine = {id(document): result for document, result in zip(documents, given, strict=True)}
+        return [mine[id(source)] if id(source) in mine else _as_result(source) for source in rendered.sources]
+
+    def get_optimization_stats(
+        self, original_results: Sequence[object], optimized_results: Sequence[object]
+    ) -> OptimizationStats:
+        """How many results and tokens are gone. A result's tokens are those of its block without the number."""
+        before, after = self._tokens(original_results), self._tokens(optimized_results)
+        removed = len(original_results) - len(optimized_results)
+        return OptimizationStats(
+            original_count=len(original_results),
+            optimized_count=len(optimized_results),
+            removed_count=removed,
+            removal_rate=percentage(removed, len(original_results)),
+            original_tokens=before,
+            optimized_tokens=after,
+            token_reduction=before - after,
+            token_reduction_rate=percentage(before - after, before),
+        )
+
+    def _tokens(self, results: Sequence[object]) -> Tokens:
+        body: Callable[[Document], str] = self.strategy.layout.body
+        return sum(self._counter(body(as_document(result))) for result in read_results(results))
+
+
+def warn_without_embeddings(strategy: CitedSources, documents: Sequence[Document]) -> None:
+    """One warning where the strategy compares vectors and no document has one."""
+    compares = any(isinstance(rule, SimilarVectors) for rule in strategy.duplicates)
+    if compares and documents and all(document.embedding is None for document in documents):
+        _LOG.warning("No embeddings, skipping deduplication by similarity")
+
+
+def percentage(part: float, whole_: float) -> float:
+    """`part` of `whole_` in percent, to two places; 0 of nothing."""
+    return round(100 * part / whole_, 2) if whole_ > 0 else 0.0
+
+
+def _as_result(document: Document) -> RetrievalResult:
+    page = of(document, "page_number")
+    return RetrievalResult(
+        document.text,
+        score=document.score or 0.0,
+        chunk_id=cast("str | None", of(document, "chunk_id")),
+        document_id=cast("str | None", of(document, "document_id")),
+        document_filename=document.source,
+        section_title=cast("str | None", of(document, "section_title")),
+        page_number=page if isinstance(page, int | str) else None,
+        metadata=document.metadata,
+    )

@@ -1,0 +1,152 @@
+"""What a retriever found, however it says so. Knows the names that frameworks use; imports none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+import attrs
+
+from assembler.errors import PromptError
+from assembler.knowledge import Document
+from assembler.text import checked_text
+
+
+@attrs.frozen
+class RetrievalResult:
+    """One retrieved chunk. `metadata` may hold `chunk_index`, `section_path` and whatever else the retriever knows."""
+
+    content: str = attrs.field(repr=False)
+    score: float = 0.0
+    chunk_id: str | None = None
+    document_id: str | None = None
+    document_filename: str | None = None
+    section_title: str | None = None
+    page_number: int | str | None = None
+    embedding: Sequence[float] | None = attrs.field(default=None, repr=False, eq=False)
+    metadata: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
+
+
+# The names under which frameworks keep each field; the first that holds something wins.
+_NAMES: dict[str, tuple[str, ...]] = {
+    "content": ("content", "page_content", "text", "chunk", "document", "body"),
+    "score": ("score", "relevance_score", "similarity", "_score"),
+    "chunk_id": ("chunk_id", "id", "node_id", "id_"),
+    "document_id": ("document_id", "doc_id", "ref_doc_id"),
+    "document_filename": ("document_filename", "filename", "file_name", "source", "file_path", "title"),
+    "section_title": ("section_title", "section", "heading"),
+    "page_number": ("page_number", "page", "page_label"),
+    "embedding": ("embedding", "vector", "values"),
+}
+_PAIR = 2
+
+
+def read_results(results: object) -> list[RetrievalResult]:
+    """Every result as a `RetrievalResult`, in order. Raises PromptError naming the place of one that holds no text.
+
+    Understood: RetrievalResult; dicts and objects with its field names or those of `_NAMES`, on themselves or in their
+    `metadata`; `(document, score)` pairs as LangChain's `similarity_search_with_score` gives them; a node with a score
+    as LlamaIndex gives it. A score that is missing is 0.
+    """
+    if not _listed(results):
+        raise PromptError(f"retrieval results: expected a list, got {type(results).__name__}; pass [result] for one")
+    return [_read(result, place) for place, result in enumerate(cast("Iterable[object]", results))]
+
+
+def _listed(results: object) -> bool:
+    return isinstance(results, Iterable) and not isinstance(results, str | bytes | Mapping)
+
+
+def _read(result: object, place: int) -> RetrievalResult:
+    if isinstance(result, RetrievalResult):
+        return result
+    if _is_pair(result):
+        item, score = cast("tuple[object, object]", result)
+        return attrs.evolve(_read(item, place), score=_score(score, place))
+    node = _field(result, "node")
+    if node is not None and _content(node) is not None:
+        return attrs.evolve(_read(node, place), score=_score(_field(result, "score"), place))
+    text = _content(result)
+    if text is None:
+        raise PromptError(
+            f"retrieval result {place} ({type(result).__name__}) has no text; "
+            "pass a RetrievalResult, or a dict or object with 'content'"
+        )
+    metadata = _field(result, "metadata")
+    extra: Mapping[str, Any] = cast("Mapping[str, Any]", metadata) if isinstance(metadata, Mapping) else {}
+    found = {name: _first(result, extra, names) for name, names in _NAMES.items() if name != "content"}
+    return RetrievalResult(
+        content=checked_text(text, field=f"retrieval result {place}"),
+        score=_score(found["score"], place),
+        chunk_id=_text(found["chunk_id"]),
+        document_id=_text(found["document_id"]),
+        document_filename=_text(found["document_filename"]),
+        section_title=_text(found["section_title"]),
+        page_number=found["page_number"] if isinstance(found["page_number"], int | str) else None,
+        embedding=found["embedding"],
+        metadata=extra or None,
+    )
+
+
+def _is_pair(result: object) -> bool:
+    return isinstance(result, tuple) and len(cast("tuple[object, ...]", result)) == _PAIR
+
+
+def _field(item: object, name: str) -> object:
+    if isinstance(item, Mapping):
+        return cast("Mapping[str, object]", item).get(name)
+    return getattr(item, name, None)
+
+
+def _content(item: object) -> str | None:
+    """The text; `get_content()` is how LlamaIndex's nodes say it."""
+    if isinstance(item, str):
+        return item
+    get_content = getattr(item, "get_content", None)
+    if callable(get_content):
+        said = get_content()
+        return said if isinstance(said, str) else None
+    return next((text for name in _NAMES["content"] if isinstance(text := _field(item, name), str)), None)
+
+
+def _first(item: object, metadata: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+    if isinstance(item, str):
+        return None
+    own = (_field(item, name) for name in names)
+    return next(
+        (value for value in (*own, *map(metadata.get, names)) if value is not None and not callable(value)), None
+    )
+
+
+def _score(value: object, place: int) -> float:
+    if value is None:
+        return 0.0
+    try:
+        return float(cast(float, value))
+    except (TypeError, ValueError, OverflowError):
+        raise PromptError(
+            f"score of retrieval result {place} is no number ({type(value).__name__}); leave it out where there is none"
+        ) from None
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def as_document(result: RetrievalResult) -> Document:
+    """A result as a document of the knowledge region: fields that the tag has no place for go into its metadata."""
+    metadata = {
+        **(result.metadata or {}),
+        "chunk_id": result.chunk_id,
+        "document_id": result.document_id,
+        "section_title": result.section_title,
+        "page_number": result.page_number,
+    }
+    return Document(
+        text=checked_text(result.content, field="retrieval result"),
+        type="source",
+        source=result.document_filename,
+        score=result.score,
+        embedding=result.embedding,
+        metadata=metadata,
+    )

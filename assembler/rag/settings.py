@@ -1,0 +1,61 @@
+"""The settings that the RAG source system reads from the environment. Read once, when a face is made; never later."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+
+import attrs
+
+from budgets import BudgetError, Tokens
+
+MODEL = "gemini-1.5-pro-latest"
+MODEL_MAX_TOKENS: Tokens = 1_048_576
+MAX_OUTPUT_TOKENS: Tokens = 8_192
+TEMPERATURE = 0.1
+"""The source system's own defaults."""
+
+
+@attrs.frozen
+class Settings:
+    """The model, its window, what is reserved for the answer, and the temperature, which is only carried through."""
+
+    generation_model: str = MODEL
+    model_max_tokens: Tokens = MODEL_MAX_TOKENS
+    max_output_tokens: Tokens = MAX_OUTPUT_TOKENS
+    temperature: float = TEMPERATURE
+
+
+def settings_from(environment: Mapping[str, str] | None = None) -> Settings:
+    """The settings in GENERATION_MODEL, MODEL_MAX_TOKENS, MAX_OUTPUT_TOKENS and TEMPERATURE, each with its default.
+
+    An empty variable is one that is not set. Raises BudgetError naming the variable that is no number.
+    """
+    given = os.environ if environment is None else environment
+    return Settings(
+        generation_model=given.get("GENERATION_MODEL", "").strip() or MODEL,
+        model_max_tokens=_tokens(given, "MODEL_MAX_TOKENS", MODEL_MAX_TOKENS),
+        max_output_tokens=_tokens(given, "MAX_OUTPUT_TOKENS", MAX_OUTPUT_TOKENS),
+        temperature=_temperature(given.get("TEMPERATURE", "").strip()),
+    )
+
+
+def _tokens(given: Mapping[str, str], name: str, default: Tokens) -> Tokens:
+    text = given.get(name, "").strip()
+    if not text:
+        return default
+    digits = text.replace("_", "").replace(",", "")
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 12):
+        raise BudgetError(f"environment variable {name} is no whole number of tokens; write digits, such as {default}")
+    return int(digits)
+
+
+def _temperature(text: str) -> float:
+    try:
+        number = float(text) if text else TEMPERATURE
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and number >= 0):
+        raise BudgetError("environment variable TEMPERATURE is no number of 0 or more; write one, such as 0.1")
+    return number

@@ -1,0 +1,97 @@
+"""`SourceFormatter`: the source system's face of `assembler.passages.layout`. Knows text; knows no tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias, TypeVar
+
+from assembler.errors import PromptError
+from assembler.knowledge import Document
+from assembler.passages.layout import RULE, PlainSources
+from assembler.passages.passage import of
+from assembler.rag.result import RetrievalResult, as_document, read_results
+
+_T = TypeVar("_T")
+
+DocumentInfo: TypeAlias = dict[str, list[Any]]
+SourceMapping: TypeAlias = dict[int, dict[str, Any]]
+"""Source number → `chunk_id`, `document_id`, `page`; `chunk_ids` too where neighbours were merged."""
+
+_LAYOUT = PlainSources()
+
+
+class SourceFormatter:
+    """Writes sources as `[Source 1]`, document, section, page, content. All methods are static and pure."""
+
+    @staticmethod
+    def format_source(
+        source_number: int,
+        content: str,
+        document_filename: str | None = None,
+        section_title: str | None = None,
+        page_number: int | str | None = None,
+    ) -> str:
+        """One source without a rule around it. What is None or empty has no line."""
+        result = RetrievalResult(
+            content, document_filename=document_filename, section_title=section_title, page_number=page_number
+        )
+        return _LAYOUT.heading(source_number).removeprefix(RULE) + _LAYOUT.body(as_document(result)).removesuffix(
+            "\n\n"
+        )
+
+    @staticmethod
+    def format_sources(
+        contents: Sequence[str],
+        document_filenames: Sequence[str | None] | None = None,
+        section_titles: Sequence[str | None] | None = None,
+        page_numbers: Sequence[int | str | None] | None = None,
+    ) -> str:
+        """The sources numbered from 1, a rule between two. Raises PromptError for lists of unequal length."""
+        count = len(contents)
+        filenames = _column(document_filenames, "document_filenames", count)
+        titles = _column(section_titles, "section_titles", count)
+        pages: Sequence[int | str | None] = _column(page_numbers, "page_numbers", count)
+        blocks = (
+            SourceFormatter.format_source(at + 1, contents[at], filenames[at], titles[at], pages[at])
+            for at in range(count)
+        )
+        return f"\n\n{RULE}".join(blocks)
+
+    @staticmethod
+    def extract_document_info(retrieval_results: Sequence[object]) -> DocumentInfo:
+        """The columns that `format_sources` takes, by its parameters' names."""
+        results = read_results(retrieval_results)
+        return {
+            "contents": [result.content for result in results],
+            "document_filenames": [result.document_filename for result in results],
+            "section_titles": [result.section_title for result in results],
+            "page_numbers": [result.page_number for result in results],
+        }
+
+    @staticmethod
+    def create_source_mapping(retrieval_results: Sequence[object]) -> SourceMapping:
+        """Which chunk each number means, the results being numbered from 1 in the order given."""
+        return mapping_of([as_document(result) for result in read_results(retrieval_results)])
+
+
+def mapping_of(documents: Sequence[Document]) -> SourceMapping:
+    """Which chunk each source number means."""
+    return {number: _entry(document) for number, document in enumerate(documents, 1)}
+
+
+def _entry(document: Document) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "chunk_id": of(document, "chunk_id"),
+        "document_id": of(document, "document_id"),
+        "page": of(document, "page_number"),
+    }
+    merged = of(document, "chunk_ids")
+    return entry if merged is None else {**entry, "chunk_ids": merged}
+
+
+def _column(values: Sequence[_T | None] | None, name: str, count: int) -> Sequence[_T | None]:
+    if values is None:
+        return [None] * count
+    if len(values) != count:
+        raise PromptError(f"{name} has {len(values)} entries for {count} contents: give one for each, None for unknown")
+    return values
