@@ -48,7 +48,7 @@ REQUESTS = st.dictionaries(st.sampled_from(["messages", "input", "contents", "to
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(request=REQUESTS)
 def test_no_json_makes_it_raise(dialect: str, request: Request) -> None:
     for model in (None, "claude-opus-4-8", "gemini-3-pro"):
@@ -73,7 +73,7 @@ def bent(draw: st.DrawFn, dialect: str) -> Request:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_no_single_wrong_value_makes_it_raise(dialect: str, data: st.DataObject) -> None:
     verify(data.draw(bent(dialect)), dialect=dialect)
@@ -182,11 +182,11 @@ def test_twice_the_history_is_twice_the_work(dialect: str, part: str) -> None:
         kept = {"whole": turns, "answers_only": turns[2:3], "calls_only": turns[1:2]}[part]
         return {**base, key: kept * times}
 
-    assert lines_run(request(80), dialect) <= 2.2 * lines_run(request(40), dialect)
+    assert lines_run(request(30), dialect) <= 2.2 * lines_run(request(15), dialect)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_no_violation_quotes_a_message(dialect: str, data: st.DataObject) -> None:
     secret = "SECRET-of-the-user"

@@ -35,7 +35,7 @@ def turns_of(request: Request, dialect: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(conversation=conversations())
 def test_a_valid_conversation_breaks_nothing(dialect: str, conversation: Conversation) -> None:
     request = SPELLINGS[dialect](conversation)
@@ -44,7 +44,7 @@ def test_a_valid_conversation_breaks_nothing(dialect: str, conversation: Convers
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(conversation=conversations())
 def test_a_request_is_left_as_it_was(dialect: str, conversation: Conversation) -> None:
     request = SPELLINGS[dialect](conversation)
@@ -196,7 +196,7 @@ def test_one_mutation_breaks_the_rule_that_forbids_it(mutate: Callable[[list[Req
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(conversation=conversations(), data=st.data())
 def test_a_lost_answer_never_goes_unseen(dialect: str, conversation: Conversation, data: st.DataObject) -> None:
     request = SPELLINGS[dialect](conversation)
@@ -208,7 +208,7 @@ def test_a_lost_answer_never_goes_unseen(dialect: str, conversation: Conversatio
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(conversation=conversations(), cut=st.integers(1, 12))
 def test_cutting_the_oldest_messages_is_seen_when_it_orphans_an_answer(
     dialect: str, conversation: Conversation, cut: int
