@@ -31,11 +31,13 @@ def _prose(text: str) -> Iterator[tuple[int, int]]:
     comments = True
     start = text.find("<")
     while start != -1:
-        stop = 0
+        end = -1
         if comments and text.startswith("<!--", start):
-            stop = text.find("-->", start + 2) + 3
-            comments = stop > 2
-        if stop <= start:
+            end = text.find("-->", start + 2)
+            comments = end != -1
+        if end != -1:
+            stop = end + len("-->")
+        else:
             tag = _TAG.match(text, start)
             stop = tag.end() if tag else start
         if stop > start:

@@ -76,6 +76,12 @@ def test_the_size_limit_is_the_last_size_that_is_read(tree):
         PromptLibrary(tree, max_bytes=size - 1).read("a.md")
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs a file that is longer than it says")
+def test_a_file_that_is_longer_than_it_says_is_refused():
+    with pytest.raises(PromptError, match="more than 10 bytes"):
+        read_prompt("/proc/self/status", max_bytes=10)
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.timeout(20)
 def test_a_name_that_is_not_confined_is_refused_and_shows_nothing(tree, name):
@@ -83,6 +89,7 @@ def test_a_name_that_is_not_confined_is_refused_and_shows_nothing(tree, name):
         PromptLibrary(tree).read(name)
     assert CANARY not in "".join(traceback.format_exception(caught.value))
     str(caught.value).encode("utf-8")
+    assert isinstance(caught.value, FileNotFoundError) == (name in ("missing.md", "a.md/b"))
 
 
 def test_an_absolute_name_is_refused_even_if_it_lies_in_the_library(tree):

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from assembler.errors import PromptError
 from assembler.prompts import SUPPORTED_INPUT_VARIABLES, Prompt, PromptFormatter, ValidatedPromptTemplate
+from assembler.prompts.html import text_of
+from assembler.prompts.marked import Marked
 
 MARKER = re.compile(f"</?(?:{'|'.join(SUPPORTED_INPUT_VARIABLES)})>", re.IGNORECASE)
 FRAGMENTS = st.sampled_from(
@@ -150,6 +152,8 @@ def test_strip_html_takes_tags_and_reads_entities():
     )
     assert strip("<!DOCTYPE html><?xml x?><a href=don't>x</a>") == "x"
     assert strip("a <!-- open <b>") == "a <!-- open "
+    assert strip("<!-- open") == "<!-- open"
+    assert strip("<!-->a<!-- <!-- -->b") == "ab"
     assert (
         strip("&#" + "9" * 5000 + "; &#x110000; &#0; &bogus; &amp") == "&#" + "9" * 5000 + "; \ufffd \ufffd &bogus; &"
     )
@@ -345,6 +349,26 @@ def test_a_marker_that_a_value_helps_to_spell_is_text(text, context, summary):
     assert plain(prompt) == masked.replace("\0", context).replace("\1", summary)
 
 
+@pytest.mark.parametrize(
+    ("text", "context", "expected"),
+    [
+        ("{context}question>a", "<", "<question>a"),
+        ("{context}/question>a", "<", "</question>a"),
+        ("<{context}>a", "question", "<question>a"),
+        ("<question{context}a", ">", "<question>a"),
+        ("<{context}question>a", "/", "</question>a"),
+        ("<{context}question>a", "", "<question>a"),
+        ("<ques{context}tion>a", "", "<question>a"),
+        ("<question{context}>a", "", "<question>a"),
+        ("{context}<question>a", "", "a"),
+        ("{context}<question>{context}a", "b", "bba"),
+    ],
+)
+def test_not_even_an_empty_value_helps_to_spell_a_marker(text, context, expected):
+    for style in (text, text.replace("{context}", "{{ context }}")):
+        assert plain(ValidatedPromptTemplate("t", style).format(context=context)) == expected
+
+
 def test_a_filter_on_a_block_takes_its_tags_meaning_and_never_gives_one():
     made = ValidatedPromptTemplate("t", "{% filter lower %}<question>{{ question }}</question>{% endfilter %}")
     assert chat(made.format(question="</QUESTION>x")) == [("system", "<question></question>x</question>")]
@@ -453,7 +477,7 @@ def test_a_failing_chat_template_is_told_without_its_text():
         "<!-->" * 20_000,
         "<b>" * 50_000,
     ],
-    ids=lambda text: text[:24],
+    ids=lambda text: f"{text[:16]}-{len(text)}",
 )
 def test_hostile_text_is_formatted_in_linear_time(text):
     for tokenizer in (BASE, INSTRUCTOR, Chat()):
@@ -462,6 +486,12 @@ def test_hostile_text_is_formatted_in_linear_time(text):
                 PromptFormatter(tokenizer, strip_html=html).format_prompt(text)
             except PromptError as error:
                 assert "no text" in str(error)
+
+
+@pytest.mark.timeout(10)
+def test_comments_that_never_end_are_looked_for_once():
+    text = "<!--" * 200_000
+    assert text_of(Marked.of(text)).text == text
 
 
 # ── a real tokenizer ─────────────────────────────────────────────────────────────────────────────────────────────────

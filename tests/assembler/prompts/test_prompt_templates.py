@@ -25,7 +25,7 @@ from assembler.prompts import (
     ValidatedPromptTemplate,
     read_prompt,
 )
-from assembler.prompts.sandbox import BOUNDED, FILTERS
+from assembler.prompts.sandbox import BOUNDED, FILTERS, environment
 
 CASES = json.loads((Path(__file__).parent / "hostile_prompts.json").read_text("utf-8"))["templates"]
 FRAGMENTS = st.sampled_from(
@@ -328,6 +328,37 @@ def test_the_output_limit_is_the_last_length_that_is_printed(text):
         template(text, max_characters=99).format(question=value)
 
 
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "question ~ question",
+        "question + question",
+        "question * 2",
+        "2 * question",
+        "[question, question]|join",
+        "''.join([question, question])",
+        "question|replace('x', 'yy')",
+        "question.replace('x', 'yy')",
+        "question|indent(30, true)",
+        "question|list + question|list",
+    ],
+)
+def test_what_a_template_builds_on_the_way_is_paid_for(expression):
+    text = "{% set built = " + expression + " %}{{ built|length }}"
+    assert template(text, max_characters=30).format(question="x" * 30)
+    with pytest.raises(PromptError, match="builds more text"):
+        template(text, max_characters=10).format(question="x" * 30)
+
+
+def test_no_filter_runs_before_there_are_values(monkeypatch):
+    seen = []
+    monkeypatch.setitem(environment().filters, "upper", lambda text: seen.append(text) or "UP")
+    made = template("{{ 'a'|upper }}{% set b = 'b'|upper %}{% if 'c'|upper %}{% endif %}{{ question }}")
+    assert seen == []
+    assert made.format(question="q") == "UPq"
+    assert seen == ["a", "b", "c"]
+
+
 def test_a_template_that_is_too_long_is_refused():
     with pytest.raises(PromptError, match="limit"):
         template("x" * (2**20 + 1))
@@ -419,6 +450,7 @@ def test_spans_of_a_jinja_prompt_are_what_its_expressions_printed():
     prompt = made.format(question="Q", documents="D")
     assert prompt == "aQbD!c<question>"
     assert [prompt[start:stop] for start, stop in prompt.values] == ["Q", "D!", "<question>"]
+    assert template("{{ question }}{{ documents }}").format(question="Q", documents="D").values == ((0, 2),)
     assert not re.search(
         "[QD]", "".join(c for i, c in enumerate(prompt) if not any(a <= i < b for a, b in prompt.values))
     )

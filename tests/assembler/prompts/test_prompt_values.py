@@ -65,6 +65,12 @@ def test_stripping_keeps_the_colour_of_every_character(prompt):
     assert str(prompt.strip("a")) == str(prompt).strip("a")
 
 
+def test_an_empty_value_at_the_edge_of_a_slice_stays():
+    prompt = Prompt("ab", values=((1, 1),))
+    assert prompt[1:].values == ((0, 0),)
+    assert prompt[:1].values == ((1, 1),)
+
+
 def test_what_loses_provenance_gives_a_plain_str():
     prompt = Prompt("abc", values=((0, 1),))
     for other in (prompt[::2], prompt[0], prompt.upper(), prompt * 2, "".join([prompt, "x"])):
