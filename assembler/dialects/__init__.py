@@ -14,6 +14,7 @@ from types import ModuleType
 from assembler.dialects.dialect import Dialect, Opening
 
 openai_chat: Dialect
+openai_responses: Dialect
 plain: Dialect
 
 _NAMES = tuple(name for name, kind in __annotations__.items() if kind == "Dialect")

@@ -10,6 +10,7 @@ from assembler.messages.dicts import read_dict
 from assembler.messages.gemini import read_gemini
 from assembler.messages.message import Message
 from assembler.messages.objects import is_message_object, read_object, spelled
+from assembler.messages.responses import is_item, read_item
 
 
 def read_message(raw: object, index: int) -> Message:
@@ -21,6 +22,8 @@ def read_message(raw: object, index: int) -> Message:
         fields = cast("Mapping[str, Any]", raw)
         if "parts" in fields and "content" not in fields:
             return read_gemini(fields, index=index)
+        if is_item(fields):
+            return read_item(fields, index=index)
         return read_dict(fields, index=index)
     if isinstance(raw, tuple | list):
         return _read_pair(cast("tuple[object, ...]", raw), index)

@@ -1,0 +1,221 @@
+"""OpenAI Responses: how its requests are read, billed and written.
+
+Rules and 400 texts: OpenAI API reference, /v1/responses, and public issue threads, read 2026-11. The bill:
+`assembler.dialects.openai_pricing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import attrs
+
+from assembler.dialects.dialect import Opening
+from assembler.dialects.openai_pricing import (
+    Family,
+    family_of,
+    price_calls,
+    price_one_tool,
+    price_parallel_tool_calls,
+    price_response_format,
+    price_tool_choice,
+    price_tools,
+)
+from assembler.dialects.responses_wire import flat_definition, input_items
+from assembler.errors import ConversationError, UnsupportedContentError
+from assembler.layout import Layout
+from assembler.messages import Call, Media, Message, Opaque, Part, Result, Thinking, read_message
+from assembler.messages.responses import joined, sendable
+from assembler.pricing import NOTHING, FixedPrices, Piece, price_pieces
+from assembler.tools import Tool, read_tools
+from assembler.turns import head_length
+from budgets import Count, Grade, TokenCounter, Tokens
+from budgets.count import total
+
+ROLE = 1
+"""Tokens of any role word: each is one token in both vocabularies."""
+
+_OWNED = ("instructions", "input", "tools")
+_STORED = ("previous_response_id", "conversation", "prompt")
+"""With one of these the server adds items that the request does not show, and bills them."""
+
+_SEALED_BYTES_PER_TOKEN = (4, 2)
+"""Bytes of reasoning behind a token, typically and at the least: a guess, from the length of English in o200k_base.
+Base64 carries three bytes in four characters; what was sealed is never longer than its seal."""
+
+
+@attrs.frozen
+class OpenAIResponses:
+    """Responses. Request: `{"instructions", "input", "tools"}`, the first and last left out where there is nothing.
+
+    Head messages stay items with their own role. A name on a message, and another provider's reasoning, have no place
+    here and are left out; several texts of one assistant message are joined, as they are billed.
+    """
+
+    name: str = "openai_responses"
+    opening: Opening = Opening.ANY
+
+    def parse(self, request: Mapping[str, Any]) -> Layout:
+        """The regions of a Responses body: `instructions` the system text, leading system items the head.
+
+        Reasoning, text and calls of one turn of the model become one message; a text as `input` is one user message.
+        """
+        instructions, given = request.get("instructions"), request.get("input")
+        if not isinstance(instructions, str | None):
+            raise ConversationError(f"instructions must be text, got {type(instructions).__name__}")
+        if isinstance(given, str):
+            given = [{"role": "user", "content": given}]
+        if not isinstance(given, list | tuple | None):
+            raise ConversationError(f"input must be text or a list of items, got {type(given).__name__}")
+        if given is None and not any(request.get(key) for key in (*_STORED, "instructions")):
+            raise ConversationError("request has no input; expected the body of a Responses call")
+        items = [read_message(raw, index) for index, raw in enumerate(cast("list[object]", given or ()))]
+        head = head_length(items)
+        return Layout(
+            system=instructions,
+            head=items[:head],
+            messages=joined(items[head:]),
+            tools=read_tools(request.get("tools") or ()),
+            options={key: value for key, value in request.items() if key not in _OWNED},
+        )
+
+    def pricer(self, model: str | None, count: TokenCounter) -> OpenAIResponsesPricer:
+        """The price list of the model's family on this API."""
+        return OpenAIResponsesPricer(family_of(model, "responses"), count)
+
+    def notes(self, layout: Layout) -> tuple[str, ...]:
+        """How many names and how many parts of another provider's reasoning are left out."""
+        foreign = [message for message in (*layout.head, *layout.messages) if not sendable(message)]
+        names = sum(1 for message in foreign if message.name is not None)
+        thoughts = sum(1 for message in foreign for part in message.parts if type(part) is Thinking)
+        return (
+            *((f"{names} name(s) of messages left out",) if names else ()),
+            *((f"{thoughts} reasoning part(s) of another provider left out",) if thoughts else ()),
+        )
+
+    def emit(self, layout: Layout) -> dict[str, Any]:
+        """`instructions`, `input` and `tools`. A system text alone goes out as an item, since `input` must hold one.
+
+        Raises `ConversationError` where there is nothing at all.
+        """
+        items = input_items([*layout.head, *layout.messages])
+        request: dict[str, Any] = {}
+        if layout.system is not None and items:
+            request["instructions"] = layout.system
+        elif layout.system is not None:
+            items = [{"role": "system", "content": layout.system}]
+        if not items:
+            raise ConversationError("Responses needs at least one item of input; add an instruction or a message")
+        request["input"] = items
+        if layout.tools:
+            request["tools"] = [flat_definition(tool) for tool in layout.tools]
+        return request
+
+
+openai_responses = OpenAIResponses()
+
+
+@attrs.frozen(eq=False)
+class OpenAIResponsesPricer:
+    """The bill of Responses for one family: primer + instructions + items. Tools stand in a message nobody pays for."""
+
+    family: Family
+    count: TokenCounter
+
+    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
+        """The instructions in their pieces, the head, the tools, the primer, and once what requests were off by."""
+        texts = [piece.text for piece in pieces]
+        bill = price_tools(tools, self.family, self.count, has_system=bool(texts or head)) if tools else NOTHING
+        each = tuple(price_one_tool(tool, self.family, self.count) for tool in tools)
+        own = total(each)
+        framing = self.family.primer + self.family.preamble + (self._envelope if texts else 0)
+        return FixedPrices(
+            pieces=tuple(Count(n) for n in price_pieces(texts, self.count)),
+            head=tuple(self.message(message) for message in head),
+            tools=each,
+            tooling=Count(bill.tokens - own.tokens, bill.grade, bill.upper - own.upper),
+            framing=Count(framing, self.family.text_grade, framing + self.family.text_slack),
+        )
+
+    def message(self, message: Message) -> Count:
+        """One message: each stretch of text is an item, its calls are one, and so is each result."""
+        calls: list[Call] = []
+        said: list[str] = []
+        bill = NOTHING
+        for part in message.parts:
+            if isinstance(part, str):
+                said.append(part)
+                continue
+            bill += self._spoken(message, said)
+            said = []
+            match part:
+                case Call():
+                    calls.append(part)
+                case Result():
+                    bill += self._texts(_texts_of(part.parts))
+                case Thinking():
+                    bill += self._reasoning(part) if sendable(message) else NOTHING
+                case _:
+                    _texts_of([part])
+        bill += self._spoken(message, said)
+        if not calls:
+            return bill
+        return bill + Count(self._envelope) + price_calls(calls, self.family, self.count)
+
+    def options(self, layout: Layout) -> Count:
+        """A forced tool, serial calls, an output schema, and the warning that stored items are not in the request."""
+        options, tools = layout.options, bool(layout.tools)
+        text = options.get("text")
+        form = cast("Mapping[str, Any]", text).get("format") if isinstance(text, Mapping) else None
+        system = layout.system is not None or bool(layout.head)
+        unseen = any(options.get(key) for key in _STORED)
+        return total(
+            [
+                price_tool_choice(options.get("tool_choice"), self.family, self.count),
+                price_parallel_tool_calls(options.get("parallel_tool_calls") if tools else None, self.family),
+                price_response_format(form, self.family, self.count, has_system=system, has_tools=tools),
+                Count(0, Grade.ESTIMATED) if unseen else NOTHING,
+            ]
+        )
+
+    @property
+    def _envelope(self) -> Tokens:
+        return self.family.per_message + ROLE
+
+    def _spoken(self, message: Message, texts: Sequence[str]) -> Count:
+        if message.role != "assistant":
+            return self._texts(texts) if texts else NOTHING
+        if any(texts):
+            own = Count(self.family.assistant_text)
+            return own + self._texts(texts if sendable(message) else ["".join(texts)])
+        return Count(self.family.empty_assistant) if texts and sendable(message) else NOTHING
+
+    def _texts(self, texts: Sequence[str]) -> Count:
+        """An item of text. Several parts reach the prompt without anything between them: see `openai_chat`."""
+        apart = self._envelope + sum(map(self.count, texts))
+        if len(texts) < 2:
+            return Count(apart, self.family.text_grade)
+        joined_up = self._envelope + self.count("".join(texts))
+        return Count(joined_up, max(Grade.BOUNDED, self.family.text_grade), max(joined_up, apart))
+
+    def _reasoning(self, part: Thinking) -> Count:
+        """An estimate: what the item holds is sealed or kept by the server, and the server may leave it out."""
+        shown = self.count(part.text)
+        sealed = part.raw.get("encrypted_content")
+        octets = len(sealed) * 3 // 4 if isinstance(sealed, str) else 0
+        typical, dearest = (octets // size for size in _SEALED_BYTES_PER_TOKEN)
+        return Count(max(shown, typical), Grade.ESTIMATED, upper=self._envelope + max(shown, dearest))
+
+
+def _texts_of(parts: Sequence[Part]) -> list[str]:
+    texts: list[str] = []
+    for part in parts:
+        if isinstance(part, Media | Opaque):
+            raise UnsupportedContentError(
+                f"no price for a part of kind {part.kind!r} in Responses; leave it out of the conversation",
+                kind=part.kind,
+            )
+        if isinstance(part, str):
+            texts.append(part)
+    return texts

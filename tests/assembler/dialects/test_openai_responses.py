@@ -1,0 +1,533 @@
+"""Responses requests: nothing is lost on the way in and out, every rule of the API holds, and the bill adds up."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from assembler import Assembler, ConversationError, TrimOldest, UnsupportedContentError, count_request
+from assembler.dialects import DIALECTS, openai_chat, openai_responses
+from assembler.layout import Layout
+from assembler.messages import Call, Message, Result, Thinking, read_message
+from assembler.tools import read_tools
+from assembler.turns import head_length
+from assembler.verify import verify
+from budgets import Budget, Count, Grade, tiktoken_counter
+from budgets.count import total
+from tests.assembler.drawn import histories, texts, words
+from tests.budgets.raw_engines import tokens_of
+
+CHAT_TOOL: dict[str, Any] = {
+    "type": "function",
+    "function": {
+        "name": "search",
+        "description": "Find a page.",
+        "parameters": {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]},
+    },
+}
+FLAT_TOOL: dict[str, Any] = {"type": "function", **CHAT_TOOL["function"], "strict": True}
+
+ids = st.one_of(st.text("abc_019-", min_size=1, max_size=8), st.text("xyz", min_size=60, max_size=70))
+Item = dict[str, Any]
+
+
+@st.composite
+def steps(draw: st.DrawFn, tag: str) -> list[Item]:
+    """What a reasoning model does in one step: it thinks, perhaps speaks, calls side by side, and hears the outputs."""
+    thought: Item = {"type": "reasoning", "id": f"rs_{tag}", "summary": [{"type": "summary_text", "text": draw(words)}]}
+    if draw(st.booleans()):
+        thought["encrypted_content"] = "gAAAA" * draw(st.integers(1, 9))
+    spoken = {
+        "type": "message",
+        "id": f"msg_{tag}",
+        "role": "assistant",
+        "status": "completed",
+        "content": [{"type": "output_text", "text": draw(texts), "annotations": []}],
+    }
+    calls = [
+        {
+            "type": "function_call",
+            "id": f"fc_{tag}{place}",
+            "call_id": f"call_{tag}{place}",
+            "name": draw(st.sampled_from(["search", "refund"])),
+            "arguments": json.dumps({"q": draw(words)}),
+        }
+        for place in range(draw(st.integers(1, 3)))
+    ]
+    outputs: list[Item] = [
+        {
+            "type": "function_call_output",
+            "call_id": call["call_id"],
+            "output": draw(st.one_of(texts, texts.map(lambda text: [{"type": "input_text", "text": text}]))),
+        }
+        for call in calls
+    ]
+    before = ([thought] if draw(st.booleans()) else []) + ([spoken] if draw(st.booleans()) else [])
+    return [*before, *calls, *draw(st.permutations(outputs))]
+
+
+@st.composite
+def inputs(draw: st.DrawFn) -> list[Item]:
+    items: list[Item] = []
+    if draw(st.booleans()):
+        items.append({"role": "developer", "content": draw(words)})
+    for turn in range(draw(st.integers(1, 3))):
+        spoken = draw(st.lists(texts, min_size=1, max_size=3))
+        asked: Any = spoken[0] if len(spoken) == 1 else [{"type": "input_text", "text": text} for text in spoken]
+        items.append({"role": "user", "content": asked})
+        for step in range(draw(st.integers(0, 2))):
+            items += draw(steps(f"{turn}{step}"))
+        if draw(st.booleans()):
+            items.append({"type": "reasoning", "id": f"rs_{turn}", "summary": []})
+            items.append({"role": "assistant", "content": draw(words)})
+    return items
+
+
+@st.composite
+def requests(draw: st.DrawFn) -> dict[str, Any]:
+    request: dict[str, Any] = {"input": draw(inputs())}
+    if draw(st.booleans()):
+        request["instructions"] = draw(words)
+    if draw(st.booleans()):
+        request["tools"] = [copy.deepcopy(FLAT_TOOL)]
+        request["tool_choice"] = draw(st.sampled_from(["auto", "required", {"type": "function", "name": "search"}]))
+        request["parallel_tool_calls"] = draw(st.booleans())
+    if draw(st.booleans()):
+        form = {"type": "json_schema", "name": "answer", "schema": {"type": "object", "properties": {}}}
+        request["text"] = {"format": form, "verbosity": "low"}
+    return request | draw(st.sampled_from([{}, {"model": "gpt-5", "temperature": 0.5, "store": False}]))
+
+
+def layout_of(history: list[Any], system: str | None = None, tools: list[Any] | None = None) -> Layout:
+    messages = [read_message(raw, index) for index, raw in enumerate(history)]
+    head = head_length(messages)
+    return Layout(system=system, head=messages[:head], messages=messages[head:], tools=read_tools(tools or []))
+
+
+def abstract(layout: Layout) -> list[Any]:
+    """What is said, by whom, whoever spelled it: the texts of one speaker in one turn in one, calls by their order."""
+    numbers: dict[str, int] = {}
+    count = itertools.count()
+    said: list[Any] = [("system", layout.system)] if layout.system is not None else []
+    for message in [*layout.head, *layout.messages]:
+        text = "".join(part for part in message.parts if isinstance(part, str))
+        calls = [part for part in message.parts if isinstance(part, Call)]
+        results = [part for part in message.parts if isinstance(part, Result)]
+        for call in calls:
+            numbers[str(call.id)] = next(count)
+        answers = [(numbers[str(result.call_id)], "".join(map(str, result.parts))) for result in results]
+        said.append((message.role, text, [(call.name, call.arguments) for call in calls], answers))
+    return said
+
+
+def priced(layout: Layout, model: str = "gpt-4o") -> Count:
+    pricer = openai_responses.pricer(model, tiktoken_counter())
+    fixed = pricer.fixed((), layout.head, layout.tools)
+    return total([*fixed.head, *fixed.tools, fixed.tooling, fixed.framing, *map(pricer.message, layout.messages)])
+
+
+# ── in and out
+
+
+@given(requests())
+def test_what_is_parsed_and_emitted_is_the_request_key_for_key(request: dict[str, Any]) -> None:
+    before = copy.deepcopy(request)
+    layout = openai_responses.parse(request)
+    emitted = openai_responses.emit(layout)
+    assert {**layout.options, **emitted} == before
+    assert request == before
+    assert set(layout.options).isdisjoint(emitted)
+
+
+@given(histories(), st.none() | words)
+def test_a_chat_history_says_the_same_after_a_round_trip(history: list[Any], system: str | None) -> None:
+    layout = layout_of(history, system, [CHAT_TOOL])
+    back = openai_responses.parse(openai_responses.emit(layout))
+    assert abstract(back) == abstract(layout)
+    (tool,), (came,) = back.tools, layout.tools
+    assert (tool.name, tool.description, tool.parameters) == (came.name, came.description, came.parameters)
+
+
+@given(requests())
+def test_the_model_s_turn_becomes_one_message_of_another_dialect(request: dict[str, Any]) -> None:
+    layout = openai_responses.parse({**request, "tools": [CHAT_TOOL]})
+    assume(all(any(message.parts) for message in layout.messages))  # Chat cannot carry a list of empty texts
+    chat = openai_chat.emit(layout)
+    assert verify(chat, dialect="openai_chat") == []
+    spoken = [line for line in abstract(layout) if line != ("assistant", "", [], [])]
+    assert [line for line in abstract(openai_chat.parse(chat)) if line[0] != "system"] == [
+        line for line in spoken if line[0] != "system"
+    ]
+
+
+@given(requests())
+def test_emitting_twice_shares_nothing(request: dict[str, Any]) -> None:
+    layout = openai_responses.parse(request)
+    first = openai_responses.emit(layout)
+    again = copy.deepcopy(first)
+    for item in first["input"]:
+        for value in item.values():
+            if isinstance(value, list):
+                value.clear()
+        item.clear()
+    first.get("tools", []).clear()
+    assert openai_responses.emit(layout) == again
+
+
+# ── the API's rules
+
+
+@given(requests())
+def test_every_parsed_request_goes_out_valid(request: dict[str, Any]) -> None:
+    assert verify(openai_responses.emit(openai_responses.parse(request)), dialect=openai_responses) == []
+
+
+@given(histories(), ids, st.booleans())
+def test_every_history_goes_out_valid_whatever_its_ids(history: list[Any], prefix: str, repeated: bool) -> None:
+    for place, message in enumerate(history):
+        for call in message.get("tool_calls", []):
+            own = call["id"][-2:] if repeated else call["id"]
+            for answer in history[place:]:
+                if answer.get("tool_call_id") == call["id"]:
+                    answer["tool_call_id"] = prefix + own
+            call["id"] = prefix + own
+    emitted = openai_responses.emit(layout_of(history, "Be brief.", [CHAT_TOOL]))
+    assert verify(emitted, dialect=openai_responses) == []
+    assert abstract(openai_responses.parse(emitted))[1:] == abstract(layout_of(history))
+
+
+@pytest.mark.parametrize("length", [63, 64, 65, 200])
+def test_an_id_changes_only_where_it_is_too_long(length: int) -> None:
+    call_id = "c" * length
+    request = {
+        "input": [
+            {"role": "user", "content": "q"},
+            {"type": "function_call", "call_id": call_id, "name": "search", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": call_id, "output": "a"},
+        ]
+    }
+    _, call, output = openai_responses.emit(openai_responses.parse(request))["input"]
+    assert call["call_id"] == output["call_id"]
+    assert (call["call_id"] == call_id) == (length <= 64)
+    assert len(call["call_id"]) <= 64
+
+
+def test_calls_without_ids_get_ids_of_their_own() -> None:
+    def turn(city: str) -> list[Any]:
+        return [
+            {"role": "user", "parts": [{"text": "weather?"}]},
+            {"role": "model", "parts": [{"functionCall": {"name": "search", "args": {"q": "x"}}}] * 2},
+            {
+                "role": "user",
+                "parts": [{"functionResponse": {"name": "search", "response": {"city": city}}}] * 2,
+            },
+        ]
+
+    emitted = openai_responses.emit(layout_of([*turn("Rome"), *turn("Oslo")], None, [CHAT_TOOL]))
+    assert verify(emitted, dialect=openai_responses) == []
+    calls = [item["call_id"] for item in emitted["input"] if item.get("type") == "function_call"]
+    assert len(set(calls)) == 4
+    assert calls == [item["call_id"] for item in emitted["input"] if item.get("type") == "function_call_output"]
+
+
+def test_a_tool_of_another_api_says_that_it_is_not_strict() -> None:
+    nothing = {"name": "now", "input_schema": {"type": "object", "properties": {}}}
+    strict = {"type": "function", "function": {"name": "exact", "strict": True, "parameters": {"properties": {}}}}
+    tools = openai_responses.emit(layout_of([{"role": "user", "content": "q"}], None, [CHAT_TOOL, nothing, strict]))
+    assert [tool["strict"] for tool in tools["tools"]] == [False, False, True]
+    assert all(tool["parameters"]["type"] == "object" for tool in tools["tools"])
+    assert verify(tools, dialect=openai_responses) == []
+
+
+def test_a_tool_without_parameters_gets_an_empty_object() -> None:
+    emitted = openai_responses.emit(layout_of([{"role": "user", "content": "q"}], None, [{"name": "now"}]))
+    assert emitted["tools"] == [
+        {"type": "function", "name": "now", "parameters": {"type": "object", "properties": {}}, "strict": False}
+    ]
+
+
+def test_a_system_text_alone_goes_out_as_an_item() -> None:
+    emitted = openai_responses.emit(Layout(system="Be brief."))
+    assert emitted == {"input": [{"role": "system", "content": "Be brief."}]}
+    assert verify(emitted, dialect=openai_responses) == []
+    with pytest.raises(ConversationError):
+        openai_responses.emit(Layout())
+
+
+def test_our_own_keys_stay_at_home_and_names_are_said_to_be_left_out() -> None:
+    history = [
+        {"role": "user", "content": "q", "name": "ann", "pinned": True},
+        {"type": "function_call", "call_id": "c", "name": "search", "arguments": "{}", "pinned": True},
+        {"type": "function_call_output", "call_id": "c", "output": "a"},
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "s"}]},
+    ]
+    layout = layout_of(history)
+    assert openai_responses.emit(layout)["input"] == [
+        {"role": "user", "content": "q"},
+        {"type": "function_call", "call_id": "c", "name": "search", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c", "output": "a"},
+    ]
+    assert openai_responses.notes(layout) == (
+        "1 name(s) of messages left out",
+        "1 reasoning part(s) of another provider left out",
+    )
+    assert openai_responses.notes(layout_of([{"role": "user", "content": "q"}])) == ()
+    assert [message.pinned for message in layout.messages] == [True, True, False, False]
+
+
+def test_a_turn_of_texts_and_results_keeps_its_order() -> None:
+    history = [
+        {"role": "user", "content": "q"},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "text", "text": "one "},
+                {"type": "text", "text": "two"},
+                {"type": "tool_use", "id": "t", "name": "search", "input": {"q": "x"}},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "a"}] * 2},
+                {"type": "text", "text": "and"},
+                {"type": "text", "text": ""},
+                {"type": "text", "text": "now?"},
+            ],
+        },
+    ]
+    emitted = openai_responses.emit(layout_of(history))
+    assert emitted["input"][1:] == [
+        {"role": "assistant", "content": "one two"},
+        {"type": "function_call", "call_id": "t", "name": "search", "arguments": '{"q":"x"}'},
+        {"type": "function_call_output", "call_id": "t", "output": [{"type": "input_text", "text": "a"}] * 2},
+        {
+            "role": "user",
+            "content": [{"type": "input_text", "text": "and"}, {"type": "input_text", "text": "now?"}],
+        },
+    ]
+    assert verify(emitted, dialect=openai_responses) == []
+
+
+def test_pictures_and_files_of_chat_are_respelled() -> None:
+    seen = [
+        {"type": "text", "text": "what is it?"},
+        {"type": "image_url", "image_url": {"url": "https://x/y.png", "detail": "low"}},
+        {"type": "image_url", "image_url": "https://x/z.png"},
+        {"type": "file", "file": {"file_id": "f"}},
+    ]
+    (item,) = openai_responses.emit(layout_of([{"role": "user", "content": seen}]))["input"]
+    assert item["content"] == [
+        {"type": "input_text", "text": "what is it?"},
+        {"type": "input_image", "image_url": "https://x/y.png", "detail": "low"},
+        {"type": "input_image", "image_url": "https://x/z.png", "detail": "auto"},
+        {"type": "input_file", "file_id": "f"},
+    ]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "user", "content": [{"type": "input_audio", "input_audio": {}}]},
+        {"role": "user", "content": [{"type": "cachePoint"}]},
+        {"role": "assistant", "content": [{"type": "image", "source": {}}]},
+    ],
+)
+def test_what_cannot_be_carried_is_named(message: Item) -> None:
+    with pytest.raises(UnsupportedContentError) as refused:
+        openai_responses.emit(layout_of([message]))
+    assert refused.value.kind in str(refused.value)
+
+
+# ── reading
+
+
+@pytest.mark.parametrize(
+    ("request_", "said"),
+    [
+        ({}, "no input"),
+        ({"input": 7}, "input must be"),
+        ({"input": "q", "instructions": ["x"]}, "instructions must be"),
+        ({"input": [{"type": "function_call_output", "output": "a"}]}, "call_id"),
+        ({"input": [{"type": "function_call_output", "call_id": "c"}]}, "output"),
+        ({"input": [{"type": "function_call", "call_id": "c", "arguments": "{}"}]}, "no name"),
+        ({"input": [{"type": "human", "content": "q"}]}, "role"),
+    ],
+)
+def test_a_request_that_cannot_be_read_says_where(request_: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConversationError, match=said):
+        openai_responses.parse(request_)
+
+
+def test_items_nested_too_deeply_are_refused() -> None:
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(ConversationError, match="too deeply"):
+        openai_responses.parse({"input": [{"type": "reasoning", "summary": deep}]})
+
+
+def test_a_text_as_input_is_one_user_message() -> None:
+    layout = openai_responses.parse({"input": "hello"})
+    assert abstract(layout) == [("user", "hello", [], [])]
+    assert openai_responses.parse({"previous_response_id": "r"}).messages == []
+
+
+def test_another_provider_s_message_is_not_taken_for_an_item() -> None:
+    answer = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "hi"}], "stop_reason": "x"}
+    assert openai_responses.emit(layout_of([answer]))["input"] == [{"role": "assistant", "content": "hi"}]
+    spoken = read_message({"type": "message", "role": "user", "content": "hi"}, 0)
+    assert openai_chat.emit(Layout(messages=[spoken]))["messages"] == [{"role": "user", "content": "hi"}]
+
+
+def test_reasoning_shows_what_of_it_can_be_read() -> None:
+    item = {
+        "type": "reasoning",
+        "summary": [{"type": "summary_text", "text": "first"}, "?"],
+        "content": [{"type": "reasoning_text", "text": "second"}],
+    }
+    (part,) = read_message(item, 0).parts
+    assert isinstance(part, Thinking)
+    assert part.text == "first\nsecond"
+    assert read_message({"type": "web_search_call", "id": "w"}, 0).role == "assistant"
+    assert read_message({"type": "computer_call_output", "call_id": "w"}, 0).role == "tool"
+    custom = read_message({"type": "custom_tool_call", "call_id": "w", "name": "sql", "input": "select 1"}, 0)
+    assert custom.parts == (Call("w", "sql", "select 1"),)
+
+
+# ── the bill
+
+
+@given(st.lists(st.tuples(st.sampled_from(["user", "system"]), texts), min_size=1), st.none() | words)
+def test_plain_texts_cost_a_primer_and_four_tokens_each(lines: list[tuple[str, str]], system: str | None) -> None:
+    body: dict[str, Any] = {"input": [{"role": role, "content": text} for role, text in lines]}
+    said = [text for _, text in lines]
+    if system is not None:
+        body["instructions"] = system
+        said.append(system)
+    count = count_request(body, dialect=openai_responses, model="gpt-4o")
+    assert count.tokens == 3 + sum(4 + tokens_of("o200k_base", text) for text in said)
+    assert count.upper == count.tokens + 18
+    assert count_request(body, dialect=openai_responses, model="gpt-5").tokens == count.tokens - 1
+
+
+@given(requests(), st.sampled_from(["gpt-4o", "gpt-5", "gpt-3.5-turbo", None]))
+def test_what_is_emitted_costs_what_the_layout_costs(request: dict[str, Any], model: str | None) -> None:
+    layout = openai_responses.parse(request)
+    emitted = {**layout.options, **openai_responses.emit(layout)}
+    assert count_request(emitted, dialect=openai_responses, model=model) == count_request(
+        request, dialect=openai_responses, model=model
+    )
+
+
+@given(histories(), st.sampled_from(["gpt-4o", "gpt-5"]))
+def test_a_chat_history_costs_here_what_its_items_cost(history: list[Any], model: str) -> None:
+    layout = layout_of(history, None, [CHAT_TOOL])
+    emitted = openai_responses.emit(layout)
+    assert count_request(emitted, dialect=openai_responses, model=model) == priced(layout, model)
+
+
+def test_a_text_beside_calls_is_an_item_of_its_own() -> None:
+    call = {"type": "function_call", "call_id": "c", "name": "search", "arguments": '{"q":"x"}'}
+    output = {"type": "function_call_output", "call_id": "c", "output": "a"}
+
+    def tokens(*items: Item) -> int:
+        body = {"input": [{"role": "user", "content": "q"}, *items, output]}
+        return count_request(body, dialect=openai_responses, model="gpt-4o").tokens
+
+    bare = tokens(call)
+    assert tokens({"role": "assistant", "content": ""}, call) == bare + 1  # five recordings
+    assert tokens({"role": "assistant", "content": "hello"}, call) == bare + 4 + 1
+    chat = {
+        "role": "assistant",
+        "content": "",
+        "tool_calls": [{"id": "c", "function": {"name": "search", "arguments": "{}"}}],
+    }
+    silent = layout_of([{"role": "user", "content": "q"}, chat])
+    assert len(openai_responses.emit(silent)["input"]) == 2
+
+
+def test_several_parts_cost_at_most_what_they_cost_apart() -> None:
+    parts = [{"type": "input_text", "text": text} for text in ("inter", "nation", "al")]
+    whole = count_request({"input": [{"role": "user", "content": parts}]}, dialect=openai_responses, model="gpt-4o")
+    one = count_request({"input": "international"}, dialect=openai_responses, model="gpt-4o")
+    assert whole.tokens == one.tokens
+    assert whole.grade is Grade.BOUNDED
+    assert whole.upper == one.upper + 2
+
+
+@pytest.mark.parametrize("key", ["previous_response_id", "conversation", "prompt"])
+def test_a_stored_conversation_is_said_to_be_an_estimate(key: str) -> None:
+    body = {"input": "q", "text": {"format": {"type": "text"}}}
+    assert count_request(body, dialect=openai_responses, model="gpt-4o").grade is Grade.BOUNDED
+    assert count_request({**body, key: "x"}, dialect=openai_responses, model="gpt-4o").grade is Grade.ESTIMATED
+
+
+@pytest.mark.parametrize("sealed", [0, 400, 40_000])
+def test_reasoning_is_estimated_from_what_it_shows_and_hides(sealed: int) -> None:
+    item: Item = {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hello"}]}
+    if sealed:
+        item["encrypted_content"] = "g" * sealed
+    price = openai_responses.pricer("gpt-5", tiktoken_counter()).message(read_message(item, 0))
+    assert price.grade is Grade.ESTIMATED
+    assert price.tokens == max(1, sealed * 3 // 4 // 4)
+    assert price.upper == 4 + max(1, sealed * 3 // 4 // 2)
+
+
+def test_the_reasoning_of_another_provider_is_not_sent_and_costs_nothing() -> None:
+    content = [{"type": "thinking", "thinking": "hm", "signature": "s"}]
+    message = read_message({"role": "assistant", "content": content}, 0)
+    assert openai_responses.pricer("gpt-5", tiktoken_counter()).message(message) == Count(0)
+
+
+@pytest.mark.parametrize("item", [{"type": "web_search_call", "id": "w"}, {"type": "item_reference", "id": "w"}])
+def test_an_item_without_a_price_is_named(item: Item) -> None:
+    with pytest.raises(UnsupportedContentError, match=item["type"]):
+        count_request({"input": [item]}, dialect=openai_responses, model="gpt-4o")
+
+
+def test_settings_cost_what_recordings_say() -> None:
+    body = {"input": "q", "tools": [FLAT_TOOL]}
+    serial = {**body, "parallel_tool_calls": False}
+    assert (
+        count_request(serial, dialect=openai_responses, model="gpt-5").tokens
+        == count_request(body, dialect=openai_responses, model="gpt-5").tokens + 78
+    )
+    without = {"input": "q", "parallel_tool_calls": False}
+    assert count_request(without, dialect=openai_responses, model="gpt-5").tokens == 2 + 4 + 1
+
+
+# ── through the door
+
+
+def test_a_history_of_items_is_trimmed_by_whole_turns() -> None:
+    history: list[Item] = []
+    for turn in range(6):
+        history += [
+            {"role": "user", "content": f"question {turn}"},
+            {"type": "reasoning", "id": f"rs_{turn}", "summary": []},
+            {"type": "function_call", "call_id": f"c{turn}", "name": "search", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": f"c{turn}", "output": "found " * 20},
+            {"role": "assistant", "content": "answer"},
+        ]
+    history.append({"role": "user", "content": "last"})
+    budget = Budget.for_model("gpt-4o", context_window=400, max_output_tokens=100)
+    assembler = Assembler(budget=budget, dialect=openai_responses, on_overflow=TrimOldest())
+    context = assembler.add_instruction("Be brief.").add_capability([CHAT_TOOL]).add_messages(history).build()
+    request = context.request()
+    assert 0 < len(context.messages) < len(history)
+    assert all(kept is came for kept, came in zip(context.messages[::-1], history[::-1], strict=False))
+    assert verify(request, dialect=openai_responses) == []
+    assert count_request(request, dialect=openai_responses, model="gpt-4o") == context.count
+    assert context.count.upper <= 300
+
+
+def test_the_dialect_is_on_the_shelf() -> None:
+    assert DIALECTS["openai_responses"] is openai_responses
+    assert isinstance(read_message({"type": "compaction", "id": "c"}, 0), Message)
