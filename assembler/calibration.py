@@ -1,0 +1,149 @@
+"""What a provider billed for one exact request, and what follows for the next. Knows one pair of counts, no history.
+
+A bill anchors the count of every request that begins as the billed one did: the billed part costs what it was billed,
+and only what was added since is priced by rule. A request that begins otherwise is scaled by how far the rule was off,
+within bounds, and its upper bound stays. There is no average over calls and no state: one pair, one value.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from math import ceil
+from typing import Any, cast
+
+import attrs
+
+from assembler.context import Context
+from budgets import Count, Grade, TokenCountError, Tokens
+from budgets.numbers import index_of
+
+TURNS = ("messages", "contents", "input")
+"""Where a request keeps its messages: Chat Completions, Anthropic, Bedrock, Mistral · Gemini · Responses."""
+
+LEAST, MOST = 0.5, 2.0
+"""Bounds of a factor. The farthest that one vocabulary was recorded from another is 1.65 (Opus 4.8 over Claude 2's):
+what is beyond 2 is the bill of something else, such as one without its cached tokens."""
+
+
+@attrs.frozen
+class Fingerprint:
+    """A request up to its first `turns` messages, hashed: equal for equal requests, and it tells nothing of them."""
+
+    digest: str
+    turns: int
+
+    @classmethod
+    def of(cls, request: Mapping[str, Any], *, turns: int | None = None) -> Fingerprint:
+        """Of a whole request, or of one as it was `turns` messages ago. O(request)."""
+        listed = {key: list(request[key]) for key in TURNS if isinstance(request.get(key), list | tuple)}
+        longest = max(map(len, listed.values()), default=0)
+        kept = longest if turns is None else min(turns, longest)
+        cut = {**request, **{key: messages[:kept] for key, messages in listed.items()}}
+        text = json.dumps(cut, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=_digest)
+        return cls(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(), kept)
+
+
+def _digest(value: object) -> str:
+    """What JSON has no word for: bytes by their hash, all else by its repr."""
+    return hashlib.sha256(value).hexdigest() if isinstance(value, bytes) else repr(value)
+
+
+@attrs.frozen
+class CalibratedCounter:
+    """One request, its count by rule and its bill. Counts contexts: those that continue the request, and others."""
+
+    request: Fingerprint
+    ours: Count
+    billed: Tokens
+
+    @property
+    def margin(self) -> Tokens:
+        """How much more was billed than counted; negative where it was less."""
+        return self.billed - self.ours.tokens
+
+    @property
+    def factor(self) -> float:
+        """Bill over count, clamped to `LEAST` … `MOST`."""
+        return min(max(self.billed / max(self.ours.tokens, 1), LEAST), MOST)
+
+    def count(self, context: Context) -> Count:
+        """Tokens of a context that was priced by the same terms. O(context): it is spelled and hashed."""
+        return self.correct(context.count, Fingerprint.of(context.request(), turns=self.request.turns))
+
+    def correct(self, ours: Count, beginning: Fingerprint) -> Count:
+        """The count of a request, `ours` by rule, that begins with `beginning`.
+
+        Bounded where it begins as the billed one did: the bill, and by rule what is new. Otherwise estimated: the
+        count by rule times `factor`, its upper bound never lowered.
+        """
+        added = ours.tokens - self.ours.tokens
+        if beginning != self.request or added < 0:
+            tokens = ceil(ours.tokens * self.factor)
+            return Count(tokens, Grade.ESTIMATED, upper=max(ours.upper, ceil(ours.upper * self.factor)))
+        tokens = self._believed + added
+        slack = max(ours.upper - ours.tokens - (self.ours.upper - self.ours.tokens), 0)
+        return Count(tokens, self._grade(ours, added), upper=tokens + slack)
+
+    def _grade(self, ours: Count, added: Tokens) -> Grade:
+        if self._believed != self.billed:
+            return Grade.ESTIMATED
+        if added == 0:
+            return Grade.EXACT  # the very request that was billed
+        return ours.grade if self.margin == 0 else max(ours.grade, Grade.BOUNDED)
+
+    @property
+    def _believed(self) -> Tokens:
+        """The bill, unless it is less than `LEAST` of the count: then it lacks something, such as cached tokens."""
+        return max(self.billed, ceil(self.ours.tokens * LEAST))
+
+    def note(self, context: Context) -> str:
+        """A line for the report: what was billed, how far the rule was off, and what the correction is worth here."""
+        count = self.count(context)
+        share = 100 * self.margin / max(self.ours.tokens, 1)
+        continued = Fingerprint.of(context.request(), turns=self.request.turns) == self.request
+        how = "its first part as billed" if continued else "another request, scaled within bounds"
+        return (
+            f"calibrated: {self.billed} billed where {self.ours.tokens} were counted "
+            f"({self.margin:+d}, {share:+.1f} %); {context.count.tokens} counted now, {count.tokens} expected ({how})"
+        )
+
+
+def calibrate(context: Context, usage: object) -> CalibratedCounter:
+    """A counter anchored at the bill of `context`, which must be the request that was sent, nothing added.
+
+    `usage` is the provider's own usage (an object or a dict) or the number of input tokens, cached ones included.
+    Raises TokenCountError for a usage without a number above 0.
+    """
+    return CalibratedCounter(Fingerprint.of(context.request()), context.count, input_tokens(usage))
+
+
+# All fields of one line are added. Cached tokens are inside the number for OpenAI and Gemini, beside it for the others.
+# API references of OpenAI (both APIs), Anthropic, Google, Amazon Bedrock, read 2026-11.
+_FIELDS = (
+    ("prompt_tokens",),
+    ("prompt_token_count", "tool_use_prompt_token_count"),
+    ("promptTokenCount", "toolUsePromptTokenCount"),
+    ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
+    ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"),
+)
+
+
+def input_tokens(usage: object) -> Tokens:
+    """Input tokens of a provider's usage, cached ones included. Raises TokenCountError where it has none."""
+    number = index_of(usage)
+    for fields in _FIELDS if number is None else ():
+        if index_of(_field(usage, fields[0])) is not None:
+            number = sum(index_of(_field(usage, name)) or 0 for name in fields)
+            break
+    if number is None or number <= 0:
+        found = f"{number} input tokens" if number is not None else f"no input tokens in a {type(usage).__name__}"
+        raise TokenCountError("usage", f"has {found}: pass the response's usage, or the number of its input tokens")
+    return number
+
+
+def _field(usage: object, name: str) -> object:
+    if isinstance(usage, Mapping):
+        return cast("Mapping[str, object]", usage).get(name)
+    return getattr(usage, name, None)

@@ -1,0 +1,192 @@
+"""A bill anchors the next count: only what is new is priced by rule."""
+
+from __future__ import annotations
+
+from math import ceil
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler import Assembler, Context, TrimOldest
+from assembler.calibration import CalibratedCounter, Fingerprint, calibrate, input_tokens
+from assembler.dialects import openai_chat, plain
+from budgets import Budget, Count, Grade, TokenCountError
+
+texts = st.text("abc de.\n", min_size=1, max_size=60)
+histories = st.lists(st.tuples(texts, texts), min_size=1, max_size=5)
+
+
+def messages(pairs: list[tuple[str, str]], question: str) -> list[dict[str, str]]:
+    spoken = [
+        {"role": role, "content": text}
+        for pair in pairs
+        for role, text in zip(("user", "assistant"), pair, strict=True)
+    ]
+    return [*spoken, {"role": "user", "content": question}]
+
+
+def built(spoken: list[dict[str, str]], system: str = "Be brief.", dialect: Any = openai_chat) -> Context:
+    budget = Budget.for_model("gpt-4o")
+    return Assembler(budget, dialect=dialect).add_instruction(system).add_messages(spoken).build()
+
+
+def hidden_bill(context: Context, factor: float = 1.3, preamble: int = 40) -> int:
+    """A provider whose tokenizer nobody has: letters, a framing, a preamble. Shares nothing with the pricers."""
+    request = context.request()
+    return preamble + sum(4 + ceil(len(str(message["content"])) * factor) for message in request["messages"])
+
+
+@given(pairs=histories, question=texts, answer=texts, more=texts, preamble=st.integers(0, 500))
+def test_only_what_is_new_can_be_wrong(
+    pairs: list[tuple[str, str]], question: str, answer: str, more: str, preamble: int
+) -> None:
+    spoken = messages(pairs, question)
+    first = built(spoken)
+    added = [{"role": "assistant", "content": answer}, {"role": "user", "content": more}]
+    second = built([*spoken, *added])
+    counter = calibrate(first, hidden_bill(first, preamble=preamble))
+    wrong = counter.count(second).tokens - hidden_bill(second, preamble=preamble)
+    new_billed = hidden_bill(second, preamble=preamble) - hidden_bill(first, preamble=preamble)
+    new_counted = second.count.tokens - first.count.tokens
+    if counter.billed >= first.count.tokens / 2:
+        assert wrong == new_counted - new_billed
+
+
+@given(pairs=histories, question=texts)
+def test_the_request_that_was_billed_costs_its_bill_exactly(pairs: list[tuple[str, str]], question: str) -> None:
+    context = built(messages(pairs, question))
+    billed = context.count.tokens + 17
+    assert calibrate(context, billed).count(built(messages(pairs, question))) == Count(billed)
+
+
+def test_a_bill_that_the_rule_foretold_changes_nothing() -> None:
+    first, second = built(messages([], "Hi")), built(messages([("Hi", "Hello")], "How are you?"))
+    assert calibrate(first, first.count.tokens).count(second) == second.count
+
+
+def test_what_follows_an_unforetold_bill_is_bounded_at_best() -> None:
+    first, second = built(messages([], "Hi")), built(messages([("Hi", "Hello")], "How are you?"))
+    count = calibrate(first, first.count.tokens + 5).count(second)
+    assert count == Count(second.count.tokens + 5, Grade.BOUNDED)
+
+
+@pytest.mark.parametrize("change", ["system", "first message", "dropped turn"])
+def test_a_request_that_begins_otherwise_is_only_scaled(change: str) -> None:
+    spoken = messages([("one two three", "four")], "five six seven")
+    first = built(spoken)
+    others = {
+        "system": built(spoken, system="Be verbose."),
+        "first message": built([{"role": "user", "content": "One two three"}, *spoken[1:]]),
+        "dropped turn": built(spoken[2:]),
+    }
+    other = others[change]
+    count = calibrate(first, ceil(first.count.tokens * 1.2)).count(other)
+    assert count.grade is Grade.ESTIMATED
+    assert other.count.tokens < count.tokens <= ceil(other.count.tokens * 1.25) + 1
+    assert count.upper >= other.count.upper
+
+
+@given(
+    ours=st.integers(1, 10_000), slack=st.integers(0, 500), billed=st.integers(1, 100_000), other=st.integers(1, 9_999)
+)
+def test_a_scaled_count_stays_within_half_and_twice_and_keeps_its_upper_bound(
+    ours: int, slack: int, billed: int, other: int
+) -> None:
+    counter = CalibratedCounter(Fingerprint("a", 3), Count(ours), billed)
+    rule = Count(other, Grade.BOUNDED, upper=other + slack)
+    count = counter.correct(rule, Fingerprint("b", 3))
+    assert other / 2 <= count.tokens <= 2 * other + 1
+    assert count.upper >= max(rule.upper, count.tokens)
+
+
+@given(ours=st.integers(1, 10_000), billed=st.integers(1, 30_000), added=st.integers(0, 500), slack=st.integers(0, 50))
+def test_an_anchored_count_is_never_under_its_bill(ours: int, billed: int, added: int, slack: int) -> None:
+    counter = CalibratedCounter(Fingerprint("a", 3), Count(ours, Grade.BOUNDED, upper=ours + 9), billed)
+    rule = Count(ours + added, Grade.BOUNDED, upper=ours + added + 9 + slack)
+    count = counter.correct(rule, Fingerprint("a", 3))
+    assert count.tokens >= billed + added
+    assert count.upper == count.tokens + slack
+    if billed * 2 < ours:
+        assert (count.grade, count.tokens) == (Grade.ESTIMATED, ceil(ours / 2) + added)
+
+
+def test_a_request_that_costs_less_than_its_beginning_did_is_another_one() -> None:
+    counter = CalibratedCounter(Fingerprint("a", 3), Count(100), 110)
+    assert counter.correct(Count(90), Fingerprint("a", 3)).grade is Grade.ESTIMATED
+
+
+def test_a_trimmed_history_is_not_taken_for_its_continuation() -> None:
+    spoken = messages([("long " * 80, "answer"), ("next", "answer")], "last")
+    first = built(spoken)
+    tight = Budget(first.count.tokens - 10, model="gpt-4o")
+    cut = Assembler(tight, dialect=openai_chat, on_overflow=TrimOldest())
+    trimmed = cut.add_instruction("Be brief.").add_messages(spoken).build()
+    assert trimmed.dropped
+    assert calibrate(first, first.count.tokens + 20).count(trimmed).grade is Grade.ESTIMATED
+
+
+def test_the_note_says_the_margin_and_whether_it_holds() -> None:
+    spoken = messages([], "Hi")
+    first = built(spoken)
+    counter = calibrate(first, first.count.tokens + 5)
+    second = built([*spoken, {"role": "assistant", "content": "Hello"}, {"role": "user", "content": "So?"}])
+    assert f"{first.count.tokens + 5} billed" in counter.note(second)
+    assert "(+5, " in counter.note(second)
+    assert "as billed" in counter.note(second)
+    assert "another request" in counter.note(built(spoken, system="Other."))
+    assert "Hello" not in counter.note(second)
+    assert "Hi" not in repr(counter)
+
+
+@pytest.mark.parametrize(
+    ("usage", "tokens"),
+    [
+        (812, 812),
+        ({"prompt_tokens": 812, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 768}}, 812),
+        (SimpleNamespace(prompt_tokens=812, total_tokens=900), 812),
+        ({"input_tokens": 812, "input_tokens_details": {"cached_tokens": 768}, "output_tokens": 4}, 812),
+        ({"input_tokens": 12, "cache_read_input_tokens": 700, "cache_creation_input_tokens": 100}, 812),
+        (SimpleNamespace(input_tokens=812, cache_read_input_tokens=None), 812),
+        ({"promptTokenCount": 812, "cachedContentTokenCount": 700}, 812),
+        (SimpleNamespace(prompt_token_count=800, tool_use_prompt_token_count=12), 812),
+        ({"inputTokens": 12, "cacheReadInputTokens": 800, "outputTokens": 3}, 812),
+    ],
+)
+def test_the_usage_of_every_provider_is_understood_with_its_cached_tokens(usage: object, tokens: int) -> None:
+    assert input_tokens(usage) == tokens
+
+
+@pytest.mark.parametrize(
+    "usage", [0, -5, None, True, "812", {}, {"input_tokens": 0}, {"prompt_tokens": None}, object()]
+)
+def test_a_usage_without_input_tokens_is_refused(usage: object) -> None:
+    with pytest.raises(TokenCountError, match="usage"):
+        calibrate(built(messages([], "Hi")), usage)
+
+
+@given(pairs=histories, question=texts, more=texts)
+def test_a_fingerprint_up_to_a_message_is_that_of_the_shorter_request(
+    pairs: list[tuple[str, str]], question: str, more: str
+) -> None:
+    spoken = messages(pairs, question)
+    longer = {"messages": [*spoken, {"role": "assistant", "content": more}], "tools": [{"name": "t"}]}
+    shorter = {"messages": spoken, "tools": [{"name": "t"}]}
+    assert Fingerprint.of(longer, turns=len(spoken)) == Fingerprint.of(shorter)
+    assert Fingerprint.of(longer) != Fingerprint.of(shorter)
+    assert Fingerprint.of({**shorter, "tools": []}) != Fingerprint.of(shorter)
+
+
+def test_a_request_of_text_alone_and_one_with_bytes_have_fingerprints() -> None:
+    assert Fingerprint.of({"prompt": "a"}) != Fingerprint.of({"prompt": "b"})
+    image = {"contents": [{"parts": [{"inlineData": {"data": b"\x89PNG"}}]}]}
+    other = {"contents": [{"parts": [{"inlineData": {"data": b"\x89PNH"}}]}]}
+    assert Fingerprint.of(image) != Fingerprint.of(other)
+    assert Fingerprint.of({"prompt": frozenset()}) == Fingerprint.of({"prompt": frozenset()})
+
+
+def test_the_plain_dialect_is_anchored_too() -> None:
+    first = built(messages([], "Hi"), dialect=plain)
+    assert calibrate(first, first.count.tokens + 3).count(first) == Count(first.count.tokens + 3)
