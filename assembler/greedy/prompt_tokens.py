@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sized
 from typing import Any, cast
 
 import attrs
 
-from budgets import BudgetError, TokenCounter, Tokens
+from budgets import BudgetError, TokenCounter
 
 
 @attrs.frozen
@@ -22,25 +21,21 @@ class EncoderInput:
         """The tokenizer's own name."""
         return str(getattr(self.tokenizer, "name_or_path", "") or type(self.tokenizer).__name__)
 
-    def __call__(self, text: str, /) -> Tokens:
-        """Tokens of the encoder's input for `text`."""
-        return len(self._ids(text))
-
-    def _ids(self, text: str) -> Sized:
+    def __call__(self, text: str, /) -> Any:
+        """Tokens of the encoder's input for `text`; what a counter answers, as it is."""
         if not callable(self.tokenizer):  # tokenizers.Tokenizer
-            return cast(Sized, self.tokenizer.encode(text).ids)
-        # A tokenizer warns above the model's length; that length is what the limit is for.
-        encoded: object = self.tokenizer(text, verbose=False)
-        return cast(Sized, cast("Mapping[str, object]", encoded)["input_ids"])
+            return len(cast(Sized, self.tokenizer.encode(text).ids))
+        answer: object = self.tokenizer(text)
+        if isinstance(answer, Mapping):
+            return len(cast("Mapping[str, Sized]", answer)["input_ids"])
+        return answer
 
 
 def counter_of(tokenizer: object) -> TokenCounter:
-    """A counter for a Hugging Face tokenizer, fast or slow, a `tokenizers.Tokenizer`, or a counter as it is.
+    """A counter for a Hugging Face tokenizer, fast or slow, a `tokenizers.Tokenizer`, or a counter.
 
-    A tokenizer is one that has `encode`; any other callable is a counter. Raises BudgetError for anything else.
+    Whatever answers `{"input_ids": […]}` to a text is a tokenizer. Raises BudgetError for what cannot be asked.
     """
-    if hasattr(tokenizer, "encode"):
-        return EncoderInput(tokenizer)
-    if callable(tokenizer) and not inspect.isclass(tokenizer):
-        return cast(TokenCounter, tokenizer)
-    raise BudgetError(f"tokenizer is a {type(tokenizer).__name__}: pass a Hugging Face tokenizer or a counter")
+    if isinstance(tokenizer, str | type) or not (callable(tokenizer) or hasattr(tokenizer, "encode")):
+        raise BudgetError(f"tokenizer is a {type(tokenizer).__name__}: pass a Hugging Face tokenizer or a counter")
+    return EncoderInput(tokenizer)

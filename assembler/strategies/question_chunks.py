@@ -61,7 +61,7 @@ def _first_that_fit(count: int, room_with: Callable[[int], int | None]) -> int:
     `room_with(n)` is what n chunks leave, or None for any amount. Doubling, then halving, finds how many surely fit;
     from there on each is tried.
     """
-    if count == 0 or room_with(count) is None:
+    if count == 0 or room_with(0) is None:
         return count
 
     def surely(runs: int) -> bool:

@@ -1,0 +1,230 @@
+"""The greedy builder against a brute force over prefixes, by true recount."""
+
+from __future__ import annotations
+
+import copy
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assembler import Assembler, QuestionChunks, TrimOldest
+from assembler.dialects import openai_chat, plain
+from assembler.greedy import Config, PromptBuilder
+from assembler.greedy.config import Generator
+from budgets import Budget, BudgetError, ContextLengthError, MissingExtraError, TokenCountError, tiktoken_counter
+
+from .tokenizers_of_three_kinds import NAMES, tokenizer
+
+ROLE = "You are a helpful QA system."
+HEADER = "Below is relevant context filtered from a larger document:"
+ENDING = "Please provide the best possible answer."
+PLACEHOLDER = "No additional context was deemed novel."
+
+chunks = st.lists(
+    st.one_of(
+        st.sampled_from(["", "\n", "Kyoto", "a\nb\nc", " x ", "</s>", "\n\nThe order", "been " * 30, "漢字"]),
+        st.text("abc shipped\n.", max_size=30),
+    ),
+    max_size=9,
+)
+questions = st.sampled_from(["", "what?", "Where is\nthe order?", "/help", "w" * 40])
+
+
+def by_hand(question: str, lines: list[str]) -> str:
+    return "\n".join([ROLE, f"The user asks: {question}", HEADER, *(lines or [PLACEHOLDER]), ENDING])
+
+
+def brute_force(question: str, given_chunks: list[str], count: Any, limit: int) -> str | None:
+    """Chunk by chunk until the first that does not fit; None where not even the placeholder does."""
+    kept = 0
+    while kept < len(given_chunks) and count(by_hand(question, given_chunks[: kept + 1])) <= limit:
+        kept += 1
+    prompt = by_hand(question, given_chunks[:kept])
+    return prompt if count(prompt) <= limit else None
+
+
+def built(question: str, given_chunks: list[str], tokens: Any, limit: int) -> str | None:
+    cfg = SimpleNamespace(generator=SimpleNamespace(encoder_max_tokens=limit))
+    try:
+        return PromptBuilder(cfg, tokens).build(question, given_chunks)
+    except ContextLengthError as error:
+        assert error.required > limit
+        return None
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=25)
+@given(questions, chunks, st.data())
+def test_the_prompt_is_the_longest_run_of_first_chunks_that_fits(
+    name: str, question: str, given_chunks: list[str], data: st.DataObject
+) -> None:
+    encoder = tokenizer(name)
+
+    def count(text: str) -> int:
+        return len(encoder(text)["input_ids"])
+
+    edges = [count(by_hand(question, given_chunks[:kept])) for kept in range(len(given_chunks) + 1)]
+    limit = max(1, data.draw(st.sampled_from(edges)) + data.draw(st.integers(-1, 1)))
+    before = copy.copy(given_chunks)
+    assert built(question, given_chunks, encoder, limit) == brute_force(question, given_chunks, count, limit)
+    assert given_chunks == before
+
+
+@pytest.mark.parametrize("name", ["byte-level framed", "sentence-piece bare"])
+def test_every_limit_from_nothing_to_the_full_size_gives_what_brute_force_gives(name: str) -> None:
+    encoder = tokenizer(name)
+    lines = ["The order", "", "been shipped to Kyoto\n", "x", "twice " * 12, "please"]
+
+    def count(text: str) -> int:
+        return len(encoder(text)["input_ids"])
+
+    for limit in range(1, count(by_hand("q", lines)) + 2):
+        assert built("q", lines, encoder, limit) == brute_force("q", lines, count, limit), limit
+
+
+def test_many_small_chunks_are_found_as_if_each_had_been_tried() -> None:
+    lines = [f"c{number}" for number in range(700)]
+    for limit in (200, 1_024, 1_025, 1_500):
+        assert built("q", lines, len, limit * 4) == brute_force("q", lines, len, limit * 4)
+
+
+def test_a_long_list_is_counted_a_few_times_and_not_once_a_chunk() -> None:
+    counted: list[int] = []
+
+    def counter(text: str) -> int:
+        counted.append(len(text))
+        return len(text)
+
+    lines = ["x" * 200] * 5_000
+    prompt = built("q", lines, counter, 20_000)
+    assert prompt is not None
+    assert prompt.count("x" * 200) == (20_000 - len(by_hand("q", ["y"])) + 2) // 201
+    assert sum(counted) < 25 * 20_000
+
+
+def test_the_tokens_that_the_tokenizer_adds_count_against_the_limit() -> None:
+    framed, bare = tokenizer("byte-level framed"), tokenizer("byte-level bare")
+    limit = len(bare(by_hand("q", ["The order"]))["input_ids"])
+    assert built("q", ["The order"], bare, limit) == by_hand("q", ["The order"])
+    assert built("q", ["The order"], framed, limit) != by_hand("q", ["The order"])
+    assert built("q", ["The order"], framed, limit + 2) == by_hand("q", ["The order"])
+
+
+def test_no_chunk_or_one_too_large_leaves_the_placeholder_and_that_must_fit_too() -> None:
+    size = len(by_hand("q", []))
+    assert built("q", [], len, size) == by_hand("q", [])
+    assert built("q", ["x" * 100, "y"], len, size) == by_hand("q", [])
+    assert built("q", [], len, size - 1) is None
+
+
+@pytest.mark.parametrize("limit", [0, -1, True, "1024", None, 10.0])
+def test_a_limit_that_is_no_number_of_tokens_is_refused(limit: Any) -> None:
+    with pytest.raises(BudgetError):
+        PromptBuilder(SimpleNamespace(generator=SimpleNamespace(encoder_max_tokens=limit)), len)
+
+
+def test_the_shipped_configuration_says_1024() -> None:
+    assert Config.read() == Config(Generator(1024))
+
+
+def test_without_a_reader_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(MissingExtraError, match=r"context-assembler\[cli\]"):
+        Config.read()
+
+
+@pytest.mark.parametrize("text", ["", "generator: 3", "generator: {}", "[", "generator: {encoder_max_tokens: no}"])
+def test_a_file_without_a_limit_is_refused(text: str, tmp_path: Any) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(text)
+    with pytest.raises(BudgetError):
+        Config.read(path)
+
+
+def test_a_file_may_hold_more_than_the_limit(tmp_path: Any) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text("generator: {encoder_max_tokens: 77, beams: 4}\nchunking: {chunk_size: 300}\n")
+    assert Config.read(path).generator.encoder_max_tokens == 77
+    path.write_text("#" * 1_000_001)
+    with pytest.raises(BudgetError, match="1000001 characters"):
+        Config.read(path)
+
+
+def test_a_tokenizers_object_and_a_counter_will_do() -> None:
+    encoder = tokenizer("byte-level framed")
+    limit = len(encoder(by_hand("q", ["The order", "x"]))["input_ids"])
+    expected = built("q", ["The order", "x", "y"], encoder, limit)
+    assert built("q", ["The order", "x", "y"], encoder.backend_tokenizer, limit) == expected
+    assert built("q", ["x"], tiktoken_counter(), 100) == by_hand("q", ["x"])
+    assert built("q", ["x", "y"], lambda text: {"input_ids": text}, len(by_hand("q", ["x"]))) == by_hand("q", ["x"])
+
+
+def test_a_tokenizer_that_fails_is_named() -> None:
+    with pytest.raises(TokenCountError, match="EncoderInput|function"):
+        built("q", ["x"], lambda text: "many", 100)
+
+
+@pytest.mark.parametrize("tokens", [None, "gpt2", 3, int])
+def test_what_is_neither_tokenizer_nor_counter_is_refused(tokens: Any) -> None:
+    with pytest.raises(BudgetError):
+        PromptBuilder(Config.read(), tokens)
+
+
+@pytest.mark.parametrize("bad", ["one text", [1], [None]])
+def test_chunks_that_are_no_texts_are_refused(bad: Any) -> None:
+    with pytest.raises(ValueError, match="accepted_chunks"):
+        PromptBuilder(Config.read(), len).build("q", bad)
+
+
+def test_only_build_is_public() -> None:
+    assert [name for name in dir(PromptBuilder) if not name.startswith("_")] == ["build"]
+
+
+@given(chunks, st.integers(40, 400), st.sampled_from([plain, openai_chat]))
+def test_the_strategy_keeps_its_promise_in_an_assembler_with_an_instruction_and_a_history(
+    given_chunks: list[str], room: int, dialect: Any
+) -> None:
+    count = tiktoken_counter()
+    assembler = Assembler(
+        Budget(room, counter=count), dialect=dialect, strategy=QuestionChunks(), on_overflow=TrimOldest()
+    )
+    assembler.add_instruction("Be brief.")
+    for chunk in given_chunks:
+        assembler.add_knowledge(chunk, type="chunk")
+    assembler.add_messages([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "yes"}])
+    assembler.add_message({"role": "user", "content": "where?"})
+    try:
+        context = assembler.build()
+    except ContextLengthError:
+        return
+    kept = len(context.sources)
+    assert context.messages[-1]["content"] == by_hand("where?", given_chunks[:kept])
+    assert context.count.upper <= room
+    texts = [context.system, *(message["content"] for message in context.messages)]
+    framing = 3 + 4 * len(texts) if dialect is openai_chat else 0
+    spoken = 1 if dialect is openai_chat and any(m["role"] == "assistant" for m in context.messages) else 0
+    assert abs(sum(map(count, texts)) + framing - context.count.tokens) <= 2 + spoken
+
+
+def test_without_a_question_the_prompt_stands_in_the_system_text() -> None:
+    context = Assembler(strategy=QuestionChunks()).add_instruction("Be brief.").add_knowledge("x", type="c").build()
+    assert context.system == f"Be brief.\n{ROLE}\n{HEADER}\nx\n{ENDING}"
+
+
+def test_the_report_tells_which_chunks_were_left_out() -> None:
+    assembler = Assembler(Budget(len(by_hand("q", ["a"])), counter=len), strategy=QuestionChunks(), dialect=plain)
+    assembler.add_knowledge("a", type="chunk").add_knowledge("b", type="chunk", source="b.txt").add_knowledge(
+        "c", type="chunk"
+    )
+    assembler.add_message({"role": "user", "content": "q"})
+    rows = [(row.name, row.outcome, row.reason) for row in assembler.build().report.rows if row.region == "knowledge"]
+    assert rows == [
+        ("chunk 0", "kept", ""),
+        ("b.txt", "dropped", "does not fit"),
+        ("chunk 2", "dropped", "stands after one that does not fit"),
+    ]
+    assert QuestionChunks().render(assembler._draft.regions).system == f"{ROLE}\n{HEADER}\na\nb\nc\n{ENDING}"
