@@ -1,114 +1,26 @@
-"""The bill of hosts that are spoken to in OpenAI's formats: DeepSeek, xAI, and Llama, Qwen and gpt-oss on Groq.
-
-Knows how a layout is billed there, by the rules of `assembler.dialects.hosted_pricing`; never spells a request.
-"""
+"""Which models are spoken to as OpenAI's and billed by a host's chat template. Knows names; loads the bill if asked."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+import re
+from typing import TYPE_CHECKING, Literal
 
-import attrs
+from budgets import TokenCounter
 
-from assembler.dialects.hosted_pricing import (
-    HIDES_UNCHOSEN,
-    Api,
-    Family,
-    family_of,
-    price_message,
-    price_request,
-    price_system,
-    price_text,
-    price_tool,
-    price_tools,
-    with_own_tokenizer,
-)
-from assembler.dialects.openai_wire import says_nothing
-from assembler.dialects.own_tokenizer import stands_in
-from assembler.layout import Layout
-from assembler.messages import Message, Result, Thinking
-from assembler.pricing import NOTHING, FixedPrices, Piece
-from assembler.tools import Tool
-from assembler.turns import is_head
-from budgets import Count, Grade, TokenCounter, UnknownModelError
-from budgets.count import total
+if TYPE_CHECKING:
+    from assembler.pricing import Pricer
 
-NAME_SLACK = 2
-"""Tokens around a speaker's name, where a template writes it at all: bound only, none is recorded."""
+_HOSTED = re.compile(r"deepseek|llama|qwen|gpt-oss|grok|compound")
+"""The makers whose templates `assembler.dialects.hosted_pricing` lists; a test holds the two together."""
 
 
-def hosted_pricer(model: str | None, count: TokenCounter, api: Api = "chat") -> HostedPricer | None:
-    """The price list of a model that a host bills by its chat template; None for any other model.
+def hosted_pricer(model: str | None, count: TokenCounter, api: Literal["chat", "responses"] = "chat") -> Pricer | None:
+    """The price list of DeepSeek, Grok, Llama, Qwen, gpt-oss and Groq's compound systems; None for any other model.
 
     Exact texts where `count` is the model's own tokenizer, calibrated ones where a bundled one stands in.
     """
-    if model is None:
+    if model is None or not _HOSTED.search(model.lower()):
         return None
-    try:
-        family = family_of(model)
-    except UnknownModelError:
-        return None
-    return HostedPricer(family if stands_in(count) else with_own_tokenizer(family), count, api)
+    from assembler.dialects.host_bill import host_bill
 
-
-@attrs.frozen(eq=False)
-class HostedPricer:
-    """The bill of one chat template on one host."""
-
-    family: Family
-    count: TokenCounter
-    api: Api = "chat"
-
-    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
-        """The system text in its pieces, the head, the tools with their hidden preamble, and the opening."""
-        each_piece = tuple(price_text(piece.text, self.family, self.count) for piece in pieces)
-        each_tool = tuple(price_tool(tool, self.family, self.count) for tool in tools)
-        text = "".join(piece.text for piece in pieces)
-        system = price_system(text, self.family, self.count) if text or not any(map(is_head, head)) else NOTHING
-        return FixedPrices(
-            pieces=each_piece,
-            head=tuple(map(self.message, head)),
-            tools=each_tool,
-            tooling=_less(price_tools(tools, self.family, self.count), total(each_tool)),
-            framing=price_request(self.family, self.count, api=self.api) + _less(system, total(each_piece)),
-        )
-
-    def message(self, message: Message) -> Count:
-        """One message in its envelope; a message that carries several results is one message for each."""
-        if says_nothing(message):
-            return NOTHING
-        results = [part for part in message.parts if type(part) is Result]
-        # The API has no field for another model's reasoning, and templates drop that of past turns.
-        rest = tuple(part for part in message.parts if not isinstance(part, Result | Thinking))
-        said = [attrs.evolve(message, role="tool", parts=(result,)) for result in results]
-        if rest or not message.parts:
-            said.append(attrs.evolve(message, parts=rest))
-        bill = total(price_message(one, self.family, self.count) for one in said)
-        if message.name is None:
-            return bill
-        return bill + Count(0, Grade.BOUNDED, upper=self.count(message.name) + NAME_SLACK)
-
-    def options(self, layout: Layout) -> Count:
-        """A requested answer format, and the tools that a template leaves out because none may be called."""
-        return self._answer_format(layout.options) + self._unchosen(layout)
-
-    def _answer_format(self, options: Mapping[str, Any]) -> Count:
-        wanted = options.get("response_format")
-        if not isinstance(wanted, Mapping):
-            return NOTHING
-        named = cast("Mapping[str, Any]", wanted)
-        if named.get("type") == "text":
-            return NOTHING
-        schema = cast("Mapping[str, Any]", named.get("json_schema") or {})
-        with_it = price_request(self.family, self.count, api=self.api, answer_schema=schema.get("schema") or {})
-        return _less(with_it, price_request(self.family, self.count, api=self.api))
-
-    def _unchosen(self, layout: Layout) -> Count:
-        if layout.options.get("tool_choice") != "none" or self.family.name not in HIDES_UNCHOSEN:
-            return NOTHING
-        return _less(NOTHING, price_tools(layout.tools, self.family, self.count))
-
-
-def _less(whole: Count, part: Count) -> Count:
-    """What the whole costs beyond its part; the slack of both stays in it."""
-    return Count(whole.tokens - part.tokens, max(whole.grade, part.grade), whole.upper - part.upper)
+    return host_bill(model, count, api)

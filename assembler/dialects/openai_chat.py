@@ -12,6 +12,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.dialects.dialect import Opening
+from assembler.dialects.hosted import hosted_pricer
 from assembler.dialects.openai_pricing import (
     FUNCTION_ROLE,
     Family,
@@ -28,7 +29,7 @@ from assembler.dialects.openai_wire import result_texts, says_nothing, tool_defi
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.layout import Layout
 from assembler.messages import Call, Media, Message, Opaque, Result, read_message
-from assembler.pricing import FixedPrices, Piece, price_pieces
+from assembler.pricing import FixedPrices, Piece, Pricer, price_pieces
 from assembler.tools import Tool, read_tools
 from assembler.turns import head_length
 from budgets import Count, Grade, TokenCounter, Tokens
@@ -56,9 +57,9 @@ class OpenAIChat:
         options = {key: value for key, value in request.items() if key not in ("messages", "tools", "functions")}
         return Layout(head=messages[:head], messages=messages[head:], tools=tools, options=options)
 
-    def pricer(self, model: str | None, count: TokenCounter) -> OpenAIChatPricer:
-        """The price list of the model's family."""
-        return OpenAIChatPricer(family_of(model), count)
+    def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
+        """The price list of the model's family, or of its host's chat template where it is no model of OpenAI."""
+        return hosted_pricer(model, count) or OpenAIChatPricer(family_of(model), count)
 
     def notes(self, layout: Layout) -> tuple[str, ...]:
         """How many assistant messages have nothing to say and are left out."""
