@@ -13,6 +13,10 @@ from types import ModuleType
 
 from assembler.dialects.dialect import Dialect, Opening
 
+anthropic: Dialect
+bedrock: Dialect
+gemini: Dialect
+mistral: Dialect
 openai_chat: Dialect
 openai_responses: Dialect
 plain: Dialect
