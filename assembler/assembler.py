@@ -17,7 +17,7 @@ from assembler.knowledge import document, xml_tag
 from assembler.ledger import Ledger
 from assembler.measure import measure
 from assembler.plan import Plan
-from assembler.policies import OverflowPolicy, Refuse
+from assembler.policies import Policy, Refuse
 from assembler.strategies import ChatRegions, Strategy
 from assembler.terms import Terms
 from assembler.text import checked_text
@@ -52,7 +52,7 @@ class Assembler:
         budget: Budget | None = None,
         *,
         dialect: Dialect | None = None,
-        on_overflow: OverflowPolicy | Iterable[OverflowPolicy] = _REFUSE,
+        on_overflow: Policy | Iterable[Policy] = _REFUSE,
         strategy: Strategy = _CHAT_REGIONS,
     ) -> None:
         self._terms = Terms.of(budget, dialect, on_overflow, strategy)

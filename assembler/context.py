@@ -75,8 +75,9 @@ class Context:
     def prefix_hash(self) -> str:
         """SHA-256 of everything before the newest turn, as it is sent: the same hash, the same cacheable prefix."""
         newest, _ = self._plan.sight.newest_turn()
-        kept = max(newest - self._plan.first, 0)
-        prefix = attrs.evolve(self._plan.layout, messages=self._plan.layout.messages[:kept])
+        later = sum(1 for index, _ in self._plan.standing if index >= newest)
+        messages = self._plan.layout.messages
+        prefix = attrs.evolve(self._plan.layout, messages=messages[: len(messages) - later])
         text = json.dumps(self._plan.terms.dialect.emit(prefix), ensure_ascii=False, sort_keys=True, default=repr)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -91,20 +92,17 @@ class Context:
     def __repr__(self) -> str:
         return (
             f"Context(tokens={self.count.tokens}, grade={self.count.grade}, messages={len(self.messages)}, "
-            f"tools={len(self.tool_classes)}, dropped={self._plan.first - self._plan.sight.head})"
+            f"tools={len(self.tool_classes)}, left_out={len(self.dropped)})"
         )
 
 
 def emit(plan: Plan) -> Context:
     """The context of a plan. O(messages that stay). Raises what the dialect cannot express."""
-    history, sight, layout = plan.draft.history, plan.sight, plan.layout
+    layout = plan.layout
     _ = plan.notes
-    turns = history.raws(plan.first, sight.length)
-    if (asked := plan.measured.asked) is not None:  # the one message that is not the caller's: knowledge is in it
-        turns[asked.index - plan.first] = asked.message.raw
     return Context(
         system=layout.system,
-        messages=[*history.raws(0, sight.head), *turns],
+        messages=plan.objects,
         tool_classes=list({id(tool.raw): tool.raw for tool in layout.tools}.values()),
         plan=plan,
     )

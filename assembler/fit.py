@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from assembler.dialects import Opening
 from assembler.draft import Draft
-from assembler.errors import ConversationError, PlanError
+from assembler.errors import ConversationError
 from assembler.history import Sight
+from assembler.ladder import Decision, Kept, climbed, lived, verified, whole
 from assembler.ledger import Ledger
 from assembler.measure import Measured, measure
-from assembler.plan import Decision, Plan
-from assembler.policies import OverflowPolicy, Refuse
+from assembler.pins import pinned_messages
+from assembler.plan import Plan
+from assembler.policies import Policy, Refuse
 from assembler.terms import Terms
 from budgets import Budget, ContextLengthError, Count, Tokens
 
@@ -24,40 +28,30 @@ def fit(draft: Draft, terms: Terms) -> Plan:
     sight = draft.history.sight()
     while True:
         plan = _decided(draft, sight, terms)
-        changed = _first_changed(sight, plan.first)
+        changed = plan.first_changed()
         if changed is None:
-            sight.check(plan.first)
+            plan.check()
             return plan
-        sight = draft.history.forget_from(_unit_start(sight, changed))
-
-
-def _first_changed(sight: Sight, first: int) -> int | None:
-    in_head = sight.first_changed(0, sight.head)
-    return sight.first_changed(first, sight.length) if in_head is None else in_head
-
-
-def _unit_start(sight: Sight, index: int) -> int:
-    return sight.readings.turn_start(index, sight.head) if index >= sight.head else 0
+        start = sight.readings.turn_start(changed, sight.head) if changed >= sight.head else 0
+        sight = draft.history.forget_from(start)
 
 
 def _decided(draft: Draft, sight: Sight, terms: Terms) -> Plan:
     measured, fixed = measure(draft, sight, terms)
     ledger = Ledger.of(sight, terms.pricer, draft.history.lock, _floor(sight, terms))
-    whole = Plan(draft, terms, sight, measured, fixed, ledger, ledger.first)
     if terms.budget is None:
         ledger.since(ledger.first)  # a part that has no price is met here, not when somebody reads the count
-        return whole
+        return Plan(draft, terms, sight, measured, fixed, ledger, whole(ledger))
     room = terms.budget.input_limit - fixed.upper
     if room >= 0 and ledger.fits(room):
-        return whole
-    least: Count | None = None
-    for policy in terms.policies:
-        decision = _asked(policy, ledger, max(room, 0))
-        kept = ledger.since(decision.first)
-        if kept.upper <= room:
-            return Plan(draft, terms, sight, measured, fixed, ledger, decision.first, decision)
-        least = kept if least is None or kept.upper < least.upper else least
-    raise _overflow(measured, fixed, least or Count(0), ledger, terms, terms.budget)
+        return Plan(draft, terms, sight, measured, fixed, ledger, whole(ledger))
+    pins = pinned_messages(sight, terms.policies, ledger.memory)
+    if pins:
+        ledger = Ledger.of(sight, terms.pricer, draft.history.lock, ledger.first, pins)
+    kept = _relieved(ledger, terms, max(room, 0))
+    if (least := kept.count(ledger)).upper > room:
+        raise _overflow(measured, fixed, least, ledger, terms, terms.budget)
+    return Plan(draft, terms, sight, measured, fixed, ledger, kept)
 
 
 def _floor(sight: Sight, terms: Terms) -> int:
@@ -68,17 +62,32 @@ def _floor(sight: Sight, terms: Terms) -> int:
     return stop
 
 
-def _asked(policy: OverflowPolicy, ledger: Ledger, room: Tokens) -> Decision:
-    """A policy's cut, verified: whoever wrote the policy, no cut parts a call from its result or drops the question."""
-    cut = policy.cut(ledger, room)
-    name, first = type(policy).__name__, cut.first_kept
-    if ledger.length == ledger.first and first == ledger.first:
-        return Decision(name, first, cut.reason)
-    if not ledger.first <= first < ledger.length:
-        raise PlanError(name, f"keeps from message {first}; it must keep from {ledger.first} to {ledger.length - 1}")
-    if not ledger.begins_turn(first):
-        raise PlanError(name, f"keeps from message {first}, where no turn begins; cut at TurnCost.start")
-    return Decision(name, first, cut.reason)
+def _relieved(ledger: Ledger, terms: Terms, room: Tokens) -> Kept:
+    """What the policies leave: one that only cuts is asked once, a ladder climbed, one with a low-water mark lived."""
+    policies = terms.policies
+    if len(policies) == 1 and not hasattr(policies[0], "rewrites"):
+        policy = policies[0]
+        cut = verified(policy, policy.cut(ledger, room), ledger)  # type: ignore[union-attr]
+        return Kept(cut, decisions=(Decision(type(policy).__name__, cut.reason, 0),))
+    low = _low_water(policies)
+    if low is None:
+        return climbed(ledger, policies, room)
+    known = ledger.memory.get(terms)
+    if known is not None and (known[0] != room or known[1] > ledger.length):
+        known = None
+    calm = terms.calm_policies
+    stop, kept = lived(ledger, calm, room, int(low * room), None if known is None else known[1:])
+    ledger.memory[terms] = (room, stop, kept)
+    return kept
+
+
+def _low_water(policies: Sequence[Policy]) -> float | None:
+    """The mark that a ladder holds: that of its first policy that has one. None where a rung asks a model to write,
+    since living through a history again would ask it again."""
+    if any(hasattr(policy, "summarizer") for policy in policies):
+        return None
+    marks = (getattr(policy, "low_water", None) for policy in policies)
+    return next((mark for mark in marks if mark is not None), None)
 
 
 def _overflow(
@@ -106,12 +115,17 @@ def _advice(fixed: Count, ledger: Ledger, terms: Terms, budget: Budget) -> str:
             f"Dropping turns cannot help: the fixed regions alone need {fixed.upper}. "
             "Shorten the instruction, the tools or the knowledge, or choose a larger window."
         )
+    left = budget.input_limit - fixed.upper
     newest = next((turn.tokens for turn in ledger.newest_first()), 0)
-    if fixed.upper + newest > budget.input_limit:
+    if newest > left:
         return (
-            f"The newest turn alone needs {newest} and {budget.input_limit - fixed.upper} are left for it: "
-            "shorten its messages, or choose a larger window."
+            f"The newest turn alone needs {newest} and {left} are left for it: shorten its messages, "
+            "let TrimSteps() or Truncate(max_tokens) do it, or choose a larger window."
         )
+    pinned = sum(ledger.turn(start, stop).upper for start, stop in ledger.pinned_turns(ledger.newest_turns(1)))
+    if pinned and newest + pinned > left:
+        named = ", ".join(map(str, ledger.pins))
+        return f"The turns of the pinned messages {named} need {pinned} beside the newest: pin fewer of them."
     if all(isinstance(policy, Refuse) for policy in terms.policies):
         return "Dropping old turns would help: pass on_overflow=TrimOldest()."
     return "Fewer protected turns would help: lower keep_turns, or choose a larger window."

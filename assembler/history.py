@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from assembler.messages import Message, read_message, unchanged
+from assembler.messages.dicts import PIN
 from assembler.turns import NOTHING_OPEN, Open, after, is_head, opens_turn, unanswered
 
 Span: TypeAlias = tuple[int, int]
@@ -28,7 +29,7 @@ Span: TypeAlias = tuple[int, int]
 class Readings:
     """What has been found out about the messages of a log. Grows with it; never forgets, is replaced instead."""
 
-    __slots__ = ("_head", "_raws", "_waiting", "messages", "notes", "starts")
+    __slots__ = ("_head", "_raws", "_waiting", "marked", "messages", "notes", "starts")
 
     def __init__(self, raws: list[object]) -> None:
         self._raws = raws
@@ -37,6 +38,8 @@ class Readings:
         self._waiting: list[Open | None] = [None] * len(raws)
         self._head: int | None = None
         self.notes: dict[object, Any] = {}
+        self.marked = [index for index, raw in enumerate(raws) if _is_marked(raw)]
+        """The messages that carry our own mark: their turns stay."""
 
     def known_until(self, stop: int, raws: list[object]) -> Readings:
         """A copy that knows the messages before `stop` and nothing after."""
@@ -50,7 +53,9 @@ class Readings:
         return copy
 
     def grow(self) -> None:
-        """Make room for one more message."""
+        """Make room for the message that was appended."""
+        if _is_marked(self._raws[-1]):
+            self.marked.append(len(self._raws) - 1)
         self.starts.append(None)
         self._waiting.append(None)
         self.messages.append(None)
@@ -61,6 +66,10 @@ class Readings:
         if found is None:
             found = self.messages[index] = read_message(self._raws[index], index)
         return found
+
+    def raws(self, start: int, stop: int) -> list[object]:
+        """The caller's very objects from `start` to before `stop`."""
+        return self._raws[start:stop]
 
     def head(self, length: int) -> int:
         """How many messages at the front are system or developer messages."""
@@ -98,6 +107,11 @@ class Readings:
         for index in range(known + 1, stop):
             self._waiting[index] = waiting = after(waiting, self.message(index), index)
         return waiting
+
+
+def _is_marked(raw: object) -> bool:
+    """Cheap enough for every message of a huge history: only a dict can carry the mark."""
+    return type(raw) is dict and raw.get(PIN) is True  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType]
 
 
 class _Log:
@@ -216,6 +230,19 @@ class Sight:
         while stop < self.length and not opens_turn(self.message(stop)):
             stop += 1
         return head, stop
+
+    def raws(self, start: int, stop: int) -> list[object]:
+        """The caller's very objects from `start` to before `stop`."""
+        return self.readings.raws(start, stop)
+
+    def until(self, length: int) -> Sight:
+        """The first `length` messages of this sight: the history as it was then."""
+        return Sight(self.readings, length)
+
+    @property
+    def marked(self) -> list[int]:
+        """The messages that carry the `pinned` mark, oldest first."""
+        return [index for index in self.readings.marked if index < self.length]
 
     def turns_newest_first(self) -> Iterator[Span]:
         """The turns, newest first, each found only when asked for."""

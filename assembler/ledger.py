@@ -7,15 +7,16 @@ The integers that policies see are upper bounds (`Count.upper`): the budget is c
 from __future__ import annotations
 
 import threading
-from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
 
 from assembler.errors import UnsupportedContentError
-from assembler.history import Sight
+from assembler.history import Sight, Span
+from assembler.messages import Message
 from assembler.pricing import NOTHING, Pricer, placed
+from assembler.timeline import Timeline
 from budgets import Count, Grade, TokenCountError, Tokens
 
 
@@ -53,12 +54,27 @@ class Prices:
 
 
 @attrs.frozen
+class Cut:
+    """The verdict of a policy: the messages before `first_kept` go, except pinned turns; all from there on stay.
+
+    `summary` is a message that stands for what went, before all that stays.
+    """
+
+    first_kept: int
+    reason: str
+    summary: Message | None = None
+
+
+@attrs.frozen
 class TurnCost:
     """One turn as a policy sees it: its messages are `start` to before `stop`, and all of them cost `tokens`."""
 
     start: int
     stop: int
     tokens: Tokens
+
+
+_NO_SAVINGS: Mapping[int, Count] = {}
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -71,9 +87,20 @@ class Ledger:
     _lock: threading.RLock
     first: int
     """The first message that may stay: the head of the history stands before it."""
+    pins: tuple[int, ...] = ()
+    """The messages that are pinned, oldest first: their turns stay whatever is cut."""
+    _savings: Mapping[int, Count] = _NO_SAVINGS
+    """What earlier policies of a ladder saved in a turn, by where it begins: counts below zero."""
 
     @classmethod
-    def of(cls, sight: Sight, pricer: Pricer, lock: threading.RLock, first: int | None = None) -> Ledger:
+    def of(
+        cls,
+        sight: Sight,
+        pricer: Pricer,
+        lock: threading.RLock,
+        first: int | None = None,
+        pins: tuple[int, ...] = (),
+    ) -> Ledger:
         """The ledger of a sight, with the prices that its history already knows."""
         notes = sight.readings.notes
         prices = notes.get(pricer)
@@ -82,7 +109,15 @@ class Ledger:
         if len(prices.running) < sight.length:
             with lock:
                 prices.stretch(sight.length)
-        return cls(sight, pricer, prices, lock, sight.head if first is None else first)
+        return cls(sight, pricer, prices, lock, sight.head if first is None else first, pins)
+
+    def until(self, length: int) -> Ledger:
+        """The ledger as it was when the history had `length` messages."""
+        return attrs.evolve(self, sight=self._sight.until(length), pins=tuple(p for p in self.pins if p < length))
+
+    def with_savings(self, savings: Mapping[int, Count]) -> Ledger:
+        """The ledger after some messages were rewritten or dropped inside their turns."""
+        return attrs.evolve(self, savings=savings)
 
     @property
     def length(self) -> int:
@@ -91,10 +126,22 @@ class Ledger:
 
     def begins_turn(self, index: int) -> bool:
         """Whether a turn begins at the message `index`."""
-        return self._sight.readings.turn_start(index, self._sight.head) == index
+        return self.turn_start(index) == index
+
+    def turn_start(self, index: int) -> int:
+        """Where the turn of the message at `index` begins."""
+        return self._sight.readings.turn_start(index, self._sight.head)
+
+    def reading(self, index: int) -> Message:
+        """The message at `index`, as it came in."""
+        return self._sight.message(index)
+
+    def price(self, message: Message) -> Count:
+        """What any message would cost here."""
+        return self._pricer.message(message)
 
     def message(self, index: int) -> Count:
-        """The price of one message."""
+        """The price of one message, as it came in."""
         price = self._prices.messages[index]
         if price is None:
             price = self._prices.messages[index] = self._priced(index)
@@ -112,10 +159,13 @@ class Ledger:
 
     def turn(self, start: int, stop: int) -> Count:
         """The price of a turn. O(its messages that were not priced before)."""
+        whole = self._prices.running[stop - 1]
+        if whole is None:
+            whole = self._summed(start, stop)
+        return whole + self._savings[start] if start in self._savings else whole
+
+    def _summed(self, start: int, stop: int) -> Count:
         running = self._prices.running
-        whole = running[stop - 1]
-        if whole is not None:
-            return whole
         known = stop - 1
         while known >= start and running[known] is None:
             known -= 1
@@ -124,12 +174,22 @@ class Ledger:
             running[index] = total = total + self.message(index)
         return total
 
-    def newest_first(self) -> Iterator[TurnCost]:
-        """The turns, newest first. A turn that nobody asks for is neither read nor priced."""
+    def turns(self) -> Iterator[Span]:
+        """Where the turns begin and end, newest first."""
         for start, stop in self._sight.turns_newest_first():
             if start < self.first:
                 return
+            yield start, stop
+
+    def newest_first(self) -> Iterator[TurnCost]:
+        """The turns, newest first. A turn that nobody asks for is neither read nor priced."""
+        for start, stop in self.turns():
             yield TurnCost(start, stop, self.turn(start, stop).upper)
+
+    def newest_turns(self, number: int) -> int:
+        """Where the `number` newest turns begin; `first` where there are not so many."""
+        newest = [start for (start, _), _ in zip(self.turns(), range(number), strict=False)]
+        return newest[-1] if newest else self.length
 
     def since(self, first: int) -> Count:
         """The price of all turns from the one that begins at `first`."""
@@ -152,14 +212,41 @@ class Ledger:
                 return False
         return used <= room
 
-    def dropped_tokens(self, first: int) -> Tokens:
-        """What the turns before `first` would cost, in tokens. O(messages not priced before)."""
+    def pinned_turns(self, before: int | None = None) -> tuple[Span, ...]:
+        """The turns that hold a pinned message, oldest first; only those that begin before `before`, if given."""
+        stop = self.length if before is None else before
+        starts = sorted({self.turn_start(pin) for pin in self.pins if self.first <= pin < stop})
+        return tuple((start, self._turn_stop(start)) for start in starts if start < stop)
+
+    def _turn_stop(self, start: int) -> int:
+        stop = start + 1
+        while stop < self.length and self.turn_start(stop) == start:
+            stop += 1
+        return stop
+
+    def kept(self, cut: Cut) -> Count:
+        """What a cut leaves: the turns from its first message on, the pinned ones before, its summary."""
+        whole = self.since(cut.first_kept)
+        for start, stop in self.pinned_turns(cut.first_kept):
+            whole = whole + self.turn(start, stop)
+        return whole if cut.summary is None else whole + self.price(cut.summary)
+
+    def objects(self, start: int, stop: int) -> list[object]:
+        """The caller's messages from `start` to before `stop` whose turns are not pinned."""
+        raws = self._sight.raws(start, stop)
+        if not self.pins:
+            return raws
+        pinned = {begin for begin, _ in self.pinned_turns()}
+        return [raw for index, raw in enumerate(raws, start) if self.turn_start(index) not in pinned]
+
+    def dropped_tokens(self, start: int, stop: int) -> Tokens:
+        """What the messages from `start` to before `stop` would cost, in tokens. O(messages not priced before)."""
         passed = self._prices.passed
-        if len(passed) <= first:
+        if len(passed) <= stop:
             with self._lock:
-                for index in range(len(passed) - 1, first):
+                for index in range(len(passed) - 1, stop):
                     passed.append(passed[-1] + self.message(index).tokens)
-        return passed[first] - passed[self._sight.head]
+        return passed[stop] - passed[start]
 
     @property
     def memory(self) -> dict[object, Any]:
@@ -176,37 +263,5 @@ class Ledger:
             with self._lock:
                 for index in range(len(sums) - 1, self.length):
                     sums.append(sums[-1] + self.message(index).upper)
-        return Timeline(self._sight, sums, self.first, self.length)
-
-
-@attrs.frozen(eq=False, repr=False)
-class Timeline:
-    """Prefix sums over a whole history, and where its turns begin. Every question costs O(log messages)."""
-
-    _sight: Sight
-    _sums: list[Tokens]
-    first: int
-    length: int
-
-    def tokens(self, start: int, stop: int) -> Tokens:
-        """What the messages from `start` to before `stop` cost."""
-        return self._sums[stop] - self._sums[start]
-
-    def overflow(self, start: int, room: Tokens) -> int | None:
-        """The least `stop` at which the messages from `start` cost more than `room`, or None."""
-        stop = bisect_left(self._sums, self._sums[start] + room + 1, lo=start, hi=self.length + 1)
-        return stop if stop <= self.length else None
-
-    def turn_start(self, index: int) -> int:
-        """Where the turn of the message at `index` begins."""
-        return self._sight.readings.turn_start(index, self._sight.head)
-
-    def next_turn(self, index: int, stop: int) -> int:
-        """Where the first turn after the message at `index` begins; `stop` if none does before it."""
-        while index < stop and self.turn_start(index) != index:
-            index += 1
-        return index
-
-    def least_start(self, start: int, stop: int, tokens: Tokens) -> int:
-        """The least message index from `start` on such that the rest up to `stop` costs at most `tokens`."""
-        return bisect_left(self._sums, self._sums[stop] - tokens, lo=start, hi=stop)
+        pinned = tuple((start, self.turn(start, stop).upper) for start, stop in self.pinned_turns())
+        return Timeline(self._sight, sums, pinned, self.first, self.length)

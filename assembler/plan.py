@@ -3,44 +3,41 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import attrs
 
 from assembler.draft import Draft
-from assembler.history import Sight
+from assembler.history import Sight, Span
+from assembler.ladder import Kept
 from assembler.layout import Layout
 from assembler.ledger import Ledger
 from assembler.measure import Measured
 from assembler.messages import Message
 from assembler.terms import Terms
+from assembler.turns import check_pairs
 from budgets import Count, RegionCosts
 
 if TYPE_CHECKING:
     from assembler.report import Report
 
 
-@attrs.frozen
-class Decision:
-    """Which policy cut, from where it keeps, and its reason in a few words."""
-
-    policy: str
-    first: int
-    reason: str
-
-
 @attrs.frozen(eq=False)
 class Dropped:
-    """One message that was left out: where it stands in the history, and the caller's very object."""
+    """One message that was left out or shortened: where it stands in the history, and the caller's very object.
+
+    `id` stays the same while the history grows.
+    """
 
     id: str
     index: int
     message: object = attrs.field(repr=False)
+    outcome: Literal["dropped", "shortened"] = "dropped"
 
 
 @attrs.frozen(eq=False, repr=False, slots=False)
 class Plan:
-    """A decision about one draft: the head of the history stays, and every message from `first` on."""
+    """A decision about one draft: the head of the history stays, and of the turns what `what` says."""
 
     draft: Draft
     terms: Terms
@@ -48,24 +45,76 @@ class Plan:
     measured: Measured
     fixed: Count
     ledger: Ledger
-    first: int
-    decision: Decision | None = None
+    what: Kept
+
+    @property
+    def first(self) -> int:
+        """The first message from which all turns stay."""
+        return self.what.cut.first_kept
+
+    @cached_property
+    def stretches(self) -> list[Span]:
+        """The turns that stay, as stretches of the history: pinned ones, and all from the cut on."""
+        return [*self.ledger.pinned_turns(self.first), (self.first, self.sight.length)]
+
+    @cached_property
+    def sent(self) -> list[tuple[int, Message]]:
+        """The messages of the turns that stay as they will be sent: knowledge may stand around the question."""
+        asked = self.measured.asked
+        if asked is None:
+            return self.standing
+        return [(i, asked.message if i == asked.index else message) for i, message in self.standing]
+
+    @cached_property
+    def standing(self) -> list[tuple[int, Message]]:
+        """The messages of the turns that stay, with their indexes, as the policies left them."""
+        changed = self.what.changed
+        if not changed:
+            return [(i, self.sight.message(i)) for start, stop in self.stretches for i in range(start, stop)]
+        every = (i for start, stop in self.stretches for i in range(start, stop))
+        found = ((i, changed[i] if i in changed else self.sight.message(i)) for i in every)
+        return [(i, message) for i, message in found if message is not None]
 
     @cached_property
     def layout(self) -> Layout:
         """What goes into the request, in neutral form. O(messages that stay)."""
+        messages = [message for _, message in self.sent]
+        summary = self.what.cut.summary
         return Layout(
             system=self.measured.rendered.system,
             head=self.measured.head,
-            messages=self._asked(self.sight.messages(self.first, self.sight.length)),
+            messages=messages if summary is None else [summary, *messages],
             tools=self.measured.regions.tools,
         )
 
-    def _asked(self, messages: list[Message]) -> list[Message]:
-        asked = self.measured.asked
-        if asked is not None:
-            messages[asked.index - self.first] = asked.message
-        return messages
+    @cached_property
+    def objects(self) -> list[object]:
+        """The caller's very objects that stay, the head first; shortened ones and a summary are new."""
+        raws = self.sight.raws
+        objects = raws(0, self.sight.head)
+        if self.what.cut.summary is not None:
+            objects.append(self.what.cut.summary.raw)
+        if self.what.changed or self.measured.asked is not None:
+            return objects + [message.raw for _, message in self.sent]
+        for start, stop in self.stretches:
+            objects += raws(start, stop)
+        return objects
+
+    def first_changed(self) -> int | None:
+        """The first message that stays and that its owner changed after it was read, or None."""
+        for start, stop in [(0, self.sight.head), *self.stretches]:
+            changed = self.sight.first_changed(start, stop)
+            if changed is not None:
+                return changed
+        return None
+
+    def check(self) -> None:
+        """Raise `ConversationError` unless what stays obeys the law of pairs."""
+        self.sight.check(self.first)
+        for start, stop in self.stretches[:-1]:
+            self.sight.readings.check_turn(start, stop, self.sight.length)
+        if self.what.changed:
+            check_pairs(self.standing)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -75,7 +124,7 @@ class Plan:
     @cached_property
     def conversation(self) -> Count:
         """What the turns that stay cost."""
-        return self.ledger.since(self.first)
+        return self.what.count(self.ledger)
 
     @cached_property
     def count(self) -> Count:
@@ -90,14 +139,19 @@ class Plan:
     @property
     def kept(self) -> list[int]:
         """The indexes of the messages that stay, in order."""
-        return [*range(self.sight.head), *range(self.first, self.sight.length)]
+        return [*range(self.sight.head), *(index for index, _ in self.standing)]
 
-    @property
+    @cached_property
     def dropped(self) -> list[Dropped]:
-        """The messages that are left out, oldest first, with ids that stay the same while the history grows."""
+        """The messages that are left out or shortened, oldest first."""
+        shortened = {i for i, message in self.what.changed.items() if message is not None}
+        staying = {i for i, _ in self.standing} - shortened
         head = self.sight.head
-        raws = self.draft.history.raws(head, self.first)
-        return [Dropped(f"message-{index}", index, raw) for index, raw in enumerate(raws, head)]
+        return [
+            Dropped(f"message-{i}", i, raw, "shortened" if i in shortened else "dropped")
+            for i, raw in enumerate(self.sight.raws(head, self.sight.length), head)
+            if i not in staying
+        ]
 
     @property
     def report(self) -> Report:
@@ -107,5 +161,4 @@ class Plan:
         return report_of(self)
 
     def __repr__(self) -> str:
-        gone = self.first - self.sight.head
-        return f"Plan(kept={self.sight.length - gone}, dropped={gone}, tokens={self.count.tokens})"
+        return f"Plan(kept={len(self.kept)}, of={self.sight.length}, tokens={self.count.tokens})"

@@ -103,34 +103,56 @@ def _kept(region: str, name: str, count: Count, *, messages: int = 0) -> Row:
 
 
 def _conversation(plan: Plan) -> Iterator[Row]:
-    head, first, sight = plan.sight.head, plan.first, plan.sight
-    if first > head:
-        why = f"{plan.terms.dialect.name} must begin with a user message"
-        if plan.decision is not None:
-            why = f"{plan.decision.policy}: {plan.decision.reason}"
-        yield Row("conversation", _span(head, first), _tokens_before(plan), 0, "dropped", why, first - head)
-    kept = list(_spans_from(plan))
-    for start, stop in reversed(kept):
-        reason = "newest turn" if stop == sight.length else ""
-        tokens = plan.ledger.turn(start, stop).tokens
-        yield Row("conversation", _span(start, stop), tokens, tokens, "kept", reason, stop - start)
+    """Runs of dropped turns share a row; a turn that stays has one of its own."""
+    summary = plan.what.cut.summary
+    if summary is not None:
+        yield Row("conversation", "in place of dropped turns", 0, plan.ledger.price(summary).tokens, reason="summary")
+    at = plan.sight.head
+    for start, stop in _kept_turns(plan):
+        if at < start:
+            yield _gone(plan, at, start)
+        yield _turn(plan, start, stop)
+        at = stop
 
 
-def _spans_from(plan: Plan) -> Iterator[tuple[int, int]]:
+def _kept_turns(plan: Plan) -> Iterator[tuple[int, int]]:
+    yield from plan.stretches[:-1]
+    kept: list[tuple[int, int]] = []
     for start, stop in plan.sight.turns_newest_first():
         if start < plan.first:
-            return
-        yield start, stop
+            break
+        kept.append((start, stop))
+    yield from reversed(kept)
+
+
+def _gone(plan: Plan, start: int, stop: int) -> Row:
+    why = f"{plan.terms.dialect.name} must begin with a user message"
+    if plan.what.decisions:
+        why = "; ".join(f"{decision.policy}: {decision.reason}" for decision in plan.what.decisions)
+    return Row("conversation", _span(start, stop), _tokens_before(plan, start, stop), 0, "dropped", why, stop - start)
+
+
+def _turn(plan: Plan, start: int, stop: int) -> Row:
+    before = plan.ledger.turn(start, stop).tokens
+    saved = plan.what.savings.get(start)
+    reasons = ["newest turn"] if stop == plan.sight.length else []
+    if stop <= plan.first:
+        reasons.append("pinned")
+    if saved is None:
+        return Row("conversation", _span(start, stop), before, before, "kept", "; ".join(reasons), stop - start)
+    reasons += [f"{decision.policy}: {decision.reason}" for decision in plan.what.decisions if decision.saved]
+    after = before + saved.tokens
+    return Row("conversation", _span(start, stop), before, after, "shortened", "; ".join(reasons), stop - start)
 
 
 def _span(start: int, stop: int) -> str:
     return f"message {start}" if stop - start == 1 else f"messages {start}-{stop - 1}"
 
 
-def _tokens_before(plan: Plan) -> Tokens | None:
+def _tokens_before(plan: Plan, start: int, stop: int) -> Tokens | None:
     """What the dropped turns would have cost; None where one of them is no message that an API would take."""
     try:
-        return plan.ledger.dropped_tokens(plan.first)
+        return plan.ledger.dropped_tokens(start, stop)
     except AssemblyError:
         return None
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.dialects import DIALECTS, Dialect
-from assembler.policies import OverflowPolicy
+from assembler.policies import Policy
 from assembler.pricing import Pricer
 from assembler.strategies import Strategy
 from budgets import Budget, BudgetError, TokenCounter, tiktoken_counter
@@ -20,7 +20,7 @@ class Terms:
 
     budget: Budget | None
     dialect: Dialect
-    policies: tuple[OverflowPolicy, ...]
+    policies: tuple[Policy, ...]
     strategy: Strategy
     pricer: Pricer = attrs.field(repr=False)
 
@@ -29,7 +29,7 @@ class Terms:
         cls,
         budget: Budget | None,
         dialect: Dialect | None,
-        on_overflow: OverflowPolicy | Iterable[OverflowPolicy],
+        on_overflow: Policy | Iterable[Policy],
         strategy: Strategy,
     ) -> Terms:
         """Terms from what the caller passed. Raises `BudgetError` for what is no budget and no policy."""
@@ -38,6 +38,14 @@ class Terms:
         spoken = dialect if dialect is not None else _dialect_for(budget)
         model = budget.model if budget is not None else None
         return cls(budget, spoken, _ladder(on_overflow), strategy, spoken.pricer(model, counter_for(budget)))
+
+    @property
+    def calm_policies(self) -> tuple[Policy, ...]:
+        """The policies without their low-water marks: for a ladder that holds the mark itself."""
+        return tuple(
+            attrs.evolve(policy, low_water=None) if getattr(policy, "low_water", None) is not None else policy
+            for policy in self.policies
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Terms.of, (self.budget, self.dialect, self.policies, self.strategy)
@@ -52,14 +60,14 @@ def counter_for(budget: Budget | None) -> TokenCounter:
     return tiktoken_counter() if budget is None else budget.token_counter
 
 
-def _ladder(on_overflow: OverflowPolicy | Iterable[OverflowPolicy]) -> tuple[OverflowPolicy, ...]:
+def _ladder(on_overflow: Policy | Iterable[Policy]) -> tuple[Policy, ...]:
     given = on_overflow if isinstance(on_overflow, Iterable) else (on_overflow,)
     rungs = tuple(given)
     for rung in rungs:
-        if isinstance(rung, type) or not callable(getattr(rung, "cut", None)):
+        if isinstance(rung, type) or not (hasattr(rung, "cut") or hasattr(rung, "rewrites")):
             raise BudgetError(
                 f"on_overflow: expected a policy such as Refuse() or TrimOldest(), got {_named(rung)}; "
-                "a policy is an object with a method cut(ledger, room)"
+                "a policy has a method cut(ledger, room) or rewrites(passage)"
             )
     if not rungs:
         raise BudgetError("on_overflow: expected at least one policy, got an empty ladder; pass Refuse()")

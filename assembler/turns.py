@@ -10,7 +10,7 @@ any message that is not an answer; no answer lacks its call; the ids of one mess
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from assembler.errors import ConversationError
@@ -53,6 +53,15 @@ def after(waiting: Open, message: Message, index: int) -> Open:
     if waiting and (message.role == "assistant" or not results):
         raise unanswered(waiting, index)
     return _asked(calls, message, index) if calls else waiting
+
+
+def check_pairs(messages: Iterable[tuple[int, Message]]) -> None:
+    """Raise `ConversationError` unless the messages, with their indexes, obey the law from the first to the last."""
+    waiting = NOTHING_OPEN
+    for index, message in messages:
+        waiting = after(waiting, message, index)
+    if waiting:
+        raise unanswered(waiting, None)
 
 
 def unanswered(waiting: Open, index: int | None) -> ConversationError:

@@ -95,3 +95,13 @@ class Message:
     pinned: bool = False
     shallow: bool = False
     """Whether `seen` is a dict of texts alone: then a shallow copy of it shares nothing that can change."""
+
+    @property
+    def call_ids(self) -> frozenset[str | None]:
+        """The ids of the calls that this message makes."""
+        return frozenset(part.id for part in self.parts if isinstance(part, Call))
+
+    @property
+    def answer_ids(self) -> frozenset[str | None]:
+        """The ids of the calls that this message answers."""
+        return frozenset(part.call_id for part in self.parts if isinstance(part, Result))

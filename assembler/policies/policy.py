@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Iterator
+from typing import Protocol, TypeAlias
 
-import attrs
-
-from assembler.ledger import Ledger
+from assembler.ledger import Cut, Ledger
+from assembler.passage import Change, Passage
 from budgets import Tokens
-
-
-@attrs.frozen
-class Cut:
-    """The verdict of a policy: the messages before `first_kept` go, all from there on stay."""
-
-    first_kept: int
-    reason: str
 
 
 class OverflowPolicy(Protocol):
@@ -29,3 +21,19 @@ class OverflowPolicy(Protocol):
     def cut(self, ledger: Ledger, room: Tokens, /) -> Cut:
         """Which turns stay. `room` is what the conversation may cost, in tokens, 0 or more."""
         ...
+
+
+class RewritingPolicy(Protocol):
+    """Proposes what may give way inside the turns that stay: a shorter message for a longer one, or a step dropped.
+
+    Contract: pure, and the same message gives way in the same words every time. The pipeline takes a change only while
+    the conversation is too large, only if it saves tokens, and never one that touches a pinned message.
+    """
+
+    def rewrites(self, passage: Passage, /) -> Iterator[Change]:
+        """Changes in the order in which they are to be made, found lazily."""
+        ...
+
+
+Policy: TypeAlias = OverflowPolicy | RewritingPolicy
+"""What `on_overflow` takes, alone or several in order."""

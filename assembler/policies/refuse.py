@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from assembler.ledger import Ledger
-from assembler.policies.policy import Cut
+from assembler.ledger import Cut, Ledger
 from budgets import Tokens
 
 

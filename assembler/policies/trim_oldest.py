@@ -4,54 +4,57 @@ from __future__ import annotations
 
 import attrs
 
-from assembler.ledger import Ledger, Timeline
-from assembler.policies.policy import Cut
-from budgets import BudgetError, Tokens
-
-
-def _a_share(_: object, field: attrs.Attribute[float | None], value: float | None) -> None:
-    if value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
-        raise BudgetError(f"TrimOldest: {field.name} is a share of the room, 0 < {field.name} <= 1, got {value!r}")
-
-
-def _at_least_one(_: object, field: attrs.Attribute[int], value: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise BudgetError(f"TrimOldest: {field.name} is a number of turns, 1 or more, got {value!r}")
+from assembler.ledger import Cut, Ledger
+from assembler.messages import read_message
+from assembler.pins import NO_PINS, Pins, checked_pins
+from assembler.policies.checks import a_share, at_least_one
+from assembler.timeline import Timeline
+from budgets import Tokens
 
 
 @attrs.frozen
 class TrimOldest:
-    """Drops whole turns, oldest first, until the rest fits; the `keep_turns` newest are never dropped.
+    """Drops whole turns, oldest first, until the rest fits; the `keep_turns` newest and pinned turns are never dropped.
 
     Without `low_water` it keeps as many turns as fit, and reads no further back than one turn more: O(turns kept).
 
     With `low_water`, a share of the room, a cut goes down to that share, so that the next many builds cut nothing and
     the provider's prompt cache keeps its prefix. Where the last cut fell is found by replaying the history from its
-    start, message by message, as if a build had followed each: a pure function of history and room, with nothing to
-    remember. A cold replay prices the whole history once; each cut in it costs O(log messages).
+    start, message by message, as if a build had followed each: a pure function of history and room. A cold replay
+    prices the whole history once; each cut in it costs O(log messages), with pins O(turns).
+
+    `pins` names messages whose turns stay: a predicate on the caller's message, a set of indexes, or `first_user`.
+    `note` is a text that a user message says in place of what was dropped; its tokens are part of what must fit.
     """
 
-    low_water: float | None = attrs.field(default=None, validator=_a_share)
-    keep_turns: int = attrs.field(default=1, validator=_at_least_one)
+    low_water: float | None = attrs.field(default=None, validator=a_share)
+    keep_turns: int = attrs.field(default=1, validator=at_least_one)
+    pins: Pins = attrs.field(default=NO_PINS, kw_only=True, converter=checked_pins)
+    note: str | None = attrs.field(default=None, kw_only=True)
 
     def cut(self, ledger: Ledger, room: Tokens, /) -> Cut:
         """As many of the newest turns as the room allows."""
+        summary = None if self.note is None else read_message({"role": "user", "content": self.note}, 0)
+        left = room if summary is None else max(room - ledger.price(summary).upper, 0)
         if self.low_water is None:
-            return self._newest_that_fit(ledger, room)
-        return self._replayed(ledger, room, int(self.low_water * room))
+            first, reason = self._newest_that_fit(ledger, left), "older turns do not fit"
+        else:
+            low = min(int(self.low_water * room), left)
+            first, reason = self._replayed(ledger, left, low), f"cut down to {self.low_water:.0%} of the room"
+        return Cut(first, reason, summary)
 
-    def _newest_that_fit(self, ledger: Ledger, room: Tokens) -> Cut:
-        kept, used, first = 0, 0, ledger.length
+    def _newest_that_fit(self, ledger: Ledger, room: Tokens) -> int:
+        pinned = dict(ledger.pinned_turns())
+        used = sum(ledger.turn(start, stop).upper for start, stop in pinned.items())
+        kept, first = 0, ledger.length
         for turn in ledger.newest_first():
-            used += turn.tokens
+            used += 0 if turn.start in pinned else turn.tokens
             if used > room and kept >= self.keep_turns:
                 break
             kept, first = kept + 1, turn.start
-        return Cut(first, "older turns do not fit")
+        return first
 
-    def _replayed(self, ledger: Ledger, room: Tokens, low: Tokens) -> Cut:
+    def _replayed(self, ledger: Ledger, room: Tokens, low: Tokens) -> int:
         """Goes on from where the last replay of this history, for the same room, found its last overflow."""
         line = ledger.timeline()
         known_room, first, stop = ledger.memory.get(self, (room, line.first, line.first))
@@ -59,10 +62,9 @@ class TrimOldest:
             first = stop = line.first
         while (overflow := self._next_overflow(line, first, stop, room)) is not None:
             stop = overflow
-            newest = self._oldest_of_newest(line, first, stop)
-            first = max(first, min(line.next_turn(line.least_start(first, stop, low), stop), newest))
+            first = max(first, min(line.lowest(first, stop, low), self._oldest_of_newest(line, first, stop)))
         ledger.memory[self] = (room, first, stop)
-        return Cut(first, f"cut down to {self.low_water:.0%} of the room")
+        return first
 
     def _next_overflow(self, line: Timeline, first: int, stop: int, room: Tokens) -> int | None:
         """Where the history that begins at `first` outgrows the room next, after its first `stop` messages.

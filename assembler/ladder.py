@@ -1,0 +1,156 @@
+"""Policies in order, each only as far as needed. Knows turns, messages and tokens; knows no policy by name.
+
+What a ladder leaves is a `Kept`: which turns stay, which messages inside them were rewritten or dropped, and which
+policy did what. One that must hold a low-water mark is found by living through the history: at each message that makes
+it outgrow the room, the ladder brings it down to the mark, and nothing is touched in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import attrs
+
+from assembler.errors import PlanError
+from assembler.ledger import Cut, Ledger
+from assembler.messages import Message
+from assembler.passage import Change, Passage
+from assembler.policies import Policy
+from assembler.pricing import NOTHING
+from budgets import Count, Tokens
+
+
+@attrs.frozen
+class Decision:
+    """What one policy did: its reason in a few words, and how many tokens it saved, 0 where it could not help."""
+
+    policy: str
+    reason: str
+    saved: Tokens
+
+
+@attrs.frozen(eq=False)
+class Kept:
+    """What stays of a conversation: every turn from `cut` on, pinned turns before it, changed as `changed` says."""
+
+    cut: Cut
+    changed: Mapping[int, Message | None] = attrs.field(factory=dict[int, Message | None])
+    savings: Mapping[int, Count] = attrs.field(factory=dict[int, Count])
+    """What `changed` saves in each turn, by where it begins: counts below zero."""
+    decisions: tuple[Decision, ...] = ()
+
+    def count(self, ledger: Ledger) -> Count:
+        """What it costs."""
+        return (ledger.with_savings(self.savings) if self.savings else ledger).kept(self.cut)
+
+
+def whole(ledger: Ledger) -> Kept:
+    """All of it."""
+    return Kept(Cut(ledger.first, ""))
+
+
+def climbed(ledger: Ledger, policies: Sequence[Policy], room: Tokens, start: Kept | None = None) -> Kept:
+    """What the policies leave, asked in order until the conversation costs at most `room`, or none is left to ask."""
+    kept = whole(ledger) if start is None else start
+    for policy in policies:
+        used = kept.count(ledger).upper
+        if used <= room:
+            break
+        if hasattr(policy, "rewrites"):
+            kept = _rewritten(ledger, policy, kept, used - room)
+        else:
+            kept = _cut(ledger, policy, kept, room, used)
+    return kept
+
+
+def lived(
+    ledger: Ledger, policies: Sequence[Policy], room: Tokens, low: Tokens, known: tuple[int, Kept] | None
+) -> tuple[int, Kept]:
+    """The length of the history at its last overflow, and what the ladder left then; goes on from `known`."""
+    stop, kept = known or (ledger.first, whole(ledger))
+    line = ledger.timeline()
+    while stop < ledger.length:
+        spare = room - kept.count(ledger.until(stop)).upper if stop > kept.cut.first_kept else room
+        grown = line.grown_by(stop, spare) if spare >= 0 else stop + 1
+        if grown is None:
+            break
+        stop = grown
+        kept = climbed(ledger.until(stop), policies, low, kept)
+    return stop, kept
+
+
+def _cut(ledger: Ledger, policy: Policy, kept: Kept, room: Tokens, used: Tokens) -> Kept:
+    seen = ledger.with_savings(kept.savings) if kept.savings else ledger
+    beside = seen.price(kept.cut.summary).upper if kept.cut.summary is not None else 0
+    cut = verified(policy, policy.cut(seen, max(room - beside, 0)), ledger)  # type: ignore[union-attr]
+    if cut.first_kept < kept.cut.first_kept:
+        cut = attrs.evolve(cut, first_kept=kept.cut.first_kept)
+    if cut.summary is None:
+        cut = attrs.evolve(cut, summary=kept.cut.summary)
+    saved = used - seen.kept(cut).upper
+    decisions = (*kept.decisions, Decision(type(policy).__name__, cut.reason, max(saved, 0)))
+    return attrs.evolve(kept, cut=cut if saved > 0 else kept.cut, decisions=decisions)
+
+
+def verified(policy: object, cut: Cut, ledger: Ledger) -> Cut:
+    """A policy's cut, checked: whoever wrote it, no cut parts a call from its result or drops the question."""
+    name, first = type(policy).__name__, cut.first_kept
+    if ledger.length == ledger.first == first:
+        return cut
+    if not ledger.first <= first < ledger.length:
+        raise PlanError(name, f"keeps from message {first}; it must keep from {ledger.first} to {ledger.length - 1}")
+    if not ledger.begins_turn(first):
+        raise PlanError(name, f"keeps from message {first}, where no turn begins; cut at TurnCost.start")
+    return cut
+
+
+def _rewritten(ledger: Ledger, policy: Policy, kept: Kept, excess: Tokens) -> Kept:
+    """The conversation after as many of the policy's changes as it takes to save `excess`."""
+    changed, savings = dict(kept.changed), dict(kept.savings)
+    newest = ledger.newest_turns(1)
+    pinned = frozenset(ledger.pins)
+    stretches = [*ledger.pinned_turns(kept.cut.first_kept), (kept.cut.first_kept, ledger.length)]
+    passage = Passage(ledger, changed, policy, stretches, newest)
+    saved, reasons = 0, dict[str, int]()
+    proposals: Callable[[Passage], Iterator[Change]] = policy.rewrites  # type: ignore[union-attr]
+    for change in proposals(passage):
+        if saved >= excess:
+            break
+        if not pinned.isdisjoint(change.messages):
+            continue
+        gains = {index: _less(passage, index, message) for index, message in change.messages.items()}
+        gain = -sum(count.upper for count in gains.values())
+        if gain <= 0:
+            continue
+        _checked(policy, passage, change)
+        saved += gain
+        changed.update(change.messages)
+        reasons[change.reason] = reasons.get(change.reason, 0) + 1
+        for index, count in gains.items():
+            start = ledger.turn_start(index)
+            savings[start] = savings.get(start, NOTHING) + count
+    reason = ", ".join(f"{times} × {reason}" for reason, times in reasons.items()) or "nothing left to give"
+    decision = Decision(type(policy).__name__, reason, saved)
+    return attrs.evolve(kept, changed=changed, savings=savings, decisions=(*kept.decisions, decision))
+
+
+def _less(passage: Passage, index: int, message: Message | None) -> Count:
+    """What a replacement costs more than what stands there: below zero where it saves."""
+    before = passage.price_of(index)
+    after = NOTHING if message is None else passage.price(message)
+    return Count(after.tokens - before.tokens, max(after.grade, before.grade), after.upper - before.upper)
+
+
+def _checked(policy: object, passage: Passage, change: Change) -> None:
+    """A rewritten message asks and answers the same calls; what is dropped asks no less than it answers."""
+    asked: set[str | None] = set()
+    answered: set[str | None] = set()
+    for index, message in change.messages.items():
+        before = passage.current(index)
+        if message is None:
+            asked |= before.call_ids
+            answered |= before.answer_ids
+        elif (message.role, message.call_ids, message.answer_ids) != (before.role, before.call_ids, before.answer_ids):
+            raise PlanError(type(policy).__name__, f"changes who speaks or which calls message {index} holds")
+    if asked != answered:
+        raise PlanError(type(policy).__name__, "drops a call without its result, or a result without its call")

@@ -1,0 +1,110 @@
+"""A message with other parts, in the spelling and the kind of object that it came in. The original is never touched."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import attrs
+
+from assembler.messages.dicts import private_copy
+from assembler.messages.message import Call, Message, Part, Result
+
+
+def edited(message: Message, parts: Sequence[Part | None]) -> Message:
+    """`message` with `parts` in place of its own, place by place; None leaves a part out. O(parts).
+
+    Texts, results and call arguments may be replaced, anything may be left out; roles, names and ids stay. The new
+    `raw` is of the caller's own kind where that can be copied, else a dict.
+    """
+    seen = private_copy(message.seen)
+    if message.shape == "gemini":
+        seen["parts"] = _list(seen["parts"], message.parts, parts, _gemini_part)
+    elif message.role == "tool":
+        seen["content"] = _result_text(parts[0])
+    else:
+        _write_content(seen, message.parts, parts)
+    kept = tuple(part for part in parts if part is not None)
+    return attrs.evolve(message, parts=kept, seen=seen, raw=_like(message.raw, seen), shallow=False)
+
+
+def _write_content(seen: dict[str, Any], old: Sequence[Part], new: Sequence[Part | None]) -> None:
+    """The `content` of a dict, and its `tool_calls` where the calls stand beside the content."""
+    content = seen.get("content")
+    listed = len(cast("list[object]", content)) if isinstance(content, list) else int(isinstance(content, str))
+    if isinstance(content, list):
+        seen["content"] = _list(cast("list[Any]", content), old[:listed], new[:listed], _block)
+    elif listed:
+        seen["content"] = new[0] if isinstance(new[0], str) else ""
+    calls = seen.get("tool_calls")
+    if calls:
+        seen["tool_calls"] = _list(calls, old[listed:], new[listed:], _call_dict)
+    elif "function_call" in seen and len(new) > listed and isinstance(new[listed], Call):
+        seen["function_call"]["arguments"] = cast(Call, new[listed]).arguments
+
+
+def _list(items: list[Any], old: Sequence[Part], new: Sequence[Part | None], write: Any) -> list[Any]:
+    written: list[Any] = []
+    for item, before, after in zip(items, old, new, strict=True):
+        if after is not None:
+            written.append(item if after is before else write(item, after))
+    return written
+
+
+def _block(item: Any, part: Part) -> Any:
+    """A content part of OpenAI, Anthropic or Bedrock, saying `part` instead."""
+    if isinstance(item, str) or isinstance(part, str):
+        return {**item, "text": part} if isinstance(item, dict) else part
+    if isinstance(part, Call):
+        given = json.loads(part.arguments)
+        inner = {**item["toolUse"], "input": given} if "toolUse" in item else None
+        return {**item, "input": given} if inner is None else {**item, "toolUse": inner}
+    text = _result_text(part)
+    if "toolResult" in item:
+        return {**item, "toolResult": {**item["toolResult"], "content": [{"text": text}]}}
+    return {**item, "content": text}
+
+
+def _gemini_part(item: dict[str, Any], part: Part) -> dict[str, Any]:
+    if isinstance(part, str):
+        return {**item, "text": part}
+    if isinstance(part, Call):
+        key = "function_call" if "function_call" in item else "functionCall"
+        return {**item, key: {**item[key], "args": json.loads(part.arguments)}}
+    key = "function_response" if "function_response" in item else "functionResponse"
+    return {**item, key: {**item[key], "response": {"result": _result_text(part)}}}
+
+
+def _call_dict(item: dict[str, Any], part: Part) -> dict[str, Any]:
+    arguments = cast(Call, part).arguments
+    if "function" in item:
+        return {**item, "function": {**item["function"], "arguments": arguments}}
+    if "custom" in item:
+        return {**item, "custom": {**item["custom"], "input": arguments}}
+    return {**item, "args": json.loads(arguments)}
+
+
+def _result_text(part: Part | None) -> str:
+    texts = [text for text in cast(Result, part).parts if isinstance(text, str)]
+    return "\n".join(texts)
+
+
+def _like(raw: object, seen: dict[str, Any]) -> object:
+    """An object of the kind of `raw` that says `seen`; a dict where the kind cannot be copied."""
+    if isinstance(raw, Mapping):
+        return private_copy(seen)
+    if isinstance(raw, tuple | list):
+        return (cast("tuple[object, ...]", raw)[0], seen["content"])
+    fields = {key: private_copy(seen[key]) for key in ("content", "tool_calls") if key in seen and hasattr(raw, key)}
+    update = getattr(raw, "model_copy", None)
+    if callable(update):
+        return update(update=fields)
+    twin = copy.copy(raw)
+    try:
+        for key, value in fields.items():
+            setattr(twin, key, value)
+    except AttributeError:  # a frozen object: attrs and dataclasses say so with a subclass of this
+        return private_copy(seen)
+    return twin

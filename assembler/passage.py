@@ -1,0 +1,88 @@
+"""The part of a conversation that a rewriting policy may change. Shows messages and prices; changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from assembler.history import Span
+from assembler.ledger import Ledger
+from assembler.messages import Message
+from budgets import Count, Tokens
+
+
+@attrs.frozen
+class Change:
+    """Replacements that belong together, by message index; None drops a message. Made whole or not at all."""
+
+    messages: Mapping[int, Message | None]
+    reason: str
+
+
+@attrs.frozen(eq=False, repr=False)
+class Passage:
+    """Every message that still stays, as it stands now: a change that was taken shows at once."""
+
+    _ledger: Ledger
+    _changed: Mapping[int, Message | None]
+    _policy: object
+    _stretches: Sequence[Span]
+    newest: int
+    """Where the newest turn begins."""
+
+    @property
+    def length(self) -> int:
+        """The index after the last message."""
+        return self._ledger.length
+
+    def __iter__(self) -> Iterator[tuple[int, Message]]:
+        """The messages that stay, oldest first, with their indexes."""
+        for start, stop in self._stretches:
+            yield from self._standing(range(start, stop))
+
+    def newest_first(self) -> Iterator[tuple[int, Message]]:
+        """The messages that stay, newest first, with their indexes."""
+        for start, stop in reversed(self._stretches):
+            yield from self._standing(range(stop - 1, start - 1, -1))
+
+    def _standing(self, indexes: Iterable[int]) -> Iterator[tuple[int, Message]]:
+        for index in indexes:
+            if index not in self._changed:
+                yield index, self._ledger.reading(index)
+            elif (message := self._changed[index]) is not None:
+                yield index, message
+
+    def current(self, index: int) -> Message:
+        """The message at `index` as it stands now."""
+        return self._changed.get(index) or self._ledger.reading(index)
+
+    def turn_from_the_end(self, number: int) -> int:
+        """Where the turn `number` from the end begins, 1 for the newest; the oldest where there are not so many."""
+        return self._ledger.newest_turns(number)
+
+    def tokens(self, message: Message) -> Tokens:
+        """What a message costs, at most."""
+        return self._ledger.price(message).upper
+
+    def count(self, text: str) -> Tokens:
+        """What a text costs on its own."""
+        return self._ledger.count(text)
+
+    def once(self, key: object, make: Callable[[], Any]) -> Any:
+        """What `make` gives, made once for this history, policy and key: old messages stay as they are."""
+        memory = self._ledger.memory
+        place = (id(self._policy), key)
+        found = memory.get(place)
+        if found is None:
+            found = memory[place] = (self._policy, make())  # the policy is held, so that its id stays its own
+        return found[1]
+
+    def price_of(self, index: int) -> Count:
+        """The price of the message at `index` as it stands now."""
+        return self._ledger.price(self.current(index)) if index in self._changed else self._ledger.message(index)
+
+    def price(self, message: Message) -> Count:
+        """The price of a message, with its grade."""
+        return self._ledger.price(message)

@@ -1,0 +1,34 @@
+"""What the arguments of policies are held against, with the cure in the error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from budgets import BudgetError
+
+
+def at_least_zero(policy: object, field: attrs.Attribute[Any], value: object) -> None:
+    """A whole number, 0 or more."""
+    _whole(policy, field, value, 0)
+
+
+def at_least_one(policy: object, field: attrs.Attribute[Any], value: object) -> None:
+    """A whole number, 1 or more."""
+    _whole(policy, field, value, 1)
+
+
+def a_share(policy: object, field: attrs.Attribute[Any], value: object) -> None:
+    """None, or a share of the room above 0 and up to 1."""
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+        raise BudgetError(
+            f"{type(policy).__name__}: {field.name} is a share of the room, 0 < {field.name} <= 1, got {value!r}"
+        )
+
+
+def _whole(policy: object, field: attrs.Attribute[Any], value: object, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise BudgetError(f"{type(policy).__name__}: {field.name} is a whole number, {least} or more, got {value!r}")

@@ -1,0 +1,42 @@
+"""The reasoning of past turns gives way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+from assembler.messages import Message, Thinking
+from assembler.messages.edit import edited
+from assembler.passage import Change, Passage
+from assembler.policies.checks import at_least_zero
+
+
+@attrs.frozen
+class ClearReasoning:
+    """Leaves out thinking blocks, oldest first; those of the `keep` newest turns stay.
+
+    The newest turn is never touched, whatever `keep` says: providers refuse an active tool loop whose latest thinking
+    was changed ("blocks in the latest assistant message cannot be modified", claude-code#63314, read 2026-11). A
+    message that is nothing but thinking stays, since it would be empty.
+    """
+
+    keep: int = attrs.field(default=1, validator=at_least_zero)
+
+    def rewrites(self, passage: Passage, /) -> Iterator[Change]:
+        """One change a message, oldest first. O(messages that stay)."""
+        until = passage.turn_from_the_end(max(self.keep, 1))
+        for index, message in passage:
+            if index >= until:
+                return
+            if any(isinstance(part, Thinking) for part in message.parts) and _says_more(message):
+                silent = passage.once(index, lambda message=message: _silent(message))
+                yield Change({index: silent}, "reasoning cleared")
+
+
+def _says_more(message: Message) -> bool:
+    return any(not isinstance(part, Thinking) and part != "" for part in message.parts)
+
+
+def _silent(message: Message) -> Message:
+    return edited(message, [None if isinstance(part, Thinking) else part for part in message.parts])

@@ -1,0 +1,88 @@
+"""Old turns give way to a summary that the caller's own function writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import attrs
+
+from assembler.ledger import Cut, Ledger
+from assembler.messages import Message, read_message
+from assembler.policies.checks import at_least_one
+from budgets import Tokens
+
+Summarizer: TypeAlias = Callable[[Sequence[object], str | None, Tokens], str]
+"""`(dropped_messages, previous_summary, max_tokens) -> summary`: the caller's messages, oldest first."""
+
+HEADING = "Summary of the conversation so far:\n"
+"""What stands before a summary, in the user message that carries it."""
+
+
+@attrs.frozen
+class Written:
+    """A summary, and the stretch of the history that it stands for."""
+
+    start: int
+    stop: int
+    text: str = attrs.field(repr=False)
+    message: Message
+
+
+@attrs.frozen
+class Summarize:
+    """Replaces all but the `keep_turns` newest turns by one user message: `HEADING` and what `summarizer` wrote.
+
+    A summary is kept for as long as the rest fits beside it; then the turns since are dropped too, and the summarizer
+    gets them with the summary before. It is refused where it would cost as much as what it stands for, or more than
+    there is room for; a summarizer that raises, or returns no text, is reported, and the next policy is asked. Pinned
+    turns are never summarised. One call of the summarizer for each new summary; it is remembered with the history, not
+    in this policy.
+    """
+
+    summarizer: Summarizer = attrs.field(repr=False)
+    keep_turns: int = attrs.field(default=4, validator=at_least_one)
+
+    def cut(self, ledger: Ledger, room: Tokens, /) -> Cut:
+        """The summary and the turns that stay beside it; everything where no summary helps."""
+        before = self._remembered(ledger)
+        if before is not None:
+            cut = _cut(before)
+            if ledger.kept(cut).upper <= room:
+                return cut
+        first = ledger.newest_turns(self.keep_turns)
+        if first <= (ledger.first if before is None else before.stop):
+            return Cut(ledger.first, "too few turns to summarise")
+        return self._summarised(ledger, room, first, before)
+
+    def _remembered(self, ledger: Ledger) -> Written | None:
+        written = ledger.memory.get(self)
+        known = isinstance(written, Written) and written.start == ledger.first and written.stop < ledger.length
+        return written if known else None
+
+    def _summarised(self, ledger: Ledger, room: Tokens, first: int, before: Written | None) -> Cut:
+        bare = ledger.kept(Cut(first, "", _message(HEADING))).upper
+        if room <= bare:
+            return Cut(ledger.first, f"no room for a summary: {bare} of {room} tokens are taken")
+        dropped = ledger.objects(ledger.first if before is None else before.stop, first)
+        try:
+            text: object = self.summarizer(dropped, None if before is None else before.text, room - bare)
+        except Exception as error:  # whatever the caller's function raises, the ladder goes on and says so
+            return Cut(ledger.first, f"the summarizer raised {type(error).__name__}")
+        if not isinstance(text, str) or not text.strip():
+            return Cut(ledger.first, "the summarizer returned no text")
+        written = Written(ledger.first, first, text, _message(HEADING + text))
+        cut = _cut(written)
+        left, whole = ledger.kept(cut).upper, ledger.since(ledger.first).upper
+        if left > room or left >= whole:
+            return Cut(ledger.first, f"a summary was refused: it would leave {left} of {whole} tokens")
+        ledger.memory[self] = written
+        return cut
+
+
+def _message(text: str) -> Message:
+    return read_message({"role": "user", "content": text}, 0)
+
+
+def _cut(written: Written) -> Cut:
+    return Cut(written.stop, f"messages {written.start}-{written.stop - 1} summarised", written.message)

@@ -1,0 +1,148 @@
+"""The longest texts give way: head and tail stay, and a marker says how much is gone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, TypeAlias
+
+import attrs
+
+from assembler.messages import Call, Part, Result
+from assembler.messages.edit import edited
+from assembler.messages.parts import compact_json
+from assembler.passage import Change, Passage
+from assembler.policies.checks import at_least_one
+from budgets import Tokens
+
+Where: TypeAlias = Literal["ends", "head", "tail"]
+
+MARKER = "\n[… shortened …]\n"
+"""What stands where text was taken out. It says no number, so that a text shortened twice reads the same."""
+
+EMPTIED = compact_json({"shortened": True})
+"""Arguments of which no part fits."""
+
+_LONGEST_LEAF = 4096
+"""Characters of one text inside JSON arguments that a first attempt keeps; halved until the arguments fit."""
+
+
+@attrs.frozen
+class Truncate:
+    """Shortens texts that cost more than `max_tokens`, the longest first, until the conversation fits.
+
+    What is left of a text, marker included, costs at most `max_tokens` by the counter itself, and is cut between
+    graphemes: no accent, flag or emoji is split. `where` says what stays: both "ends", the "head" or the "tail". Call
+    arguments stay valid JSON: the texts inside them are shortened. Thinking is never touched.
+    """
+
+    max_tokens: int = attrs.field(validator=at_least_one)
+    where: Where = attrs.field(default="ends", validator=attrs.validators.in_(("ends", "head", "tail")))
+
+    def rewrites(self, passage: Passage, /) -> Iterator[Change]:
+        """One change a text, the longest first. O(messages that stay), and O(log graphemes) counts for each change."""
+        long = [
+            (tokens, index, place)
+            for index, message in passage
+            for place, part in enumerate(message.parts)
+            if (tokens := self._excessive(part, passage)) > 0
+        ]
+        for _, index, place in sorted(long, key=lambda found: (-found[0], found[1], found[2])):
+            message = passage.current(index)
+            part = message.parts[place]
+            shorter = passage.once((index, place), lambda part=part: self._shortened(part, passage.count))
+            parts: list[Part | None] = [*message.parts[:place], shorter, *message.parts[place + 1 :]]
+            yield Change({index: edited(message, parts)}, "text shortened")
+
+    def _excessive(self, part: Part, passage: Passage) -> Tokens:
+        """What a part costs, if that is too much, else 0. A text of n characters cannot cost more than its bytes."""
+        text = _text_of(part)
+        if text is None or len(text) * 4 <= self.max_tokens:
+            return 0
+        tokens = passage.count(text)
+        return tokens if tokens > self.max_tokens else 0
+
+    def _shortened(self, part: Part, count: Callable[[str], Tokens]) -> Part:
+        if isinstance(part, str):
+            return cut_text(part, self.max_tokens, count, self.where)
+        if isinstance(part, Result):
+            text = "\n".join(text for text in part.parts if isinstance(text, str))
+            return attrs.evolve(part, parts=(cut_text(text, self.max_tokens, count, self.where),), given=None)
+        assert isinstance(part, Call)
+        arguments = cut_json(part.arguments, self.max_tokens, count, self.where)
+        return attrs.evolve(part, arguments=arguments, given=json.loads(arguments))
+
+
+def _text_of(part: Part) -> str | None:
+    """The text that may be shortened: never thinking, never a result that carries more than text."""
+    if isinstance(part, str):
+        return part
+    if isinstance(part, Call):
+        return part.arguments
+    if isinstance(part, Result) and all(isinstance(inner, str) for inner in part.parts):
+        return "\n".join(inner for inner in part.parts if isinstance(inner, str))
+    return None
+
+
+def cut_text(text: str, limit: Tokens, count: Callable[[str], Tokens], where: Where = "ends") -> str:
+    """The most of `text` that costs at most `limit` with the marker in it; less than the marker's price leaves "".
+
+    Bisects over the graphemes that stay; counts are not monotone to the token, so the result is counted again and
+    shrunk until it holds.
+    """
+    if count(text) <= limit:
+        return text
+    pieces = graphemes(text)
+    low, high = 0, len(pieces)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if count(_kept(pieces, middle, where)) <= limit:
+            low = middle
+        else:
+            high = middle - 1
+    while low > 0 and count(_kept(pieces, low, where)) > limit:
+        low -= 1
+    kept = _kept(pieces, low, where)
+    return kept if count(kept) <= limit else ""
+
+
+def _kept(pieces: list[str], number: int, where: Where) -> str:
+    if where == "head":
+        return "".join(pieces[:number]) + MARKER
+    if where == "tail":
+        return MARKER + "".join(pieces[len(pieces) - number :])
+    head = (number + 1) // 2
+    return "".join(pieces[:head]) + MARKER + "".join(pieces[len(pieces) - (number - head) :] if number > head else [])
+
+
+def graphemes(text: str) -> list[str]:
+    """The characters that a reader sees (Unicode Annex 29, extended grapheme clusters). O(characters)."""
+    import regex  # comes with tiktoken; nothing else of it is used
+
+    return regex.findall(r"\X", text)
+
+
+def cut_json(text: str, limit: Tokens, count: Callable[[str], Tokens], where: Where = "ends") -> str:
+    """JSON that costs at most `limit`: the texts inside it shortened alike; `EMPTIED` where even that is too much."""
+    try:
+        given: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return EMPTIED
+    longest = min(_LONGEST_LEAF, len(text))
+    while longest >= 1 and isinstance(given, dict):
+        shorter = compact_json(_leaves_cut(given, longest, where))
+        if count(shorter) <= limit:
+            return shorter
+        longest //= 2
+    return EMPTIED
+
+
+def _leaves_cut(value: Any, longest: int, where: Where) -> Any:
+    if isinstance(value, str):
+        pieces = graphemes(value)
+        return value if len(pieces) <= longest else _kept(pieces, longest, where)
+    if isinstance(value, dict):
+        return {key: _leaves_cut(item, longest, where) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_leaves_cut(item, longest, where) for item in value]
+    return value
