@@ -1,0 +1,215 @@
+"""Anthropic Messages: how its requests are read, billed and written.
+
+Rules and 400 texts: Anthropic API reference, /v1/messages, and public issue threads, read 2026-11. The bill:
+`assembler.dialects.anthropic_pricing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+import attrs
+
+from assembler.dialects import anthropic_pricing as claude
+from assembler.dialects.anthropic_blocks import AnthropicWriter, system_blocks, tool_definition
+from assembler.dialects.block_pricing import difference, graded, media_apart, price_together, stands_in
+from assembler.dialects.blocks import Block, Ending, Notes, Turn, fields_of, refuse_ending, surplus_marks, turns_of
+from assembler.dialects.dialect import Opening
+from assembler.dialects.standin import price_texts
+from assembler.errors import ConversationError
+from assembler.layout import Layout
+from assembler.media import Source, read_media
+from assembler.media import claude as pictures
+from assembler.messages import Media, Message, read_message
+from assembler.pricing import FixedPrices, Piece
+from assembler.tools import Tool, read_tools
+from assembler.turns import head_length
+from budgets import Count, Grade, TokenCounter
+
+_NEWEST = ""
+"""No model's name: priced as the newest family."""
+_PLAIN_TEXT_DOCUMENT = Count(0, Grade.ESTIMATED, upper=60)
+"""What stands around a document that is plain text: not recorded."""
+_OWNED = ("messages", "system", "tools")
+_MODES = ("disabled", "enabled", "adaptive")
+_CHOICES = ("auto", "none", "any", "tool")
+
+
+@attrs.frozen
+class Anthropic:
+    """Messages. Request: `{"system", "messages", "tools"}`, `system` and `tools` left out where there are none.
+
+    Head system messages join the `system` field: one text stays a text, several are blocks, cache marks stay. A system
+    message inside the conversation is folded into a user turn, since few models take one there. Consecutive messages
+    of one role are one turn, as the API reads them; results stand first in theirs. Empty and blank texts, names, and
+    reasoning of other providers are left out; of more than four cache marks the oldest go. A history that calls tools
+    needs tools: without any, `ConversationError`. So does one that ends with the assistant, unless `ending` allows a
+    prefill (models before Claude 4.6); its trailing whitespace is cut off.
+    """
+
+    name: str = "anthropic"
+    opening: Opening = Opening.USER
+    ending: Ending = Ending.USER
+
+    def parse(self, request: Mapping[str, Any]) -> Layout:
+        """The regions of a Messages body: a text as `system` is the system text, blocks are the head."""
+        listed = request.get("messages")
+        if not isinstance(listed, list | tuple):
+            raise ConversationError("request has no list of messages; expected the body of a Messages call")
+        messages = [read_message(raw, index) for index, raw in enumerate(cast("list[object]", listed))]
+        system: object = request.get("system")
+        listed_system = [*cast("list[object]", system)] if isinstance(system, list | tuple) else []
+        blocks = [read_message({"role": "system", "content": listed_system}, 0)] if listed_system else []
+        leading = head_length(messages)
+        return Layout(
+            system=system if isinstance(system, str) and system else None,
+            head=[*blocks, *messages[:leading]],
+            messages=messages[leading:],
+            tools=read_tools(request.get("tools") or ()),
+            options={key: value for key, value in request.items() if key not in _OWNED},
+        )
+
+    def pricer(self, model: str | None, count: TokenCounter) -> AnthropicPricer:
+        """The price list of the model's family. A counter that is none of OpenAI's is taken for Claude's own."""
+        family = claude.family_of(model or _NEWEST)
+        return AnthropicPricer(family if stands_in(count) else claude.with_own_tokenizer(family), count)
+
+    def notes(self, layout: Layout) -> tuple[str, ...]:
+        """What is folded in or left out. Raises what `emit` raises, except for the want of any message."""
+        return self._written(layout)[1].lines() if layout.messages else ()
+
+    def emit(self, layout: Layout) -> dict[str, Any]:
+        """`system`, `messages` and `tools`. Raises `ConversationError` and `UnsupportedContentError`."""
+        return self._written(layout)[0]
+
+    def _written(self, layout: Layout) -> tuple[dict[str, Any], Notes]:
+        notes = Notes()
+        turns = turns_of(layout.messages, AnthropicWriter(notes))
+        refuse_ending(turns, self.name, self.ending)
+        if not layout.tools and any(turn.results for turn in turns):
+            raise ConversationError(
+                "the history calls tools and none is defined, which the API refuses: pass them to add_capability(tools)"
+            )
+        request: dict[str, Any] = {}
+        system = system_blocks(layout.system, layout.head, notes)
+        if system:
+            request["system"] = system
+        request["messages"] = [_message(turn) for turn in turns]
+        if layout.tools:
+            request["tools"] = [tool_definition(tool) for tool in layout.tools]
+        _rstrip_prefill(request["messages"][-1], notes)
+        _drop_surplus_marks(request, notes)
+        return request, notes
+
+
+anthropic = Anthropic()
+
+
+def _message(turn: Turn) -> Block:
+    content = [*turn.results, *turn.blocks] if turn.text is None else turn.text
+    return {**turn.frame, "role": turn.side, "content": content}
+
+
+def _rstrip_prefill(message: Block, notes: Notes) -> None:
+    """`messages: final assistant content cannot end with trailing whitespace`: forgecode#1872."""
+    if message["role"] != "assistant":
+        return
+    content = message["content"]
+    holder, key = (message, "content") if isinstance(content, str) else (content[-1], "text")
+    text: object = holder.get(key)
+    if isinstance(text, str) and text != text.rstrip():
+        holder[key] = text.rstrip()
+        notes["text of the assistant that the model goes on from, without the blanks at its end"] += 1
+
+
+def _drop_surplus_marks(request: dict[str, Any], notes: Notes) -> None:
+    system = request.get("system", ())
+    in_system = [] if isinstance(system, str) else _marked(system)
+    in_messages = [block for message in request["messages"] for block in _marked(message["content"])]
+    for block in surplus_marks(_marked(request.get("tools", ())), in_system, in_messages):
+        del block["cache_control"]
+        notes["cache mark(s) beyond the four that the API takes left out, the oldest first"] += 1
+
+
+def _marked(blocks: str | Sequence[Block]) -> list[Block]:
+    return [] if isinstance(blocks, str) else list(_marks(blocks))
+
+
+def _marks(blocks: Sequence[Block]) -> Iterator[Block]:
+    for block in blocks:
+        inner: object = block.get("content")
+        if isinstance(inner, list):
+            yield from _marks([cast(Block, item) for item in cast("list[object]", inner) if isinstance(item, dict)])
+        if block.get("cache_control") is not None:
+            yield block
+
+
+@attrs.frozen(eq=False)
+class AnthropicPricer:
+    """The bill of Messages for one family: opening + system text + messages + tools and their hidden prompt."""
+
+    family: claude.Family
+    count: TokenCounter
+
+    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
+        """The system text in its pieces, without framing; the opening; the tools."""
+        calibration = self.family.calibration
+        return FixedPrices(
+            pieces=tuple(self._graded(p) for p in price_together([p.text for p in pieces], self.count, calibration)),
+            head=tuple(self._head(message) for message in head),
+            tools=tuple(self._graded(claude.price_tool(tool, self.family, self.count)) for tool in tools),
+            tooling=claude.price_tooling(tools, self.family),
+            framing=claude.price_request(self.family, self.count),
+        )
+
+    def message(self, message: Message) -> Count:
+        """One message in its framing, at most what it costs inside a merged turn. Raises for media without a price."""
+        bare, media = media_apart(message)
+        price = claude.price_message(bare, self.family, self.count)
+        for part in media:
+            price += self._media(part)
+        return self._graded(price)
+
+    def options(self, layout: Layout) -> Count:
+        """What thinking, a chosen tool and an answer schema cost more than their absence."""
+        options = layout.options
+        choice = _word(options.get("tool_choice"), _CHOICES) if layout.tools else None
+        schema = _answer_schema(options)
+        asked = claude.price_request(
+            self.family,
+            self.count,
+            thinking=_word(options.get("thinking"), _MODES) or "disabled",
+            choice=choice,
+            answer_schema=schema,
+        )
+        without = difference(asked, claude.price_request(self.family, self.count))
+        tooling = claude.price_tooling(layout.tools, self.family, choice=choice)
+        return without + difference(tooling, claude.price_tooling(layout.tools, self.family))
+
+    def _head(self, message: Message) -> Count:
+        texts = [part for part in message.parts if isinstance(part, str)]
+        return self._graded(price_texts(texts, self.count, self.family.calibration))
+
+    def _media(self, part: Media) -> Count:
+        facts = read_media(part)
+        if facts.source is Source.TEXT and facts.text is not None:
+            return claude.price_text(facts.text, self.family, self.count) + _PLAIN_TEXT_DOCUMENT
+        high = self.family.image_side > pictures.STANDARD.longest_side
+        return pictures.price_media(facts, pictures.HIGH if high else pictures.STANDARD)
+
+    def _graded(self, price: Count) -> Count:
+        return graded(price, self.count)
+
+
+def _word(given: object, known: Sequence[str]) -> Any:
+    """The type of an option's object, if it is one that has a price."""
+    word: object = (fields_of(given) or {}).get("type")
+    return word if word in known else None
+
+
+def _answer_schema(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The schema of `output_config.format`, or of its earlier name `output_format`."""
+    config = fields_of(options.get("output_config")) or {}
+    asked = fields_of(config.get("format")) or fields_of(options.get("output_format")) or {}
+    return fields_of(asked.get("schema"))

@@ -1,0 +1,196 @@
+"""How a neutral part, a system text and a tool are written as Anthropic's blocks. Prices nothing, orders nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, assert_never, cast
+
+import attrs
+
+from assembler.dialects.block_ids import IdRule
+from assembler.dialects.block_media import IMAGES, PDF, Inline, Link, content_of, not_carried, without_given
+from assembler.dialects.blocks import (
+    Block,
+    Notes,
+    Raw,
+    arguments_of,
+    fields_of,
+    framed,
+    legal_name,
+    no_text,
+    parts_as_they_came,
+)
+from assembler.messages import Call, Media, Message, Opaque, Result, Thinking
+from assembler.messages.dicts import PIN, private_copy
+from assembler.messages.parts import NEUTRAL
+from assembler.tools import Tool
+
+_SHAPE = "anthropic"
+_IDS = IdRule(re.compile(r"[a-zA-Z0-9_-]+"), needed=True)
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+"""64 characters until 2025, 128 since (modelcontextprotocol#1345)."""
+_REASONING = ("thinking", "redacted_thinking")
+_TEXT_KEYS = frozenset(["type", "text", "cache_control", "citations"])
+"""Keys of a text block (Messages API reference, TextBlockParam): others stay only where the message is Anthropic's."""
+_ANSWER_ONLY = frozenset(["container", "context_management", "id", "model", "stop_reason", "stop_sequence", "usage"])
+"""Keys of an answer that a request may not repeat: people append a dumped answer as it is."""
+_ELSEWHERE = ("openai", "responses", "gemini", "bedrock")
+_NO_ERROR_TEXT = "The tool failed without a message."
+"""A failed call's result may not be empty."""
+
+
+@attrs.frozen
+class AnthropicWriter:
+    """Anthropic's blocks."""
+
+    notes: Notes
+    ids: IdRule = _IDS
+
+    def frame(self, message: Message) -> Block:
+        """The message's own keys; of a dumped answer, those that a request may have."""
+        fields = framed(message, _SHAPE, "content", (PIN,))
+        if message.shape == _SHAPE and fields.get("type") == "message":
+            return {key: value for key, value in fields.items() if key not in _ANSWER_ONLY and key != "type"}
+        return fields
+
+    def text(self, text: str, raw: Raw | None, shape: str) -> Block | None:
+        """A text block, its cache mark and citations kept; None for a blank one."""
+        if not text.strip():
+            self.notes["blank text(s) left out"] += 1
+            return None
+        if raw is None or raw.get("type") != "text":
+            return {"type": "text", "text": text}
+        own = shape in (_SHAPE, NEUTRAL)
+        return {key: private_copy(value) for key, value in raw.items() if own or key in _TEXT_KEYS}
+
+    def call(self, call: Call, call_id: str | None, raw: Raw | None) -> Block:
+        """A tool_use block; one that came as such goes out as it came."""
+        own = raw is not None and raw.get("type") == "tool_use"
+        block: Block = private_copy(dict(raw)) if raw is not None and own else {"type": "tool_use"}
+        block["id"], block["name"] = call_id, legal_name(call.name, _NAME, self.notes)
+        if not isinstance(block.get("input"), dict):
+            block["input"] = arguments_of(call, self.notes)
+        return block
+
+    def result(self, result: Result, call: Call, call_id: str | None, raw: Raw | None) -> Block:
+        """A tool_result block; one that came as such goes out as it came, blank texts apart."""
+        if raw is not None and raw.get("type") == "tool_result":
+            block: Block = private_copy(dict(raw))
+            block["tool_use_id"] = call_id
+            content: object = self._cleaned(block.get("content"))
+        else:
+            block = {"type": "tool_result", "tool_use_id": call_id}
+            content = self._answer(result)
+        if content is None and result.error:
+            content = _NO_ERROR_TEXT
+        if content is not None:
+            block["content"] = content
+        else:
+            block.pop("content", None)
+        if result.error:
+            block["is_error"] = True
+        return block
+
+    def other(self, part: Thinking | Media | Opaque, shape: str) -> Block | None:
+        """Claude's reasoning untouched, another model's left out; media converted; unread blocks as they came."""
+        match part:
+            case Thinking():
+                return self._thinking(part)
+            case Media():
+                return _media(part)
+            case Opaque():
+                if "cachePoint" in part.raw:
+                    self.notes["cache mark(s) of another API left out"] += 1
+                    return None
+                if shape in _ELSEWHERE or not isinstance(part.raw.get("type"), str):
+                    raise not_carried(part, "anthropic")
+                return cast(Block, private_copy(dict(part.raw)))
+            case _ as never:
+                assert_never(never)
+
+    def _thinking(self, part: Thinking) -> Block | None:
+        if part.raw.get("type") in _REASONING:
+            return cast(Block, private_copy(dict(part.raw)))
+        said = fields_of((fields_of(part.raw.get("reasoningContent")) or {}).get("reasoningText")) or {}
+        if isinstance(said.get("signature"), str):
+            # Anthropic, "Extended thinking": signatures are compatible across platforms, Bedrock included.
+            return {"type": "thinking", "thinking": said.get("text", ""), "signature": said["signature"]}
+        self.notes["reasoning part(s) of another model left out"] += 1
+        return None
+
+    def _cleaned(self, content: object) -> object:
+        """The content of a result without what is blank; None where nothing is left."""
+        if isinstance(content, str):
+            return content if content.strip() else None
+        kept: list[object] = []
+        for item in cast("list[object]", content) if isinstance(content, list | tuple) else ():
+            block = cast(Block, item) if isinstance(item, dict) else {"type": "text", "text": item}
+            if block.get("type") == "text" and not str(block.get("text")).strip():
+                continue
+            kept.append({key: value for key, value in block.items() if key not in ("width", "height", "pages")})
+        return kept or None
+
+    def _answer(self, result: Result) -> object:
+        texts = [part for part in result.parts if isinstance(part, str)]
+        if len(texts) == len(result.parts) <= 1:
+            return texts[0] if texts and texts[0].strip() else None
+        blocks: list[Block] = []
+        for part in result.parts:
+            block = self.text(part, None, NEUTRAL) if isinstance(part, str) else self.other(part, NEUTRAL)
+            if block is not None:
+                blocks.append(block)
+        return blocks or None
+
+
+def _media(part: Media) -> Block:
+    if part.raw.get("type") in ("image", "document") and isinstance(part.raw.get("source"), Mapping):
+        return without_given(part.raw)
+    source: Block
+    match content_of(part):
+        case Inline(mime=mime, data=data) if mime in IMAGES or mime == PDF:
+            source = {"type": "base64", "media_type": mime, "data": data}
+            return {"type": "image" if mime in IMAGES else "document", "source": source}
+        case Link(url=url) if part.kind in ("image", "document"):
+            return {"type": part.kind, "source": {"type": "url", "url": url}}
+        case _:
+            raise not_carried(part, "anthropic")
+
+
+def system_blocks(system: str | None, head: Sequence[Message], notes: Notes) -> str | list[Block] | None:
+    """The `system` field: a lone text as a text, several as blocks, marks and all. Raises for what is no text."""
+    writer = AnthropicWriter(notes)
+    blocks: list[Block] = []
+    if system is not None and (block := writer.text(system, None, NEUTRAL)):
+        blocks.append(block)
+    listed = False
+    for message in head:
+        beside = parts_as_they_came(message)
+        listed = listed or bool(beside)
+        for place, part in enumerate(message.parts):
+            if not isinstance(part, str):
+                raise no_text(part)
+            raw = fields_of(beside[place]) if beside else None
+            if block := writer.text(part, raw, message.shape):
+                blocks.append(block)
+    return str(blocks[0]["text"]) if not listed and len(blocks) == 1 else blocks or None
+
+
+def tool_definition(tool: Tool) -> Block:
+    """The definition. One that came in this spelling goes out as it came; a schema always says that it is an object."""
+    raw = tool.raw
+    if isinstance(raw, dict) and "input_schema" in raw:
+        own = cast(Block, private_copy(cast("dict[str, Any]", raw)))
+        own["input_schema"] = _object(own["input_schema"] or {})
+        return own
+    block: Block = {"name": tool.name}
+    if tool.description:
+        block["description"] = tool.description
+    block["input_schema"] = _object(private_copy(dict(tool.parameters)))
+    if (mark := fields_of(tool.extra.get("cache_control"))) is not None:
+        block["cache_control"] = private_copy(dict(mark))
+    return block
+
+
+def _object(schema: Block) -> Block:
+    return schema if "type" in schema else {"type": "object", **schema}

@@ -1,0 +1,158 @@
+"""How a neutral part, a system text and a tool are written as Converse's blocks. Prices nothing, orders nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, assert_never, cast
+
+import attrs
+
+from assembler.dialects.block_ids import IdRule
+from assembler.dialects.block_media import IMAGES, PDF, Inline, content_of, not_carried, without_given
+from assembler.dialects.blocks import Block, Notes, Raw, arguments_of, fields_of, framed, legal_name, no_text
+from assembler.messages import Call, Media, Message, Opaque, Result, Thinking
+from assembler.messages.dicts import PIN, private_copy
+from assembler.messages.parts import NEUTRAL
+from assembler.tools import Tool
+
+_SHAPE = "bedrock"
+_IDS = IdRule(re.compile(r"[a-zA-Z0-9_-]{1,64}"), needed=True)
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_NO_ERROR_TEXT = "The tool failed without a message."
+"""`The content field at messages.<n>.content.0.toolResult cannot be empty when status value is error.`"""
+_MEDIA = ("image", "document", "video", "audio")
+
+
+@attrs.frozen
+class BedrockWriter:
+    """Converse's blocks."""
+
+    notes: Notes
+    ids: IdRule = _IDS
+
+    def frame(self, message: Message) -> Block:
+        """The message's own keys."""
+        return framed(message, _SHAPE, "content", (PIN,))
+
+    def text(self, text: str, raw: Raw | None, shape: str) -> Block | None:
+        """A text block; None for a blank one, and its cache mark is left out if it is Anthropic's."""
+        if not text.strip():
+            self.notes["blank text(s) left out"] += 1
+            return None
+        if raw is not None and raw.get("cache_control") is not None:
+            self.notes["cache mark(s) of another API left out"] += 1
+        return {"text": text}
+
+    def call(self, call: Call, call_id: str | None, raw: Raw | None) -> Block:
+        """A toolUse block; one that came as such goes out as it came."""
+        given = fields_of((raw or {}).get("toolUse"))
+        use: Block = {} if given is None else private_copy(dict(given))
+        use["toolUseId"], use["name"] = call_id, legal_name(call.name, _NAME, self.notes)
+        if not isinstance(use.get("input"), dict):
+            use["input"] = arguments_of(call, self.notes)
+        return {"toolUse": use}
+
+    def result(self, result: Result, call: Call, call_id: str | None, raw: Raw | None) -> Block:
+        """A toolResult block; one that came as such goes out as it came, blank texts apart."""
+        given = fields_of((raw or {}).get("toolResult"))
+        if given is not None:
+            answer: Block = private_copy(dict(given))
+            answer["toolUseId"] = call_id
+            content = [self._own(item) for item in answer.get("content") or () if not _blank(item)]
+        else:
+            answer = {"toolUseId": call_id}
+            content = [block for part in result.parts if (block := self._inner(part)) is not None]
+        answer["content"] = content or ([{"text": _NO_ERROR_TEXT}] if result.error else [])
+        if result.error:
+            answer["status"] = "error"
+        return {"toolResult": answer}
+
+    def other(self, part: Thinking | Media | Opaque, shape: str) -> Block | None:
+        """Reasoning of the model untouched, another's left out; media converted; unread blocks as they came."""
+        match part:
+            case Thinking():
+                return self._thinking(part)
+            case Media():
+                return _media(part)
+            case Opaque():
+                if "type" in part.raw or shape not in (_SHAPE, NEUTRAL):
+                    raise not_carried(part, "bedrock")
+                return cast(Block, private_copy(dict(part.raw)))
+            case _ as never:
+                assert_never(never)
+
+    def _thinking(self, part: Thinking) -> Block | None:
+        if "reasoningContent" in part.raw:
+            return cast(Block, private_copy(dict(part.raw)))
+        if part.raw.get("type") == "thinking" and isinstance(part.raw.get("signature"), str):
+            # Anthropic, "Extended thinking": signatures are compatible across platforms, Bedrock included.
+            said = {"text": part.text, "signature": part.raw["signature"]}
+            return {"reasoningContent": {"reasoningText": said}}
+        self.notes["reasoning part(s) of another model left out"] += 1
+        return None
+
+    def _own(self, item: Block) -> Block:
+        return without_given(item) if any(key in item for key in _MEDIA) else item
+
+    def _inner(self, part: str | Media | Opaque) -> Block | None:
+        match part:
+            case str():
+                return {"text": part} if part.strip() else None
+            case Media():
+                return _media(part)
+            case Opaque():
+                raise not_carried(part, "bedrock")
+            case _ as never:
+                assert_never(never)
+
+
+def _blank(item: object) -> bool:
+    text: object = (fields_of(item) or {}).get("text")
+    return isinstance(text, str) and not text.strip()
+
+
+def _media(part: Media) -> Block:
+    if "type" not in part.raw and any(isinstance(part.raw.get(key), Mapping) for key in _MEDIA):
+        return without_given(part.raw)
+    match content_of(part):
+        case Inline(mime=mime) as inline if mime in IMAGES:
+            return {"image": {"format": IMAGES[mime], "source": {"bytes": inline.octets}}}
+        case Inline(mime=mime) as inline if mime == PDF:
+            return {"document": {"format": "pdf", "name": "document", "source": {"bytes": inline.octets}}}
+        case _:
+            raise not_carried(part, "bedrock")
+
+
+def system_blocks(system: str | None, head: Sequence[Message], notes: Notes) -> list[Block]:
+    """The `system` field: a block for each text, cache points where they were. Raises for what is neither."""
+    writer = BedrockWriter(notes)
+    blocks = [writer.text(system, None, NEUTRAL)] if system is not None else []
+    for message in head:
+        for part in message.parts:
+            if isinstance(part, str):
+                blocks.append(writer.text(part, None, NEUTRAL))
+            elif isinstance(part, Opaque) and "type" not in part.raw:
+                blocks.append(cast(Block, private_copy(dict(part.raw))))
+            else:
+                raise no_text(part)
+    return [block for block in blocks if block is not None]
+
+
+def tool_spec(tool: Tool) -> list[Block]:
+    """The definition, and the cache point after it. One that came in this spelling goes out as it came."""
+    raw = tool.raw
+    if isinstance(raw, dict) and "toolSpec" in raw:
+        block = cast(Block, private_copy(cast("dict[str, Any]", raw)))
+        given = (fields_of(block["toolSpec"].get("inputSchema")) or {}).get("json")
+        if "type" not in (given or {}):
+            block["toolSpec"]["inputSchema"] = {"json": {"type": "object", **(given or {})}}
+    else:
+        spec: Block = {"name": tool.name}
+        if tool.description.strip():
+            spec["description"] = tool.description
+        schema: Block = private_copy(dict(tool.parameters))
+        spec["inputSchema"] = {"json": schema if "type" in schema else {"type": "object", **schema}}
+        block = {"toolSpec": spec}
+    point: object = tool.extra.get("cachePoint")
+    return [block] if point is None else [block, {"cachePoint": private_copy(point)}]

@@ -1,0 +1,80 @@
+"""What Bedrock bills for models that are not Claude: their makers' price lists, loosened. Knows names and margins.
+
+Nothing of it is recorded on Bedrock. An open model's template is its own wherever it runs, while what the host adds is
+not; so every price of a maker's list is graded estimated and keeps a margin, and a model that has no list (Amazon Nova,
+Cohere, AI21, Writer, …) borrows Llama's with a wider one.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+import attrs
+
+from assembler.layout import Layout
+from assembler.messages import Message
+from assembler.pricing import FixedPrices, Piece, Pricer
+from assembler.tools import Tool
+from budgets import Count, Grade, TokenCounter
+
+_LISTED = 1.1
+"""Margin over the maker's own bound: the host's additions are unknown. A guess, stated as one."""
+_UNLISTED = 1.5
+"""Margin over Llama's bound: of the published vocabularies none needs half as much again as Llama's for English, code
+and JSON (docs/how-it-counts-others.md: Claude 4.7, the largest, a third more than `o200k_base`)."""
+_MISTRAL = re.compile(r"mistral|mixtral|pixtral|magistral|ministral|voxtral|devstral")
+_STRANGER = "llama-3"
+
+
+def is_claude(model: str | None) -> bool:
+    """Whether a model id is Claude's; without an id it is taken to be."""
+    return model is None or "claude" in model.lower()
+
+
+@attrs.frozen(eq=False)
+class OpenModelPricer:
+    """A maker's price list on somebody else's host: each price with its margin."""
+
+    makers: Pricer
+    margin: float
+
+    @classmethod
+    def of(cls, model: str, count: TokenCounter) -> OpenModelPricer:
+        """The list of the model's maker, or Llama's."""
+        from assembler.dialects.hosted import hosted_pricer
+
+        if _MISTRAL.search(model.lower()):
+            from assembler.dialects.mistral import mistral
+
+            return cls(mistral.pricer(model, count), _LISTED)
+        makers = hosted_pricer(model, count)
+        if makers is not None:
+            return cls(makers, _LISTED)
+        borrowed = hosted_pricer(_STRANGER, count)
+        if borrowed is None:
+            raise AssertionError(f"{_STRANGER} has no price list")
+        return cls(borrowed, _UNLISTED)
+
+    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
+        """The fixed part, each of its prices with its margin."""
+        prices = self.makers.fixed(pieces, head, tools)
+        return FixedPrices(
+            pieces=tuple(map(self._loosened, prices.pieces)),
+            head=tuple(map(self._loosened, prices.head)),
+            tools=tuple(map(self._loosened, prices.tools)),
+            tooling=self._loosened(prices.tooling),
+            framing=self._loosened(prices.framing),
+        )
+
+    def message(self, message: Message) -> Count:
+        """One message with its margin."""
+        return self._loosened(self.makers.message(message))
+
+    def options(self, layout: Layout) -> Count:
+        """What Converse's other keys cost: nothing that is known."""
+        return Count(0)
+
+    def _loosened(self, price: Count) -> Count:
+        return Count(price.tokens, Grade.ESTIMATED, max(price.upper, math.ceil(price.upper * self.margin)))

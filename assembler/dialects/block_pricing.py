@@ -1,0 +1,75 @@
+"""What the price lists of hidden tokenizers share: pieces that add up to their whole, media beside the texts.
+
+Knows counters and calibrations; knows no provider's constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from assembler.dialects.standin import Calibration, price_texts
+from assembler.messages import Media, Message, Opaque, Part, Result
+from assembler.pricing import price_pieces
+from budgets import Count, Grade, TokenCounter
+
+_BUNDLED = ("tiktoken:", "toktok:")
+"""How the names of the counters begin whose vocabularies are OpenAI's: for other providers they only stand in."""
+
+
+def stands_in(count: TokenCounter) -> bool:
+    """Whether a counter counts with a vocabulary of OpenAI's. Any other was given as the model's own tokenizer."""
+    return str(getattr(count, "name", "")).startswith(_BUNDLED)
+
+
+def graded(price: Count, count: TokenCounter) -> Count:
+    """A price that is worth no more than its counter says of itself."""
+    grade = getattr(count, "grade", Grade.EXACT)
+    return price if price.grade >= grade else attrs.evolve(price, grade=grade)
+
+
+def price_together(texts: Sequence[str], count: TokenCounter, calibration: Calibration | None) -> tuple[Count, ...]:
+    """A price for each text such that the sum is the price of all of them as one text: estimates round once."""
+    if calibration is None:
+        return tuple(Count(tokens) for tokens in price_pieces(texts, count))
+    each = [price_texts([text], count, calibration) for text in texts]
+    if len(each) < 2:
+        return tuple(each)
+    tokens, slacks = [price.tokens for price in each], [price.upper - price.tokens for price in each]
+    whole = price_texts(texts, count, calibration)
+    _settle(tokens, whole.tokens)
+    _settle(slacks, whole.upper - whole.tokens)
+    return tuple(Count(n, Grade.ESTIMATED, n + slack) for n, slack in zip(tokens, slacks, strict=True))
+
+
+def _settle(amounts: list[int], whole: int) -> None:
+    """Let the largest amounts give or take what is missing to `whole`."""
+    missing = whole - sum(amounts)
+    for place in sorted(range(len(amounts)), key=amounts.__getitem__, reverse=True):
+        taken = max(missing, -amounts[place])
+        amounts[place] += taken
+        missing -= taken
+
+
+def media_apart(message: Message) -> tuple[Message, list[Media]]:
+    """The message without its images and documents, and these, those inside results included."""
+    media = [part for part in message.parts if isinstance(part, Media)]
+    for part in message.parts:
+        if isinstance(part, Result):
+            media += [inner for inner in part.parts if isinstance(inner, Media)]
+    if not media:
+        return message, media
+    return attrs.evolve(message, parts=tuple(_bare(p) for p in message.parts if not isinstance(p, Media))), media
+
+
+def _bare(part: Part) -> Part:
+    if not isinstance(part, Result):
+        return part
+    kept: tuple[str | Opaque, ...] = tuple(inner for inner in part.parts if not isinstance(inner, Media))
+    return attrs.evolve(part, parts=kept)
+
+
+def difference(whole: Count, part: Count) -> Count:
+    """What the whole costs beyond a part of it; may be below 0 where an option costs less than its absence."""
+    return Count(whole.tokens - part.tokens, whole.grade, whole.upper - part.upper)
