@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from assembler.dialects import Dialect
-from assembler.pricing import NOTHING, Piece
+from assembler.pricing import NOTHING, Piece, WholePricer
 from budgets import Count, TokenCounter, tiktoken_counter
 from budgets.count import total
 
@@ -22,6 +22,9 @@ def count_request(
     """
     layout = dialect.parse(request)
     pricer = dialect.pricer(model, _counter_for(model) if counter is None else counter)
+    if isinstance(pricer, WholePricer):
+        dialect.notes(layout)  # raises for what this dialect would not send
+        return pricer.whole(layout)
     pieces = () if layout.system is None else (Piece("instruction", "system", layout.system),)
     fixed = pricer.fixed(pieces, layout.head, layout.tools)
     return total(

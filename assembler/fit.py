@@ -13,7 +13,7 @@ from assembler.ledger import Ledger
 from assembler.measure import Measured, measure
 from assembler.pins import pinned_messages
 from assembler.plan import Plan
-from assembler.policies import Policy, Refuse
+from assembler.policies import Policy, Refuse, RewritingPolicy, Summarize, TrimOldest
 from assembler.terms import Terms
 from budgets import Budget, ContextLengthError, Count, Tokens
 
@@ -65,9 +65,9 @@ def _floor(sight: Sight, terms: Terms) -> int:
 def _relieved(ledger: Ledger, terms: Terms, room: Tokens) -> Kept:
     """What the policies leave: one that only cuts is asked once, a ladder climbed, one with a low-water mark lived."""
     policies = terms.policies
-    if len(policies) == 1 and not hasattr(policies[0], "rewrites"):
-        policy = policies[0]
-        cut = verified(policy, policy.cut(ledger, room), ledger)  # type: ignore[union-attr]
+    policy = policies[0]
+    if len(policies) == 1 and not isinstance(policy, RewritingPolicy):
+        cut = verified(policy, policy.cut(ledger, room), ledger)
         return Kept(cut, decisions=(Decision(type(policy).__name__, cut.reason, 0),))
     low = _low_water(policies)
     if low is None:
@@ -84,9 +84,9 @@ def _relieved(ledger: Ledger, terms: Terms, room: Tokens) -> Kept:
 def _low_water(policies: Sequence[Policy]) -> float | None:
     """The mark that a ladder holds: that of its first policy that has one. None where a rung asks a model to write,
     since living through a history again would ask it again."""
-    if any(hasattr(policy, "summarizer") for policy in policies):
+    if any(isinstance(policy, Summarize) for policy in policies):
         return None
-    marks = (getattr(policy, "low_water", None) for policy in policies)
+    marks = (policy.low_water for policy in policies if isinstance(policy, TrimOldest))
     return next((mark for mark in marks if mark is not None), None)
 
 

@@ -7,7 +7,7 @@ it outgrow the room, the ladder brings it down to the mark, and nothing is touch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import attrs
 
@@ -15,7 +15,7 @@ from assembler.errors import PlanError
 from assembler.ledger import Cut, Ledger
 from assembler.messages import Message
 from assembler.passage import Change, Passage
-from assembler.policies import Policy
+from assembler.policies import OverflowPolicy, Policy, RewritingPolicy
 from assembler.pricing import NOTHING
 from budgets import Count, Tokens
 
@@ -56,7 +56,7 @@ def climbed(ledger: Ledger, policies: Sequence[Policy], room: Tokens, start: Kep
         used = kept.count(ledger).upper
         if used <= room:
             break
-        if hasattr(policy, "rewrites"):
+        if isinstance(policy, RewritingPolicy):
             kept = _rewritten(ledger, policy, kept, used - room)
         else:
             kept = _cut(ledger, policy, kept, room, used)
@@ -79,10 +79,10 @@ def lived(
     return stop, kept
 
 
-def _cut(ledger: Ledger, policy: Policy, kept: Kept, room: Tokens, used: Tokens) -> Kept:
+def _cut(ledger: Ledger, policy: OverflowPolicy, kept: Kept, room: Tokens, used: Tokens) -> Kept:
     seen = ledger.with_savings(kept.savings) if kept.savings else ledger
     beside = seen.price(kept.cut.summary).upper if kept.cut.summary is not None else 0
-    cut = verified(policy, policy.cut(seen, max(room - beside, 0)), ledger)  # type: ignore[union-attr]
+    cut = verified(policy, policy.cut(seen, max(room - beside, 0)), ledger)
     if cut.first_kept < kept.cut.first_kept:
         cut = attrs.evolve(cut, first_kept=kept.cut.first_kept)
     if cut.summary is None:
@@ -104,7 +104,7 @@ def verified(policy: object, cut: Cut, ledger: Ledger) -> Cut:
     return cut
 
 
-def _rewritten(ledger: Ledger, policy: Policy, kept: Kept, excess: Tokens) -> Kept:
+def _rewritten(ledger: Ledger, policy: RewritingPolicy, kept: Kept, excess: Tokens) -> Kept:
     """The conversation after as many of the policy's changes as it takes to save `excess`."""
     changed, savings = dict(kept.changed), dict(kept.savings)
     newest = ledger.newest_turns(1)
@@ -112,8 +112,7 @@ def _rewritten(ledger: Ledger, policy: Policy, kept: Kept, excess: Tokens) -> Ke
     stretches = [*ledger.pinned_turns(kept.cut.first_kept), (kept.cut.first_kept, ledger.length)]
     passage = Passage(ledger, changed, policy, stretches, newest)
     saved, reasons = 0, dict[str, int]()
-    proposals: Callable[[Passage], Iterator[Change]] = policy.rewrites  # type: ignore[union-attr]
-    for change in proposals(passage):
+    for change in policy.rewrites(passage):
         if saved >= excess:
             break
         if not pinned.isdisjoint(change.messages):

@@ -14,7 +14,7 @@ import attrs
 
 from assembler.errors import UnsupportedContentError
 from assembler.history import Sight, Span
-from assembler.messages import Message
+from assembler.messages import Message, spoken
 from assembler.pricing import NOTHING, Pricer, placed
 from assembler.timeline import Timeline
 from budgets import Count, Grade, TokenCountError, Tokens
@@ -139,6 +139,10 @@ class Ledger:
     def price(self, message: Message) -> Count:
         """What any message would cost here."""
         return self._pricer.message(message)
+
+    def count(self, text: str) -> Tokens:
+        """What a text adds to a message, at most, in this dialect's own reckoning."""
+        return self.price(spoken(text)).upper - self.price(spoken("")).upper
 
     def message(self, index: int) -> Count:
         """The price of one message, as it came in."""

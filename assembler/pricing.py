@@ -8,7 +8,7 @@ because the pieces of the system text meet only at tag seams, where the bundled 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import attrs
 
@@ -56,6 +56,18 @@ class Pricer(Protocol):
 
     def options(self, layout: Layout) -> Count:
         """What a raw request's other keys cost beside its regions (a forced tool, an output schema)."""
+        ...
+
+
+@runtime_checkable
+class WholePricer(Pricer, Protocol):
+    """A pricer whose parts do not add up to the request: what its other faces say are estimates for order and report.
+
+    Whoever checks a budget must ask for the whole.
+    """
+
+    def whole(self, layout: Layout) -> Count:
+        """What the request of this layout costs. Dear: the whole is spelled and counted."""
         ...
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.dialects import DIALECTS, Dialect
-from assembler.policies import Policy
+from assembler.policies import OverflowPolicy, Policy, RewritingPolicy, TrimOldest
 from assembler.pricing import Pricer
 from assembler.strategies import Strategy
 from budgets import Budget, BudgetError, TokenCounter, tiktoken_counter
@@ -43,7 +43,7 @@ class Terms:
     def calm_policies(self) -> tuple[Policy, ...]:
         """The policies without their low-water marks: for a ladder that holds the mark itself."""
         return tuple(
-            attrs.evolve(policy, low_water=None) if getattr(policy, "low_water", None) is not None else policy
+            attrs.evolve(policy, low_water=None) if isinstance(policy, TrimOldest) else policy
             for policy in self.policies
         )
 
@@ -64,7 +64,7 @@ def _ladder(on_overflow: Policy | Iterable[Policy]) -> tuple[Policy, ...]:
     given = on_overflow if isinstance(on_overflow, Iterable) else (on_overflow,)
     rungs = tuple(given)
     for rung in rungs:
-        if isinstance(rung, type) or not (hasattr(rung, "cut") or hasattr(rung, "rewrites")):
+        if isinstance(rung, type) or not isinstance(rung, OverflowPolicy | RewritingPolicy):
             raise BudgetError(
                 f"on_overflow: expected a policy such as Refuse() or TrimOldest(), got {_named(rung)}; "
                 "a policy has a method cut(ledger, room) or rewrites(passage)"

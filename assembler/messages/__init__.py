@@ -1,7 +1,7 @@
 """The conversation's nouns, and how every spelling of a message is read into them."""
 
 from assembler.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking
-from assembler.messages.read import read_message, unchanged
+from assembler.messages.read import read_message, spoken, unchanged
 
 __all__ = [
     "Call",
@@ -13,5 +13,6 @@ __all__ = [
     "Role",
     "Thinking",
     "read_message",
+    "spoken",
     "unchanged",
 ]

@@ -35,7 +35,8 @@ def _write_content(seen: dict[str, Any], old: Sequence[Part], new: Sequence[Part
     content = seen.get("content")
     listed = len(cast("list[object]", content)) if isinstance(content, list) else int(isinstance(content, str))
     if isinstance(content, list):
-        seen["content"] = _list(cast("list[Any]", content), old[:listed], new[:listed], _block)
+        blocks: list[Any] = content
+        seen["content"] = _list(blocks, old[:listed], new[:listed], _block)
     elif listed:
         seen["content"] = new[0] if isinstance(new[0], str) else ""
     calls = seen.get("tool_calls")
@@ -53,10 +54,12 @@ def _list(items: list[Any], old: Sequence[Part], new: Sequence[Part | None], wri
     return written
 
 
-def _block(item: Any, part: Part) -> Any:
+def _block(item: Any, part: Part) -> object:
     """A content part of OpenAI, Anthropic or Bedrock, saying `part` instead."""
-    if isinstance(item, str) or isinstance(part, str):
-        return {**item, "text": part} if isinstance(item, dict) else part
+    if isinstance(item, str):
+        return part
+    if isinstance(part, str):
+        return {**item, "text": part}
     if isinstance(part, Call):
         given = json.loads(part.arguments)
         inner = {**item["toolUse"], "input": given} if "toolUse" in item else None

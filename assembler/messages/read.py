@@ -35,6 +35,11 @@ def read_message(raw: object, index: int) -> Message:
     )
 
 
+def spoken(text: str) -> Message:
+    """A user message of our own that says `text`: a summary, a note."""
+    return read_dict({"role": "user", "content": text}, index=0)
+
+
 def _read_pair(raw: tuple[object, ...], index: int) -> Message:
     if len(raw) != 2 or not isinstance(raw[0], str):
         raise MessageTypeError(f"expected a pair (role, content), got {len(raw)} items", index=index)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import attrs
 
@@ -30,7 +31,7 @@ class ClearReasoning:
             if index >= until:
                 return
             if any(isinstance(part, Thinking) for part in message.parts) and _says_more(message):
-                silent = passage.once(index, lambda message=message: _silent(message))
+                silent = passage.once(index, partial(_silent, message))
                 yield Change({index: silent}, "reasoning cleared")
 
 

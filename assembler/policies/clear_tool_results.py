@@ -17,6 +17,10 @@ CLEARED = "[cleared]"
 NO_ARGUMENTS = "{}"
 
 
+def _names(names: Collection[str]) -> frozenset[str]:
+    return frozenset((names,) if isinstance(names, str) else names)
+
+
 @attrs.frozen
 class ClearToolResults:
     """Replaces the bodies of tool results, oldest first, by `placeholder`, and the arguments of their calls by `{}`.
@@ -26,7 +30,7 @@ class ClearToolResults:
 
     keep: int = attrs.field(default=3, validator=at_least_zero)
     placeholder: str = CLEARED
-    exclude: Collection[str] = attrs.field(default=(), converter=frozenset)
+    exclude: frozenset[str] = attrs.field(default=frozenset(), converter=_names)
 
     def rewrites(self, passage: Passage, /) -> Iterator[Change]:
         """One change a result, oldest first. O(messages that stay)."""

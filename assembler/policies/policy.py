@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from assembler.ledger import Cut, Ledger
 from assembler.passage import Change, Passage
 from budgets import Tokens
 
 
+@runtime_checkable
 class OverflowPolicy(Protocol):
     """Decides what gives way when the conversation costs more than its room.
 
@@ -23,6 +24,7 @@ class OverflowPolicy(Protocol):
         ...
 
 
+@runtime_checkable
 class RewritingPolicy(Protocol):
     """Proposes what may give way inside the turns that stay: a shorter message for a longer one, or a step dropped.
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import attrs
 
 from assembler.ledger import Cut, Ledger
-from assembler.messages import Message, read_message
+from assembler.messages import Message, spoken
 from assembler.policies.checks import at_least_one
 from budgets import Tokens
 
@@ -61,7 +61,7 @@ class Summarize:
         return written if known else None
 
     def _summarised(self, ledger: Ledger, room: Tokens, first: int, before: Written | None) -> Cut:
-        bare = ledger.kept(Cut(first, "", _message(HEADING))).upper
+        bare = ledger.kept(Cut(first, "", spoken(HEADING))).upper
         if room <= bare:
             return Cut(ledger.first, f"no room for a summary: {bare} of {room} tokens are taken")
         dropped = ledger.objects(ledger.first if before is None else before.stop, first)
@@ -71,17 +71,13 @@ class Summarize:
             return Cut(ledger.first, f"the summarizer raised {type(error).__name__}")
         if not isinstance(text, str) or not text.strip():
             return Cut(ledger.first, "the summarizer returned no text")
-        written = Written(ledger.first, first, text, _message(HEADING + text))
+        written = Written(ledger.first, first, text, spoken(HEADING + text))
         cut = _cut(written)
         left, whole = ledger.kept(cut).upper, ledger.since(ledger.first).upper
         if left > room or left >= whole:
             return Cut(ledger.first, f"a summary was refused: it would leave {left} of {whole} tokens")
         ledger.memory[self] = written
         return cut
-
-
-def _message(text: str) -> Message:
-    return read_message({"role": "user", "content": text}, 0)
 
 
 def _cut(written: Written) -> Cut:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from assembler.ledger import Cut, Ledger
-from assembler.messages import read_message
+from assembler.messages import spoken
 from assembler.pins import NO_PINS, Pins, checked_pins
 from assembler.policies.checks import a_share, at_least_one
 from assembler.timeline import Timeline
@@ -34,7 +34,7 @@ class TrimOldest:
 
     def cut(self, ledger: Ledger, room: Tokens, /) -> Cut:
         """As many of the newest turns as the room allows."""
-        summary = None if self.note is None else read_message({"role": "user", "content": self.note}, 0)
+        summary = None if self.note is None else spoken(self.note)
         left = room if summary is None else max(room - ledger.price(summary).upper, 0)
         if self.low_water is None:
             first, reason = self._newest_that_fit(ledger, left), "older turns do not fit"
@@ -57,7 +57,8 @@ class TrimOldest:
     def _replayed(self, ledger: Ledger, room: Tokens, low: Tokens) -> int:
         """Goes on from where the last replay of this history, for the same room, found its last overflow."""
         line = ledger.timeline()
-        known_room, first, stop = ledger.memory.get(self, (room, line.first, line.first))
+        known: tuple[Tokens, int, int] = ledger.memory.get(self, (room, line.first, line.first))
+        known_room, first, stop = known
         if known_room != room or stop > line.length or first < line.first:
             first = stop = line.first
         while (overflow := self._next_overflow(line, first, stop, room)) is not None:

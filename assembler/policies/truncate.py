@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, TypeAlias
+from functools import partial
+from typing import Any, Literal, TypeAlias, cast
 
 import attrs
 
@@ -49,8 +50,7 @@ class Truncate:
         ]
         for _, index, place in sorted(long, key=lambda found: (-found[0], found[1], found[2])):
             message = passage.current(index)
-            part = message.parts[place]
-            shorter = passage.once((index, place), lambda part=part: self._shortened(part, passage.count))
+            shorter: Part = passage.once((index, place), partial(self._shortened, message.parts[place], passage.count))
             parts: list[Part | None] = [*message.parts[:place], shorter, *message.parts[place + 1 :]]
             yield Change({index: edited(message, parts)}, "text shortened")
 
@@ -117,9 +117,10 @@ def _kept(pieces: list[str], number: int, where: Where) -> str:
 
 def graphemes(text: str) -> list[str]:
     """The characters that a reader sees (Unicode Annex 29, extended grapheme clusters). O(characters)."""
-    import regex  # comes with tiktoken; nothing else of it is used
+    import regex  # what tiktoken splits text with; the standard library knows no graphemes
 
-    return regex.findall(r"\X", text)
+    found: list[str] = regex.findall(r"\X", text)
+    return found
 
 
 def cut_json(text: str, limit: Tokens, count: Callable[[str], Tokens], where: Where = "ends") -> str:
@@ -142,7 +143,9 @@ def _leaves_cut(value: Any, longest: int, where: Where) -> Any:
         pieces = graphemes(value)
         return value if len(pieces) <= longest else _kept(pieces, longest, where)
     if isinstance(value, dict):
-        return {key: _leaves_cut(item, longest, where) for key, item in value.items()}
+        fields = cast("dict[str, Any]", value)
+        return {key: _leaves_cut(item, longest, where) for key, item in fields.items()}
     if isinstance(value, list):
-        return [_leaves_cut(item, longest, where) for item in value]
+        items: list[Any] = value
+        return [_leaves_cut(item, longest, where) for item in items]
     return value
