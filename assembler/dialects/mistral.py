@@ -126,6 +126,8 @@ class MistralPricer:
         parts = self._billed(message.parts)
         if not parts and message.role == "assistant":
             return NOTHING  # nothing but another model's reasoning: it is left out
+        if message.role == "assistant":
+            parts = _stripped(parts)
         role = "tool" if parts and all(type(part) is Result for part in parts) else message.role
         bill = price_message(attrs.evolve(message, role=role, parts=parts), self.family, self.count)
         if message.role == "assistant" and message.seen.get("prefix") is True:
@@ -191,6 +193,13 @@ def _texts_joined(result: Result, seam: str) -> tuple[str, ...]:
             )
         texts.append(part)
     return (seam.join(filter(None, texts)),)
+
+
+def _stripped(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """What an assistant said without the blanks at its end, as the template writes it; beside thoughts, with them."""
+    if any(type(part) is Thinking for part in parts):
+        return parts
+    return tuple(part.rstrip(" ") if isinstance(part, str) else part for part in parts)
 
 
 def _thought(part: Thinking) -> str:

@@ -147,8 +147,8 @@ def _part(part: object) -> object | None:
     match chunk.get("type"):
         case "refusal":
             return _part(chunk["refusal"])
-        case "text" if not chunk["text"]:
-            return None
+        case "text" | None if isinstance(text := chunk.get("text"), str):
+            return {**chunk, "type": "text"} if text else None
         case "thinking" | "redacted_thinking" if not isinstance(chunk.get("thinking"), list):
             return None
         case _:

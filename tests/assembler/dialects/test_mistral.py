@@ -40,6 +40,7 @@ def billed(request: dict[str, Any]) -> int:
     for message in request["messages"]:
         content, calls = message["content"], message.get("tool_calls") or []
         said = content if isinstance(content, str) else "".join(chunk["text"] for chunk in content or ())
+        said = said.rstrip(" ") if message["role"] == "assistant" else said
         total += own(said) + (2 if message["role"] != "assistant" else 0 if message.get("prefix") else 1)
         for call in calls:
             arguments = json.dumps(json.loads(call["function"]["arguments"]), ensure_ascii=False)
