@@ -13,7 +13,7 @@ import attrs
 
 from assembler.dialects import anthropic_pricing as claude
 from assembler.dialects.anthropic_blocks import AnthropicWriter, system_blocks, tool_definition
-from assembler.dialects.block_pricing import difference, graded, media_apart, price_together, stands_in
+from assembler.dialects.block_pricing import difference, graded, media_apart, price_together, stands_in, with_objects
 from assembler.dialects.blocks import Block, Ending, Notes, Turn, fields_of, refuse_ending, surplus_marks, turns_of
 from assembler.dialects.dialect import Opening
 from assembler.dialects.standin import price_texts
@@ -166,7 +166,7 @@ class AnthropicPricer:
     def message(self, message: Message) -> Count:
         """One message in its framing, at most what it costs inside a merged turn. Raises for media without a price."""
         bare, media = media_apart(message)
-        price = claude.price_message(bare, self.family, self.count)
+        price = claude.price_message(with_objects(bare), self.family, self.count)
         for part in media:
             price += self._media(part)
         return self._graded(price)

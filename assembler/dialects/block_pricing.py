@@ -9,8 +9,9 @@ from collections.abc import Sequence
 
 import attrs
 
+from assembler.dialects.blocks import Notes, arguments_of
 from assembler.dialects.standin import Calibration, price_texts
-from assembler.messages import Media, Message, Opaque, Part, Result
+from assembler.messages import Call, Media, Message, Opaque, Part, Result
 from assembler.pricing import price_pieces
 from budgets import Count, Grade, TokenCounter
 
@@ -50,6 +51,17 @@ def _settle(amounts: list[int], whole: int) -> None:
         taken = max(missing, -amounts[place])
         amounts[place] += taken
         missing -= taken
+
+
+def with_objects(message: Message) -> Message:
+    """The message with the arguments of its calls as the objects that go out, which is what is billed."""
+    if not any(isinstance(part, Call) and part.given is None for part in message.parts):
+        return message
+    parts = [
+        attrs.evolve(part, given=arguments_of(part, Notes())) if isinstance(part, Call) and part.given is None else part
+        for part in message.parts
+    ]
+    return attrs.evolve(message, parts=tuple(parts))
 
 
 def media_apart(message: Message) -> tuple[Message, list[Media]]:

@@ -12,7 +12,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.dialects import gemini_pricing as google
-from assembler.dialects.block_pricing import graded, media_apart, price_together, stands_in
+from assembler.dialects.block_pricing import graded, media_apart, price_together, stands_in, with_objects
 from assembler.dialects.blocks import Block, Ending, Notes, Turn, fields_of, refuse_ending, turns_of
 from assembler.dialects.dialect import Opening
 from assembler.dialects.gemini_parts import GeminiWriter, as_answered, declarations, either, system_instruction
@@ -155,7 +155,7 @@ class GeminiPricer:
         Another provider's call pays for its result too: there the result does not repeat the name, here it does.
         """
         bare, media = media_apart(message)
-        price = google.price_message(as_answered(bare), self.family, self.count)
+        price = google.price_message(as_answered(with_objects(bare)), self.family, self.count)
         results = sum(type(part) is Result for part in message.parts)
         if 0 < results < len(message.parts):
             price += self.family.content

@@ -1,0 +1,293 @@
+"""Conversations in every spelling, drawn from an abstract one, and readers of what three APIs are sent.
+
+Shares no code with `assembler`: what a request must say is worked out from the abstract conversation alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from hypothesis import strategies as st
+
+from tests.assembler.drawn import HOSTILE
+
+Dict = dict[str, Any]
+Shape = Literal["openai", "anthropic", "bedrock", "gemini"]
+Entry = tuple[Any, ...]
+Turn = tuple[str, list[Entry]]
+
+SHAPES: tuple[Shape, ...] = ("openai", "anthropic", "bedrock", "gemini")
+NAMES = ("search", "get_weather", "_x-1")
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": name,
+            "description": "d",
+            "parameters": {"type": "object", "properties": {"q": {"type": "string"}}},
+        },
+    }
+    for name in NAMES
+]
+NO_ERROR_TEXT = "The tool failed without a message."
+
+
+@dataclass(frozen=True)
+class Call:
+    id: str
+    name: str
+    arguments: Dict
+    result: str
+    error: bool
+
+
+@dataclass(frozen=True)
+class Said:
+    """One utterance: texts, or calls with texts before them, or the results of the calls before."""
+
+    role: Literal["system", "user", "assistant"]
+    texts: tuple[str, ...] = ()
+    calls: tuple[Call, ...] = ()
+    answers: tuple[Call, ...] = ()
+    thinking: str | None = None
+    shape: Shape = "openai"
+
+
+@dataclass(frozen=True)
+class Conversation:
+    said: tuple[Said, ...]
+    parallel_results_apart: bool = field(default=False)
+
+
+texts = st.one_of(st.sampled_from(HOSTILE), st.text(st.characters(exclude_categories=["Cs"]), max_size=12))
+full_texts = st.text("abc de", min_size=1, max_size=9).filter(str.strip)
+arguments = st.sampled_from([{}, {"q": "x"}, {"n": [1, 2.5, None, True]}, {"ключ": {"deep": "значение"}}])
+ids = st.one_of(
+    st.text("abcXYZ019_-", min_size=1, max_size=6),
+    st.sampled_from(["call 1", "a" * 64, "b" * 65, "id.with:marks", "идент", "call_1", "x" * 300]),
+)
+
+
+@st.composite
+def conversations(draw: st.DrawFn) -> Conversation:
+    """Ends with the user or with results; may begin with a greeting, hold system messages and blank texts anywhere."""
+    said: list[Said] = []
+    if draw(st.integers(0, 4)) == 0:
+        said.append(Said("assistant", (draw(full_texts),)))
+    for _ in range(draw(st.integers(1, 4))):
+        said += draw(_exchange())
+    if draw(st.booleans()) or said[-1].role == "assistant":
+        said.append(Said("user", (draw(full_texts),), shape=draw(st.sampled_from(SHAPES))))
+    return Conversation(tuple(said), draw(st.booleans()))
+
+
+@st.composite
+def _exchange(draw: st.DrawFn) -> list[Said]:
+    shape: Shape = draw(st.sampled_from(SHAPES))
+    several = st.lists(texts, min_size=1, max_size=2).map(tuple)
+    said = [Said("user", draw(several), shape=shape)]
+    if draw(st.integers(0, 3)) == 0:
+        said.append(Said("system", (draw(texts),)))
+    for _ in range(draw(st.sampled_from([0, 0, 1, 2]))):
+        wanted = draw(st.lists(ids, min_size=1, max_size=3, unique=True))
+        calls = tuple(
+            Call(
+                call_id,
+                draw(st.sampled_from(NAMES)),
+                draw(arguments),
+                draw(texts),
+                shape in ("anthropic", "bedrock") and draw(st.booleans()),
+            )
+            for call_id in wanted
+        )
+        thinking = draw(st.none() | full_texts) if shape != "openai" else None
+        said.append(Said("assistant", draw(st.just(()) | several), calls, thinking=thinking, shape=shape))
+        said.append(Said("user", answers=tuple(draw(st.permutations(calls))), shape=shape))
+    if draw(st.booleans()):
+        said.append(Said("assistant", draw(several), shape=shape))
+    return said
+
+
+# ── how each provider spells it ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def spelled(conversation: Conversation) -> list[Dict]:
+    messages: list[Dict] = []
+    for said in conversation.said:
+        spell = SPELLERS[said.shape]
+        if said.answers and conversation.parallel_results_apart:
+            messages += [m for call in said.answers for m in spell(Said("user", answers=(call,), shape=said.shape))]
+        else:
+            messages += spell(said)
+    return messages
+
+
+def _openai(said: Said) -> list[Dict]:
+    if said.answers:
+        return [{"role": "tool", "tool_call_id": call.id, "content": call.result} for call in said.answers]
+    content: Any = said.texts[0] if len(said.texts) == 1 else [{"type": "text", "text": t} for t in said.texts]
+    message: Dict = {"role": said.role, "content": content if said.texts else None}
+    if said.calls:
+        message["tool_calls"] = [
+            {
+                "id": c.id,
+                "type": "function",
+                "function": {"name": c.name, "arguments": json.dumps(c.arguments, ensure_ascii=False)},
+            }
+            for c in said.calls
+        ]
+    return [message]
+
+
+def _anthropic(said: Said) -> list[Dict]:
+    blocks: list[Dict] = [
+        {"type": "tool_result", "tool_use_id": c.id, "content": c.result, "is_error": c.error} for c in said.answers
+    ]
+    if said.thinking is not None:
+        blocks.append({"type": "thinking", "thinking": said.thinking, "signature": "c2ln"})
+    blocks += [{"type": "text", "text": text} for text in said.texts]
+    blocks += [{"type": "tool_use", "id": c.id, "name": c.name, "input": c.arguments} for c in said.calls]
+    return [{"role": said.role, "content": blocks}]
+
+
+def _bedrock(said: Said) -> list[Dict]:
+    blocks: list[Dict] = [
+        {
+            "toolResult": {
+                "toolUseId": c.id,
+                "content": [{"text": c.result}],
+                "status": "error" if c.error else "success",
+            }
+        }
+        for c in said.answers
+    ]
+    if said.thinking is not None:
+        blocks.append({"reasoningContent": {"reasoningText": {"text": said.thinking, "signature": "c2ln"}}})
+    blocks += [{"text": text} for text in said.texts]
+    blocks += [{"toolUse": {"toolUseId": c.id, "name": c.name, "input": c.arguments}} for c in said.calls]
+    return [{"role": said.role, "content": blocks}]
+
+
+def _gemini(said: Said) -> list[Dict]:
+    parts: list[Dict] = [
+        {"function_response": {"id": c.id, "name": c.name, "response": {"result": c.result}}} for c in said.answers
+    ]
+    if said.thinking is not None:
+        parts.append({"text": said.thinking, "thought": True})
+    parts += [{"text": text} for text in said.texts]
+    parts += [
+        {"function_call": {"id": c.id, "name": c.name, "args": c.arguments}, "thought_signature": "c2ln"}
+        for c in said.calls
+    ]
+    return [{"role": "model" if said.role == "assistant" else "user", "parts": parts}]
+
+
+SPELLERS: dict[Shape, Callable[[Said], list[Dict]]] = {
+    "openai": _openai,
+    "anthropic": _anthropic,
+    "bedrock": _bedrock,
+    "gemini": _gemini,
+}
+
+
+# ── what an API must be told ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def result_text(call: Call, shape: Shape) -> str:
+    return compact({"result": call.result}) if shape == "gemini" else call.result
+
+
+def expected(conversation: Conversation, blank: Callable[[str], bool], no_error_text: str) -> list[Turn]:
+    """Turns of (side, entries): results first, blanks and the greeting left out, one side never twice in a row."""
+    turns: list[Turn] = []
+    for said in conversation.said:
+        side = "assistant" if said.role == "assistant" else "user"
+        entries: list[Entry] = []
+        for call in said.answers:
+            text = result_text(call, said.shape)
+            shown = "" if blank(text) or not text.strip() else text
+            failed = call.error and not shown
+            entries.append(("result", call.name, compact(call.arguments), no_error_text if failed else shown))
+        entries += [("text", text) for text in said.texts if not blank(text)]
+        entries += [("call", call.name, compact(call.arguments)) for call in said.calls]
+        if not entries or (not turns and (said.role != "user" or said.answers)):
+            continue
+        if turns and turns[-1][0] == side:
+            turns[-1][1].extend(entries)
+        else:
+            turns.append((side, entries))
+    return [(side, sorted(entries, key=lambda entry: entry[0] != "result")) for side, entries in turns]
+
+
+def anthropic_turns(request: Dict) -> list[Turn]:
+    known: dict[str, Entry] = {}
+    turns: list[Turn] = []
+    for message in request["messages"]:
+        content = message["content"]
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        entries: list[Entry] = []
+        for block in blocks:
+            if block["type"] == "text":
+                entries.append(("text", block["text"]))
+            elif block["type"] == "tool_use":
+                known[block["id"]] = (block["name"], compact(block["input"]))
+                entries.append(("call", *known[block["id"]]))
+            elif block["type"] == "tool_result":
+                inner = block.get("content", "")
+                text = inner if isinstance(inner, str) else "".join(part["text"] for part in inner)
+                entries.append(("result", *known[block["tool_use_id"]], text))
+        turns.append((message["role"], entries))
+    return turns
+
+
+def bedrock_turns(request: Dict) -> list[Turn]:
+    known: dict[str, Entry] = {}
+    turns: list[Turn] = []
+    for message in request["messages"]:
+        entries: list[Entry] = []
+        for block in message["content"]:
+            if "text" in block:
+                entries.append(("text", block["text"]))
+            elif "toolUse" in block:
+                use = block["toolUse"]
+                known[use["toolUseId"]] = (use["name"], compact(use["input"]))
+                entries.append(("call", *known[use["toolUseId"]]))
+            elif "toolResult" in block:
+                answer = block["toolResult"]
+                text = "".join(inner["text"] for inner in answer["content"])
+                entries.append(("result", *known[answer["toolUseId"]], text))
+        turns.append((message["role"], entries))
+    return turns
+
+
+def gemini_turns(request: Dict) -> list[Turn]:
+    known: dict[str, Entry] = {}
+    turns: list[Turn] = []
+    for content in request["contents"]:
+        entries: list[Entry] = []
+        for part in content["parts"]:
+            if "function_call" in part:
+                call = part["function_call"]
+                known[call["id"]] = (call["name"], compact(call["args"]))
+                entries.append(("call", *known[call["id"]]))
+            elif "function_response" in part:
+                answer = part["function_response"]
+                assert answer["name"] == known[answer["id"]][0]
+                given = answer["response"]
+                text = next(iter(given.values())) if [*given] in (["output"], ["error"]) else compact(given)
+                entries.append(("result", *known[answer["id"]], text if text.strip() else ""))
+            elif "thought" not in part:
+                entries.append(("text", part["text"]))
+        side = "assistant" if content["role"] == "model" else "user"
+        if turns and turns[-1][0] == side:
+            turns[-1][1].extend(entries)
+        else:
+            turns.append((side, entries))
+    return turns

@@ -1,0 +1,321 @@
+"""What Anthropic, Bedrock and Gemini have in common: valid by construction, nothing lost, nothing underpriced."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assembler import Assembler, TrimOldest, count_request
+from assembler.dialects import DIALECTS, Dialect
+from assembler.errors import ConversationError, UnsupportedContentError
+from assembler.verify import verify
+from budgets import Budget, Count
+from tests.assembler.dialects.spoken import (
+    NO_ERROR_TEXT,
+    TOOLS,
+    Conversation,
+    Dict,
+    Said,
+    Turn,
+    anthropic_turns,
+    bedrock_turns,
+    conversations,
+    expected,
+    gemini_turns,
+    spelled,
+)
+
+
+@attrs.frozen
+class Api:
+    name: str
+    turns: Callable[[Dict], list[Turn]]
+    blank: Callable[[str], bool]
+    no_error_text: str
+    spoken: str
+
+    @property
+    def dialect(self) -> Dialect:
+        return DIALECTS[self.name]
+
+    def expected(self, conversation: Conversation) -> list[Turn]:
+        return expected(conversation, self.blank, self.no_error_text)
+
+
+APIS = (
+    Api("anthropic", anthropic_turns, lambda text: not text.strip(), NO_ERROR_TEXT, "claude-sonnet-4-5"),
+    Api("bedrock", bedrock_turns, lambda text: not text.strip(), NO_ERROR_TEXT, "us.anthropic.claude-sonnet-4-5-v1:0"),
+    Api("gemini", gemini_turns, lambda text: not text, "", "gemini-2.5-pro"),
+)
+every_api = pytest.mark.parametrize("api", APIS, ids=lambda api: api.name)
+
+
+def built(api: Api, messages: list[Any], **regions: Any) -> Any:
+    assembler = Assembler(
+        regions.get("budget"), dialect=api.dialect, on_overflow=regions.get("on_overflow", ()) or TrimOldest()
+    )
+    return assembler.add_instruction("Be brief.").add_capability(TOOLS).add_messages(messages).build()
+
+
+def request_of(api: Api, messages: list[Any]) -> Dict:
+    request: Dict = built(api, messages).request()
+    return request
+
+
+@every_api
+@settings(deadline=None, max_examples=120)
+@given(conversation=conversations())
+def test_the_api_accepts_whatever_is_emitted(api: Api, conversation: Conversation) -> None:
+    if not api.expected(conversation) or api.expected(conversation)[-1][0] == "assistant":
+        return
+    request = request_of(api, spelled(conversation))
+    assert verify(request, dialect=api.name, model=api.spoken) == []
+
+
+@every_api
+@settings(deadline=None, max_examples=120)
+@given(conversation=conversations())
+def test_what_goes_out_says_what_came_in(api: Api, conversation: Conversation) -> None:
+    wanted = api.expected(conversation)
+    if not wanted or wanted[-1][0] == "assistant":
+        return
+    request = request_of(api, spelled(conversation))
+    assert api.turns(request) == wanted
+
+
+@every_api
+@settings(deadline=None, max_examples=80)
+@given(conversation=conversations())
+def test_what_was_emitted_reads_and_emits_as_itself(api: Api, conversation: Conversation) -> None:
+    wanted = api.expected(conversation)
+    if not wanted or wanted[-1][0] == "assistant":
+        return
+    request = request_of(api, spelled(conversation))
+    layout = api.dialect.parse(request)
+    assert json.dumps(api.dialect.emit(layout)) == json.dumps(request)
+    assert [tool.name for tool in layout.tools] == [tool["function"]["name"] for tool in TOOLS]
+
+
+@every_api
+@settings(deadline=None, max_examples=80)
+@given(conversation=conversations())
+def test_a_conversation_survives_the_spelling_of_any_other_api(api: Api, conversation: Conversation) -> None:
+    wanted = api.expected(conversation)
+    if not wanted or wanted[-1][0] == "assistant":
+        return
+    for other in APIS:
+        if other is api or api.name == "gemini" or other.name == "gemini":  # Gemini keeps blanks, and wraps answers
+            continue
+        there = request_of(other, spelled(conversation))
+        back = api.dialect.emit(other.dialect.parse(there))
+        assert api.turns(back) == wanted
+
+
+@every_api
+@settings(deadline=None, max_examples=60)
+@given(conversation=conversations(), model=st.sampled_from(["", "small"]))
+def test_the_price_is_never_under_that_of_what_is_emitted(api: Api, conversation: Conversation, model: str) -> None:
+    wanted = api.expected(conversation)
+    if not wanted or wanted[-1][0] == "assistant":
+        return
+    context = built(api, spelled(conversation))
+    counted: Count = count_request(context.request(), dialect=api.dialect)
+    rounding = 1 + len(conversation.said)
+    assert counted.tokens <= context.count.tokens + rounding
+    assert counted.upper <= context.count.upper + rounding
+
+
+@every_api
+@settings(deadline=None, max_examples=60)
+@given(conversation=conversations())
+def test_the_callers_messages_are_left_as_they_were_and_share_nothing(api: Api, conversation: Conversation) -> None:
+    wanted = api.expected(conversation)
+    if not wanted or wanted[-1][0] == "assistant":
+        return
+    messages = spelled(conversation)
+    before = copy.deepcopy(messages)
+    context = built(api, messages)
+    first = context.request()
+    _spoil(first)
+    assert messages == before
+    assert json.dumps(context.request()) == json.dumps(request_of(api, messages))
+
+
+def _spoil(value: Any) -> None:
+    if isinstance(value, dict):
+        for inner in value.values():
+            _spoil(inner)
+        value.clear()
+    elif isinstance(value, list):
+        for inner in value:
+            _spoil(inner)
+        value.clear()
+
+
+@every_api
+@settings(deadline=None, max_examples=60)
+@given(conversation=conversations(), more=conversations())
+def test_a_grown_history_begins_as_it_did(api: Api, conversation: Conversation, more: Conversation) -> None:
+    wanted = api.expected(conversation)
+    if not wanted or wanted[-1][0] == "assistant":
+        return
+    key = "contents" if api.name == "gemini" else "messages"
+    now = request_of(api, spelled(conversation))[key]
+    grown = Conversation((*conversation.said, Said("assistant", ("so",)), *more.said, Said("user", ("go on",))))
+    attrs_apart = Conversation(grown.said, conversation.parallel_results_apart)
+    later = request_of(api, spelled(attrs_apart))[key]
+    assert json.dumps(later[: len(now)]) == json.dumps(now)
+
+
+@every_api
+def test_ids_stay_the_same_when_older_turns_are_cut(api: Api) -> None:
+    bad = "an id that no API takes " * 9
+    older = [{"role": "user", "content": "old " * 3_000}, {"role": "assistant", "content": "done"}]
+    newer = _step(bad, "search")
+    whole = request_of(api, [*older, *newer])
+    tight = Budget(context_window=2_000, counter=lambda text: len(text.split()))
+    cut = built(api, [*older, *newer], budget=tight).request()
+    key = "contents" if api.name == "gemini" else "messages"
+    assert len(cut[key]) == len(whole[key]) - 2
+    assert cut[key] == whole[key][2:]
+
+
+def _step(call_id: str, name: str, result: Any = "r", arguments: str = "{}") -> list[Dict]:
+    call = {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+    return [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": call_id, "content": result},
+    ]
+
+
+@every_api
+def test_an_id_that_is_used_in_every_turn_becomes_unique(api: Api) -> None:
+    request = request_of(
+        api, [*_step("call_1", "search"), {"role": "assistant", "content": "a"}, *_step("call_1", "search")]
+    )
+    assert verify(request, dialect=api.name) == []
+    assert json.dumps(request).count('"call_1"') == 2  # the first call and its answer keep it
+
+
+@every_api
+@pytest.mark.parametrize(
+    "arguments", ["", "  ", "null", "[1]", "{oops", '{"a": NaN}', '"\\ud800"', "1e999", "[" * 3000]
+)
+def test_arguments_that_are_no_object_still_go_out(api: Api, arguments: str) -> None:
+    request = request_of(api, _step("c", "search", arguments=arguments))
+    assert verify(request, dialect=api.name) == []
+    turns = api.turns(request)
+    sent = json.loads(turns[1][1][0][2])
+    assert sent == ({} if arguments.strip() in ("", "null") else {"arguments": arguments})
+
+
+@every_api
+@pytest.mark.parametrize("name", ["functions.search", "1st", "-x", "naïve tool", "n" * 200, "мой"])
+def test_a_made_up_tool_name_in_the_history_is_made_legal(api: Api, name: str) -> None:
+    context = built(api, _step("c", name))
+    assert verify(context.request(), dialect=api.name) == []
+
+
+@every_api
+def test_a_history_that_ends_with_the_assistant_is_refused(api: Api) -> None:
+    with pytest.raises(ConversationError, match="ends with"):
+        built(api, [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}])
+
+
+@every_api
+def test_a_blank_last_question_is_refused_and_not_left_out(api: Api) -> None:
+    history = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}, {"role": "user", "content": ""}]
+    with pytest.raises(ConversationError, match="ends with"):
+        built(api, history)
+
+
+@every_api
+def test_nothing_to_say_is_an_error_only_when_it_is_to_be_sent(api: Api) -> None:
+    context = Assembler(dialect=api.dialect).build()
+    assert context.messages == []
+    with pytest.raises(ConversationError, match="needs a user message"):
+        context.request()
+
+
+@every_api
+def test_a_greeting_from_another_dialects_context_is_left_out(api: Api) -> None:
+    history = [{"role": "assistant", "content": "hello"}, {"role": "user", "content": "q"}]
+    context = Assembler(dialect=DIALECTS["openai_chat"]).add_messages(history).build()
+    assert api.turns(context.request(api.dialect)) == [("user", [("text", "q")])]
+
+
+@every_api
+@pytest.mark.parametrize(
+    "history",
+    [
+        [{"role": "user", "content": "q"}, {"role": "tool", "tool_call_id": "c", "content": "r"}],
+        _step("c", "search")[:2],
+        [*_step("c", "search")[:2], {"role": "user", "content": "no answer"}, _step("c", "search")[2]],
+    ],
+)
+def test_an_unpaired_call_or_result_is_never_emitted(api: Api, history: list[Dict]) -> None:
+    layout = attrs.evolve(DIALECTS["plain"].parse({"messages": history, "tools": TOOLS}))
+    with pytest.raises(ConversationError):
+        api.dialect.emit(layout)
+
+
+@every_api
+def test_what_is_folded_or_left_out_is_noted(api: Api) -> None:
+    history = [
+        {"role": "user", "content": "q", "name": "ann"},
+        {"role": "system", "content": "rule"},
+        {"role": "assistant", "content": ""},
+        {"role": "user", "content": "again"},
+    ]
+    context = built(api, history)
+    notes = " ".join(str(context.report).split())
+    assert "name(s) of a speaker" in notes
+    assert "system message(s) inside the conversation" in notes
+    assert "empty message(s) left out" in notes
+
+
+@every_api
+@pytest.mark.parametrize("part", [{"type": "custom_widget", "x": 1}, {"type": "file", "file": {"file_id": "f"}}])
+def test_a_part_that_cannot_be_moved_raises_when_it_is_built(api: Api, part: Dict) -> None:
+    history = [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}, part]}]
+    with pytest.raises(UnsupportedContentError):
+        built(api, history)
+
+
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAYAAACNMs+9AAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC"
+PICTURES = {
+    "openai": {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}},
+    "responses": {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}"},
+    "anthropic": {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}},
+    "gemini": {"inline_data": {"mime_type": "image/png", "data": PNG}},
+    "mcp": {"type": "image", "data": PNG, "mimeType": "image/png"},
+}
+
+
+@every_api
+@pytest.mark.parametrize("shape", PICTURES)
+def test_a_picture_moves_between_providers(api: Api, shape: str) -> None:
+    key = "parts" if shape == "gemini" else "content"
+    context = built(api, [{"role": "user", key: [PICTURES[shape]]}])
+    request = context.request()
+    assert verify(request, dialect=api.name) == []
+    (sent,) = request["contents" if api.name == "gemini" else "messages"][0][
+        "parts" if api.name == "gemini" else "content"
+    ]
+    match api.name:
+        case "anthropic":
+            assert sent == PICTURES["anthropic"]
+        case "gemini":
+            assert sent == PICTURES["gemini"]
+        case _:
+            assert sent["image"]["format"] == "png"
+            assert sent["image"]["source"]["bytes"][:4] == b"\x89PNG"
+    assert context.count.tokens < 2_500
