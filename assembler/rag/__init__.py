@@ -5,12 +5,6 @@
 The same in an `Assembler`: `Assembler(budget, strategy=CitedSources(order=Order.EDGES_FIRST))`.
 """
 
-from assembler.passages.duplicates import AlikeTexts, Duplicates, SameText, SimilarVectors
-from assembler.passages.layout import Headings, PlainSources, SourceLayout, TaggedSources
-from assembler.passages.merging import MergeNeighbours
-from assembler.passages.ordering import Order
-from assembler.passages.selection import Best, Candidate, Diverse, Everything, Greedy, Selection
-from assembler.passages.templates import MULTI_HOP, SINGLE_HOP, SYSTEM_INSTRUCTIONS, QuestionTemplate
 from assembler.rag.citation_report import CitationReport, Quote, Sentence, citation_report
 from assembler.rag.citations import Citation, parse_citations
 from assembler.rag.context_optimizer import ContextOptimizer, OptimizationStats
@@ -20,6 +14,12 @@ from assembler.rag.result import RetrievalResult, read_results
 from assembler.rag.settings import Settings
 from assembler.rag.source_formatter import SourceFormatter, SourceMapping
 from assembler.rag.token_budget import BudgetInfo, TokenBudgetManager
+from assembler.sources.duplicates import AlikeTexts, Duplicates, SameText, SimilarVectors
+from assembler.sources.layout import Headings, PlainSources, SourceLayout, TaggedSources
+from assembler.sources.merging import MergeNeighbours
+from assembler.sources.ordering import Order
+from assembler.sources.selection import Best, Candidate, Diverse, Everything, Greedy, Selection
+from assembler.sources.templates import MULTI_HOP, SINGLE_HOP, SYSTEM_INSTRUCTIONS, QuestionTemplate
 from assembler.strategies.cited_sources import CitedSources, Placement
 
 __all__ = [

@@ -17,6 +17,7 @@ MAX_RANGE = 100
 # A bracket without another in it. Each search for the closing one ends at the next opening one, so no part of the
 # answer is read twice.
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
+_OURS = re.compile(r"sources?(?![^\W\d_])", re.IGNORECASE)
 _BETWEEN = re.compile(r"[,;&]|\band\b", re.IGNORECASE)
 # Matched against an item whose runs of blanks are one blank. A label after a colon is the model's own decoration.
 _ITEM = re.compile(
@@ -48,7 +49,7 @@ def parse_citations(answer: str, issued: Collection[int] | None = None) -> list[
     found: list[Citation] = []
     for bracket in _BRACKETS.finditer(answer):
         inside = bracket[1].lstrip()
-        if inside[:6].lower() == "source":
+        if _OURS.match(inside):
             found.append(_citation(bracket.start(), bracket.end(), inside, issued))
     return found
 

@@ -10,11 +10,11 @@ import attrs
 
 from assembler.draft import Regions
 from assembler.knowledge import Document
-from assembler.passages.duplicates import SIMILAR, SameText, SimilarVectors
-from assembler.passages.passage import of
 from assembler.pricing import Piece
 from assembler.rag.result import RetrievalResult, as_document, read_results
 from assembler.rag.token_budget import ENCODING
+from assembler.sources.duplicates import SIMILAR, SameText, SimilarVectors
+from assembler.sources.source import of
 from assembler.strategies import Rendered
 from assembler.strategies.cited_sources import FRAME, CitedSources, Placement
 from budgets import TokenCounter, Tokens, memoised, tiktoken_counter

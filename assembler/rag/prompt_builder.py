@@ -15,9 +15,6 @@ from assembler.errors import PromptError
 from assembler.fit import fit
 from assembler.history import History
 from assembler.knowledge import Document
-from assembler.passages.ordering import Order
-from assembler.passages.selection import Everything
-from assembler.passages.templates import SINGLE_HOP, SYSTEM_INSTRUCTIONS, QuestionTemplate
 from assembler.plan import Plan
 from assembler.policies import Refuse
 from assembler.rag.context_optimizer import ContextOptimizer, percentage, warn_without_embeddings
@@ -25,6 +22,9 @@ from assembler.rag.result import as_document, read_results
 from assembler.rag.source_formatter import SourceMapping, mapping_of
 from assembler.rag.token_budget import TokenBudgetManager
 from assembler.report import Report
+from assembler.sources.ordering import Order
+from assembler.sources.selection import Everything
+from assembler.sources.templates import SINGLE_HOP, SYSTEM_INSTRUCTIONS, QuestionTemplate
 from assembler.strategies.cited_sources import FRAME, REPEATS, CitedSources, Placement
 from assembler.terms import Terms
 from assembler.text import checked_text

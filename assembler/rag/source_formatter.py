@@ -1,4 +1,4 @@
-"""`SourceFormatter`: the source system's face of `assembler.passages.layout`. Knows text; knows no tokens."""
+"""`SourceFormatter`: the source system's face of `assembler.sources.layout`. Knows text; knows no tokens."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any, TypeAlias, TypeVar
 
 from assembler.errors import PromptError
 from assembler.knowledge import Document
-from assembler.passages.layout import RULE, PlainSources
-from assembler.passages.passage import of
 from assembler.rag.result import RetrievalResult, as_document, read_results
+from assembler.sources.layout import RULE, PlainSources
+from assembler.sources.source import of
 
 _T = TypeVar("_T")
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from assembler.errors import PromptError
-from assembler.passages.selection import Candidate, Greedy
 from assembler.rag.reserve import FixedReserve, OutputReserve
 from assembler.rag.settings import Settings, settings_from
+from assembler.sources.selection import Candidate, Greedy
 from budgets import Budget, TokenCounter, Tokens, tiktoken_counter
 from budgets.numbers import whole
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assembler.passages.selection import Candidate
+from assembler.sources.selection import Candidate
 
 
 class MarginalRelevance:
@@ -16,7 +16,7 @@ class MarginalRelevance:
     def __init__(self, candidates: Sequence[Candidate], relevance: float) -> None:
         import numpy as np
 
-        from assembler.passages.vectors import unit_rows
+        from assembler.sources.vectors import unit_rows
 
         having = [at for at, one in enumerate(candidates) if one.vector is not None]
         self._rows, places = unit_rows([candidates[at].vector for at in having])

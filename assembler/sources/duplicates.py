@@ -1,6 +1,6 @@
-"""Which passages say what a better one says already. Knows scores by their order, texts and vectors; knows no tokens.
+"""Which sources say what a better one says already. Knows scores by their order, texts and vectors; knows no tokens.
 
-Every rule is the same one with another likeness: take the passages best first, and drop one that is like a passage
+Every rule is the same one with another likeness: take the sources best first, and drop one that is like a source
 that was kept.
 """
 
@@ -11,21 +11,21 @@ from typing import Any, Protocol
 
 import attrs
 
-from assembler.passages.passage import Passage
+from assembler.sources.source import Source
 from budgets import MissingExtraError
 
 SIMILAR = 0.95
-"""Cosine above which two passages say the same (the RAG source system's default)."""
+"""Cosine above which two sources say the same (the RAG source system's default)."""
 
 ALIKE = 0.9
 """Share of characters in common, in order, above which two texts say the same."""
 
 
 class Duplicates(Protocol):
-    """Finds the passages that repeat a better one."""
+    """Finds the sources that repeat a better one."""
 
-    def repeated(self, passages: Sequence[Passage], /) -> dict[int, int]:
-        """The index of each passage to drop, and of the kept one that it is like. `passages` come best first."""
+    def repeated(self, sources: Sequence[Source], /) -> dict[int, int]:
+        """The index of each source to drop, and of the kept one that it is like. `sources` come best first."""
         ...
 
 
@@ -33,12 +33,12 @@ class Duplicates(Protocol):
 class SameText:
     """Texts that are equal once runs of blanks and line breaks are one blank. O(characters)."""
 
-    def repeated(self, passages: Sequence[Passage], /) -> dict[int, int]:
+    def repeated(self, sources: Sequence[Source], /) -> dict[int, int]:
         """The first of equal texts stays."""
         first: dict[str, int] = {}
         gone: dict[int, int] = {}
-        for index, passage in enumerate(passages):
-            kept = first.setdefault(" ".join(passage.document.text.split()), index)
+        for index, source in enumerate(sources):
+            kept = first.setdefault(" ".join(source.document.text.split()), index)
             if kept != index:
                 gone[index] = kept
         return gone
@@ -48,19 +48,19 @@ class SameText:
 class SimilarVectors:
     """Embeddings whose cosine is above `threshold`.
 
-    Equal to comparing each passage with every kept one in double precision; in single precision and in blocks, with
+    Equal to comparing each source with every kept one in double precision; in single precision and in blocks, with
     whatever is near the threshold looked at again. At most one single-precision copy of the vectors and 64 MB more. A
-    passage without an embedding stays, and so does one whose vector is 0 or has another length than the rest.
+    source without an embedding stays, and so does one whose vector is 0 or has another length than the rest.
     """
 
     threshold: float = SIMILAR
 
-    def repeated(self, passages: Sequence[Passage], /) -> dict[int, int]:
-        """The best of similar passages stays. O(n · kept · dimensions), as one matrix product."""
-        from assembler.passages.vectors import repeated_vectors
+    def repeated(self, sources: Sequence[Source], /) -> dict[int, int]:
+        """The best of similar sources stays. O(n · kept · dimensions), as one matrix product."""
+        from assembler.sources.vectors import repeated_vectors
 
-        having = [index for index, passage in enumerate(passages) if passage.document.embedding is not None]
-        vectors: list[Any] = [passages[index].document.embedding for index in having]
+        having = [index for index, source in enumerate(sources) if source.document.embedding is not None]
+        vectors: list[Any] = [sources[index].document.embedding for index in having]
         return {having[at]: having[kept] for at, kept in repeated_vectors(vectors, self.threshold).items()}
 
 
@@ -68,13 +68,13 @@ class SimilarVectors:
 class AlikeTexts:
     """Texts of which more than `threshold` of the characters are the same in the same order (`dedup` extra).
 
-    Needs no embeddings. Quadratic in passages, with an early way out for unlike ones: meant for hundreds. Raises
+    Needs no embeddings. Quadratic in sources, with an early way out for unlike ones: meant for hundreds. Raises
     MissingExtraError without rapidfuzz.
     """
 
     threshold: float = ALIKE
 
-    def repeated(self, passages: Sequence[Passage], /) -> dict[int, int]:
+    def repeated(self, sources: Sequence[Source], /) -> dict[int, int]:
         """The best of similar texts stays."""
         try:
             from rapidfuzz.distance import Indel
@@ -83,10 +83,10 @@ class AlikeTexts:
 
         kept: list[int] = []
         gone: dict[int, int] = {}
-        for index, passage in enumerate(passages):
-            text = passage.document.text
+        for index, source in enumerate(sources):
+            text = source.document.text
             for other in kept:
-                best = passages[other].document.text
+                best = sources[other].document.text
                 likeness = Indel.normalized_similarity(text, best, score_cutoff=self.threshold)
                 if likeness > self.threshold:
                     gone[index] = other

@@ -14,7 +14,7 @@ from typing import Protocol, cast
 import attrs
 
 from assembler.knowledge import Document
-from assembler.passages.passage import of
+from assembler.sources.source import of
 
 # A line of a text that a reader could take for one of ours: a source's heading, or the rule between two sources.
 _OURS = re.compile(
@@ -100,7 +100,7 @@ def origin_lines(document: Document, headings: Headings) -> str:
 
 
 def section_trail(document: Document) -> list[str]:
-    """The sections that a passage stands in, outermost first: `section_path`, else `section_title` alone."""
+    """The sections that a source stands in, outermost first: `section_path`, else `section_title` alone."""
     path: object = of(document, "section_path")
     titles = list(cast("Sequence[object]", path)) if isinstance(path, list | tuple) else [of(document, "section_title")]
     return [line for title in titles if (line := _line(title))]

@@ -1,4 +1,4 @@
-"""Neighbours in a document become one passage, their overlap said once. Knows texts and chunk indexes; no tokens."""
+"""Neighbours in a document become one source, their overlap said once. Knows texts and chunk indexes; no tokens."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import attrs
 
 from assembler.knowledge import Document
-from assembler.passages.ordering import position
-from assembler.passages.passage import Passage, of
+from assembler.sources.ordering import position
+from assembler.sources.source import Source, of
 
 OVERLAP = 20
 """Characters. A shorter ending that is also the other's beginning may be chance."""
@@ -38,42 +38,42 @@ class MergeNeighbours:
     """Chunks of one document with indexes that follow each other (`metadata["chunk_index"]`) are read as one.
 
     What the end of one and the beginning of the next have in common, `overlap` characters or more, is said once; with
-    none they are joined by a line break. The merged passage has the best score of its parts, the first one's section
+    none they are joined by a line break. The merged source has the best score of its parts, the first one's section
     and page, no embedding, and `metadata["chunk_ids"]` lists the parts.
     """
 
     overlap: int = OVERLAP
 
-    def merge(self, passages: Sequence[Passage]) -> list[Passage]:
-        """Runs of neighbours as one passage each, the rest as they are; in no particular order. O(characters)."""
-        line = sorted(passages, key=lambda passage: (str(passage.origin), position(passage), passage.place))
-        merged: list[list[Passage]] = []
-        for passage in line:
-            if merged and _follows(merged[-1][-1], passage):
-                merged[-1].append(passage)
+    def merge(self, sources: Sequence[Source]) -> list[Source]:
+        """Runs of neighbours as one source each, the rest as they are; in no particular order. O(characters)."""
+        line = sorted(sources, key=lambda source: (str(source.origin), position(source), source.place))
+        merged: list[list[Source]] = []
+        for source in line:
+            if merged and _follows(merged[-1][-1], source):
+                merged[-1].append(source)
             else:
-                merged.append([passage])
+                merged.append([source])
         return [self._joined(run) if len(run) > 1 else run[0] for run in merged]
 
-    def _joined(self, run: Sequence[Passage]) -> Passage:
+    def _joined(self, run: Sequence[Source]) -> Source:
         text = run[0].document.text
-        for passage in run[1:]:
-            following = passage.document.text
+        for source in run[1:]:
+            following = source.document.text
             shared = overlap(text[-len(following) :], following)
             text += following[shared:] if shared >= self.overlap else "\n" + following
-        best = min(run, key=lambda passage: (-passage.score, passage.place))
-        return Passage(_united(run, text, best.document), best.place, best.score)
+        best = min(run, key=lambda source: (-source.score, source.place))
+        return Source(_united(run, text, best.document), best.place, best.score)
 
 
-def _united(run: Sequence[Passage], text: str, best: Document) -> Document:
+def _united(run: Sequence[Source], text: str, best: Document) -> Document:
     first = run[0].document
-    ids = [of(passage.document, "chunk_id") for passage in run]
-    metadata = {**(first.metadata or {}), "chunk_ids": ids, "places": [passage.place for passage in run]}
-    trusted = all(passage.document.trusted for passage in run)
+    ids = [of(source.document, "chunk_id") for source in run]
+    metadata = {**(first.metadata or {}), "chunk_ids": ids, "places": [source.place for source in run]}
+    trusted = all(source.document.trusted for source in run)
     return attrs.evolve(first, text=text, score=best.score, trusted=trusted, embedding=None, metadata=metadata)
 
 
-def _follows(one: Passage, other: Passage) -> bool:
+def _follows(one: Source, other: Source) -> bool:
     if one.origin != other.origin:
         return False
     here, there = of(one.document, "chunk_index"), of(other.document, "chunk_index")

@@ -6,7 +6,7 @@ import enum
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from assembler.passages.passage import Passage, by_score, of
+from assembler.sources.source import Source, by_score, of
 
 _T = TypeVar("_T")
 
@@ -16,7 +16,7 @@ class Order(enum.Enum):
 
     GIVEN = "as they were given"
     SCORE = "best first"
-    DOCUMENT = "as they stand in their documents, the document with the best passage first"
+    DOCUMENT = "as they stand in their documents, the document with the best source first"
     EDGES_FIRST = "best first, second best last, the weakest in the middle (Liu et al., Lost in the Middle, 2023)"
 
 
@@ -25,29 +25,29 @@ def edges_first(ranked: Sequence[_T]) -> list[_T]:
     return [*ranked[0::2], *ranked[1::2][::-1]]
 
 
-def ordered(passages: Sequence[Passage], order: Order) -> list[Passage]:
-    """The passages in reading order; equal scores in the order given. O(n log n)."""
+def ordered(sources: Sequence[Source], order: Order) -> list[Source]:
+    """The sources in reading order; equal scores in the order given. O(n log n)."""
     if order is Order.GIVEN:
-        return sorted(passages, key=lambda passage: passage.place)
-    ranked = sorted(passages, key=by_score)
+        return sorted(sources, key=lambda source: source.place)
+    ranked = sorted(sources, key=by_score)
     if order is Order.SCORE:
         return ranked
     if order is Order.EDGES_FIRST:
         return edges_first(ranked)
     first: dict[object, int] = {}
-    for rank, passage in enumerate(ranked):
-        first.setdefault(passage.origin, rank)
+    for rank, source in enumerate(ranked):
+        first.setdefault(source.origin, rank)
     return sorted(ranked, key=_by_position(first))
 
 
-def _by_position(first: dict[object, int]) -> Callable[[Passage], tuple[int, float, int]]:
-    return lambda passage: (first[passage.origin], position(passage), passage.place)
+def _by_position(first: dict[object, int]) -> Callable[[Source], tuple[int, float, int]]:
+    return lambda source: (first[source.origin], position(source), source.place)
 
 
-def position(passage: Passage) -> float:
-    """Where a passage stands in its document: its chunk's index, else its page; last where neither is known."""
+def position(source: Source) -> float:
+    """Where a source stands in its document: its chunk's index, else its page; last where neither is known."""
     for key in ("chunk_index", "page_number"):
-        value = of(passage.document, key)
+        value = of(source.document, key)
         if isinstance(value, int) and not isinstance(value, bool):
             return value
     return float("inf")

@@ -1,7 +1,7 @@
-"""Which passages go in. Knows costs, scores and a room in tokens; knows no text.
+"""Which sources go in. Knows costs, scores and a room in tokens; knows no text.
 
 A source costs its body and the heading that carries its number, and numbers are given last: what k headings cost
-depends on k alone, so the k-th passage taken is charged with the k-th heading, whichever passage it is.
+depends on k alone, so the k-th source taken is charged with the k-th heading, whichever source it is.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Heading: TypeAlias = Callable[[int], Tokens]
 
 @attrs.frozen(slots=True)
 class Candidate:
-    """A passage as a rule of choice sees it: what its body costs, its score, its document, its vector if it has one."""
+    """A source as a rule of choice sees it: what its body costs, its score, its document, its vector if it has one."""
 
     cost: Tokens
     score: float
@@ -48,7 +48,7 @@ class Everything:
 class Greedy:
     """Best first; one that does not fit is passed over, and smaller ones after it still get their chance. O(n).
 
-    A passage more never costs a better one its place.
+    A source more never costs a better one its place.
     """
 
     def pick(self, candidates: Sequence[Candidate], room: Tokens, heading: Heading, /) -> list[int]:
@@ -72,7 +72,7 @@ def _filled(candidates: Sequence[Candidate], ranked: Sequence[int], room: Tokens
 class Best:
     """The largest sum of scores that fits: exact, by dynamic programming over tokens (Bellman's 0/1 knapsack).
 
-    Exact while passages × room is at most `cells` (n passages in r tokens take about n·r nanoseconds and n·r/8 bytes),
+    Exact while sources × room is at most `cells` (n sources in r tokens take about n·r nanoseconds and n·r/8 bytes),
     and as greedy does beyond. Headings are charged at the dearest one among the candidates' numbers. The result is
     never below the greedy one, and what room is left is filled best first.
     """
@@ -88,7 +88,7 @@ class Best:
         useful = [at for at, one in enumerate(candidates) if one.score > 0 and one.cost + dearest <= room]
         if len(useful) * room > self.cells:
             return greedy
-        from assembler.passages.knapsack import best_subset
+        from assembler.sources.knapsack import best_subset
 
         costs = [candidates[at].cost + dearest for at in useful]
         chosen = [useful[at] for at in best_subset(costs, [candidates[at].score for at in useful], room)]
@@ -114,16 +114,16 @@ def _worth(candidates: Sequence[Candidate], chosen: Sequence[int]) -> float:
 class Diverse:
     """Maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998): score against likeness to what was taken.
 
-    Each time the passage with the largest `relevance · score − (1 − relevance) · likeness` is taken, likeness being the
+    Each time the source with the largest `relevance · score − (1 − relevance) · likeness` is taken, likeness being the
     largest cosine with one taken before; scores should lie in 0 to 1, as cosines do. One that does not fit is passed
-    over. A passage without an embedding is like nothing. O(taken · n · dimensions).
+    over. A source without an embedding is like nothing. O(taken · n · dimensions).
     """
 
     relevance: float = 0.7
 
     def pick(self, candidates: Sequence[Candidate], room: Tokens, heading: Heading, /) -> list[int]:
         """Those taken, in the order in which they were."""
-        from assembler.passages.diversity import MarginalRelevance
+        from assembler.sources.diversity import MarginalRelevance
 
         taken: list[int] = []
         search = MarginalRelevance(candidates, self.relevance)

@@ -16,7 +16,7 @@ Reliability: TypeAlias = Mapping[str, float] | Callable[[Document], float]
 
 
 @attrs.frozen(slots=True, eq=False)
-class Passage:
+class Source:
     """A document, its place among those given, and its score with its reliability in it."""
 
     document: Document
@@ -25,7 +25,7 @@ class Passage:
 
     @property
     def origin(self) -> object:
-        """What two passages of one document have in common: `document_id`, else the source's name, else nothing."""
+        """What two sources of one document have in common: `document_id`, else the source's name, else nothing."""
         return of(self.document, "document_id") or self.document.source or self
 
 
@@ -34,24 +34,24 @@ def of(document: Document, key: str) -> Any:
     return None if document.metadata is None else document.metadata.get(key)
 
 
-def passages_of(documents: Sequence[Document], reliability: Reliability) -> list[Passage]:
-    """The documents as passages, best first; equal scores in the order given.
+def ranked_sources(documents: Sequence[Document], reliability: Reliability) -> list[Source]:
+    """The documents as sources, best first; equal scores in the order given.
 
     A document without a score counts as 1 where none has one, as 0 beside others that have. Raises PromptError for a
     score or a weight that is no finite number, and for a negative weight. O(n log n).
     """
     plain = 1.0 if all(document.score is None for document in documents) else 0.0
     found = [
-        Passage(document, place, _weighted(document, plain, reliability, place))
+        Source(document, place, _weighted(document, plain, reliability, place))
         for place, document in enumerate(documents)
     ]
     found.sort(key=by_score)
     return found
 
 
-def by_score(passage: Passage) -> tuple[float, int]:
-    """The key that sorts passages best first, equal scores in the order given."""
-    return -passage.score, passage.place
+def by_score(source: Source) -> tuple[float, int]:
+    """The key that sorts sources best first, equal scores in the order given."""
+    return -source.score, source.place
 
 
 def _weighted(document: Document, plain: float, reliability: Reliability, place: int) -> float:

@@ -9,14 +9,14 @@ import attrs
 
 from assembler.draft import Regions
 from assembler.knowledge import SEPARATOR
-from assembler.passages.duplicates import Duplicates, SameText, SimilarVectors
-from assembler.passages.layout import PlainSources, SourceLayout
-from assembler.passages.merging import MergeNeighbours
-from assembler.passages.ordering import Order, ordered
-from assembler.passages.passage import Passage, Reliability, of, passages_of
-from assembler.passages.selection import Candidate, Greedy, Selection, capped
-from assembler.passages.templates import SINGLE_HOP, QuestionTemplate
 from assembler.pricing import Piece
+from assembler.sources.duplicates import Duplicates, SameText, SimilarVectors
+from assembler.sources.layout import PlainSources, SourceLayout
+from assembler.sources.merging import MergeNeighbours
+from assembler.sources.ordering import Order, ordered
+from assembler.sources.selection import Candidate, Greedy, Selection, capped
+from assembler.sources.source import Reliability, Source, of, ranked_sources
+from assembler.sources.templates import SINGLE_HOP, QuestionTemplate
 from assembler.strategies.strategy import Around, Omitted, Rendered, Space
 from assembler.text import checked_text
 from budgets import Tokens
@@ -78,43 +78,43 @@ class CitedSources:
 
     def render(self, regions: Regions) -> Rendered:
         """Every document as a source, in the order given, in the system text."""
-        given = [Passage(document, place, 0.0) for place, document in enumerate(regions.documents)]
+        given = [Source(document, place, 0.0) for place, document in enumerate(regions.documents)]
         return self._in_system(regions, given, framed=bool(given))
 
     def choose(self, regions: Regions, space: Space) -> Rendered:
         """The sources that fit, laid out. O(n log n) beside counting, duplicates and the selection's own cost."""
-        passages, repeats = self._distinct(passages_of(regions.documents, self.reliability))
-        candidates = [self._candidate(passage, space) for passage in passages]
-        allowed = list(range(len(passages))) if self.per_document is None else capped(candidates, self.per_document)
+        sources, repeats = self._distinct(ranked_sources(regions.documents, self.reliability))
+        candidates = [self._candidate(source, space) for source in sources]
+        allowed = list(range(len(sources))) if self.per_document is None else capped(candidates, self.per_document)
         room = self._room(regions, space)
         if room is None:
-            chosen, rendered = allowed, self._laid(regions, [passages[at] for at in allowed], space)
+            chosen, rendered = allowed, self._laid(regions, [sources[at] for at in allowed], space)
         else:
-            shelf = _Shelf(passages, candidates, allowed, lambda number: self._heading(number, space))
+            shelf = _Shelf(sources, candidates, allowed, lambda number: self._heading(number, space))
             if self.compress is not None and len(shelf.picked(self.selection, room)) < len(allowed):
                 shelf = self._compressed(shelf, self.compress, space)
             chosen, rendered = self._fitted(regions, shelf, room, space)
-        return attrs.evolve(rendered, omitted=(*repeats, *_left_out(passages, candidates, allowed, chosen)))
+        return attrs.evolve(rendered, omitted=(*repeats, *_left_out(sources, candidates, allowed, chosen)))
 
-    def _distinct(self, passages: list[Passage]) -> tuple[list[Passage], list[Omitted]]:
+    def _distinct(self, sources: list[Source]) -> tuple[list[Source], list[Omitted]]:
         omitted: list[Omitted] = []
         for rule in self.duplicates:
-            gone = rule.repeated(passages)
+            gone = rule.repeated(sources)
             omitted += [
-                Omitted(_name(passages[at]), None, f"{REPEATS} {_name(passages[kept])}") for at, kept in gone.items()
+                Omitted(_name(sources[at]), None, f"{REPEATS} {_name(sources[kept])}") for at, kept in gone.items()
             ]
-            passages = [passage for at, passage in enumerate(passages) if at not in gone]
-        return passages, omitted
+            sources = [source for at, source in enumerate(sources) if at not in gone]
+        return sources, omitted
 
     def _room(self, regions: Regions, space: Space) -> Tokens | None:
         """What the sources may cost together; None for any amount."""
         left = space.left(self._placed(regions, [], space, framed=True))
         return left if self.max_tokens is None else self.max_tokens if left is None else min(left, self.max_tokens)
 
-    def _candidate(self, passage: Passage, space: Space) -> Candidate:
-        body = self.layout.body(passage.document)
+    def _candidate(self, source: Source, space: Space) -> Candidate:
+        body = self.layout.body(source.document)
         cost = space.price(Piece("knowledge", "source", body))
-        return Candidate(cost, passage.score, passage.origin, passage.document.embedding)
+        return Candidate(cost, source.score, source.origin, source.document.embedding)
 
     def _heading(self, number: int, space: Space) -> Tokens:
         return space.price(Piece("knowledge", "source", self.layout.heading(number)))
@@ -123,7 +123,7 @@ class CitedSources:
         """The choice, and its layout. Chosen again in less room while the whole costs more than its pieces promised."""
         picked = shelf.picked(self.selection, room)
         while True:
-            rendered = self._laid(regions, [shelf.passages[at] for at in picked], space)
+            rendered = self._laid(regions, [shelf.sources[at] for at in picked], space)
             left = space.left(rendered)
             if left is None or left >= 0 or not picked:
                 return picked, rendered
@@ -134,18 +134,18 @@ class CitedSources:
 
     def _compressed(self, shelf: _Shelf, compress: Callable[[str], str], space: Space) -> _Shelf:
         """Each source with its shorter text, where that costs less."""
-        passages, candidates = list(shelf.passages), list(shelf.candidates)
+        sources, candidates = list(shelf.sources), list(shelf.candidates)
         for at in shelf.allowed:
-            document = passages[at].document
+            document = sources[at].document
             text = checked_text(compress(document.text), field="compressed text")
             metadata = {**(document.metadata or {}), COMPRESSED: True}
-            shorter = attrs.evolve(passages[at], document=attrs.evolve(document, text=text, metadata=metadata))
+            shorter = attrs.evolve(sources[at], document=attrs.evolve(document, text=text, metadata=metadata))
             candidate = self._candidate(shorter, space)
             if candidate.cost < candidates[at].cost:
-                passages[at], candidates[at] = shorter, candidate
-        return attrs.evolve(shelf, passages=passages, candidates=candidates)
+                sources[at], candidates[at] = shorter, candidate
+        return attrs.evolve(shelf, sources=sources, candidates=candidates)
 
-    def _laid(self, regions: Regions, chosen: Sequence[Passage], space: Space) -> Rendered:
+    def _laid(self, regions: Regions, chosen: Sequence[Source], space: Space) -> Rendered:
         """The chosen in their order, neighbours merged unless that would not fit where the parts do."""
         if self.merging is not None:
             merged = self._placed(regions, ordered(self.merging.merge(chosen), self.order), space)
@@ -153,50 +153,50 @@ class CitedSources:
                 return merged
         return self._placed(regions, ordered(chosen, self.order), space)
 
-    def _placed(self, regions: Regions, passages: Sequence[Passage], space: Space, *, framed: bool = False) -> Rendered:
+    def _placed(self, regions: Regions, sources: Sequence[Source], space: Space, *, framed: bool = False) -> Rendered:
         if self.placement is Placement.QUESTION and space.question is not None:
-            return self._at_question(regions, passages, framed=framed or bool(passages))
-        return self._in_system(regions, passages, framed=framed or bool(passages))
+            return self._at_question(regions, sources, framed=framed or bool(sources))
+        return self._in_system(regions, sources, framed=framed or bool(sources))
 
-    def _in_system(self, regions: Regions, passages: Sequence[Passage], *, framed: bool) -> Rendered:
+    def _in_system(self, regions: Regions, sources: Sequence[Source], *, framed: bool) -> Rendered:
         pieces = [Piece("instruction", "instruction", regions.instruction)] if regions.instruction else []
         if framed:
             pieces = [attrs.evolve(piece, text=piece.text + SEPARATOR) for piece in pieces]
             opening, end = Piece("knowledge", _OPENING, SOURCES), Piece("knowledge", _END, END)
-            pieces += [opening, *self._sources(passages), end]
-        return Rendered(tuple(pieces), sources=tuple(passage.document for passage in passages))
+            pieces += [opening, *self._sources(sources), end]
+        return Rendered(tuple(pieces), sources=tuple(source.document for source in sources))
 
-    def _at_question(self, regions: Regions, passages: Sequence[Passage], *, framed: bool) -> Rendered:
+    def _at_question(self, regions: Regions, sources: Sequence[Source], *, framed: bool) -> Rendered:
         words = self.template
         opening = Piece("knowledge", _OPENING, words.opening if framed else words.unsourced)
-        before = (opening, *self._sources(passages), Piece("knowledge", _QUESTION, words.question))
+        before = (opening, *self._sources(sources), Piece("knowledge", _QUESTION, words.question))
         return Rendered(
             (Piece("instruction", "instruction", regions.instruction),) if regions.instruction else (),
             around=Around(before, (Piece("knowledge", _QUESTION, words.closing),)),
-            sources=tuple(passage.document for passage in passages),
+            sources=tuple(source.document for source in sources),
         )
 
-    def _sources(self, passages: Sequence[Passage]) -> list[Piece]:
+    def _sources(self, sources: Sequence[Source]) -> list[Piece]:
         """Two pieces a source under one name, so that a body is priced whatever its number."""
         pieces: list[Piece] = []
-        for number, passage in enumerate(passages, 1):
-            name = f"[Source {number}] {_name(passage)}"
+        for number, source in enumerate(sources, 1):
+            name = f"[Source {number}] {_name(source)}"
             pieces.append(Piece("knowledge", name, self.layout.heading(number)))
-            pieces.append(Piece("knowledge", name, self.layout.body(passage.document)))
+            pieces.append(Piece("knowledge", name, self.layout.body(source.document)))
         return pieces
 
 
 @attrs.frozen(eq=False)
 class _Shelf:
-    """The passages that may be chosen, with what a rule of choice sees of them."""
+    """The sources that may be chosen, with what a rule of choice sees of them."""
 
-    passages: Sequence[Passage]
+    sources: Sequence[Source]
     candidates: Sequence[Candidate]
     allowed: Sequence[int]
     heading: Callable[[int], Tokens]
 
     def picked(self, selection: Selection, room: Tokens) -> list[int]:
-        """The choice in a room, as indexes of passages."""
+        """The choice in a room, as indexes of sources."""
         return [
             self.allowed[at] for at in selection.pick([self.candidates[at] for at in self.allowed], room, self.heading)
         ]
@@ -207,17 +207,17 @@ class _Shelf:
 
 
 def _left_out(
-    passages: Sequence[Passage], candidates: Sequence[Candidate], allowed: Sequence[int], chosen: Sequence[int]
+    sources: Sequence[Source], candidates: Sequence[Candidate], allowed: Sequence[int], chosen: Sequence[int]
 ) -> list[Omitted]:
     kept, may = set(chosen), set(allowed)
     return [
-        Omitted(_name(passage), candidates[at].cost, UNFITTING if at in may else CAPPED)
-        for at, passage in enumerate(passages)
+        Omitted(_name(source), candidates[at].cost, UNFITTING if at in may else CAPPED)
+        for at, source in enumerate(sources)
         if at not in kept
     ]
 
 
-def _name(passage: Passage) -> str:
-    """What reports call a passage: its source and its place among the documents given."""
-    suffix = " (compressed)" if of(passage.document, COMPRESSED) else ""
-    return f"{passage.document.source or passage.document.type} #{passage.place}{suffix}"
+def _name(source: Source) -> str:
+    """What reports call a source: its source and its place among the documents given."""
+    suffix = " (compressed)" if of(source.document, COMPRESSED) else ""
+    return f"{source.document.source or source.document.type} #{source.place}{suffix}"

@@ -164,7 +164,7 @@ def test_a_tokenizers_object_and_a_counter_will_do() -> None:
 
 
 def test_a_tokenizer_that_fails_is_named() -> None:
-    with pytest.raises(TokenCountError, match="EncoderInput|function"):
+    with pytest.raises(TokenCountError, match=r"EncoderInput|function"):
         built("q", ["x"], lambda text: "many", 100)
 
 
