@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import attrs
 
+from assembler.dialects.block_media import not_carried
 from assembler.dialects.dialect import Opening
 from assembler.dialects.hosted import hosted_pricer
 from assembler.dialects.openai_pricing import (
@@ -26,8 +27,10 @@ from assembler.dialects.openai_pricing import (
     price_tools,
 )
 from assembler.dialects.openai_wire import result_texts, says_nothing, tool_definition, wire_messages
-from assembler.errors import ConversationError, UnsupportedContentError
+from assembler.errors import ConversationError
 from assembler.layout import Layout
+from assembler.media import read_media
+from assembler.media.openai import detail_of, price_media
 from assembler.messages import Call, Media, Message, Opaque, Result, read_message
 from assembler.pricing import FixedPrices, Piece, Pricer, price_pieces
 from assembler.tools import Tool, read_tools
@@ -59,7 +62,7 @@ class OpenAIChat:
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         """The price list of the model's family, or of its host's chat template where it is no model of OpenAI."""
-        return hosted_pricer(model, count) or OpenAIChatPricer(family_of(model), count)
+        return hosted_pricer(model, count) or OpenAIChatPricer(family_of(model), count, model)
 
     def notes(self, layout: Layout) -> tuple[str, ...]:
         """How many assistant messages have nothing to say and are left out."""
@@ -89,6 +92,8 @@ class OpenAIChatPricer:
 
     family: Family
     count: TokenCounter
+    model: str | None = None
+    """Images are priced by the model, more finely than by the family."""
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """The system message in its pieces, the head, the tools, and the primer."""
@@ -171,21 +176,26 @@ class OpenAIChatPricer:
     def _spoken(self, message: Message, parts: Sequence[object]) -> Count:
         texts = [part for part in parts if type(part) is str]
         calls = [part for part in parts if type(part) is Call]
-        for part in parts:
-            if isinstance(part, Media | Opaque):
-                raise UnsupportedContentError(
-                    f"no price for a part of kind {part.kind!r} in Chat Completions; leave it out of the conversation",
-                    kind=part.kind,
-                )
         tokens = self._envelope(message)
         if message.role == "assistant" and any(texts):
             tokens += self.family.assistant_text
-        bill = self._texts_priced(tokens, texts)
+        bill = self._texts_priced(tokens, texts) + total(map(self._medium, parts))
         if not calls:
             return bill
         if message.shape == "openai" and "function_call" in message.seen:
             return bill + price_function_call(calls[0], self.family, self.count)
         return bill + price_calls(calls, self.family, self.count)
+
+    def _medium(self, part: object) -> Count:
+        """An image, a document, a sound by its published formula; nothing for what is none of them."""
+        if isinstance(part, Opaque):
+            raise not_carried(part, "openai_chat")
+        if not isinstance(part, Media):
+            return Count(0)
+        facts = read_media(part)
+        if facts.text is not None:
+            return Count(self.count(facts.text), Grade.BOUNDED)
+        return price_media(facts, detail_of(part), self.model)
 
     def _texts_priced(self, envelope: Tokens, texts: Sequence[str]) -> Count:
         """Several parts reach the prompt without anything between them: 3 of 4 recordings; apart, 2 of 4."""

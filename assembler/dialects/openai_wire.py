@@ -7,8 +7,9 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, assert_never, cast
 
+from assembler.dialects.block_media import Inline, Link, content_of, not_carried, without_given
 from assembler.errors import UnsupportedContentError
-from assembler.messages import Call, Media, Message, Opaque, Result, Thinking
+from assembler.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.messages.dicts import PIN, private_copy
 from assembler.messages.parts import NEUTRAL
 from assembler.tools import Tool
@@ -47,6 +48,8 @@ def wire_messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
 def _as_it_came(message: Message) -> dict[str, Any]:
     fields: dict[str, Any] = message.seen.copy() if message.shallow else private_copy(message.seen)
     fields.pop(PIN, None)
+    if any(isinstance(part, Media) for part in message.parts):
+        fields["content"] = [without_given(item) if isinstance(item, dict) else item for item in fields["content"]]
     if message.role == "assistant":
         for call in fields.get("tool_calls") or ():
             if len(call.get("id") or "") > CALL_ID_LIMIT:
@@ -62,10 +65,10 @@ def _respelled(message: Message, waiting: deque[tuple[Call, str]]) -> Iterator[d
         if type(part) is Result:
             yield {"role": "tool", "tool_call_id": _answered(part, waiting), "content": _text_of(part)}
     calls = [part for part in message.parts if type(part) is Call]
-    texts = [text for part in message.parts if (text := _written(part))]
-    if not texts and not calls:
+    written = [item for part in message.parts if (item := _written(part))]
+    if not written and not calls:
         return
-    fields: dict[str, Any] = {"role": message.role, "content": _content(texts)}
+    fields: dict[str, Any] = {"role": message.role, "content": _content(written)}
     if message.name is not None:
         fields["name"] = message.name
     if calls:
@@ -75,26 +78,47 @@ def _respelled(message: Message, waiting: deque[tuple[Call, str]]) -> Iterator[d
     yield fields
 
 
-def _written(part: object) -> str | None:
+def _written(part: Part) -> str | dict[str, Any] | None:
     match part:
         case str():
             return part
         case Call() | Result() | Thinking():
             return None  # calls and results have their own fields; the API has none for another model's reasoning
-        case Media(kind=kind) | Opaque(kind=kind):
-            raise UnsupportedContentError(
-                f"Chat Completions cannot carry a part of kind {kind!r} in this spelling; "
-                "pass it as an OpenAI part (image_url, input_audio, file)",
-                kind=kind,
-            )
-        case _:
-            raise AssertionError(type(part))
+        case Media():
+            return media_part(part)
+        case Opaque():
+            raise not_carried(part, "openai_chat")
+        case _ as never:
+            assert_never(never)
 
 
-def _content(texts: Sequence[str]) -> str | list[dict[str, Any]] | None:
-    if len(texts) < 2:
-        return texts[0] if texts else None
-    return [{"type": "text", "text": text} for text in texts]
+def media_part(part: Media) -> dict[str, Any]:
+    """Another provider's image, document or sound as a Chat Completions part, content inline or by its address.
+
+    Raises `UnsupportedContentError` for what lies in a provider's own file store and for kinds that the API lacks.
+    """
+    content = content_of(part)
+    if part.kind == "image" and content is not None:
+        url = content.url if isinstance(content, Link) else f"data:{content.mime};base64,{content.data}"
+        return {"type": "image_url", "image_url": {"url": url}}
+    if part.kind == "document" and isinstance(content, Inline):
+        file = {"filename": "document.pdf", "file_data": f"data:{content.mime};base64,{content.data}"}
+        return {"type": "file", "file": file}
+    if part.kind == "audio" and isinstance(content, Inline) and content.mime in SOUNDS:
+        return {"type": "input_audio", "input_audio": {"data": content.data, "format": SOUNDS[content.mime]}}
+    raise not_carried(part, "openai_chat")
+
+
+SOUNDS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
+"""The sounds that Chat Completions takes and its words for them (API reference, input_audio, read 2026-11)."""
+
+
+def _content(items: Sequence[str | dict[str, Any]]) -> str | list[dict[str, Any]] | None:
+    if not items:
+        return None
+    if len(items) == 1 and isinstance(items[0], str):
+        return items[0]
+    return [{"type": "text", "text": item} if isinstance(item, str) else item for item in items]
 
 
 def _id_of(call: Call, place: int) -> str:
