@@ -11,6 +11,7 @@ import attrs
 
 from assembler.messages.dicts import private_copy
 from assembler.messages.message import Call, Message, Part, Result
+from assembler.messages.responses import RESPONSES
 
 
 def edited(message: Message, parts: Sequence[Part | None]) -> Message:
@@ -20,7 +21,9 @@ def edited(message: Message, parts: Sequence[Part | None]) -> Message:
     `raw` is of the caller's own kind where that can be copied, else a dict.
     """
     seen = private_copy(message.seen)
-    if message.shape == "gemini":
+    if message.shape == RESPONSES and "role" not in seen:
+        _write_item(seen, parts[0])
+    elif message.shape == "gemini":
         seen["parts"] = _list(seen["parts"], message.parts, parts, _gemini_part)
     elif message.role == "tool":
         seen["content"] = _result_text(parts[0])
@@ -33,9 +36,10 @@ def edited(message: Message, parts: Sequence[Part | None]) -> Message:
 def _write_content(seen: dict[str, Any], old: Sequence[Part], new: Sequence[Part | None]) -> None:
     """The `content` of a dict, and its `tool_calls` where the calls stand beside the content."""
     content = seen.get("content")
-    listed = len(cast("list[object]", content)) if isinstance(content, list) else int(isinstance(content, str))
-    if isinstance(content, list):
-        blocks: list[Any] = content
+    listed = int(isinstance(content, str))
+    if isinstance(content, list | tuple):
+        blocks = cast("Sequence[Any]", content)
+        listed = len(blocks)
         seen["content"] = _list(blocks, old[:listed], new[:listed], _block)
     elif listed:
         seen["content"] = new[0] if isinstance(new[0], str) else ""
@@ -46,7 +50,15 @@ def _write_content(seen: dict[str, Any], old: Sequence[Part], new: Sequence[Part
         seen["function_call"]["arguments"] = cast(Call, new[listed]).arguments
 
 
-def _list(items: list[Any], old: Sequence[Part], new: Sequence[Part | None], write: Any) -> list[Any]:
+def _write_item(item: dict[str, Any], part: Part | None) -> None:
+    """An item of OpenAI Responses: a call, or the output of one."""
+    if isinstance(part, Call):
+        item["input" if item["type"] == "custom_tool_call" else "arguments"] = part.arguments
+    elif isinstance(part, Result):
+        item["output"] = _result_text(part)
+
+
+def _list(items: Sequence[Any], old: Sequence[Part], new: Sequence[Part | None], write: Any) -> list[Any]:
     written: list[Any] = []
     for item, before, after in zip(items, old, new, strict=True):
         if after is not None:
@@ -59,7 +71,7 @@ def _block(item: Any, part: Part) -> object:
     if isinstance(item, str):
         return part
     if isinstance(part, str):
-        return {**item, "text": part}
+        return {**item, "refusal" if item.get("type") == "refusal" else "text": part}
     if isinstance(part, Call):
         given = json.loads(part.arguments)
         inner = {**item["toolUse"], "input": given} if "toolUse" in item else None
