@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TypeVar
 
 import attrs
 
 from assembler.history import Span
 from assembler.ledger import Ledger
 from assembler.messages import Message
+from assembler.pricing import NOTHING
 from budgets import Count, Tokens
+
+T = TypeVar("T")
 
 
 @attrs.frozen
@@ -70,18 +73,26 @@ class Passage:
         """What a text costs on its own."""
         return self._ledger.count(text)
 
-    def once(self, key: object, make: Callable[[], Any]) -> Any:
-        """What `make` gives, made once for this history, policy and key: old messages stay as they are."""
+    def once(self, key: object, source: object, make: Callable[[], T]) -> T:
+        """What `make` gives, made once for this history, policy, key and `source`: old messages stay as they are.
+
+        `source` is what it is made from: another policy may have changed that since, or not changed it this time.
+        """
         memory = self._ledger.memory
         place = (id(self._policy), key)
-        found = memory.get(place)
-        if found is None:
-            found = memory[place] = (self._policy, make())  # the policy is held, so that its id stays its own
-        return found[1]
+        found: tuple[object, object, T] | None = memory.get(place)
+        if found is None or found[1] is not source:
+            found = memory[place] = (self._policy, source, make())  # held, so that the policy's id stays its own
+        return found[2]
 
     def price_of(self, index: int) -> Count:
-        """The price of the message at `index` as it stands now."""
-        return self._ledger.price(self.current(index)) if index in self._changed else self._ledger.message(index)
+        """The price of the message at `index` as it stands now: nothing where none stands."""
+        if not any(start <= index < stop for start, stop in self._stretches):
+            return NOTHING
+        if index not in self._changed:
+            return self._ledger.message(index)
+        message = self._changed[index]
+        return NOTHING if message is None else self._ledger.price(message)
 
     def price(self, message: Message) -> Count:
         """The price of a message, with its grade."""

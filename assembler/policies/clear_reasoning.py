@@ -31,7 +31,7 @@ class ClearReasoning:
             if index >= until:
                 return
             if any(isinstance(part, Thinking) for part in message.parts) and _says_more(message):
-                silent = passage.once(index, partial(_silent, message))
+                silent = passage.once(index, message, partial(_silent, message))
                 yield Change({index: silent}, "reasoning cleared")
 
 

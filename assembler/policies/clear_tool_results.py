@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from functools import partial
+from itertools import islice
+from typing import cast
 
 import attrs
 
@@ -33,48 +36,51 @@ class ClearToolResults:
     exclude: frozenset[str] = attrs.field(default=frozenset(), converter=_names)
 
     def rewrites(self, passage: Passage, /) -> Iterator[Change]:
-        """One change a result, oldest first. O(messages that stay)."""
+        """One change a result, oldest first, and one for its call. O(messages that stay)."""
         protected = self._newest(passage)
         names: dict[str | None, str] = {}
         asked_in: dict[str | None, int] = {}
         for index, message in passage:
-            for part in message.parts:
+            for place, part in enumerate(message.parts):
                 if isinstance(part, Call):
                     names[part.id], asked_in[part.id] = part.name, index
                 elif isinstance(part, Result):
                     name = part.name or names.get(part.call_id, "")
-                    if index not in protected and name not in self.exclude:
-                        yield from self._cleared(passage, index, message, part, asked_in.get(part.call_id))
+                    if (index, place) not in protected and name not in self.exclude:
+                        yield from self._cleared(passage, index, place, part, asked_in.get(part.call_id))
 
-    def _newest(self, passage: Passage) -> frozenset[int]:
-        newest: list[int] = []
-        for index, message in passage.newest_first():
-            if len(newest) >= self.keep:
-                break
-            newest += [index for part in message.parts if isinstance(part, Result)]
-        return frozenset(newest)
+    def _newest(self, passage: Passage) -> frozenset[tuple[int, int]]:
+        places = (
+            (index, place)
+            for index, message in passage.newest_first()
+            for place, part in reversed([*enumerate(message.parts)])
+            if isinstance(part, Result)
+        )
+        return frozenset(islice(places, self.keep))
 
-    def _cleared(
-        self, passage: Passage, index: int, message: Message, result: Result, asker: int | None
-    ) -> Iterator[Change]:
-        if result.parts == (self.placeholder,):
-            return
-        yield Change({index: passage.once(index, lambda: self._without_bodies(message))}, "tool result cleared")
+    def _cleared(self, passage: Passage, index: int, place: int, result: Result, asker: int | None) -> Iterator[Change]:
+        if result.parts != (self.placeholder,):
+            message = passage.current(index)
+            cleared = passage.once((index, place), message, partial(self._without_body, message, place))
+            yield Change({index: cleared}, "tool result cleared")
         if asker is not None and result.call_id is not None:
             yield from self._without_arguments(passage, asker, result.call_id)
 
-    def _without_bodies(self, message: Message) -> Message:
-        return edited(message, [self._body(part) for part in message.parts])
-
-    def _body(self, part: Part) -> Part:
-        return attrs.evolve(part, parts=(self.placeholder,), given=None) if isinstance(part, Result) else part
+    def _without_body(self, message: Message, place: int) -> Message:
+        body = attrs.evolve(cast(Result, message.parts[place]), parts=(self.placeholder,), given=None)
+        return _with(message, place, body)
 
     def _without_arguments(self, passage: Passage, index: int, call_id: str) -> Iterator[Change]:
         message = passage.current(index)
-        calls = [part for part in message.parts if isinstance(part, Call) and part.id == call_id]
-        if calls and calls[0].arguments != NO_ARGUMENTS:
-            emptied = [
-                attrs.evolve(part, arguments=NO_ARGUMENTS, given={}) if part is calls[0] else part
-                for part in message.parts
-            ]
-            yield Change({index: edited(message, emptied)}, "arguments of the call cleared")
+        for place, part in enumerate(message.parts):
+            if isinstance(part, Call) and part.id == call_id and part.arguments != NO_ARGUMENTS:
+                emptied = passage.once((index, place), message, partial(_asking_nothing, message, place))
+                yield Change({index: emptied}, "arguments of the call cleared")
+
+
+def _asking_nothing(message: Message, place: int) -> Message:
+    return _with(message, place, attrs.evolve(cast(Call, message.parts[place]), arguments=NO_ARGUMENTS, given={}))
+
+
+def _with(message: Message, place: int, part: Part) -> Message:
+    return edited(message, [*message.parts[:place], part, *message.parts[place + 1 :]])

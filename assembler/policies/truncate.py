@@ -24,6 +24,9 @@ MARKER = "\n[… shortened …]\n"
 EMPTIED = compact_json({"shortened": True})
 """Arguments of which no part fits."""
 
+NOTHING_ASKED = "{}"
+"""Arguments where not even that fits."""
+
 _LONGEST_LEAF = 4096
 """Characters of one text inside JSON arguments that a first attempt keeps; halved until the arguments fit."""
 
@@ -34,7 +37,8 @@ class Truncate:
 
     What is left of a text, marker included, costs at most `max_tokens` by the counter itself, and is cut between
     graphemes: no accent, flag or emoji is split. `where` says what stays: both "ends", the "head" or the "tail". Call
-    arguments stay valid JSON: the texts inside them are shortened. Thinking is never touched.
+    arguments stay valid JSON: the texts inside them are shortened. Thinking is never touched, and nothing is emptied:
+    where `max_tokens` is less than the marker costs, a text stays as it is.
     """
 
     max_tokens: int = attrs.field(validator=at_least_one)
@@ -50,7 +54,10 @@ class Truncate:
         ]
         for _, index, place in sorted(long, key=lambda found: (-found[0], found[1], found[2])):
             message = passage.current(index)
-            shorter: Part = passage.once((index, place), partial(self._shortened, message.parts[place], passage.count))
+            part = message.parts[place]
+            shorter = passage.once((index, place), part, partial(self._shortened, part, passage.count))
+            if shorter is None:
+                continue
             parts: list[Part | None] = [*message.parts[:place], shorter, *message.parts[place + 1 :]]
             yield Change({index: edited(message, parts)}, "text shortened")
 
@@ -62,15 +69,17 @@ class Truncate:
         tokens = passage.count(text)
         return tokens if tokens > self.max_tokens else 0
 
-    def _shortened(self, part: Part, count: Callable[[str], Tokens]) -> Part:
-        if isinstance(part, str):
-            return cut_text(part, self.max_tokens, count, self.where)
-        if isinstance(part, Result):
-            text = "\n".join(text for text in part.parts if isinstance(text, str))
-            return attrs.evolve(part, parts=(cut_text(text, self.max_tokens, count, self.where),), given=None)
-        assert isinstance(part, Call)
-        arguments = cut_json(part.arguments, self.max_tokens, count, self.where)
-        return attrs.evolve(part, arguments=arguments, given=json.loads(arguments))
+    def _shortened(self, part: Part, count: Callable[[str], Tokens]) -> Part | None:
+        """The part with less text; None where nothing that may be said in its place is cheap enough."""
+        text = _text_of(part)
+        assert text is not None
+        cut = cut_json if isinstance(part, Call) else cut_text
+        shorter = cut(text, self.max_tokens, count, self.where)
+        if shorter is None or isinstance(part, str):
+            return shorter
+        if isinstance(part, Call):
+            return attrs.evolve(part, arguments=shorter, given=json.loads(shorter))
+        return attrs.evolve(cast(Result, part), parts=(shorter,), given=None)
 
 
 def _text_of(part: Part) -> str | None:
@@ -84,8 +93,8 @@ def _text_of(part: Part) -> str | None:
     return None
 
 
-def cut_text(text: str, limit: Tokens, count: Callable[[str], Tokens], where: Where = "ends") -> str:
-    """The most of `text` that costs at most `limit` with the marker in it; less than the marker's price leaves "".
+def cut_text(text: str, limit: Tokens, count: Callable[[str], Tokens], where: Where = "ends") -> str | None:
+    """The most of `text` that costs at most `limit` with the marker in it; None where the marker alone costs more.
 
     Bisects over the graphemes that stay; counts are not monotone to the token, so the result is counted again and
     shrunk until it holds.
@@ -103,7 +112,7 @@ def cut_text(text: str, limit: Tokens, count: Callable[[str], Tokens], where: Wh
     while low > 0 and count(_kept(pieces, low, where)) > limit:
         low -= 1
     kept = _kept(pieces, low, where)
-    return kept if count(kept) <= limit else ""
+    return kept if count(kept) <= limit else None
 
 
 def _kept(pieces: list[str], number: int, where: Where) -> str:
@@ -123,19 +132,29 @@ def graphemes(text: str) -> list[str]:
     return found
 
 
-def cut_json(text: str, limit: Tokens, count: Callable[[str], Tokens], where: Where = "ends") -> str:
-    """JSON that costs at most `limit`: the texts inside it shortened alike; `EMPTIED` where even that is too much."""
+def cut_json(text: str, limit: Tokens, count: Callable[[str], Tokens], where: Where = "ends") -> str | None:
+    """JSON that costs at most `limit`: the texts inside it shortened alike, or `EMPTIED`, or `NOTHING_ASKED`.
+
+    None where even that costs more. What is no JSON object, or one that no API can carry (NaN, half a surrogate pair,
+    nested too deeply), is emptied.
+    """
     try:
-        given: object = json.loads(text)
+        shorter = _json_cut(text, limit, count, where)
     except (ValueError, RecursionError):
-        return EMPTIED
+        shorter = None
+    return shorter or next((least for least in (EMPTIED, NOTHING_ASKED) if count(least) <= limit), None)
+
+
+def _json_cut(text: str, limit: Tokens, count: Callable[[str], Tokens], where: Where) -> str | None:
+    given: object = json.loads(text)
     longest = min(_LONGEST_LEAF, len(text))
     while longest >= 1 and isinstance(given, dict):
         shorter = compact_json(_leaves_cut(given, longest, where))
+        shorter.encode()  # half a surrogate pair, spelled as an escape before, is a ValueError now
         if count(shorter) <= limit:
             return shorter
         longest //= 2
-    return EMPTIED
+    return None
 
 
 def _leaves_cut(value: Any, longest: int, where: Where) -> Any:
@@ -146,6 +165,6 @@ def _leaves_cut(value: Any, longest: int, where: Where) -> Any:
         fields = cast("dict[str, Any]", value)
         return {key: _leaves_cut(item, longest, where) for key, item in fields.items()}
     if isinstance(value, list):
-        items: list[Any] = value
+        items = cast("list[Any]", value)
         return [_leaves_cut(item, longest, where) for item in items]
     return value
