@@ -16,7 +16,7 @@ class TrimSteps:
     """Drops the oldest complete steps of the newest turn, call and results together; the `keep` newest stay.
 
     For one question followed by very many calls, which `TrimOldest` cannot shrink. The user's message, and whatever the
-    assistant said without calling, stay.
+    assistant said without calling, stay; so does a step whose results came with words of the user.
     """
 
     keep: int = attrs.field(default=2, validator=at_least_zero)
@@ -24,8 +24,10 @@ class TrimSteps:
     def rewrites(self, passage: Passage, /) -> Iterator[Change]:
         """One change a step, oldest first. O(messages of the newest turn)."""
         steps = complete_steps(passage)
+        said = {index for index, message in passage if index >= passage.newest and _says_something(message)}
         for step in steps[: max(len(steps) - self.keep, 0)]:
-            yield Change(dict.fromkeys(step), f"step of {len(step)} messages dropped")
+            if said.isdisjoint(step):
+                yield Change(dict.fromkeys(step), f"step of {len(step)} messages dropped")
 
 
 def complete_steps(passage: Passage) -> list[list[int]]:
@@ -43,6 +45,10 @@ def complete_steps(passage: Passage) -> list[list[int]]:
             steps[-1].append(index)
             open_calls -= _number(message, Result)
     return steps[:-1] if open_calls > 0 else steps
+
+
+def _says_something(message: Message) -> bool:
+    return message.role == "user" and any(not isinstance(part, Result) and part != "" for part in message.parts)
 
 
 def _number(message: Message, kind: type) -> int:
