@@ -44,7 +44,7 @@ class Summarize:
     keep_turns: int = attrs.field(default=4, validator=at_least_one)
 
     def cut(self, ledger: Ledger, room: Tokens, /) -> Cut:
-        """The summary and the turns that stay beside it; everything where no summary helps."""
+        """The summary and the turns that stay beside it; where no new one helps, the one before, or everything."""
         before = self._remembered(ledger)
         if before is not None:
             cut = _cut(before)
@@ -52,7 +52,7 @@ class Summarize:
                 return cut
         first = ledger.newest_turns(self.keep_turns)
         if first <= (ledger.first if before is None else before.stop):
-            return Cut(ledger.first, "too few turns to summarise")
+            return _unchanged(ledger, before, "too few turns to summarise")
         return self._summarised(ledger, room, first, before)
 
     def _remembered(self, ledger: Ledger) -> Written | None:
@@ -63,22 +63,27 @@ class Summarize:
     def _summarised(self, ledger: Ledger, room: Tokens, first: int, before: Written | None) -> Cut:
         bare = ledger.kept(Cut(first, "", spoken(HEADING))).upper
         if room <= bare:
-            return Cut(ledger.first, f"no room for a summary: {bare} of {room} tokens are taken")
+            return _unchanged(ledger, before, f"no room for a summary: {bare} of {room} tokens are taken")
         dropped = ledger.objects(ledger.first if before is None else before.stop, first)
         try:
             text: object = self.summarizer(dropped, None if before is None else before.text, room - bare)
         except Exception as error:  # whatever the caller's function raises, the ladder goes on and says so
-            return Cut(ledger.first, f"the summarizer raised {type(error).__name__}")
+            return _unchanged(ledger, before, f"the summarizer raised {type(error).__name__}")
         if not isinstance(text, str) or not text.strip():
-            return Cut(ledger.first, "the summarizer returned no text")
+            return _unchanged(ledger, before, "the summarizer returned no text")
         written = Written(ledger.first, first, text, spoken(HEADING + text))
         cut = _cut(written)
         left, whole = ledger.kept(cut).upper, ledger.since(ledger.first).upper
         if left > room or left >= whole:
-            return Cut(ledger.first, f"a summary was refused: it would leave {left} of {whole} tokens")
+            return _unchanged(ledger, before, f"a summary was refused: it would leave {left} of {whole} tokens")
         ledger.memory[self] = written
         return cut
 
 
 def _cut(written: Written) -> Cut:
     return Cut(written.stop, f"messages {written.start}-{written.stop - 1} summarised", written.message)
+
+
+def _unchanged(ledger: Ledger, before: Written | None, reason: str) -> Cut:
+    """What stays where no new summary was made: the one before still stands for what it stood for."""
+    return Cut(ledger.first, reason) if before is None else Cut(before.stop, reason, before.message)
