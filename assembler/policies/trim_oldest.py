@@ -34,14 +34,13 @@ class TrimOldest:
 
     def cut(self, ledger: Ledger, room: Tokens, /) -> Cut:
         """As many of the newest turns as the room allows."""
-        summary = None if self.note is None else spoken(self.note)
-        left = room if summary is None else max(room - ledger.price(summary).upper, 0)
+        note = None if self.note is None else spoken(self.note)
+        noted = 0 if note is None else ledger.price(note).upper
         if self.low_water is None:
-            first, reason = self._newest_that_fit(ledger, left), "older turns do not fit"
+            first, reason = self._newest_that_fit(ledger, max(room - noted, 0)), "older turns do not fit"
         else:
-            low = min(int(self.low_water * room), left)
-            first, reason = self._replayed(ledger, left, low), f"cut down to {self.low_water:.0%} of the room"
-        return Cut(first, reason, summary)
+            first, reason = self._replayed(ledger, room, noted), f"cut down to {self.low_water:.0%} of the room"
+        return Cut(first, reason, note if first > ledger.first else None)
 
     def _newest_that_fit(self, ledger: Ledger, room: Tokens) -> int:
         pinned = dict(ledger.pinned_turns())
@@ -54,14 +53,18 @@ class TrimOldest:
             kept, first = kept + 1, turn.start
         return first
 
-    def _replayed(self, ledger: Ledger, room: Tokens, low: Tokens) -> int:
-        """Goes on from where the last replay of this history, for the same room, found its last overflow."""
+    def _replayed(self, ledger: Ledger, room: Tokens, noted: Tokens) -> int:
+        """Goes on from where the last replay of this history, for the same room, found its last overflow.
+
+        The note takes its `noted` tokens from the first cut on.
+        """
+        low = max(int((self.low_water or 1) * room) - noted, 0)
         line = ledger.timeline()
         known: tuple[Tokens, int, int] = ledger.memory.get(self, (room, line.first, line.first))
         known_room, first, stop = known
         if known_room != room or stop > line.length or first < line.first:
             first = stop = line.first
-        while (overflow := self._next_overflow(line, first, stop, room)) is not None:
+        while (overflow := self._next_overflow(line, first, stop, room - noted * (first > line.first))) is not None:
             stop = overflow
             first = max(first, min(line.lowest(first, stop, low), self._oldest_of_newest(line, first, stop)))
         ledger.memory[self] = (room, first, stop)
