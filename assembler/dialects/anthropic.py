@@ -108,7 +108,7 @@ anthropic = Anthropic()
 
 def _message(turn: Turn) -> Block:
     content = [*turn.results, *turn.blocks] if turn.text is None else turn.text
-    return {**turn.frame, "role": turn.side, "content": content}
+    return {**turn.keys(), "role": turn.side, "content": content}
 
 
 def _rstrip_prefill(message: Block, notes: Notes) -> None:

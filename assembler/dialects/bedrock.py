@@ -84,7 +84,7 @@ class Bedrock:
         if system:
             request["system"] = system
         request["messages"] = [
-            {**turn.frame, "role": turn.side, "content": [*turn.results, *turn.blocks]} for turn in turns
+            {**turn.keys(), "role": turn.side, "content": [*turn.results, *turn.blocks]} for turn in turns
         ]
         if layout.tools:
             request["toolConfig"] = {"tools": [block for tool in layout.tools for block in tool_spec(tool)]}

@@ -94,15 +94,26 @@ class Turn:
     """Consecutive messages of one side: their results, then everything else."""
 
     side: Side
-    frame: Block = attrs.field(factory=dict[str, Any])
+    frame: Block
+    """The own keys of the messages that hold the results; of all, where there are none."""
     results: list[Block] = attrs.field(factory=list[Block])
     blocks: list[Block] = attrs.field(factory=list[Block])
+    rest: Block = attrs.field(default=attrs.Factory(lambda self: self.frame, takes_self=True))
+    """The own keys of the messages that hold everything else."""
     text: str | None = None
     """The one text of a lone message, where its content is that text."""
 
+    def keys(self) -> Block:
+        """The own keys of all its messages."""
+        return {**self.frame, **self.rest}
+
     def absorb(self, other: Turn) -> None:
         """Take in the next message of the same side."""
-        self.frame |= {key: value for key, value in other.frame.items() if key not in self.frame}
+        if other.blocks and not self.blocks:
+            self.rest = other.frame
+        else:
+            held = self.rest if other.blocks else self.frame
+            held |= {key: value for key, value in other.frame.items() if key not in held}
         self.results += other.results
         self.blocks += other.blocks
         self.text = None

@@ -98,12 +98,14 @@ gemini = Gemini()
 
 def _turn(turn: Turn) -> list[Block]:
     """A turn's contents: the responses in one of their own (a turn of responses holds only responses)."""
-    said = [parts for parts in (turn.results, turn.blocks) if parts]
-    frame = turn.frame if len(said) == 1 else {}
     role = "model" if turn.side == "assistant" else "user"
-    if frame and "role" not in frame and role == "user":  # a content that never said its role is the user's
-        return [{**frame, "parts": parts} for parts in said]
-    return [{**frame, "role": role, "parts": parts} for parts in said]
+    said = [(turn.frame, turn.results), (turn.rest, turn.blocks)]
+    return [{**_sided(frame, role), "parts": parts} for frame, parts in said if parts]
+
+
+def _sided(frame: Block, role: str) -> Block:
+    """The role in its place; a content that never said its role is the user's, and need not."""
+    return frame if frame and "role" not in frame and role == "user" else {**frame, "role": role}
 
 
 def _contents(given: object) -> list[object]:

@@ -1,0 +1,295 @@
+"""Anthropic Messages: what came in its spelling goes out as it came, at most four marks, and the bill."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assembler import Assembler, count_request
+from assembler.dialects import DIALECTS
+from assembler.dialects.anthropic import Anthropic
+from assembler.dialects.blocks import Ending
+from assembler.errors import ConversationError, UnsupportedContentError
+from assembler.verify import verify
+from budgets import Budget, Grade, approximate_counter
+from tests.assembler.dialects.spoken import TOOLS, Dict
+from tests.assembler.verify import conversations as valid
+
+anthropic = DIALECTS["anthropic"]
+MARK = {"type": "ephemeral"}
+
+
+def again(request: Dict) -> Dict:
+    return anthropic.emit(anthropic.parse(request))
+
+
+@settings(deadline=None, max_examples=80)
+@given(conversation=valid.conversations())
+def test_a_valid_request_goes_out_byte_for_byte(conversation: valid.Conversation) -> None:
+    request = valid.anthropic(conversation)
+    assert json.dumps(again(request)) == json.dumps(request)
+
+
+def test_what_only_anthropic_says_is_carried_through_untouched() -> None:
+    request = {
+        "system": [{"type": "text", "text": "Rules.", "cache_control": {"type": "ephemeral", "ttl": "1h"}}],
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "q", "cache_control": MARK, "citations": None}]},
+            {
+                "content": [
+                    {"type": "thinking", "thinking": "", "signature": "Zm9v", "future": [1]},
+                    {"type": "redacted_thinking", "data": "YmFy"},
+                    {"type": "server_tool_use", "id": "srv_1", "name": "web_search", "input": {"query": "x"}},
+                    {"type": "text", "text": "so ", "citations": [{"type": "char_location"}]},
+                    {
+                        "type": "tool_use",
+                        "id": "t1",
+                        "name": "search",
+                        "input": {"b": 1, "a": 2},
+                        "caller": {"type": "direct"},
+                    },
+                ],
+                "role": "assistant",
+                "future": {"x": 1},
+            },
+            {
+                "role": "user",
+                "content": [
+                    {
+                        "type": "tool_result",
+                        "tool_use_id": "t1",
+                        "content": [{"type": "text", "text": "r"}, {"type": "tool_reference", "tool_name": "f"}],
+                        "cache_control": MARK,
+                    },
+                    {
+                        "type": "document",
+                        "source": {"type": "text", "media_type": "text/plain", "data": "d"},
+                        "title": "t",
+                    },
+                ],
+            },
+        ],
+        "tools": [{"name": "search", "input_schema": {"type": "object"}, "cache_control": MARK, "strict": True}],
+    }
+    assert json.dumps(again(request)) == json.dumps(request)
+
+
+def test_an_answer_appended_as_it_was_dumped_loses_what_a_request_may_not_say() -> None:
+    answer = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude",
+        "content": [{"type": "tool_use", "id": "t", "name": "search", "input": {}}],
+        "stop_reason": "tool_use",
+        "stop_sequence": None,
+        "usage": {"input_tokens": 1},
+    }
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "r"}
+    history = [{"role": "user", "content": "q"}, answer, {"role": "user", "content": [result]}]
+    request = Assembler(dialect=anthropic).add_capability(TOOLS).add_messages(history).build().request()
+    assert request["messages"][1] == {"role": "assistant", "content": answer["content"]}
+
+
+def test_a_lone_system_text_is_a_text_and_several_are_blocks() -> None:
+    question = {"role": "user", "content": "q"}
+    only = Assembler(dialect=anthropic).add_instruction("one").add_messages([question]).build().request()
+    both = [{"role": "system", "content": "two"}, {"role": "developer", "content": "three"}, question]
+    several = Assembler(dialect=anthropic).add_instruction("one").add_messages(both).build().request()
+    assert only["system"] == "one"
+    assert [block["text"] for block in several["system"]] == ["one", "two", "three"]
+
+
+def test_a_system_message_with_a_picture_is_refused() -> None:
+    picture = {"type": "image", "source": {"type": "url", "url": "https://x.example/y.png"}}
+    history = [{"role": "system", "content": [picture]}, {"role": "user", "content": "q"}]
+    with pytest.raises(UnsupportedContentError, match="system message"):
+        Assembler(dialect=anthropic).add_messages(history).build()
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=9), st.booleans(), st.booleans(), st.booleans())
+@settings(deadline=None)
+def test_never_more_than_four_marks_and_the_newest_stays(
+    marked: list[bool], system: bool, tool: bool, inside: bool
+) -> None:
+    def block(index: int, wanted: bool) -> Dict:
+        return {"type": "text", "text": f"t{index}", **({"cache_control": MARK} if wanted else {})}
+
+    inner = {"type": "tool_result", "tool_use_id": "c", "content": [block(0, inside)]}
+    messages: list[Dict] = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "search", "input": {}}]},
+        {"role": "user", "content": [inner]},
+    ]
+    for index, wanted in enumerate(marked):
+        messages += [{"role": "assistant", "content": "a"}, {"role": "user", "content": [block(index, wanted)]}]
+    request = {
+        "system": [block(0, system)],
+        "messages": messages,
+        "tools": [{"name": "search", "input_schema": {"type": "object"}, **({"cache_control": MARK} if tool else {})}],
+    }
+    sent = again(request)
+    assert verify(sent, dialect="anthropic") == []
+    asked = sum(marked) + system + tool + inside
+    text = json.dumps(sent)
+    assert text.count("cache_control") == min(asked, 4)
+    newest = max((index for index, wanted in enumerate(marked) if wanted), default=None)
+    if newest is not None:
+        assert sent["messages"][3 + 2 * newest + 1]["content"][0]["cache_control"] == MARK
+    if asked > 4:
+        assert any("cache mark" in note for note in anthropic.notes(anthropic.parse(request)))
+    if system and asked - 1 - sum(marked) <= 3:
+        assert ("cache_control" in sent["system"][0]) is True
+
+
+def test_a_history_with_calls_and_no_tools_is_refused() -> None:
+    step = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "search", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "r"}]},
+    ]
+    with pytest.raises(ConversationError, match="add_capability"):
+        Assembler(dialect=anthropic).add_messages(step).build()
+
+
+def test_a_prefill_is_sent_only_where_it_is_declared_and_without_blanks_at_its_end() -> None:
+    prefilling = attrs.evolve(Anthropic(), ending=Ending.ANY)
+    history = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "It is \n"}]
+    request = Assembler(dialect=prefilling).add_messages(history).build().request()
+    assert request["messages"][-1] == {"role": "assistant", "content": "It is"}
+    assert verify(request, dialect="anthropic", model="claude-3-5-sonnet") == []
+    history[-1] = {"role": "assistant", "content": [{"type": "text", "text": "It is "}]}
+    request = Assembler(dialect=prefilling).add_messages(history).build().request()
+    assert request["messages"][-1]["content"] == [{"type": "text", "text": "It is"}]
+
+
+def test_claudes_reasoning_on_bedrock_is_its_reasoning_here() -> None:
+    said = {"reasoningContent": {"reasoningText": {"text": "hm", "signature": "c2ln"}}}
+    history = [
+        {"role": "user", "content": [{"text": "q"}]},
+        {"role": "assistant", "content": [said, {"text": "a"}]},
+        {"role": "user", "content": [{"text": "r"}]},
+    ]
+    request = Assembler(dialect=anthropic).add_messages(history).build().request()
+    assert request["messages"][1]["content"][0] == {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
+
+
+def test_a_schema_always_says_that_it_is_an_object() -> None:
+    bare = [{"name": "a", "input_schema": {}}, {"name": "b", "parameters": {"properties": {}}}, {"name": "c"}]
+    layout = anthropic.parse({"messages": [{"role": "user", "content": "q"}], "tools": [bare[0]]})
+    own = anthropic.emit(layout)["tools"]
+    request = Assembler(dialect=anthropic).add_capability(bare[1:]).add_message(("user", "q")).build().request()
+    assert [tool["input_schema"]["type"] for tool in [*own, *request["tools"]]] == ["object"] * 3
+
+
+# Public test recordings of crmne/ruby_llm and pydantic/pydantic-ai (MIT), read 2026-11: model, text, billed tokens.
+BILLED = [
+    ("claude-haiku-4-5-20251001", "What is the capital of France?", 14),
+    ("claude-opus-4-6", "What is 2+2?", 14),
+    ("claude-3-5-haiku-20241022", "Say hello there!", 11),
+]
+
+
+@pytest.mark.parametrize(("model", "text", "billed"), BILLED)
+def test_a_recorded_request_costs_what_was_billed(model: str, text: str, billed: int) -> None:
+    request = {"messages": [{"role": "user", "content": text}], "max_tokens": 9}
+    count = count_request(request, dialect=anthropic, model=model)
+    assert abs(count.tokens - billed) <= 1
+    assert count.upper >= billed
+
+
+@pytest.mark.parametrize(
+    ("options", "more"),
+    [
+        ({"thinking": {"type": "enabled", "budget_tokens": 1024}}, 29),
+        ({"thinking": {"type": "disabled"}}, 0),
+        ({"tool_choice": {"type": "any"}}, 588 - 496),
+        ({"tool_choice": {"type": "tool", "name": "search"}}, 588 - 496 + 5),
+        ({"tool_choice": {"type": "any"}, "thinking": {"type": "enabled"}}, 588 - 496),
+        ({"temperature": 1, "metadata": {"user_id": "u"}, "tool_choice": {"type": "auto"}}, 0),
+    ],
+)
+def test_an_option_costs_what_its_recordings_say(options: Dict, more: int) -> None:
+    request = {"messages": [{"role": "user", "content": "q"}], "tools": [{"name": "search", "input_schema": {}}]}
+    plain = count_request(request, dialect=anthropic, model="claude-sonnet-4-5")
+    asked = count_request({**request, **options}, dialect=anthropic, model="claude-sonnet-4-5")
+    assert asked.tokens - plain.tokens == more
+
+
+@pytest.mark.parametrize("key", ["output_format", "output_config"])
+def test_an_answer_schema_is_billed(key: str) -> None:
+    schema = {"type": "json_schema", "schema": {"type": "object", "properties": {"a": {"type": "string"}}}}
+    request: Dict = {"messages": [{"role": "user", "content": "q"}]}
+    asked = {**request, key: schema if key == "output_format" else {"format": schema}}
+    extra = count_request(asked, dialect=anthropic).tokens - count_request(request, dialect=anthropic).tokens
+    assert extra > 130
+
+
+def test_pieces_of_the_system_text_cost_together_what_the_text_costs() -> None:
+    base = Assembler(dialect=anthropic).add_instruction("Rule. " * 40)
+    for number in range(20):
+        base.add_knowledge(f"Fact number {number}: Ünïcode and {number * 7919}.", type="rag")
+    context = base.add_message(("user", "q")).build()
+    counted = count_request(context.request(), dialect=anthropic)
+    assert context.count.tokens == counted.tokens
+    assert counted.upper <= context.count.upper <= counted.upper + 5
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def test_a_counter_that_is_nobody_elses_is_taken_for_claudes_own() -> None:
+    request: Dict = {"messages": [{"role": "user", "content": "one two three"}]}
+    assert count_request(request, dialect=anthropic, counter=words).tokens == 4 + 2 + 3
+    assert count_request(request, dialect=anthropic, counter=words).grade is Grade.BOUNDED
+    assert count_request(request, dialect=anthropic, counter=approximate_counter()).grade is Grade.ESTIMATED
+
+
+def test_a_plain_text_document_is_priced_as_its_text() -> None:
+    def document(text: str) -> Any:
+        part = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": text}}
+        return count_request({"messages": [{"role": "user", "content": [part]}]}, dialect=anthropic, counter=words)
+
+    assert document("a b c d").tokens - document("a").tokens == 3
+
+
+def test_a_picture_in_a_result_is_priced_and_moved() -> None:
+    from tests.assembler.dialects.test_blocks import PICTURES
+
+    step = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": [{"toolUse": {"toolUseId": "c", "name": "search", "input": {}}}]},
+        {
+            "role": "user",
+            "content": [
+                {
+                    "type": "tool_result",
+                    "tool_use_id": "c",
+                    "content": [{**PICTURES["anthropic"], "width": 9, "height": 9}],
+                }
+            ],
+        },
+    ]
+    context = (
+        Assembler(Budget(context_window=9_000, model="claude-sonnet-4-5"))
+        .add_capability(TOOLS)
+        .add_messages(step)
+        .build()
+    )
+    (result,) = context.request()["messages"][2]["content"]
+    assert result["content"] == [PICTURES["anthropic"]]
+    with_text = count_request(
+        {"messages": [{"role": "user", "content": [PICTURES["anthropic"]]}]}, dialect=anthropic, counter=words
+    )
+    assert with_text.tokens == 4 + 2 + 1
+
+
+def test_a_request_without_messages_is_an_error() -> None:
+    with pytest.raises(ConversationError, match="list of messages"):
+        anthropic.parse({"messages": "q"})

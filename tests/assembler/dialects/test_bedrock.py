@@ -1,0 +1,180 @@
+"""Bedrock Converse: what came in its spelling goes out as it came, and the bill is the model's."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+
+from assembler import Assembler, count_request
+from assembler.dialects import DIALECTS
+from assembler.errors import ConversationError, ToolError, UnsupportedContentError
+from assembler.verify import verify
+from budgets import Grade
+from tests.assembler.dialects.spoken import TOOLS, Dict
+from tests.assembler.verify import conversations as valid
+
+bedrock, anthropic = DIALECTS["bedrock"], DIALECTS["anthropic"]
+POINT = {"cachePoint": {"type": "default"}}
+SPEC = {"toolSpec": {"name": "search", "inputSchema": {"json": {"type": "object"}}}}
+
+
+def again(request: Dict) -> Dict:
+    return bedrock.emit(bedrock.parse(request))
+
+
+@settings(deadline=None, max_examples=80)
+@given(conversation=valid.conversations())
+def test_a_valid_request_goes_out_byte_for_byte(conversation: valid.Conversation) -> None:
+    request = {key: value for key, value in valid.bedrock(conversation).items() if value}
+    told = _merged(request["messages"])
+    assert json.dumps(again(request)) == json.dumps({**request, "messages": told})
+
+
+def _merged(messages: list[Dict]) -> list[Dict]:
+    """Two exchanges without an answer between them would not alternate: the service wants them as one turn."""
+    merged: list[Dict] = []
+    for message in messages:
+        if merged and merged[-1]["role"] == message["role"]:
+            merged[-1] = {**merged[-1], "content": [*merged[-1]["content"], *message["content"]]}
+        else:
+            merged.append(message)
+    return merged
+
+
+def test_what_only_bedrock_says_is_carried_through_untouched() -> None:
+    request = {
+        "system": [{"text": "Rules."}, POINT],
+        "messages": [
+            {"role": "user", "content": [{"text": "q"}, POINT]},
+            {
+                "role": "assistant",
+                "content": [
+                    {"reasoningContent": {"reasoningText": {"text": "hm", "signature": "s"}}},
+                    {"toolUse": {"toolUseId": "t", "name": "search", "input": {"b": 1, "a": 2}}},
+                ],
+            },
+            {
+                "role": "user",
+                "content": [
+                    {"toolResult": {"toolUseId": "t", "content": [{"json": {"a": 1}}], "status": "success"}},
+                    {"image": {"format": "png", "source": {"s3Location": {"uri": "s3://b/k"}}}},
+                ],
+            },
+        ],
+        "toolConfig": {"tools": [SPEC, POINT]},
+    }
+    assert json.dumps(again(request)) == json.dumps(request)
+
+
+def test_the_result_of_a_failed_call_always_says_something() -> None:
+    failed = {"type": "tool_result", "tool_use_id": "t", "content": " ", "is_error": True}
+    history = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "search", "input": {}}]},
+        {"role": "user", "content": [failed]},
+    ]
+    request = Assembler(dialect=bedrock).add_capability(TOOLS).add_messages(history).build().request()
+    answer = request["messages"][2]["content"][0]["toolResult"]
+    assert answer["status"] == "error"
+    assert answer["content"][0]["text"].strip()
+
+
+@pytest.mark.parametrize("points", range(1, 8))
+def test_never_more_than_four_cache_points(points: int) -> None:
+    messages: list[Dict] = []
+    for number in range(points):
+        messages += [
+            {"role": "user", "content": [{"text": f"q{number}"}, POINT]},
+            {"role": "assistant", "content": [{"text": "a"}]},
+        ]
+    messages.append({"role": "user", "content": [{"text": "last"}]})
+    request = {"system": [{"text": "s"}, POINT], "messages": messages, "toolConfig": {"tools": [SPEC, POINT]}}
+    sent = again(request)
+    assert json.dumps(sent).count("cachePoint") == min(4, points + 2)
+    assert POINT in sent["messages"][2 * points - 2]["content"]
+    assert POINT in sent["system"]
+    assert verify(sent, dialect="bedrock") == []
+
+
+def test_a_cache_point_before_every_tool_is_an_error() -> None:
+    with pytest.raises(ToolError, match="cache point"):
+        bedrock.parse({"messages": [], "toolConfig": {"tools": [POINT, SPEC]}})
+
+
+def test_a_message_of_nothing_but_a_cache_point_is_left_out() -> None:
+    history = [{"role": "user", "content": [{"text": " "}, POINT]}, {"role": "user", "content": [{"text": "q"}]}]
+    assert again({"messages": history})["messages"] == [{"role": "user", "content": [{"text": "q"}]}]
+
+
+def test_claudes_reasoning_from_anthropic_is_its_reasoning_here_and_others_is_left_out() -> None:
+    thinking = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
+    redacted = {"type": "redacted_thinking", "data": "x"}
+    history = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": [thinking, redacted, {"type": "text", "text": "a", "cache_control": {}}]},
+        {"role": "user", "content": "r"},
+    ]
+    context = Assembler(dialect=bedrock).add_messages(history).build()
+    said = {"reasoningText": {"text": "hm", "signature": "c2ln"}}
+    assert context.request()["messages"][1]["content"] == [{"reasoningContent": said}, {"text": "a"}]
+    notes = " ".join(str(context.report).split())
+    assert "1 reasoning part(s)" in notes
+    assert "1 cache mark(s) of another API" in notes
+
+
+def test_an_address_cannot_be_moved_to_bedrock() -> None:
+    picture = {"type": "image_url", "image_url": {"url": "https://x.example/y.png"}}
+    with pytest.raises(UnsupportedContentError, match="bedrock"):
+        Assembler(dialect=bedrock).add_messages([{"role": "user", "content": [picture]}]).build()
+
+
+def test_a_history_with_calls_and_no_tools_is_refused() -> None:
+    use = {"toolUse": {"toolUseId": "t", "name": "search", "input": {}}}
+    result = {"toolResult": {"toolUseId": "t", "content": [{"text": "r"}]}}
+    history = [
+        {"role": "user", "content": [{"text": "q"}]},
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [result]},
+    ]
+    with pytest.raises(ConversationError, match="add_capability"):
+        Assembler(dialect=bedrock).add_messages(history).build()
+
+
+def test_claude_costs_on_bedrock_what_it_costs_at_home() -> None:
+    there = {"messages": [{"role": "user", "content": [{"text": "What is 2+2?"}]}], "system": [{"text": "Be brief."}]}
+    here = {"messages": [{"role": "user", "content": "What is 2+2?"}], "system": "Be brief."}
+    model = "us.anthropic.claude-opus-4-6-v1:0"
+    assert count_request(there, dialect=bedrock, model=model) == count_request(here, dialect=anthropic, model=model)
+    assert count_request(there, dialect=bedrock) == count_request(here, dialect=anthropic)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "amazon.nova-pro-v1:0",
+        "meta.llama3-3-70b-instruct-v1:0",
+        "mistral.mistral-large-2407-v1:0",
+        "deepseek.r1-v1:0",
+        "qwen.qwen3-32b-v1:0",
+        "openai.gpt-oss-120b-1:0",
+        "cohere.command-r-v1:0",
+    ],
+)
+def test_any_other_model_is_estimated_with_a_margin(model: str) -> None:
+    text = "The quick brown fox jumps over the lazy dog. " * 20  # 10 tokens a sentence in every vocabulary
+    request = {
+        "system": [{"text": "Be brief."}],
+        "messages": [{"role": "user", "content": [{"text": text}]}],
+        "toolConfig": {"tools": [SPEC], "toolChoice": {"auto": {}}},
+    }
+    count = count_request(request, dialect=bedrock, model=model)
+    assert count.grade is Grade.ESTIMATED
+    assert 200 <= count.tokens < 1_200
+    assert count.upper >= 1.1 * count.tokens
+
+
+def test_a_request_without_messages_is_an_error() -> None:
+    with pytest.raises(ConversationError, match="list of messages"):
+        bedrock.parse({})

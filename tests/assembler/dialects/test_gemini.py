@@ -1,0 +1,217 @@
+"""Gemini generateContent: both spellings in, signatures byte for byte, responses alone in their turns, and the bill."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from assembler import Assembler, count_request
+from assembler.dialects import DIALECTS
+from assembler.errors import ConversationError, ToolError, UnsupportedContentError
+from assembler.verify import verify
+from tests.assembler.dialects.spoken import TOOLS, Dict
+from tests.assembler.verify import conversations as valid
+
+gemini = DIALECTS["gemini"]
+QUESTION = {"role": "user", "parts": [{"text": "q"}]}
+LAST = {"role": "user", "parts": [{"text": "more"}]}
+
+
+def again(request: Dict) -> Dict:
+    return gemini.emit(gemini.parse(request))
+
+
+@settings(deadline=None, max_examples=80)
+@given(conversation=valid.conversations())
+def test_a_valid_request_of_the_wire_goes_out_part_for_part(conversation: valid.Conversation) -> None:
+    request = valid.gemini(conversation)
+    sent = again(request)
+    assert json.dumps(_parts(sent["contents"])) == json.dumps(_parts(request["contents"]))
+    config = sent.get("config", {})
+    assert config.get("system_instruction") == request.get("systemInstruction")
+    assert config.get("tools") == request.get("tools")
+    assert verify(sent, dialect="gemini", model="gemini-3-pro") == []
+
+
+def _parts(contents: list[Dict]) -> list[Any]:
+    return [(content["role"], part) for content in contents for part in content["parts"]]
+
+
+def test_what_only_gemini_says_is_carried_through_untouched() -> None:
+    request = {
+        "contents": [
+            {"parts": [{"text": "q", "video_metadata": {"fps": 1}}]},
+            {
+                "role": "model",
+                "parts": [
+                    {"text": "thinking", "thought": True, "thought_signature": "YQ=="},
+                    {"text": "", "thoughtSignature": "Yg=="},
+                    {"executable_code": {"code": "1", "language": "PYTHON"}},
+                    {"functionCall": {"name": "search", "args": {"b": 1, "a": 2}}, "thoughtSignature": "Yw=="},
+                    {"function_call": {"name": "search", "args": {}}},
+                ],
+            },
+            {
+                "role": "user",
+                "parts": [
+                    {"functionResponse": {"name": "search", "response": {"x": [1]}}},
+                    {"function_response": {"name": "search", "response": {}, "will_continue": False}},
+                ],
+            },
+            {"role": "user", "parts": [{"file_data": {"file_uri": "gs://b/k", "mime_type": "image/png"}}], "future": 1},
+        ],
+        "config": {
+            "system_instruction": {"role": "user", "parts": [{"text": "Rules."}, {"text": "More."}]},
+            "tools": [{"function_declarations": [{"name": "search"}, {"name": "other", "behavior": "BLOCKING"}]}],
+        },
+    }
+    assert json.dumps(again(request)) == json.dumps(request)
+
+
+@pytest.mark.parametrize(
+    "contents",
+    ["q", ["q"], [{"text": "q"}], QUESTION, [QUESTION], {"text": "q"}, ({"parts": [{"text": "q"}], "role": "user"},)],
+)
+def test_every_way_of_the_sdk_to_say_contents_is_read(contents: Any) -> None:
+    (content,) = again({"contents": contents})["contents"]
+    assert content["role"] == "user"
+    assert content["parts"] == [{"text": "q"}]
+
+
+@pytest.mark.parametrize(
+    "given", ["Rules.", {"parts": [{"text": "Rules."}]}, ["Rules."], [{"text": "Rules."}], {"text": "Rules."}]
+)
+@pytest.mark.parametrize("where", ["system_instruction", "systemInstruction", "config"])
+def test_every_way_to_say_the_system_instruction_is_read(given: Any, where: str) -> None:
+    placed = {"config": {"system_instruction": given}} if where == "config" else {where: given}
+    sent = again({"contents": [QUESTION], **placed})["config"]["system_instruction"]
+    assert sent in ("Rules.", {"parts": [{"text": "Rules."}]})
+    bare = count_request({"contents": [QUESTION]}, dialect=gemini)
+    assert count_request({"contents": [QUESTION], **placed}, dialect=gemini).tokens > bare.tokens
+
+
+def test_responses_stand_alone_and_a_text_after_them_in_the_next_content() -> None:
+    history = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "search", "input": {}}]},
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "c", "content": "r"}, {"type": "text", "text": "and?"}],
+        },
+    ]
+    context = Assembler(dialect=gemini).add_capability(TOOLS).add_messages(history).build()
+    contents = context.request()["contents"]
+    assert [[*part] for content in contents[2:] for part in content["parts"]] == [["function_response"], ["text"]]
+    assert len(contents) == 4
+    assert count_request(context.request(), dialect=gemini).upper <= context.count.upper
+
+
+def test_calls_without_ids_are_answered_by_name_and_order() -> None:
+    call = {"functionCall": {"name": "search", "args": {}}, "thoughtSignature": "YQ=="}
+    answer = {"functionResponse": {"name": "search", "response": {"n": 1}}}
+    other = {"functionResponse": {"name": "search", "response": {"n": 2}}}
+    contents = [QUESTION, {"role": "model", "parts": [call, call]}, {"role": "user", "parts": [answer, other]}]
+    assert again({"contents": contents})["contents"] == contents
+    there = DIALECTS["anthropic"]
+    tools = [{"functionDeclarations": [{"name": "search"}]}]
+    request = there.emit(gemini.parse({"contents": contents, "tools": tools}))
+    assert verify(request, dialect="anthropic") == []
+    asked = [block["id"] for block in request["messages"][1]["content"]]
+    assert [block["tool_use_id"] for block in request["messages"][2]["content"]] == asked
+    assert len({*asked}) == 2
+
+
+def test_ids_made_for_calls_without_one_stay_when_older_turns_are_cut() -> None:
+    def turn(question: str) -> list[Dict]:
+        call = {"function_call": {"name": "search", "args": {}}}
+        answer = {"function_response": {"name": "search", "response": {"n": 1}}}
+        return [
+            {"role": "user", "parts": [{"text": question}]},
+            {"role": "model", "parts": [call]},
+            {"role": "user", "parts": [answer]},
+            {"role": "model", "parts": [{"text": "a"}]},
+        ]
+
+    tools = [{"function_declarations": [{"name": "search"}]}]
+    there = DIALECTS["anthropic"]
+    whole = there.emit(gemini.parse({"contents": [*turn("one"), *turn("two"), LAST], "tools": tools}))["messages"]
+    cut = there.emit(gemini.parse({"contents": [*turn("two"), LAST], "tools": tools}))["messages"]
+    assert whole[4:] == cut
+
+
+def test_a_call_of_another_provider_carries_the_value_that_stands_for_a_signature() -> None:
+    history = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "search", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "r", "is_error": True}]},
+    ]
+    request = Assembler(dialect=gemini).add_capability(TOOLS).add_messages(history).build().request()
+    assert verify(request, dialect="gemini", model="gemini-3-pro-preview") == []
+    assert request["contents"][2]["parts"][0]["function_response"]["response"] == {"error": "r"}
+
+
+def test_a_name_that_gemini_does_not_take_is_a_tool_error() -> None:
+    layout = Assembler(dialect=gemini).add_capability([{"name": "1st"}]).add_message(("user", "q"))
+    with pytest.raises(ToolError, match="digit"):
+        layout.build()
+
+
+def test_tools_of_every_kind_go_out_together() -> None:
+    declared = {"function_declarations": [{"name": "one"}, {"name": "two", "parameters": {"type": "OBJECT"}}]}
+    capability = [declared, {"name": "three", "input_schema": {"properties": {}}}, {"name": "four", "description": "d"}]
+    request = Assembler(dialect=gemini).add_capability(capability).add_message(("user", "q")).build().request()
+    assert request["config"]["tools"] == [
+        declared,
+        {
+            "function_declarations": [
+                {"name": "three", "parameters_json_schema": {"type": "object", "properties": {}}},
+                {"name": "four", "description": "d"},
+            ]
+        },
+    ]
+
+
+def test_a_picture_in_an_answer_is_refused() -> None:
+    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
+    history = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "search", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": [picture]}]},
+    ]
+    with pytest.raises(UnsupportedContentError):
+        Assembler(dialect=gemini).add_capability(TOOLS).add_messages(history).build()
+
+
+@pytest.mark.parametrize("url", ["https://x.example/y.png", "gs://b/k.png"])
+def test_only_an_address_in_googles_stores_moves(url: str) -> None:
+    picture = {"type": "image", "source": {"type": "url", "url": url}, "width": 9, "height": 9}
+    assembler = Assembler(dialect=gemini).add_messages([{"role": "user", "content": [picture]}])
+    if url.startswith("gs://"):
+        assert assembler.build().request()["contents"][0]["parts"] == [{"file_data": {"file_uri": url}}]
+    else:
+        with pytest.raises(UnsupportedContentError, match="gemini"):
+            assembler.build()
+
+
+# Public test recordings of crmne/ruby_llm and pydantic/pydantic-ai (MIT), read 2026-11: model, text, billed tokens.
+BILLED = [
+    ("gemini-2.5-flash", "What is the capital of France?", 8),
+    ("gemini-2.0-flash", "What is the largest city in Mexico?", 8),
+    ("gemini-3-pro-preview", "Hi", 2),
+]
+
+
+@pytest.mark.parametrize(("model", "text", "billed"), BILLED)
+def test_a_recorded_request_costs_what_was_billed(model: str, text: str, billed: int) -> None:
+    request = {"contents": [{"role": "user", "parts": [{"text": text}]}], "generationConfig": {"temperature": 0}}
+    count = count_request(request, dialect=gemini, model=model)
+    assert count.tokens == billed
+    assert count.upper >= billed
+
+
+def test_a_request_without_contents_is_an_error() -> None:
+    with pytest.raises(ConversationError, match="contents"):
+        gemini.parse({"messages": []})
