@@ -404,3 +404,27 @@ def test_rendering_alone_numbers_every_document_in_the_order_given() -> None:
     assert CitedSources().render(regions).system == (
         "SOURCES:\n[Source 1]\nContent:\na\n\n---\n\n[Source 2]\nContent:\nb\n\nEND OF SOURCES"
     )
+
+
+@pytest.mark.parametrize("placement", Placement)
+def test_a_counter_whose_joins_cost_more_than_their_pieces_is_met_by_choosing_fewer(placement: Placement) -> None:
+    def dear(text: str) -> int:
+        return len(text) ** 2 // 200
+
+    kept = set()
+    for room in range(150, 4_000, 111):
+        assembler = Assembler(Budget(room, counter=dear), strategy=CitedSources(placement=placement), dialect=plain)
+        for fact in FACTS:
+            assembler.add_knowledge(fact, type="rag")
+        try:
+            context = assembler.add_message({"role": "user", "content": "Which?"}).build()
+        except ContextLengthError:
+            continue
+        assert sum(map(dear, sent_texts(context))) == context.count.tokens <= room
+        kept.add(len(context.sources))
+    assert kept >= {0, 1, 3, 6}
+
+
+def test_everything_raises_where_it_does_not_fit() -> None:
+    with pytest.raises(ContextLengthError):
+        six(CitedSources(selection=Everything()), window=60)
