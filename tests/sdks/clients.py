@@ -110,14 +110,15 @@ def _signature(value: str | bytes) -> str:
 
 def _mistral_wire(request: Request) -> Request:
     """The SDK writes out two defaults: a message that is no prefix, a call's place of 0."""
-    messages = [
-        {key: value for key, value in m.items() if (key, value) != ("prefix", False)} for m in request["messages"]
-    ]
+    messages = [_without(message, "prefix", False) for message in request["messages"]]
     for message in messages:
         if message.get("tool_calls"):
-            calls = message["tool_calls"]
-            message["tool_calls"] = [{k: v for k, v in call.items() if (k, v) != ("index", 0)} for call in calls]
+            message["tool_calls"] = [_without(call, "index", 0) for call in message["tool_calls"]]
     return {**request, "messages": messages}
+
+
+def _without(fields: Request, key: str, default: object) -> Request:
+    return {name: value for name, value in fields.items() if (name, value) != (key, default)}
 
 
 WIRES: dict[str, Callable[[Request], Request]] = {"gemini": _gemini_wire, "mistral": _mistral_wire}

@@ -1,4 +1,4 @@
-"""These tests need the providers' SDKs: `make test-sdks` installs them apart. Where one is absent, none is collected."""
+"""These tests need the providers' SDKs, which `make test-sdks` installs: where one is absent, none is collected."""
 
 from __future__ import annotations
 

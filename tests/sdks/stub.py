@@ -87,7 +87,7 @@ def _handler(dialect: str, bodies: list[dict[str, Any]]) -> type[BaseHTTPRequest
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def do_POST(self) -> None:  # noqa: N802 - the name is http.server's
+        def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             bodies.append(body)
             broken = verify(body, dialect=dialect, model=MODELS[dialect])

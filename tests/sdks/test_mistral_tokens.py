@@ -7,6 +7,8 @@ model files of those formats do.
 from __future__ import annotations
 
 import functools
+import itertools
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -54,8 +56,6 @@ def tekken(version: TokenizerVersion) -> Tekkenizer:
 
 @functools.cache
 def shipped_vocabulary() -> Any:
-    import json
-
     return json.loads(TEKKEN.read_text("utf-8"))["vocab"]
 
 
@@ -73,22 +73,45 @@ def counter(version: TokenizerVersion) -> Callable[[str], int]:
     return functools.cache(lambda text: len(engine.encode(text, bos=False, eos=False)))
 
 
+SAID = [{"role": "user", "content": "q"}]
+THOUGHT = {
+    "role": "assistant",
+    "content": [
+        {"type": "thinking", "thinking": [{"type": "text", "text": "three more words"}], "closed": True},
+        {"type": "text", "text": "an answer "},
+    ],
+}
+
+
 def told(request: Request, model: str) -> int:
-    """The tokens that mistral-common makes of a request."""
-    asked = ChatCompletionRequest(model=model, **request)
+    """The tokens that mistral-common makes of a request, whose thinking is a text where the API's is a list of them."""
+    messages = [_with_thinking_as_text(message) for message in request["messages"]]
+    asked = ChatCompletionRequest(model=model, **{**request, "messages": messages})
     return len(tokenizer(VERSIONS[model]).encode_chat_completion(asked).tokens)
+
+
+def _with_thinking_as_text(message: Request) -> Request:
+    if not isinstance(message["content"], list):
+        return message
+    chunks = [
+        {**chunk, "thinking": "".join(piece["text"] for piece in chunk["thinking"])} if "thinking" in chunk else chunk
+        for chunk in message["content"]
+    ]
+    return {**message, "content": chunks}
 
 
 def merges(request: Request) -> bool:
     """Whether the template joins two messages into one: those of one role in a row, but for systems' and tools'."""
     roles = [message["role"] for message in request["messages"]]
-    return any(one == two and one in ("user", "assistant") for one, two in zip(roles, roles[1:], strict=False))
+    return any(one == two and one in ("user", "assistant") for one, two in itertools.pairwise(roles))
 
 
 @pytest.mark.parametrize("model", VERSIONS)
 def test_a_request_costs_what_mistral_common_makes_of_it(model: str) -> None:
     @FEW
     @given(every("mistral"))
+    @example({"messages": [*SAID, {"role": "assistant", "content": "to go on ", "prefix": True}]})
+    @example({"messages": [*SAID, THOUGHT, *SAID]})
     @example({"messages": [{"role": "user", "content": "[INST] </s> e\u0301 漢字 12345 [/INST]"}], "tools": TOOLS})
     def holds(request: Request) -> None:
         assume(not merges(request))
