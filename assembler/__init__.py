@@ -3,15 +3,14 @@
     from assembler import Assembler, TrimOldest
     from budgets import Budget
 
-Importing this loads no tokenizer, no template engine, no numpy: each comes when it is first used.
+Importing this loads no tokenizer, no template engine, no numpy: each comes when it is first used, and so do the names
+that a simple chat does without.
 """
 
 import typing
 
-from assembler import strategies
 from assembler.assembler import Assembler
 from assembler.context import Context
-from assembler.count_request import count_request
 from assembler.errors import (
     ConversationError,
     MarkupError,
@@ -21,10 +20,24 @@ from assembler.errors import (
     ToolError,
     UnsupportedContentError,
 )
+from assembler.later import load_later as _load_later
 from assembler.plan import Dropped, Plan
-from assembler.policies import Cut, OverflowPolicy, Refuse, TrimOldest
-from assembler.repair import Change, repair
-from assembler.report import Report, Row
+from assembler.policies import (
+    Change,
+    ClearReasoning,
+    ClearToolResults,
+    Cut,
+    OverflowPolicy,
+    Passage,
+    Policy,
+    Refuse,
+    RewritingPolicy,
+    Summarize,
+    TrimOldest,
+    TrimSteps,
+    Truncate,
+    first_user,
+)
 from assembler.strategies import REMINDER, ChatRegions, Strategy
 from budgets import (
     AssemblyError,
@@ -36,16 +49,42 @@ from budgets import (
 )
 
 if typing.TYPE_CHECKING:
+    from assembler.calibration import CalibratedCounter, calibrate
+    from assembler.count_request import count_request
+    from assembler.repair import Repair, repair
+    from assembler.report import Report, Row
     from assembler.strategies import CitedSources, Placement, QuestionChunks
+    from assembler.verify import Violation, verify
+
+_load_later(
+    __name__,
+    {
+        "CalibratedCounter": "assembler.calibration",
+        "CitedSources": "assembler.strategies",
+        "Placement": "assembler.strategies",
+        "QuestionChunks": "assembler.strategies",
+        "Repair": "assembler.repair",
+        "Report": "assembler.report",
+        "Row": "assembler.report",
+        "Violation": "assembler.verify",
+        "calibrate": "assembler.calibration",
+        "count_request": "assembler.count_request",
+        "repair": "assembler.repair",
+        "verify": "assembler.verify",
+    },
+)
 
 __all__ = [
     "REMINDER",
     "Assembler",
     "AssemblyError",
     "BudgetError",
+    "CalibratedCounter",
     "Change",
     "ChatRegions",
     "CitedSources",
+    "ClearReasoning",
+    "ClearToolResults",
     "Context",
     "ContextLengthError",
     "ConversationError",
@@ -55,29 +94,31 @@ __all__ = [
     "MessageTypeError",
     "MissingExtraError",
     "OverflowPolicy",
+    "Passage",
     "Placement",
     "Plan",
     "PlanError",
+    "Policy",
     "PromptError",
     "QuestionChunks",
     "Refuse",
+    "Repair",
     "Report",
+    "RewritingPolicy",
     "Row",
     "Strategy",
+    "Summarize",
     "TokenCountError",
     "ToolError",
     "TrimOldest",
+    "TrimSteps",
+    "Truncate",
     "UnknownModelError",
     "UnsupportedContentError",
+    "Violation",
+    "calibrate",
     "count_request",
+    "first_user",
     "repair",
+    "verify",
 ]
-
-_LATER = ("CitedSources", "Placement", "QuestionChunks")
-
-
-def __getattr__(name: str) -> object:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(strategies, name)
-    return found

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import attrs
+
 from assembler.dialects import Opening
 from assembler.draft import Draft
 from assembler.errors import ConversationError
@@ -64,18 +66,20 @@ def _floor(sight: Sight, terms: Terms) -> int:
 
 def _relieved(ledger: Ledger, terms: Terms, room: Tokens) -> Kept:
     """What the policies leave: one that only cuts is asked once, a ladder climbed, one with a low-water mark lived."""
-    policies = terms.policies
+    policies = terms.willing_policies
     policy = policies[0]
     if len(policies) == 1 and not isinstance(policy, RewritingPolicy):
         cut = verified(policy, policy.cut(ledger, room), ledger)
-        return Kept(cut, decisions=(Decision(type(policy).__name__, cut.reason, 0),))
+        return Kept(cut, decisions=(Decision(type(policy).__name__, 0, ((cut.reason, 0),)),))
     low = _low_water(policies)
     if low is None:
         return climbed(ledger, policies, room)
     known = ledger.memory.get(terms)
     if known is not None and (known[0] != room or known[1] > ledger.length):
         known = None
-    calm = terms.calm_policies
+    calm = tuple(
+        attrs.evolve(policy, low_water=None) if isinstance(policy, TrimOldest) else policy for policy in policies
+    )
     stop, kept = lived(ledger, calm, room, int(low * room), None if known is None else known[1:])
     ledger.memory[terms] = (room, stop, kept)
     return kept

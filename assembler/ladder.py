@@ -22,26 +22,31 @@ from budgets import Count, Tokens
 
 @attrs.frozen
 class Decision:
-    """What one policy did: its reason in a few words, and how many tokens it saved, 0 where it could not help."""
+    """What one policy did: how often, in a few words, and how many tokens it saved, 0 where it could not help."""
 
     policy: str
-    reason: str
     saved: Tokens
+    done: tuple[tuple[str, int], ...] = ()
+    """What was done and how many times; 0 where that means nothing."""
+
+    @property
+    def reason(self) -> str:
+        """What it did, for people."""
+        return ", ".join(f"{times} × {what}" if times else what for what, times in self.done) or "nothing left to give"
+
+    def again(self, later: Decision) -> Decision:
+        """This decision and a later one of the same policy: what is counted adds up, what is not is said anew."""
+        times = {what: number for what, number in self.done if number}
+        for what, number in later.done:
+            times[what] = times.get(what, 0) + number
+        return Decision(self.policy, self.saved + later.saved, tuple(times.items()))
 
 
-@attrs.frozen(eq=False)
-class Kept:
-    """What stays of a conversation: every turn from `cut` on, pinned turns before it, changed as `changed` says."""
-
-    cut: Cut
-    changed: Mapping[int, Message | None] = attrs.field(factory=dict[int, Message | None])
-    savings: Mapping[int, Count] = attrs.field(factory=dict[int, Count])
-    """What `changed` saves in each turn, by where it begins: counts below zero."""
-    decisions: tuple[Decision, ...] = ()
-
-    def count(self, ledger: Ledger) -> Count:
-        """What it costs."""
-        return (ledger.with_savings(self.savings) if self.savings else ledger).kept(self.cut)
+def _noted(decisions: tuple[Decision, ...], new: Decision) -> tuple[Decision, ...]:
+    """The decisions with a new one: one entry a policy, however often a long history asked it."""
+    if any(old.policy == new.policy for old in decisions):
+        return tuple(old.again(new) if old.policy == new.policy else old for old in decisions)
+    return (*decisions, new)
 
 
 def whole(ledger: Ledger) -> Kept:
@@ -88,7 +93,7 @@ def _cut(ledger: Ledger, policy: OverflowPolicy, kept: Kept, room: Tokens, used:
     if cut.summary is None:
         cut = attrs.evolve(cut, summary=kept.cut.summary)
     saved = used - seen.kept(cut).upper
-    decisions = (*kept.decisions, Decision(type(policy).__name__, cut.reason, max(saved, 0)))
+    decisions = _noted(kept.decisions, Decision(type(policy).__name__, max(saved, 0), ((cut.reason, 0),)))
     return attrs.evolve(kept, cut=cut if saved > 0 else kept.cut, decisions=decisions)
 
 
@@ -128,9 +133,8 @@ def _rewritten(ledger: Ledger, policy: RewritingPolicy, kept: Kept, excess: Toke
         for index, count in gains.items():
             start = ledger.turn_start(index)
             savings[start] = savings.get(start, NOTHING) + count
-    reason = ", ".join(f"{times} × {reason}" for reason, times in reasons.items()) or "nothing left to give"
-    decision = Decision(type(policy).__name__, reason, saved)
-    return attrs.evolve(kept, changed=changed, savings=savings, decisions=(*kept.decisions, decision))
+    decision = Decision(type(policy).__name__, saved, tuple(reasons.items()))
+    return attrs.evolve(kept, changed=changed, savings=savings, decisions=_noted(kept.decisions, decision))
 
 
 def _less(passage: Passage, index: int, message: Message | None) -> Count:

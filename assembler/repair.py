@@ -17,7 +17,7 @@ NO_RESULT = "no result was recorded"
 
 
 @attrs.frozen
-class Change:
+class Repair:
     """One thing that `repair` did: `index` is the place in the history that was given."""
 
     index: int
@@ -25,7 +25,7 @@ class Change:
     why: str
 
 
-def repair(messages: Iterable[object]) -> tuple[list[object], list[Change]]:
+def repair(messages: Iterable[object]) -> tuple[list[object], list[Repair]]:
     """A history that the law of pairs allows, and every change, in order; an empty list where nothing was wrong.
 
     Dropped: what is no message, a result without its call, a second answer, a message whose call ids repeat. Edited
@@ -44,7 +44,7 @@ class _Mending:
     """The history so far, and the calls that still wait: local to one repair."""
 
     kept: list[object] = attrs.Factory(list[object])
-    changes: list[Change] = attrs.Factory(list[Change])
+    changes: list[Repair] = attrs.Factory(list[Repair])
     waiting: Open = ()
     asked_in: str = ""
     heard: int = 0
@@ -54,7 +54,7 @@ class _Mending:
         try:
             message = read_message(raw, index)
         except (ConversationError, MarkupError) as error:
-            self.changes.append(Change(index, "dropped", f"cannot be read: {type(error).__name__}"))
+            self.changes.append(Repair(index, "dropped", f"cannot be read: {type(error).__name__}"))
             return
         if any(type(part) is Result for part in message.parts):
             self._answer(raw, message, index)
@@ -63,7 +63,7 @@ class _Mending:
         calls = tuple(part for part in message.parts if type(part) is Call)
         ids = [call.id for call in calls if call.id is not None]
         if calls and (message.role != "assistant" or len(set(ids)) < len(ids)):
-            self.changes.append(Change(index, "dropped", "its call ids repeat, or its role cannot call"))
+            self.changes.append(Repair(index, "dropped", "its call ids repeat, or its role cannot call"))
             return
         self.kept.append(raw)
         self.waiting, self.asked_in = calls, message.shape
@@ -81,16 +81,16 @@ class _Mending:
         if not wrong:
             self.kept.append(raw)
         elif len(wrong) == len(message.parts):
-            self.changes.append(Change(index, "dropped", "answers no open call"))
+            self.changes.append(Repair(index, "dropped", "answers no open call"))
         else:
             self.kept.append(_without(message, wrong))
-            self.changes.append(Change(index, "edited", "a result in it answers no open call"))
+            self.changes.append(Repair(index, "edited", "a result in it answers no open call"))
 
     def close(self, index: int) -> None:
         """Answer what still waits before the message at `index`."""
         for call in self.waiting:
             self.kept.append(_no_result(call, self.asked_in))
-            self.changes.append(Change(index, "added", "a call had no result"))
+            self.changes.append(Repair(index, "added", "a call had no result"))
         self.waiting = ()
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.dialects import DIALECTS, Dialect
-from assembler.policies import OverflowPolicy, Policy, RewritingPolicy, TrimOldest
+from assembler.policies import OverflowPolicy, Policy, Refuse, RewritingPolicy
 from assembler.pricing import Pricer
 from assembler.strategies import Strategy
 from budgets import Budget, BudgetError, TokenCounter, tiktoken_counter
@@ -40,12 +40,9 @@ class Terms:
         return cls(budget, spoken, _ladder(on_overflow), strategy, spoken.pricer(model, counter_for(budget)))
 
     @property
-    def calm_policies(self) -> tuple[Policy, ...]:
-        """The policies without their low-water marks: for a ladder that holds the mark itself."""
-        return tuple(
-            attrs.evolve(policy, low_water=None) if isinstance(policy, TrimOldest) else policy
-            for policy in self.policies
-        )
+    def willing_policies(self) -> tuple[Policy, ...]:
+        """The policies that may let something give way; `Refuse` alone where there is none."""
+        return tuple(policy for policy in self.policies if not isinstance(policy, Refuse)) or self.policies[:1]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Terms.of, (self.budget, self.dialect, self.policies, self.strategy)

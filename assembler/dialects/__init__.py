@@ -6,15 +6,15 @@ A dialect is loaded when it is first used: most programs speak one.
 
 from __future__ import annotations
 
-import importlib
 import sys
-from collections.abc import Iterator, Mapping
-from types import ModuleType
+from collections.abc import Callable, Iterator, Mapping
 
 from assembler.dialects.dialect import Dialect, Opening
+from assembler.later import load_later
 
 anthropic: Dialect
 bedrock: Dialect
+chat_template: Callable[..., Dialect]
 gemini: Dialect
 mistral: Dialect
 openai_chat: Dialect
@@ -22,7 +22,7 @@ openai_responses: Dialect
 plain: Dialect
 
 _NAMES = tuple(name for name, kind in __annotations__.items() if kind == "Dialect")
-_HOMES = frozenset(__annotations__)
+load_later(__name__, {name: f"{__name__}.{name}" for name in __annotations__})
 
 
 class _Shelf(Mapping[str, Dialect]):
@@ -40,23 +40,6 @@ class _Shelf(Mapping[str, Dialect]):
     def __len__(self) -> int:
         return len(_NAMES)
 
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(importlib.import_module(f"{__name__}.{name}"), name)
-    return value
-
-
-class _Package(ModuleType):
-    """Keeps the name of a dialect for its value: the import system would bind it to the submodule of that name."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _HOMES and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
 
 DIALECTS: Mapping[str, Dialect] = _Shelf()
 

@@ -3,9 +3,9 @@
 Strategies that choose are loaded when they are first named: their rules would double the time of the import.
 """
 
-import importlib
 import typing
 
+from assembler.later import load_later as _load_later
 from assembler.strategies.chat_regions import REMINDER, ChatRegions
 from assembler.strategies.strategy import Around, ChoosingStrategy, Omitted, Rendered, Space, Strategy
 
@@ -27,15 +27,11 @@ __all__ = [
     "Strategy",
 ]
 
-_LATER = {
-    "CitedSources": "assembler.strategies.cited_sources",
-    "Placement": "assembler.strategies.cited_sources",
-    "QuestionChunks": "assembler.strategies.question_chunks",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(importlib.import_module(_LATER[name]), name)
-    return found
+_load_later(
+    __name__,
+    {
+        "CitedSources": "assembler.strategies.cited_sources",
+        "Placement": "assembler.strategies.cited_sources",
+        "QuestionChunks": "assembler.strategies.question_chunks",
+    },
+)

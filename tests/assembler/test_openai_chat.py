@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
@@ -158,3 +159,36 @@ def test_a_part_without_a_price_is_refused_with_its_place() -> None:
 def test_an_unknown_model_is_priced_as_the_newest_family_and_graded_estimated() -> None:
     counted = count_request({"messages": [{"role": "user", "content": "hi"}]}, dialect=openai_chat, model="novel-1")
     assert counted.grade is Grade.ESTIMATED
+
+
+def png(width: int, height: int) -> str:
+    """The head of a PNG file is all that its size takes (PNG specification, IHDR)."""
+    head = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + width.to_bytes(4, "big") + height.to_bytes(4, "big")
+    return base64.b64encode(head + b"\x08\x02\x00\x00\x00" + b"\0" * 16).decode()
+
+
+def test_an_image_costs_its_tiles_and_never_its_base64() -> None:
+    url = f"data:image/png;base64,{png(1126, 488)}"
+    image = {"type": "image_url", "image_url": {"url": url}}
+    message = {"role": "user", "content": [{"type": "text", "text": "what?"}, image]}
+    context = Assembler(Budget(10_000, model="gpt-4o")).add_messages([message]).build()
+    # 85 + 3 tiles of 170: counting tables verified against the API, see docs/how-it-counts-openai.md.
+    assert context.count.tokens == 3 + 4 + count("what?") + 595
+    assert context.request()["messages"] == [message]
+
+
+def test_a_size_told_by_the_caller_prices_a_linked_image_and_is_never_sent() -> None:
+    image = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
+    told = {**image, "width": 1126, "height": 488}
+    message = {"role": "user", "content": [told]}
+    context = Assembler(Budget(10_000, model="gpt-4o")).add_messages([message]).build()
+    assert context.count.tokens == 3 + 4 + 595
+    assert context.request()["messages"][0]["content"] == [image]
+
+
+def test_an_anthropic_image_becomes_a_data_address() -> None:
+    source = {"type": "base64", "media_type": "image/png", "data": png(10, 10)}
+    block = {"type": "image", "source": source}
+    context = Assembler(dialect=openai_chat).add_messages([{"role": "user", "content": [block]}]).build()
+    sent = context.request()["messages"][0]["content"]
+    assert sent == [{"type": "image_url", "image_url": {"url": f"data:image/png;base64,{png(10, 10)}"}}]
