@@ -42,6 +42,21 @@ class Decision:
         return Decision(self.policy, self.saved + later.saved, tuple(times.items()))
 
 
+@attrs.frozen(eq=False)
+class Kept:
+    """What stays of a conversation: every turn from `cut` on, pinned turns before it, changed as `changed` says."""
+
+    cut: Cut
+    changed: Mapping[int, Message | None] = attrs.field(factory=dict[int, Message | None])
+    savings: Mapping[int, Count] = attrs.field(factory=dict[int, Count])
+    """What `changed` saves in each turn, by where it begins: counts below zero."""
+    decisions: tuple[Decision, ...] = ()
+
+    def count(self, ledger: Ledger) -> Count:
+        """What it costs."""
+        return (ledger.with_savings(self.savings) if self.savings else ledger).kept(self.cut)
+
+
 def _noted(decisions: tuple[Decision, ...], new: Decision) -> tuple[Decision, ...]:
     """The decisions with a new one: one entry a policy, however often a long history asked it."""
     if any(old.policy == new.policy for old in decisions):
