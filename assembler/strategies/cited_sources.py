@@ -120,17 +120,32 @@ class CitedSources:
         return space.price(Piece("knowledge", "source", self.layout.heading(number)))
 
     def _fitted(self, regions: Regions, shelf: _Shelf, room: Tokens, space: Space) -> tuple[list[int], Rendered]:
-        """The choice, and its layout. Chosen again in less room while the whole costs more than its pieces promised."""
+        """The choice, and its layout. Where the whole costs more than its pieces promised, the most room that does."""
+        picked, rendered, left = self._tried(regions, shelf, room, space)
+        promised = shelf.cost(picked)
+        if left >= 0 or shelf.picked(self.selection, promised - 1) == picked:  # it fits, or nothing is ever left out
+            return picked, rendered
+        # Too much at `high`, and at `low` it fits or nothing is picked: down in growing steps, then halved.
+        high, low = promised, max(promised + left, -1)
+        best = self._tried(regions, shelf, low, space)
+        while best[2] < 0 and low >= 0:
+            high, low = low, max(low - 2 * (high - low), -1)
+            best = self._tried(regions, shelf, low, space)
+        while high - low > 1:
+            middle = (low + high) // 2
+            tried = self._tried(regions, shelf, middle, space)
+            if tried[2] < 0:
+                high = middle
+            else:
+                low, best = middle, tried
+        return best[0], best[1]
+
+    def _tried(self, regions: Regions, shelf: _Shelf, room: Tokens, space: Space) -> tuple[list[int], Rendered, Tokens]:
+        """The choice in a room, its layout, and what that leaves."""
         picked = shelf.picked(self.selection, room)
-        while True:
-            rendered = self._laid(regions, [shelf.sources[at] for at in picked], space)
-            left = space.left(rendered)
-            if left is None or left >= 0 or not picked:
-                return picked, rendered
-            fewer = shelf.picked(self.selection, shelf.cost(picked) + left)
-            if fewer == picked:  # a selection that leaves nothing out
-                return picked, rendered
-            picked = fewer
+        rendered = self._laid(regions, [shelf.sources[at] for at in picked], space)
+        left = space.left(rendered)
+        return picked, rendered, 0 if left is None else left
 
     def _compressed(self, shelf: _Shelf, compress: Callable[[str], str], space: Space) -> _Shelf:
         """Each source with its shorter text, where that costs less."""

@@ -109,8 +109,9 @@ def test_sentences_are_in_order_apart_and_leave_no_letter_out(answer: str) -> No
 
 SOURCES = {1: "The tower is 324 metres\ntall. It’s in Paris.", 2: "Built in 1889 for the fair.", 3: "Nothing of use."}
 ANSWER = (
-    'The report says "the tower is 324 metres tall" [Source 1]. It was "built in 1889 ... the fair," they say'
-    ' [Source 1]. It is old. It\'s known: "It\'s in Paris." And "made of green cheese" [Source 2]. Last [Source 2, Source 8].'
+    'The report says "the tower is 324 metres tall" [Source 1]. It was "built in 1889 ... the fair," they'
+    ' say [Source 1]. It is old. It\'s known: "It\'s in Paris." And "made of green cheese"'
+    " [Source 2]. Last [Source 2, Source 8]."
 )
 
 
