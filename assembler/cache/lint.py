@@ -1,0 +1,34 @@
+"""Which items of a plan's stable prefix hold volatile text. Knows regions; the patterns are in `volatile`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assembler.cache.volatile import Volatile, volatile_texts
+from assembler.measure import Measured
+from assembler.messages.parts import compact_json
+
+
+def volatile_of(measured: Measured) -> tuple[Volatile, ...]:
+    """The volatile texts of instruction, knowledge, head and tools; found once for these regions. O(characters).
+
+    What stands around the newest question is no part of the prefix, and older turns do not change: neither is read.
+    """
+    known: tuple[Measured, tuple[Volatile, ...]] | None = measured.regions.priced.get(volatile_of)
+    if known is not None and known[0] is measured:
+        return known[1]
+    found = tuple(volatile_texts(_items(measured)))
+    measured.regions.priced[volatile_of] = (measured, found)
+    return found
+
+
+def _items(measured: Measured) -> Iterator[tuple[str, str, str]]:
+    for tool in measured.regions.tools:
+        yield "capability", tool.name, tool.description
+        yield "capability", f"{tool.name} parameters", compact_json(tool.parameters)
+    for piece in measured.rendered.pieces:
+        yield piece.region, piece.name, piece.text
+    for message in measured.head:
+        for part in message.parts:
+            if isinstance(part, str):
+                yield "instruction", f"{message.role} message at the head", part

@@ -1,0 +1,63 @@
+"""Volatile text in the part of a prompt that should stay the same: each new value makes the cache read all of it anew.
+
+Finds kinds and places; never says what it found. Every pattern is linear: each quantifier is bounded or possessive, and
+no two of them can share a character.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Literal, TypeAlias, cast
+
+import attrs
+
+Kind: TypeAlias = Literal["timestamp", "uuid", "epoch", "current time"]
+
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}+"
+_CLOCK = r"(?:[01]?\d|2[0-3]):[0-5]\d"
+
+_VOLATILE = re.compile(
+    rf"""
+      (?P<uuid> (?<![0-9a-f-]) [0-9a-f]{{8}} (?: - [0-9a-f]{{4}} ){{3}} - [0-9a-f]{{12}} (?![0-9a-f]) )
+    | (?P<timestamp>
+        (?<!\d) \d{{4}} [-/.] \d{{2}} [-/.] \d{{2}} (?:t|[ ,_]{{1,3}}+) {_CLOCK}
+      | (?<!\d) \d{{1,2}} [-/.] \d{{1,2}} [-/.] (?:\d{{4}}|\d{{2}}) [ ,]{{1,3}}+ (?:at[ ])? {_CLOCK}
+      | (?<![a-z]) {_MONTH} [.]? [ ]{{1,2}}+ \d{{1,2}} (?:st|nd|rd|th)? ,? [ ]{{1,2}}+ \d{{4}} [ ,]{{1,3}}+
+          (?:at[ ])? {_CLOCK}
+      | (?<!\d) \d{{1,2}} [ ]{{1,2}}+ {_MONTH} ,? [ ]{{1,2}}+ \d{{4}} [ ,]{{1,3}}+ (?:at[ ])? {_CLOCK}
+      )
+    | (?P<epoch> (?<![\d.,\w-]) (?:1[5-9]|20) \d{{8}} (?:\d{{3}}){{0,3}} (?![\d,\w-]) )
+    | (?P<current_time>
+        (?<![a-z]) (?:current|today'?s|present|local) [ _]{{1,2}}+ (?:date|time|timestamp|datetime)
+          (?: [ ]and[ ]time )? [ ]{{0,2}}+ (?: [:=] | (?:is|was)(?![a-z]) )
+      | (?<![a-z]) (?:today|now|it)[ ]is (?:[ ]now)? [ :]{{1,3}}+ (?=\d|mon|tue|wed|thu|fri|sat|sun|{_MONTH}[ ]\d)
+      )
+    """,
+    re.VERBOSE | re.IGNORECASE | re.ASCII,
+)
+"""An epoch is a whole number between July 2017 and November 2036 in seconds, or in thousandths down to nanoseconds."""
+
+
+@attrs.frozen
+class Volatile:
+    """A kind of volatile text in one item: where it first stands, in characters of that item, and how often it does."""
+
+    region: str
+    name: str
+    kind: Kind
+    offset: int
+    times: int = 1
+
+
+def volatile_texts(items: Iterable[tuple[str, str, str]]) -> Iterator[Volatile]:
+    """What is volatile in these `(region, name, text)`: one value an item and kind. O(characters)."""
+    for region, name, text in items:
+        first: dict[Kind, int] = {}
+        times: Counter[Kind] = Counter()
+        for match in _VOLATILE.finditer(text):
+            kind = cast(Kind, (match.lastgroup or "").replace("_", " "))
+            first.setdefault(kind, match.start())
+            times[kind] += 1
+        yield from (Volatile(region, name, kind, offset, times[kind]) for kind, offset in first.items())
