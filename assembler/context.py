@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +13,7 @@ from assembler.plan import Dropped, Plan
 from budgets import Count, RegionCosts, Tokens
 
 if TYPE_CHECKING:
+    from assembler.cache import CacheMarks
     from assembler.report import Report
 
 
@@ -74,20 +73,52 @@ class Context:
     @property
     def prefix_hash(self) -> str:
         """SHA-256 of everything before the newest turn, as it is sent: the same hash, the same cacheable prefix."""
-        newest, _ = self._plan.sight.newest_turn()
-        later = sum(1 for index, _ in self._plan.standing if index >= newest)
-        messages = self._plan.layout.messages
-        prefix = attrs.evolve(self._plan.layout, messages=messages[: len(messages) - later])
-        text = json.dumps(self._plan.terms.dialect.emit(prefix), ensure_ascii=False, sort_keys=True, default=repr)
-        return hashlib.sha256(text.encode()).hexdigest()
+        from assembler.cache.emitted import prefix_hash
 
-    def request(self, dialect: Dialect | None = None) -> dict[str, Any]:
+        return prefix_hash(self._plan)
+
+    def first_changed(self, previous: Context) -> int | None:
+        """The first message of this request whose bytes differ from the previous one's, as both are sent.
+
+        An index into the request's `messages`, `input` or `contents`; `assembler.cache.OPENING` (-1) where they differ
+        before it, in system text or tools. None where the whole previous request is a prefix of this one.
+        """
+        from assembler.cache.emitted import emission_of, first_changed
+
+        return first_changed(emission_of(self._plan), emission_of(previous._plan))
+
+    @property
+    def cacheable(self) -> Count:
+        """Tokens of the stable prefix, all before the newest turn, that a prefix cache can serve: always an estimate.
+
+        Minimum lengths and steps by provider and model: `assembler.cache.RULES`. Where no rule is known `tokens` is 0
+        and `upper` the whole prefix.
+        """
+        from assembler.cache.estimate import cacheable
+
+        return cacheable(self._plan)
+
+    def served_after(self, previous: Context) -> Count:
+        """Tokens of this request that a cache which holds all of the previous one can serve: always an estimate."""
+        from assembler.cache.estimate import served_after
+
+        return served_after(self._plan, previous._plan)
+
+    def request(self, dialect: Dialect | None = None, *, cache_marks: CacheMarks | None = None) -> dict[str, Any]:
         """The keyword arguments of the API's call that carry the regions: plain dicts and lists of your own.
 
         Without an argument it is what was priced. With another dialect it is the same conversation in that spelling,
-        which may cost otherwise. Raises `UnsupportedContentError` for what the dialect cannot express.
+        which may cost otherwise. `cache_marks=CacheMarks()` marks the stable prefix where the API is told so, for no
+        tokens; dialects without marks ignore it. Raises `UnsupportedContentError` for what the dialect cannot express.
         """
-        return (self._plan.terms.dialect if dialect is None else dialect).emit(self._plan.layout)
+        spoken = self._plan.terms.dialect if dialect is None else dialect
+        request = spoken.emit(self._plan.layout)
+        if cache_marks is None:
+            return request
+        from assembler.cache.marks import marked
+
+        budget = self._plan.terms.budget
+        return marked(request, spoken, cache_marks, model=None if budget is None else budget.model).request
 
     def __repr__(self) -> str:
         return (

@@ -7,6 +7,9 @@ from typing import Any, Literal, TypeAlias
 
 import attrs
 
+from assembler.cache.estimate import cacheable, rule_of, stable_prefix
+from assembler.cache.lint import volatile_of
+from assembler.cache.volatile import Volatile
 from assembler.errors import AssemblyError
 from assembler.plan import Plan
 from budgets import Budget, Count, RegionCosts, Tokens
@@ -32,6 +35,22 @@ class Row:
 
 
 @attrs.frozen
+class CacheRow:
+    """The prefix cache: tokens before the newest turn, and what of them the next such request may be served.
+
+    `served` is an estimate and `upper` its bound. `least` and `step` are the provider's rule in tokens and `source`
+    where it was read: `least` is None where nothing is cached, `source` where no rule is known.
+    """
+
+    stable_prefix: Tokens
+    served: Tokens
+    upper: Tokens
+    least: Tokens | None = None
+    step: Tokens | None = None
+    source: str | None = None
+
+
+@attrs.frozen
 class Report:
     """Every item of one request and a table of the regions against the budget. `str()` is a text table.
 
@@ -46,6 +65,10 @@ class Report:
     model: str | None
     notes: tuple[str, ...] = ()
     """What the dialect folds or leaves out, a line each."""
+    cache: CacheRow | None = None
+    """What a provider's prefix cache may serve."""
+    volatile: tuple[Volatile, ...] = ()
+    """What changes from call to call inside the part that a cache could serve, by place and kind, never by text."""
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain data that JSON can carry."""
@@ -59,6 +82,8 @@ class Report:
             "context_window": None if self.budget is None else self.budget.context_window,
             "regions": self.costs.as_dict(),
             "notes": list(self.notes),
+            "cache": None if self.cache is None else attrs.asdict(self.cache),
+            "volatile": [attrs.asdict(found) for found in self.volatile],
             "rows": [attrs.asdict(row) for row in self.rows],
         }
 
@@ -79,7 +104,15 @@ def report_of(plan: Plan) -> Report:
         dialect=plan.terms.dialect.name,
         model=None if budget is None else budget.model,
         notes=plan.notes,
+        cache=_cache(plan),
+        volatile=volatile_of(plan.measured),
     )
+
+
+def _cache(plan: Plan) -> CacheRow:
+    served, rule = cacheable(plan), rule_of(plan)
+    known = (None, None, None) if rule is None else (rule.least, rule.step, rule.source)
+    return CacheRow(stable_prefix(plan).tokens, served.tokens, served.upper, *known)
 
 
 def _rows(plan: Plan) -> Iterator[Row]:
@@ -157,4 +190,4 @@ def _tokens_before(plan: Plan, start: int, stop: int) -> Tokens | None:
         return None
 
 
-__all__ = ["Outcome", "Report", "Row", "report_of"]
+__all__ = ["CacheRow", "Outcome", "Report", "Row", "report_of"]

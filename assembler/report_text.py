@@ -13,6 +13,8 @@ WIDTH = 80
 _BAR = 24
 _NAME = 34
 _NUMBER = 9
+_VOLATILE = 5
+"""Lines for volatile texts: a knowledge base of log files has one for each."""
 _REGIONS = ("instruction", "capability", "knowledge", "conversation", "framing")
 
 
@@ -65,10 +67,16 @@ def _item_table(report: Report) -> Iterator[str]:
 
 
 def _notes(report: Report) -> Iterator[str]:
-    if report.notes:
-        yield ""
-    for note in report.notes:
-        yield _fitted(f"note: {note}", WIDTH)
+    lines = [f"note: {note}" for note in report.notes]
+    if report.cache is not None and report.cache.served:
+        lines.append(f"cache: may serve {report.cache.served:,} of the {report.cache.stable_prefix:,} stable tokens")
+    for found in report.volatile[:_VOLATILE]:
+        times = f", {found.times} times" if found.times > 1 else ""
+        lines.append(f"volatile: {found.kind} in {found.region}, {found.name}, at character {found.offset:,}{times}")
+    if len(report.volatile) > _VOLATILE:
+        lines.append(f"volatile: {len(report.volatile) - _VOLATILE} more, in report.volatile")
+    yield from ([""] if lines else [])
+    yield from (_fitted(line, WIDTH) for line in lines)
 
 
 def _item(row: Row) -> Iterator[str]:
