@@ -18,8 +18,8 @@ from assembler.dialects.blocks import (
     fields_of,
     framed,
     legal_name,
-    no_text,
     parts_as_they_came,
+    system_texts,
 )
 from assembler.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.messages.dicts import PIN, private_copy
@@ -78,10 +78,10 @@ class AnthropicWriter:
         if raw is not None and raw.get("type") == "tool_result":
             block: Block = private_copy(dict(raw))
             block["tool_use_id"] = call_id
-            content: object = self._cleaned(block.get("content"))
+            content: object = self._answer(result, block.get("content"))
         else:
             block = {"type": "tool_result", "tool_use_id": call_id}
-            content = self._answer(result)
+            content = self._answer(result, None)
         if content is None and result.error:
             content = _NO_ERROR_TEXT
         if content is not None:
@@ -119,25 +119,17 @@ class AnthropicWriter:
         self.notes["reasoning part(s) of another model left out"] += 1
         return None
 
-    def _cleaned(self, content: object) -> object:
+    def _answer(self, result: Result, given: object) -> object:
         """The content of a result without what is blank; None where nothing is left."""
-        if isinstance(content, str):
-            return content if content.strip() else None
-        kept: list[object] = []
-        for item in cast("list[object]", content) if isinstance(content, list | tuple) else ():
-            block = cast(Block, item) if isinstance(item, dict) else {"type": "text", "text": item}
-            if block.get("type") == "text" and not str(block.get("text")).strip():
-                continue
-            kept.append({key: value for key, value in block.items() if key not in ("width", "height", "pages")})
-        return kept or None
-
-    def _answer(self, result: Result) -> object:
-        texts = [part for part in result.parts if isinstance(part, str)]
-        if len(texts) == len(result.parts) <= 1:
-            return texts[0] if texts and texts[0].strip() else None
+        came = cast("Sequence[object]", given) if isinstance(given, list | tuple) else ()
+        if not came and len(result.parts) == 1 and isinstance(result.parts[0], str):
+            return result.parts[0] if result.parts[0].strip() else None
         blocks: list[Block] = []
-        for part in result.parts:
-            block = self.text(part, None, NEUTRAL) if isinstance(part, str) else self.other(part, NEUTRAL)
+        for place, part in enumerate(result.parts):
+            if isinstance(part, str):
+                block = self.text(part, fields_of(came[place]) if came else None, _SHAPE)
+            else:
+                block = self.other(part, NEUTRAL)
             if block is not None:
                 blocks.append(block)
         return blocks or None
@@ -159,20 +151,8 @@ def _media(part: Media) -> Block:
 
 def system_blocks(system: str | None, head: Sequence[Message], notes: Notes) -> str | list[Block] | None:
     """The `system` field: a lone text as a text, several as blocks, marks and all. Raises for what is no text."""
-    writer = AnthropicWriter(notes)
-    blocks: list[Block] = []
-    if system is not None and (block := writer.text(system, None, NEUTRAL)):
-        blocks.append(block)
-    listed = False
-    for message in head:
-        beside = parts_as_they_came(message)
-        listed = listed or bool(beside)
-        for place, part in enumerate(message.parts):
-            if not isinstance(part, str):
-                raise no_text(part)
-            raw = fields_of(beside[place]) if beside else None
-            if block := writer.text(part, raw, message.shape):
-                blocks.append(block)
+    blocks = system_texts(system, head, AnthropicWriter(notes))
+    listed = any(parts_as_they_came(message) for message in head)
     return str(blocks[0]["text"]) if not listed and len(blocks) == 1 else blocks or None
 
 

@@ -13,9 +13,18 @@ from typing import Any, cast
 import attrs
 
 from assembler.dialects.anthropic import anthropic
-from assembler.dialects.bedrock_blocks import BedrockWriter, system_blocks, tool_spec
+from assembler.dialects.bedrock_blocks import BedrockWriter, tool_spec
 from assembler.dialects.bedrock_models import OpenModelPricer, is_claude
-from assembler.dialects.blocks import Block, Ending, Notes, fields_of, refuse_ending, surplus_marks, turns_of
+from assembler.dialects.blocks import (
+    Block,
+    Ending,
+    Notes,
+    fields_of,
+    refuse_ending,
+    surplus_marks,
+    system_texts,
+    turns_of,
+)
 from assembler.dialects.dialect import Opening
 from assembler.errors import ConversationError, ToolError
 from assembler.layout import Layout
@@ -80,7 +89,7 @@ class Bedrock:
                 "the history calls tools and none is defined, which the API refuses: pass them to add_capability(tools)"
             )
         request: dict[str, Any] = {}
-        system = system_blocks(layout.system, layout.head, notes)
+        system = system_texts(layout.system, layout.head, BedrockWriter(notes))
         if system:
             request["system"] = system
         request["messages"] = [

@@ -10,7 +10,7 @@ import attrs
 
 from assembler.dialects.block_ids import IdRule
 from assembler.dialects.block_media import IMAGES, PDF, Inline, content_of, not_carried, without_given
-from assembler.dialects.blocks import Block, Notes, Raw, arguments_of, fields_of, framed, legal_name, no_text
+from assembler.dialects.blocks import Block, Notes, Raw, arguments_of, fields_of, framed, legal_name
 from assembler.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.messages.dicts import PIN, private_copy
 from assembler.messages.parts import NEUTRAL
@@ -59,10 +59,15 @@ class BedrockWriter:
         if given is not None:
             answer: Block = private_copy(dict(given))
             answer["toolUseId"] = call_id
-            content = [self._own(item) for item in answer.get("content") or () if not _blank(item)]
         else:
             answer = {"toolUseId": call_id}
-            content = [block for part in result.parts if (block := self._inner(part)) is not None]
+        came: object = answer.get("content")
+        raws = cast("Sequence[object]", came) if isinstance(came, list) else ()
+        content = [
+            block
+            for place, part in enumerate(result.parts)
+            if (block := self._inner(part, fields_of(raws[place]) if raws else None)) is not None
+        ]
         answer["content"] = content or ([{"text": _NO_ERROR_TEXT}] if result.error else [])
         if result.error:
             answer["status"] = "error"
@@ -92,24 +97,13 @@ class BedrockWriter:
         self.notes["reasoning part(s) of another model left out"] += 1
         return None
 
-    def _own(self, item: Block) -> Block:
-        return without_given(item) if any(key in item for key in _MEDIA) else item
-
-    def _inner(self, part: str | Media | Opaque) -> Block | None:
-        match part:
-            case str():
-                return {"text": part} if part.strip() else None
-            case Media():
-                return _media(part)
-            case Opaque():
-                raise not_carried(part, "bedrock")
-            case _ as never:
-                assert_never(never)
-
-
-def _blank(item: object) -> bool:
-    text: object = (fields_of(item) or {}).get("text")
-    return isinstance(text, str) and not text.strip()
+    def _inner(self, part: str | Media | Opaque, raw: Raw | None) -> Block | None:
+        """A block of a result; JSON stays JSON where it came so."""
+        if raw is not None and "json" in raw:
+            return cast(Block, private_copy(dict(raw)))
+        if isinstance(part, str):
+            return self.text(part, raw, NEUTRAL)
+        return self.other(part, NEUTRAL)
 
 
 def _media(part: Media) -> Block:
@@ -122,21 +116,6 @@ def _media(part: Media) -> Block:
             return {"document": {"format": "pdf", "name": "document", "source": {"bytes": inline.octets}}}
         case _:
             raise not_carried(part, "bedrock")
-
-
-def system_blocks(system: str | None, head: Sequence[Message], notes: Notes) -> list[Block]:
-    """The `system` field: a block for each text, cache points where they were. Raises for what is neither."""
-    writer = BedrockWriter(notes)
-    blocks = [writer.text(system, None, NEUTRAL)] if system is not None else []
-    for message in head:
-        for part in message.parts:
-            if isinstance(part, str):
-                blocks.append(writer.text(part, None, NEUTRAL))
-            elif isinstance(part, Opaque) and "type" not in part.raw:
-                blocks.append(cast(Block, private_copy(dict(part.raw))))
-            else:
-                raise no_text(part)
-    return [block for block in blocks if block is not None]
 
 
 def tool_spec(tool: Tool) -> list[Block]:

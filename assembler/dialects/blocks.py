@@ -204,12 +204,29 @@ def parts_as_they_came(message: Message) -> Sequence[object]:
     return cast("Sequence[object]", listed) if isinstance(listed, list | tuple) else ()
 
 
-def no_text(part: object) -> UnsupportedContentError:
+def _no_text(part: object) -> UnsupportedContentError:
     """The error for a system message that holds anything but text."""
     kind = part.kind if isinstance(part, Media | Opaque) else type(part).__name__.lower()
     return UnsupportedContentError(
         f"a system message holds a part of kind {kind!r}; the API takes text there", kind=kind
     )
+
+
+def system_texts(system: str | None, head: Sequence[Message], writer: Writer) -> list[Block]:
+    """A block for each system text, and for each cache mark that the API takes. Raises `UnsupportedContentError`."""
+    blocks: list[Block] = []
+    if system is not None:
+        _keep(blocks, writer.text(system, None, NEUTRAL))
+    for message in head:
+        beside = parts_as_they_came(message)
+        for place, part in enumerate(message.parts):
+            if isinstance(part, str):
+                _keep(blocks, writer.text(part, fields_of(beside[place]) if beside else None, message.shape))
+            elif isinstance(part, Opaque) and "cachePoint" in part.raw:
+                _keep(blocks, writer.other(part, message.shape))
+            else:
+                raise _no_text(part)
+    return blocks
 
 
 def framed(message: Message, own: str, content: str, hidden: Iterable[str]) -> Block:

@@ -10,7 +10,7 @@ import attrs
 
 from assembler.dialects.block_ids import IdRule
 from assembler.dialects.block_media import Inline, Link, content_of, not_carried, without_given
-from assembler.dialects.blocks import Block, Notes, Raw, arguments_of, fields_of, framed, legal_name, no_text
+from assembler.dialects.blocks import Block, Notes, Raw, arguments_of, fields_of, framed, legal_name, system_texts
 from assembler.errors import ToolError, UnsupportedContentError
 from assembler.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.messages.dicts import PIN, private_copy
@@ -150,29 +150,12 @@ def system_instruction(system: str | None, head: Sequence[Message], notes: Notes
     """The system instruction: one content as it came, a lone text as a text, several as parts."""
     writer = GeminiWriter(notes)
     if system is None and len(head) == 1 and head[0].shape == _SHAPE:
-        return _content(head[0], writer)
-    parts = [writer.text(system, None, "")] if system is not None else []
-    for message in head:
-        for part in message.parts:
-            if not isinstance(part, str):
-                raise no_text(part)
-            parts.append(writer.text(part, None, ""))
-    kept = [part for part in parts if part is not None]
-    return str(kept[0]["text"]) if len(kept) == 1 else {"parts": kept} if kept else None
-
-
-def _content(message: Message, writer: GeminiWriter) -> Block | None:
-    parts: list[Block] = []
-    for part, raw in zip(message.parts, message.seen["parts"], strict=True):
-        if not isinstance(part, str):
-            raise no_text(part)
-        if (spelled := writer.text(part, raw, _SHAPE)) is not None:
-            parts.append(spelled)
-    return {**writer.frame(message), **_role(message), "parts": parts} if parts else None
-
-
-def _role(message: Message) -> Block:
-    return {"role": message.seen["role"]} if "role" in message.seen else {}
+        frame, parts = writer.frame(head[0]), system_texts(None, head, writer)
+        if "role" in frame:
+            frame["role"] = head[0].seen["role"]
+        return {**frame, "parts": parts} if parts else None
+    parts = system_texts(system, head, writer)
+    return str(parts[0]["text"]) if len(parts) == 1 else {"parts": parts} if parts else None
 
 
 def declarations(tools: Sequence[Tool]) -> list[Block]:

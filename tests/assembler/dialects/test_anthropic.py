@@ -28,7 +28,7 @@ def again(request: Dict) -> Dict:
     return anthropic.emit(anthropic.parse(request))
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=40)
 @given(conversation=valid.conversations())
 def test_a_valid_request_goes_out_byte_for_byte(conversation: valid.Conversation) -> None:
     request = valid.anthropic(conversation)
@@ -293,3 +293,17 @@ def test_a_picture_in_a_result_is_priced_and_moved() -> None:
 def test_a_request_without_messages_is_an_error() -> None:
     with pytest.raises(ConversationError, match="list of messages"):
         anthropic.parse({"messages": "q"})
+
+
+def test_an_address_of_a_picture_moves() -> None:
+    part = {"type": "image_url", "image_url": {"url": "https://x.example/y.png"}}
+    request = Assembler(dialect=anthropic).add_messages([{"role": "user", "content": [part]}]).build().request()
+    assert request["messages"][0]["content"] == [
+        {"type": "image", "source": {"type": "url", "url": "https://x.example/y.png"}}
+    ]
+
+
+def test_a_mark_beside_a_tool_of_another_spelling_stays() -> None:
+    tool = {**TOOLS[0], "cache_control": MARK}
+    request = Assembler(dialect=anthropic).add_capability([tool]).add_message(("user", "q")).build().request()
+    assert request["tools"][0]["cache_control"] == MARK

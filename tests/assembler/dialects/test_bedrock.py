@@ -24,7 +24,7 @@ def again(request: Dict) -> Dict:
     return bedrock.emit(bedrock.parse(request))
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=40)
 @given(conversation=valid.conversations())
 def test_a_valid_request_goes_out_byte_for_byte(conversation: valid.Conversation) -> None:
     request = {key: value for key, value in valid.bedrock(conversation).items() if value}
@@ -178,3 +178,10 @@ def test_any_other_model_is_estimated_with_a_margin(model: str) -> None:
 def test_a_request_without_messages_is_an_error() -> None:
     with pytest.raises(ConversationError, match="list of messages"):
         bedrock.parse({})
+
+
+@pytest.mark.parametrize("schema", [{}, {"json": {}}, {"json": {"properties": {}}}])
+def test_a_schema_always_says_that_it_is_an_object(schema: Dict) -> None:
+    spec = {"toolSpec": {"name": "search", "inputSchema": schema}}
+    sent = again({"messages": [{"role": "user", "content": [{"text": "q"}]}], "toolConfig": {"tools": [spec]}})
+    assert sent["toolConfig"]["tools"][0]["toolSpec"]["inputSchema"]["json"]["type"] == "object"

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from assembler import Assembler, count_request
 from assembler.dialects import DIALECTS
 from assembler.errors import ConversationError, ToolError, UnsupportedContentError
+from assembler.messages import read_message
 from assembler.verify import verify
 from tests.assembler.dialects.spoken import TOOLS, Dict
 from tests.assembler.verify import conversations as valid
@@ -24,7 +25,7 @@ def again(request: Dict) -> Dict:
     return gemini.emit(gemini.parse(request))
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=40)
 @given(conversation=valid.conversations())
 def test_a_valid_request_of_the_wire_goes_out_part_for_part(conversation: valid.Conversation) -> None:
     request = valid.gemini(conversation)
@@ -215,3 +216,23 @@ def test_a_recorded_request_costs_what_was_billed(model: str, text: str, billed:
 def test_a_request_without_contents_is_an_error() -> None:
     with pytest.raises(ConversationError, match="contents"):
         gemini.parse({"messages": []})
+
+
+def test_a_text_document_is_priced_as_its_text_and_cannot_be_moved() -> None:
+    part = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "a b c d"}}
+    price = gemini.pricer(None, lambda text: len(text.split())).message(
+        read_message({"role": "user", "content": [part]}, 0)
+    )
+    assert price.tokens == 1 + 4
+    with pytest.raises(UnsupportedContentError, match="gemini"):
+        Assembler(dialect=gemini).add_messages([{"role": "user", "content": [part]}]).build()
+
+
+def test_a_response_that_is_no_object_becomes_an_empty_one() -> None:
+    call = {"functionCall": {"name": "search", "args": {}}}
+    contents = [
+        QUESTION,
+        {"role": "model", "parts": [call]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "search"}}]},
+    ]
+    assert verify(again({"contents": contents}), dialect="gemini") == []
