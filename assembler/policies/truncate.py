@@ -165,6 +165,6 @@ def _leaves_cut(value: Any, longest: int, where: Where) -> Any:
         fields = cast("dict[str, Any]", value)
         return {key: _leaves_cut(item, longest, where) for key, item in fields.items()}
     if isinstance(value, list):
-        items = cast("list[Any]", value)
+        items = cast("list[object]", value)
         return [_leaves_cut(item, longest, where) for item in items]
     return value

@@ -1,0 +1,124 @@
+"""Agent sessions as OpenAI and as Anthropic spell them, with everything that a policy may meet; and ladders."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import strategies as st
+
+from assembler.policies import (
+    ClearReasoning,
+    ClearToolResults,
+    Policy,
+    Summarize,
+    TrimOldest,
+    TrimSteps,
+    Truncate,
+    first_user,
+)
+
+from .by_hand import History, Message
+
+NAMES = ("search", "read", "run")
+EMOJI = (
+    "\U0001f468\u200d\U0001f469\u200d\U0001f467 \U0001f1e9\U0001f1ea\U0001f1eb\U0001f1f7 e\u0301\u0323 \u0e01\u0e33 "
+)
+
+short = st.text("abcdefg", min_size=1, max_size=8)
+texts = st.one_of(
+    short,
+    st.builds(lambda unit, times: (unit * times).strip(), short, st.integers(2, 20)),
+    st.builds(lambda times, tail: EMOJI * times + tail, st.integers(1, 4), short),
+)
+
+
+@st.composite
+def openai_steps(draw: st.DrawFn, tag: str) -> History:
+    calls = [
+        {
+            "id": f"{tag}_{place}",
+            "type": "function",
+            "function": {"name": draw(st.sampled_from(NAMES)), "arguments": json.dumps({"q": draw(texts)})},
+        }
+        for place in range(draw(st.integers(1, 3)))
+    ]
+    asked = {"role": "assistant", "content": draw(st.one_of(st.none(), short)), "tool_calls": calls}
+    answers = [{"role": "tool", "tool_call_id": call["id"], "content": draw(texts)} for call in calls]
+    return [asked, *draw(st.permutations(answers))]
+
+
+def _thinking(text: str) -> dict[str, Any]:
+    return {"type": "thinking", "thinking": text, "signature": f"sig-{len(text)}"}
+
+
+@st.composite
+def anthropic_steps(draw: st.DrawFn, tag: str) -> History:
+    said: list[dict[str, Any]] = [_thinking(draw(texts))] if draw(st.booleans()) else []
+    said += [{"type": "text", "text": draw(texts)}] if draw(st.booleans()) else []
+    calls = [
+        {"type": "tool_use", "id": f"{tag}_{place}", "name": draw(st.sampled_from(NAMES)), "input": {"q": draw(texts)}}
+        for place in range(draw(st.integers(1, 3)))
+    ]
+    answers = [{"type": "tool_result", "tool_use_id": call["id"], "content": draw(texts)} for call in calls]
+    return [{"role": "assistant", "content": [*said, *calls]}, {"role": "user", "content": answers}]
+
+
+@st.composite
+def closings(draw: st.DrawFn, form: str) -> Message:
+    if form == "openai":
+        return {"role": "assistant", "content": draw(texts)}
+    said: list[dict[str, Any]] = [_thinking(draw(texts))] if draw(st.booleans()) else []
+    return {"role": "assistant", "content": [*said, *({"type": "text", "text": draw(texts)} for _ in range(2))]}
+
+
+@st.composite
+def sessions(
+    draw: st.DrawFn, form: str, max_turns: int = 4, max_steps: int = 3, marks: tuple[int, ...] = (0, 0, 0, 1)
+) -> History:
+    """Turns of a user's question, steps, and mostly an answer. `marks`: how often a question is pinned by its mark."""
+    history: History = []
+    steps = openai_steps if form == "openai" else anthropic_steps
+    for turn in range(draw(st.integers(1, max_turns))):
+        asked: Message = {"role": "user", "content": draw(texts)}
+        if draw(st.sampled_from(marks)):
+            asked["pinned"] = True
+        history.append(asked)
+        for step in range(draw(st.integers(0, max_steps))):
+            history += draw(steps(f"t{turn}s{step}"))
+        if draw(st.integers(0, 3)):
+            history.append(draw(closings(form)))
+    return history
+
+
+forms = st.sampled_from(["openai", "anthropic"])
+any_session = forms.flatmap(sessions)
+unmarked = forms.flatmap(lambda form: sessions(form, marks=(0,)))
+
+
+def gist(dropped: Any, before: str | None, most: int) -> str:
+    """A deterministic summarizer: what it saw, as briefly as may be."""
+    return f"{before or ''}/{len(dropped)}"[-most:]
+
+
+rungs: st.SearchStrategy[Policy] = st.one_of(
+    st.builds(
+        TrimOldest,
+        keep_turns=st.integers(1, 3),
+        pins=st.sampled_from([frozenset(), first_user, frozenset({2})]),
+        note=st.sampled_from([None, "[older turns left out]"]),
+    ),
+    st.builds(TrimSteps, keep=st.integers(0, 2)),
+    st.builds(ClearToolResults, keep=st.integers(0, 3), exclude=st.sampled_from([(), ("read",)])),
+    st.builds(ClearReasoning, keep=st.integers(0, 2)),
+    st.builds(Truncate, st.integers(18, 60), where=st.sampled_from(["ends", "head", "tail"])),
+    st.builds(Summarize, st.just(gist), keep_turns=st.integers(1, 3)),
+)
+ladders = st.lists(rungs, min_size=1, max_size=4)
+calm_rungs = rungs.filter(lambda rung: not isinstance(rung, Summarize))
+low_ladders = st.builds(
+    lambda rungs, share, last: [*rungs, TrimOldest(low_water=share)] if last else [TrimOldest(low_water=share), *rungs],
+    st.lists(calm_rungs, min_size=1, max_size=3),
+    st.sampled_from([0.3, 0.5, 0.8]),
+    st.sampled_from([1, 1, 0]),
+)

@@ -1,0 +1,130 @@
+"""Old results are cleared one by one, each with the arguments of its call; what pairs them stays."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler.policies import ClearToolResults
+from budgets import BudgetError
+
+from . import by_hand
+from .build import assembler_of, built, check, left, sent, wanted
+from .by_hand import History
+from .drawn import NAMES, any_session, unmarked
+
+excluded = st.sampled_from([(), ("read",), ("read", "run"), NAMES])
+
+
+@given(unmarked, st.integers(0, 4), excluded, st.data())
+def test_results_are_cleared_oldest_first_and_as_few_as_needed(
+    history: History, keep: int, exclude: tuple[str, ...], data: st.DataObject
+) -> None:
+    whole = by_hand.cost(history)
+    limit = max(whole - data.draw(st.integers(0, whole)), 1)
+    policy = ClearToolResults(keep, exclude=exclude)
+    assert left(history, limit, policy) == wanted(by_hand.without_bodies(history, limit, keep, exclude))
+
+
+@given(any_session, st.integers(0, 2), excluded, st.data())
+def test_what_is_cleared_stays_valid_and_the_callers_objects_as_they_were(
+    history: History, keep: int, exclude: tuple[str, ...], data: st.DataObject
+) -> None:
+    before = copy.deepcopy(history)
+    limit = max(by_hand.cost(history) - data.draw(st.integers(1, 60)), 1)
+    assembler = assembler_of(history, limit, ClearToolResults(keep, exclude=exclude))
+    if built(history, limit, ClearToolResults(keep, exclude=exclude)) is None:
+        assert history == before
+        return
+    context, again = assembler.build(), assembler.fork().build()
+    check(context, history, limit)
+    assert by_hand.canonical(context.request()) == by_hand.canonical(again.request())
+    assert history == before
+    for original, message in zip(history, sent(context), strict=True):
+        assert by_hand.named_calls(message) == by_hand.named_calls(original)
+        assert by_hand.results_of(message) == by_hand.results_of(original)
+        assert all(json.loads(c["function"]["arguments"]) is not None for c in message.get("tool_calls", []))
+    touched = [item.index for item in context.dropped]
+    assert touched == [at for at, kept in enumerate(context.messages) if kept is not history[at]]
+    assert all(not history[at].get("pinned") for at in touched)
+
+
+def calls(*arguments: str) -> History:
+    asked = [
+        {"id": f"c{place}", "type": "function", "function": {"name": "f", "arguments": text}}
+        for place, text in enumerate(arguments)
+    ]
+    answers = [{"role": "tool", "tool_call_id": call["id"], "content": "ok"} for call in asked]
+    return [{"role": "user", "content": "q"}, {"role": "assistant", "content": None, "tool_calls": asked}, *answers]
+
+
+def test_arguments_of_parallel_calls_are_emptied_one_after_the_other() -> None:
+    history = calls('{"a": "xxxxxxxx"}', '{"b": "yyyyyyyy"}', '{"c": "zzzzzzzz"}')
+    whole = by_hand.cost(history)
+    for emptied in range(4):
+        messages = left(history, whole - 15 * emptied, ClearToolResults(0))
+        assert messages is not None
+        spelled = [call["function"]["arguments"] for call in messages[1]["tool_calls"]]
+        assert [text == "{}" for text in spelled] == [place < emptied for place in range(3)]
+
+
+def test_a_body_that_saves_nothing_is_left_and_its_arguments_may_go() -> None:
+    history = calls('{"a": "xxxxxxxx"}')
+    messages = left(history, by_hand.cost(history) - 1, ClearToolResults(0))
+    assert messages is not None
+    assert messages[2]["content"] == "ok"
+    assert messages[1]["tool_calls"][0]["function"]["arguments"] == "{}"
+
+
+def test_results_that_share_a_message_are_told_apart() -> None:
+    def session(*bodies: str) -> History:
+        used = [{"type": "tool_use", "id": f"c{at}", "name": f"f{at}", "input": {}} for at in range(len(bodies))]
+        said = [{"type": "tool_result", "tool_use_id": f"c{at}", "content": body} for at, body in enumerate(bodies)]
+        return [
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": used},
+            {"role": "user", "content": said},
+        ]
+
+    history = session("a" * 40, "b" * 40, "ok", "d" * 40)
+    whole = by_hand.cost(history)
+    for policy, cleared in [
+        (ClearToolResults(0), "0"),
+        (ClearToolResults(0, exclude=["f0"]), "1"),
+        (ClearToolResults(3), "0"),
+        (ClearToolResults(0, exclude=("f0", "f1")), "3"),
+    ]:
+        messages = left(history, whole - 31, policy)
+        assert messages is not None
+        bodies = [block["content"] for block in messages[2]["content"]]
+        assert [str(at) for at, body in enumerate(bodies) if body == "[cleared]"] == [cleared]
+
+
+def test_the_arguments_of_a_result_that_was_cleared_before_may_still_go() -> None:
+    history = calls('{"a": "xxxxxxxx"}')
+    history[2]["content"] = "[cleared]"
+    assert built(history, by_hand.cost(history) - 15, ClearToolResults(0)) is not None
+
+
+def test_a_placeholder_of_ones_own_is_priced_like_any_text() -> None:
+    history = calls("{}")
+    history[2]["content"] = "x" * 50
+    context = built(history, 20, ClearToolResults(0, placeholder="(gone)"))
+    assert context is not None
+    assert sent(context)[2]["content"] == "(gone)"
+    assert context.count.tokens == by_hand.cost(sent(context)) == 1 + 1 + 2 + 6
+
+
+@pytest.mark.parametrize("bad", [-1, 0.5, True, None])
+def test_a_number_that_is_none_is_refused_at_once(bad: Any) -> None:
+    with pytest.raises(BudgetError, match="ClearToolResults"):
+        ClearToolResults(bad)
+
+
+def test_a_single_name_excludes_one_tool_and_not_its_letters() -> None:
+    assert ClearToolResults(exclude="read").exclude == {"read"}  # type: ignore[arg-type]

@@ -1,0 +1,89 @@
+"""Inside the newest turn the oldest complete steps give way, and nothing else does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler.policies import TrimOldest, TrimSteps
+from budgets import BudgetError
+
+from . import by_hand
+from .build import built, check, left, sent, wanted
+from .by_hand import History
+from .drawn import forms, sessions
+
+long_turns = forms.flatmap(lambda form: sessions(form, max_turns=2, max_steps=6, marks=(0,)))
+
+
+@given(long_turns, st.integers(0, 3), st.data())
+def test_only_the_oldest_steps_of_the_newest_turn_go_and_as_few_as_needed(
+    history: History, keep: int, data: st.DataObject
+) -> None:
+    whole = by_hand.cost(history)
+    limit = max(whole - data.draw(st.integers(0, whole)), 1)
+    assert left(history, limit, TrimSteps(keep)) == wanted(by_hand.without_steps(history, limit, keep))
+
+
+@given(long_turns, st.integers(0, 3))
+def test_at_the_edge_one_token_less_drops_one_step_more(history: History, keep: int) -> None:
+    turns = by_hand.turns_of(history)
+    steps = by_hand.steps_of(turns[-1])
+    for gone in range(len(steps) - keep):
+        places = {place for step in steps[:gone] for place in step}
+        edge = by_hand.cost(by_hand.flat(turns[:-1])) + by_hand.cost(
+            [message for place, message in enumerate(turns[-1]) if place not in places]
+        )
+        for limit in (edge, edge - 1):
+            context = built(history, limit, TrimSteps(keep))
+            assert context is not None
+            check(context, history, limit)
+            assert len(context.dropped) == sum(map(len, steps[: gone + edge - limit]))
+
+
+@pytest.mark.parametrize("keep", [0, 1, 2, 50, 100, 101])
+def test_one_question_followed_by_a_hundred_steps(keep: int) -> None:
+    history: History = [{"role": "user", "content": "q"}]
+    for number in range(100):
+        call = {"id": f"c{number}", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+        history += [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{number}", "content": "x" * 7},
+        ]
+    for limit in (1, 21, 500, 999, 1000, 1001):
+        expected = by_hand.without_steps(history, limit, keep)
+        context = built(history, limit, [TrimOldest(), TrimSteps(keep)])
+        assert (None if context is None else sent(context)) == expected
+
+
+def test_a_pinned_step_stays_and_those_around_it_go() -> None:
+    history: History = [{"role": "user", "content": "q"}]
+    for name in "abc":
+        call = {"id": name, "type": "function", "function": {"name": "f", "arguments": "{}"}}
+        answer = {"role": "tool", "tool_call_id": name, "content": "x" * 7, "pinned": name == "b"}
+        history += [{"role": "assistant", "content": None, "tool_calls": [call]}, answer]
+    assert left(history, 11, TrimSteps(0)) == by_hand.public([history[0], *history[3:5]])
+
+
+def test_words_of_the_user_that_came_with_results_are_not_dropped_with_their_step() -> None:
+    def step(name: str, *words: Any) -> History:
+        call = {"type": "tool_use", "id": name, "name": "f", "input": {}}
+        answer = {"type": "tool_result", "tool_use_id": name, "content": "x" * 7}
+        return [{"role": "assistant", "content": [call]}, {"role": "user", "content": [answer, *words]}]
+
+    history: History = [
+        {"role": "user", "content": "q"},
+        *step("a"),
+        *step("b", {"type": "text", "text": "stop"}),
+        *step("c"),
+    ]
+    assert left(history, 15, TrimSteps(0)) == [history[0], *history[3:5]]
+
+
+@pytest.mark.parametrize("bad", [-1, 1.0, True, None, "2"])
+def test_a_number_that_is_none_is_refused_at_once(bad: Any) -> None:
+    with pytest.raises(BudgetError, match="TrimSteps"):
+        TrimSteps(bad)
