@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, assert_never, cast
 
 from assembler.dialects.block_media import Inline, Link, content_of, not_carried, without_given
 from assembler.errors import UnsupportedContentError
 from assembler.messages import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.messages.dicts import PIN, private_copy
+from assembler.messages.dicts import CONTAINERS, PIN, private_copy
 from assembler.messages.parts import NEUTRAL
 from assembler.tools import Tool
 
@@ -37,12 +38,46 @@ def wire_messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
     wired: list[dict[str, Any]] = []
     waiting: deque[tuple[Call, str]] = deque()
     for message in messages:
-        if message.shape in (NEUTRAL, "openai"):
+        if message.copier is not None:
+            wired.append(message.copier())
+        elif message.shape in (NEUTRAL, "openai"):
             if not says_nothing(message):
-                wired.append(_as_it_came(message))
+                wired.append(_copier(message)())
         elif not says_nothing(message):
             wired.extend(_respelled(message, waiting))
     return wired
+
+
+def _copier(message: Message) -> Callable[[], dict[str, Any]]:
+    """What makes a fresh copy of the message as it came, kept on the message: a long session copies it at every call.
+
+    A message that two threads meet at once gets two equal copiers, and keeps one.
+    """
+    fields = _as_it_came(message)
+    nested = [key for key, value in fields.items() if type(value) in CONTAINERS]
+    if not nested:
+        copier = fields.copy
+    elif nested == ["tool_calls"] and all(map(_is_plain_call, fields["tool_calls"])):
+        copier = functools.partial(_with_own_calls, fields)
+    else:
+        copier = functools.partial(private_copy, fields)
+    object.__setattr__(message, "copier", copier)
+    return copier
+
+
+def _is_plain_call(call: dict[str, Any]) -> bool:
+    """Whether a call holds one dict and nothing else that can change: the function, with texts in it."""
+    nested = [key for key, value in call.items() if type(value) in CONTAINERS]
+    function: object = call.get("function")
+    if nested != ["function"] or type(function) is not dict:
+        return False
+    return CONTAINERS.isdisjoint(map(type, cast("dict[str, object]", function).values()))
+
+
+def _with_own_calls(fields: dict[str, Any]) -> dict[str, Any]:
+    copy = fields.copy()
+    copy["tool_calls"] = [{**call, "function": {**call["function"]}} for call in fields["tool_calls"]]
+    return copy
 
 
 def _as_it_came(message: Message) -> dict[str, Any]:

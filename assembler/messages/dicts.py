@@ -40,7 +40,8 @@ def role_of(value: object, *, index: int) -> Role:
     raise ConversationError(f"{problem}; expected one of {known}", index=index)
 
 
-_CONTAINERS = (dict, list, tuple)
+CONTAINERS = frozenset({dict, list, tuple})
+"""The types of JSON-like data that can change, or hold what can."""
 
 
 def private_copy(value: Any) -> Any:
@@ -49,7 +50,7 @@ def private_copy(value: Any) -> Any:
     if kind is dict:
         copy = value.copy()
         for key, item in value.items():
-            if type(item) in _CONTAINERS:
+            if type(item) in CONTAINERS:
                 copy[key] = private_copy(item)
         return copy
     if kind is list:

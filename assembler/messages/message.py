@@ -15,7 +15,7 @@ matches them to the end:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeAlias
 
 import attrs
@@ -95,6 +95,8 @@ class Message:
     pinned: bool = False
     shallow: bool = False
     """Whether `seen` is a dict of texts alone: then a shallow copy of it shares nothing that can change."""
+    copier: Callable[[], dict[str, Any]] | None = attrs.field(default=None, init=False, repr=False)
+    """How `dialects.openai_wire` makes the next request's own copy: `seen` never changes, so this is found once."""
 
     @property
     def call_ids(self) -> frozenset[str | None]:
