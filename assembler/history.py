@@ -13,8 +13,8 @@ from __future__ import annotations
 import itertools
 import operator
 import threading
-from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias, cast
 
 import attrs
 
@@ -29,14 +29,20 @@ Span: TypeAlias = tuple[int, int]
 class Readings:
     """What has been found out about the messages of a log. Grows with it; never forgets, is replaced instead."""
 
-    __slots__ = ("_head", "_raws", "_waiting", "marked", "messages", "notes", "starts")
+    __slots__ = ("_head", "_lawful", "_raws", "_waiting", "marked", "messages", "notes", "objects", "seen", "starts")
 
     def __init__(self, raws: list[object]) -> None:
         self._raws = raws
         self.messages: list[Message | None] = [None] * len(raws)
         self.starts: list[int | None] = [None] * len(raws)
         self._waiting: list[Open | None] = [None] * len(raws)
+        self.seen: list[object] = list(raws)
+        """What was read, where it was read from a dict; the caller's object itself, where there is nothing to compare.
+        Two lists of dicts are compared at once, without a step of ours for each."""
+        self.objects: set[int] = set()
+        """The messages that were read from an object that is no dict."""
         self._head: int | None = None
+        self._lawful: Span = (0, 0)
         self.notes: dict[object, Any] = {}
         self.marked = [index for index, raw in enumerate(raws) if _is_marked(raw)]
         """The messages that carry our own mark: their turns stay."""
@@ -45,6 +51,8 @@ class Readings:
         """A copy that knows the messages before `stop` and nothing after."""
         copy = Readings(raws)
         copy.messages[:stop] = self.messages[:stop]
+        copy.seen[:stop] = self.seen[:stop]
+        copy.objects = {index for index in self.objects.copy() if index < stop}
         copy.starts[:stop] = self.starts[:stop]
         copy._waiting[:stop] = self._waiting[:stop]
         if self._head is not None and self._head < stop:
@@ -54,8 +62,10 @@ class Readings:
 
     def grow(self) -> None:
         """Make room for the message that was appended."""
-        if _is_marked(self._raws[-1]):
+        raw = self._raws[-1]
+        if _is_marked(raw):
             self.marked.append(len(self._raws) - 1)
+        self.seen.append(raw)
         self.starts.append(None)
         self._waiting.append(None)
         self.messages.append(None)
@@ -64,7 +74,14 @@ class Readings:
         """The message at `index`, read at the first call."""
         found = self.messages[index]
         if found is None:
-            found = self.messages[index] = read_message(self._raws[index], index)
+            raw = self._raws[index]
+            found = read_message(raw, index)
+            # Before the reading itself: whoever finds that finds what it must be compared with.
+            if type(raw) is dict:
+                self.seen[index] = found.seen
+            else:
+                self.objects.add(index)
+            self.messages[index] = found
         return found
 
     def raws(self, start: int, stop: int) -> list[object]:
@@ -92,6 +109,21 @@ class Readings:
         for later in range(at, index + 1):
             self.starts[later] = start
         return start
+
+    def check(self, first: int, turns: Iterable[Span], length: int) -> None:
+        """Raise `ConversationError` if any turn from the one that begins at `first` breaks the law of pairs.
+
+        A turn that another follows can no longer change, so it is asked once: O(new turns) over a growing history.
+        """
+        lawful, until = self._lawful
+        newest = length
+        for start, stop in turns:
+            if start < first or (lawful <= first and stop <= until and stop < length):
+                break
+            self.check_turn(start, stop, length)
+            if stop == length:
+                newest = start
+        self._lawful = (first, newest)
 
     def check_turn(self, start: int, stop: int, length: int) -> None:
         """Raise `ConversationError` unless every call of the turn is answered where it must be. O(new messages)."""
@@ -222,6 +254,9 @@ class Sight:
 
     def messages(self, start: int, stop: int) -> list[Message]:
         """The messages from `start` to before `stop`."""
+        known = self.readings.messages[start:stop]
+        if all(known):  # a message is never false
+            return cast("list[Message]", known)
         return [self.readings.message(index) for index in range(start, stop)]
 
     def greeting(self) -> Span:
@@ -261,17 +296,12 @@ class Sight:
 
     def check(self, first: int) -> None:
         """Raise `ConversationError` if any turn from the one that begins at `first` breaks the law of pairs."""
-        for start, stop in self.turns_newest_first():
-            if start < first:
-                return
-            self.readings.check_turn(start, stop, self.length)
+        self.readings.check(first, self.turns_newest_first(), self.length)
 
     def first_changed(self, start: int, stop: int) -> int | None:
         """The first message from `start` to before `stop` whose owner changed it after it was read, or None."""
-        for index, message in enumerate(self.readings.messages[start:stop], start):
-            if message is None:
-                continue
-            raw = message.raw
-            if raw != message.seen if type(raw) is dict else not unchanged(message):
-                return index
-        return None
+        readings = self.readings
+        if readings.raws(start, stop) == readings.seen[start:stop] and not readings.objects:
+            return None
+        read = enumerate(readings.messages[start:stop], start)
+        return next((index for index, message in read if message is not None and not unchanged(message)), None)

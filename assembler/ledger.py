@@ -6,8 +6,9 @@ The integers that policies see are upper bounds (`Count.upper`): the budget is c
 
 from __future__ import annotations
 
+import itertools
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -17,13 +18,13 @@ from assembler.history import Sight, Span
 from assembler.messages import Message, spoken
 from assembler.pricing import NOTHING, Pricer, placed
 from assembler.timeline import Timeline
-from budgets import Count, Grade, TokenCountError, Tokens
+from budgets import Count, TokenCountError, Tokens
 
 
 class Prices:
     """The prices of one history under one pricer, as far as anybody asked."""
 
-    __slots__ = ("memory", "messages", "passed", "running", "sums")
+    __slots__ = ("beyond", "memory", "messages", "passed", "running", "sums", "tail")
 
     def __init__(self) -> None:
         self.messages: list[Count | None] = []
@@ -33,6 +34,10 @@ class Prices:
         """Upper prices of the first n messages, for as many n as a replay needed."""
         self.passed: list[Tokens] = [0]
         """Tokens of the first n messages, for as many n as a report needed."""
+        self.tail: tuple[int, int, Count] | None = None
+        """The price of the messages from the first index to before the second, found last: the next build goes on."""
+        self.beyond: tuple[int, int, Tokens] | None = None
+        """The newest turns that were once too much: where they begin, where they ended, their upper price."""
         self.memory: dict[object, Any] = {}
         """What policies found about a history that can only grow from here; forgotten when a message changes."""
 
@@ -72,6 +77,14 @@ class TurnCost:
     start: int
     stop: int
     tokens: Tokens
+
+
+def _added(whole: Count, counts: Iterable[Count]) -> Count:
+    """A sum without a value for every step of it."""
+    tokens, grade, upper = whole.tokens, whole.grade, whole.upper
+    for count in counts:
+        tokens, grade, upper = tokens + count.tokens, max(grade, count.grade), upper + count.upper
+    return Count(tokens, grade, upper)
 
 
 _NO_SAVINGS: Mapping[int, Count] = {}
@@ -163,10 +176,12 @@ class Ledger:
 
     def turn(self, start: int, stop: int) -> Count:
         """The price of a turn. O(its messages that were not priced before)."""
-        whole = self._prices.running[stop - 1]
-        if whole is None:
-            whole = self._summed(start, stop)
+        whole = self._whole(start, stop)
         return whole + self._savings[start] if start in self._savings else whole
+
+    def _whole(self, start: int, stop: int) -> Count:
+        whole = self._prices.running[stop - 1]
+        return self._summed(start, stop) if whole is None else whole
 
     def _summed(self, start: int, stop: int) -> Count:
         running = self._prices.running
@@ -197,22 +212,28 @@ class Ledger:
 
     def since(self, first: int) -> Count:
         """The price of all turns from the one that begins at `first`."""
-        tokens, grade, upper = 0, Grade.EXACT, 0
-        for start, stop in self._sight.turns_newest_first():
-            if start < first:
-                break
-            turn = self.turn(start, stop)
-            tokens, grade, upper = tokens + turn.tokens, max(grade, turn.grade), upper + turn.upper
-        return Count(tokens, grade, upper)
+        known = self._prices.tail
+        if known is not None and known[0] == first and known[1] <= self.length:
+            whole = _added(known[2], map(self.message, range(known[1], self.length)))
+        else:
+            turns = itertools.takewhile(lambda turn: turn[0] >= first, self._sight.turns_newest_first())
+            whole = _added(NOTHING, itertools.starmap(self._whole, turns))
+        self._prices.tail = (first, self.length, whole)
+        return _added(whole, (count for start, count in self._savings.items() if start >= first))
 
     def fits(self, room: Tokens) -> bool:
-        """Whether everything fits into `room`. Stops at the first turn that shows that it does not."""
+        """Whether everything fits into `room`, as it came in. Stops at the first turn that shows that it does not.
+
+        What was too much once is so still when the history has grown: O(new messages) from then on.
+        """
+        beyond = self._prices.beyond
+        if beyond is not None and beyond[0] >= self.first and beyond[1] <= self.length and beyond[2] > room:
+            return False
         used = 0
-        for start, stop in self._sight.turns_newest_first():
-            if start < self.first:
-                break
-            used += self.turn(start, stop).upper
+        for start, stop in self.turns():
+            used += self._whole(start, stop).upper
             if used > room:
+                self._prices.beyond = (start, self.length, used)
                 return False
         return used <= room
 
