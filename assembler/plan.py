@@ -76,9 +76,16 @@ class Plan:
         return [(i, message) for i, message in found if message is not None]
 
     @cached_property
+    def spoken(self) -> list[Message]:
+        """The messages of `sent`, without their indexes."""
+        if self.what.changed or self.measured.asked is not None:
+            return [message for _, message in self.sent]
+        return [message for start, stop in self.stretches for message in self.sight.messages(start, stop)]
+
+    @cached_property
     def layout(self) -> Layout:
         """What goes into the request, in neutral form. O(messages that stay)."""
-        messages = [message for _, message in self.sent]
+        messages = self.spoken
         summary = self.what.cut.summary
         return Layout(
             system=self.measured.rendered.system,
@@ -95,7 +102,7 @@ class Plan:
         if self.what.cut.summary is not None:
             objects.append(self.what.cut.summary.raw)
         if self.what.changed or self.measured.asked is not None:
-            return objects + [message.raw for _, message in self.sent]
+            return objects + [message.raw for message in self.spoken]
         for start, stop in self.stretches:
             objects += raws(start, stop)
         return objects
