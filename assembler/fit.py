@@ -15,7 +15,10 @@ from assembler.ledger import Ledger
 from assembler.measure import Measured, measure
 from assembler.pins import pinned_messages
 from assembler.plan import Plan
-from assembler.policies import Policy, Refuse, RewritingPolicy, Summarize, TrimOldest
+from assembler.policies import Policy, Refuse, Summarize, TrimOldest
+from assembler.policies.policy import is_cutting
+from assembler.pricing import WholePricer
+from assembler.seal import sealed
 from assembler.terms import Terms
 from budgets import Budget, ContextLengthError, Count, Tokens
 
@@ -41,19 +44,38 @@ def fit(draft: Draft, terms: Terms) -> Plan:
 def _decided(draft: Draft, sight: Sight, terms: Terms) -> Plan:
     measured, fixed = measure(draft, sight, terms)
     ledger = Ledger.of(sight, terms.pricer, draft.history.lock, _floor(sight, terms))
+    everything = Plan(draft, terms, sight, measured, fixed, ledger, whole(ledger))
+    if terms.whole is not None:
+        return _sealed(everything, terms.whole)
     if terms.budget is None:
         ledger.since(ledger.first)  # a part that has no price is met here, not when somebody reads the count
-        return Plan(draft, terms, sight, measured, fixed, ledger, whole(ledger))
+        return everything
     room = terms.budget.input_limit - fixed.upper
     if room >= 0 and ledger.fits(room):
-        return Plan(draft, terms, sight, measured, fixed, ledger, whole(ledger))
-    pins = pinned_messages(sight, terms.policies, ledger.memory)
-    if pins:
-        ledger = Ledger.of(sight, terms.pricer, draft.history.lock, ledger.first, pins)
+        return everything
+    ledger = _with_pins(everything)
     kept = _relieved(ledger, terms, max(room, 0))
     if (least := kept.count(ledger)).upper > room:
         raise _overflow(measured, fixed, least, ledger, terms, terms.budget)
     return Plan(draft, terms, sight, measured, fixed, ledger, kept)
+
+
+def _with_pins(plan: Plan) -> Ledger:
+    pins = pinned_messages(plan.sight, plan.terms.policies, plan.ledger.memory)
+    return attrs.evolve(plan.ledger, pins=pins) if pins else plan.ledger
+
+
+def _sealed(everything: Plan, pricer: WholePricer) -> Plan:
+    """The plan where only the count of the whole decides."""
+    terms = everything.terms
+    if terms.budget is None:
+        return attrs.evolve(everything, sealed=pricer.whole(everything.layout))
+    plan = attrs.evolve(everything, ledger=_with_pins(everything))
+    limit = terms.budget.input_limit
+    plan, count = sealed(plan, pricer, limit, lambda room: _relieved(plan.ledger, terms, room))
+    if count.upper > limit:
+        raise _overflow(plan.measured, plan.fixed, plan.conversation, plan.ledger, terms, terms.budget)
+    return plan
 
 
 def _floor(sight: Sight, terms: Terms) -> int:
@@ -68,7 +90,7 @@ def _relieved(ledger: Ledger, terms: Terms, room: Tokens) -> Kept:
     """What the policies leave: one that only cuts is asked once, a ladder climbed, one with a low-water mark lived."""
     policies = terms.willing_policies
     policy = policies[0]
-    if len(policies) == 1 and not isinstance(policy, RewritingPolicy):
+    if len(policies) == 1 and is_cutting(policy):
         cut = verified(policy, policy.cut(ledger, room), ledger)
         return Kept(cut, decisions=(Decision(type(policy).__name__, 0, ((cut.reason, 0),)),))
     low = _low_water(policies)

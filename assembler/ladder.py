@@ -16,6 +16,7 @@ from assembler.ledger import Cut, Ledger
 from assembler.messages import Message
 from assembler.passage import Change, Passage
 from assembler.policies import OverflowPolicy, Policy, RewritingPolicy
+from assembler.policies.policy import is_cutting, is_rewriting
 from assembler.pricing import NOTHING
 from budgets import Count, Tokens
 
@@ -76,9 +77,9 @@ def climbed(ledger: Ledger, policies: Sequence[Policy], room: Tokens, start: Kep
         used = kept.count(ledger).upper
         if used <= room:
             break
-        if isinstance(policy, RewritingPolicy):
+        if is_rewriting(policy):
             kept = _rewritten(ledger, policy, kept, used - room)
-        else:
+        elif is_cutting(policy):
             kept = _cut(ledger, policy, kept, room, used)
     return kept
 

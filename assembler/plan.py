@@ -46,6 +46,8 @@ class Plan:
     fixed: Count
     ledger: Ledger
     what: Kept
+    sealed: Count | None = None
+    """The count of the whole, where the dialect's prices do not add up to it."""
 
     @property
     def first(self) -> int:
@@ -130,13 +132,17 @@ class Plan:
 
     @cached_property
     def conversation(self) -> Count:
-        """What the turns that stay cost."""
-        return self.what.count(self.ledger)
+        """What the turns that stay cost; where only the whole was counted, what the fixed regions leave of it."""
+        turns = self.what.count(self.ledger)
+        if self.sealed is None:
+            return turns
+        rest = self.sealed.tokens - self.fixed.tokens
+        return Count(rest, self.sealed.grade, max(rest, self.sealed.upper - self.fixed.upper))
 
     @cached_property
     def count(self) -> Count:
         """What the request costs: tokens, grade, upper bound."""
-        return self.fixed + self.conversation
+        return self.fixed + self.conversation if self.sealed is None else self.sealed
 
     @cached_property
     def costs(self) -> RegionCosts:

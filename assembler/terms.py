@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
 from assembler.dialects import DIALECTS, Dialect
-from assembler.policies import OverflowPolicy, Policy, Refuse, RewritingPolicy
-from assembler.pricing import Pricer
+from assembler.policies import Policy, Refuse
+from assembler.policies.policy import is_cutting, is_rewriting
+from assembler.pricing import Pricer, WholePricer
 from assembler.strategies import Strategy
 from budgets import Budget, BudgetError, TokenCounter, tiktoken_counter
 
+if TYPE_CHECKING:
+    from assembler.cache import CacheMarks
 
-@attrs.frozen(eq=False)
+
+@attrs.frozen(eq=False, slots=False)
 class Terms:
     """What was asked for once and holds for every build. `pricer` follows from the rest."""
 
@@ -23,6 +28,17 @@ class Terms:
     policies: tuple[Policy, ...]
     strategy: Strategy
     pricer: Pricer = attrs.field(repr=False)
+    cache_marks: CacheMarks | None = None
+
+    @cached_property
+    def whole(self) -> WholePricer | None:
+        """The pricer, where its parts do not add up and only the count of a whole request decides."""
+        return self.pricer if isinstance(self.pricer, WholePricer) else None
+
+    @cached_property
+    def willing_policies(self) -> tuple[Policy, ...]:
+        """The policies that may let something give way; `Refuse` alone where there is none."""
+        return tuple(policy for policy in self.policies if not isinstance(policy, Refuse)) or self.policies[:1]
 
     @classmethod
     def of(
@@ -31,25 +47,22 @@ class Terms:
         dialect: Dialect | None,
         on_overflow: Policy | Iterable[Policy],
         strategy: Strategy,
+        cache_marks: CacheMarks | None = None,
     ) -> Terms:
         """Terms from what the caller passed. Raises `BudgetError` for what is no budget and no policy."""
         if budget is not None and not isinstance(cast(object, budget), Budget):
             raise BudgetError(f"budget: expected a Budget, got {type(budget).__name__}; pass Budget(context_window=…)")
         spoken = dialect if dialect is not None else _dialect_for(budget)
         model = budget.model if budget is not None else None
-        return cls(budget, spoken, _ladder(on_overflow), strategy, spoken.pricer(model, counter_for(budget)))
-
-    @property
-    def willing_policies(self) -> tuple[Policy, ...]:
-        """The policies that may let something give way; `Refuse` alone where there is none."""
-        return tuple(policy for policy in self.policies if not isinstance(policy, Refuse)) or self.policies[:1]
+        pricer = spoken.pricer(model, counter_for(budget))
+        return cls(budget, spoken, _ladder(on_overflow), strategy, pricer, cache_marks)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Terms.of, (self.budget, self.dialect, self.policies, self.strategy)
+        return Terms.of, self.asked()
 
     def asked(self) -> tuple[object, ...]:
         """What the caller asked for: two terms that asked the same build the same."""
-        return (self.budget, self.dialect, self.policies, self.strategy)
+        return (self.budget, self.dialect, self.policies, self.strategy, self.cache_marks)
 
 
 def counter_for(budget: Budget | None) -> TokenCounter:
@@ -61,7 +74,7 @@ def _ladder(on_overflow: Policy | Iterable[Policy]) -> tuple[Policy, ...]:
     given = on_overflow if isinstance(on_overflow, Iterable) else (on_overflow,)
     rungs = tuple(given)
     for rung in rungs:
-        if isinstance(rung, type) or not isinstance(rung, OverflowPolicy | RewritingPolicy):
+        if isinstance(rung, type) or not (is_cutting(rung) or is_rewriting(rung)):
             raise BudgetError(
                 f"on_overflow: expected a policy such as Refuse() or TrimOldest(), got {_named(rung)}; "
                 "a policy has a method cut(ledger, room) or rewrites(passage)"

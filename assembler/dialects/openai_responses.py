@@ -12,6 +12,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.dialects.dialect import Opening
+from assembler.dialects.hosted import hosted_pricer
 from assembler.dialects.openai_pricing import (
     Family,
     family_of,
@@ -27,7 +28,7 @@ from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.layout import Layout
 from assembler.messages import Call, Media, Message, Opaque, Part, Result, Thinking, read_message
 from assembler.messages.responses import joined, sendable
-from assembler.pricing import NOTHING, FixedPrices, Piece, price_pieces
+from assembler.pricing import NOTHING, FixedPrices, Piece, Pricer, price_pieces
 from assembler.tools import Tool, read_tools
 from assembler.turns import head_length
 from budgets import Count, Grade, TokenCounter, Tokens
@@ -80,9 +81,9 @@ class OpenAIResponses:
             options={key: value for key, value in request.items() if key not in _OWNED},
         )
 
-    def pricer(self, model: str | None, count: TokenCounter) -> OpenAIResponsesPricer:
-        """The price list of the model's family on this API."""
-        return OpenAIResponsesPricer(family_of(model, "responses"), count)
+    def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
+        """The price list of the model's family on this API, or of its host where it is no model of OpenAI."""
+        return hosted_pricer(model, count, "responses") or OpenAIResponsesPricer(family_of(model, "responses"), count)
 
     def notes(self, layout: Layout) -> tuple[str, ...]:
         """How many names and how many parts of another provider's reasoning are left out."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, TypeAlias, TypeGuard
 
 from assembler.ledger import Cut, Ledger
 from assembler.passage import Change, Passage
 from budgets import Tokens
 
 
-@runtime_checkable
 class OverflowPolicy(Protocol):
     """Decides what gives way when the conversation costs more than its room.
 
@@ -24,7 +23,6 @@ class OverflowPolicy(Protocol):
         ...
 
 
-@runtime_checkable
 class RewritingPolicy(Protocol):
     """Proposes what may give way inside the turns that stay: a shorter message for a longer one, or a step dropped.
 
@@ -39,3 +37,13 @@ class RewritingPolicy(Protocol):
 
 Policy: TypeAlias = OverflowPolicy | RewritingPolicy
 """What `on_overflow` takes, alone or several in order."""
+
+
+def is_rewriting(policy: object) -> TypeGuard[RewritingPolicy]:
+    """Whether a policy proposes changes inside turns. (`isinstance` of a protocol costs more than a whole cut.)"""
+    return hasattr(policy, "rewrites")
+
+
+def is_cutting(policy: object) -> TypeGuard[OverflowPolicy]:
+    """Whether a policy cuts whole turns."""
+    return hasattr(policy, "cut") and not is_rewriting(policy)
