@@ -1,0 +1,189 @@
+"""A summary stands for what was dropped, is asked for once, and may be refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from assembler import Assembler
+from assembler.dialects import plain
+from assembler.policies import Refuse, Summarize, TrimOldest
+from assembler.policies.summarize import HEADING
+from budgets import Budget, BudgetError, ContextLengthError
+
+from . import by_hand
+from .build import assembler_of, check, sent
+from .by_hand import History, Message
+from .drawn import any_session
+
+
+class Writer:
+    """A summarizer that remembers what it was given and writes texts of a given length."""
+
+    def __init__(self, length: int = 5) -> None:
+        self.length = length
+        self.calls: list[tuple[list[Any], str | None, int]] = []
+
+    def __call__(self, dropped: Sequence[Any], previous: str | None, max_tokens: int) -> str:
+        self.calls.append((list(dropped), previous, max_tokens))
+        return f"{len(self.calls) % 10}" + "s" * (self.length - 1)
+
+
+def talk(turns: int, size: int = 20) -> History:
+    return [{"role": "user", "content": f"{turn:02}" + "x" * (size - 2)} for turn in range(turns)]
+
+
+def ids(messages: Sequence[object]) -> list[int]:
+    return [id(message) for message in messages]
+
+
+@given(any_session, st.integers(1, 3), st.integers(1, 40), st.data())
+def test_it_gets_exactly_what_goes_and_stands_for_it_only_where_it_is_smaller(
+    history: History, keep: int, length: int, data: st.DataObject
+) -> None:
+    whole = by_hand.cost(history)
+    limit = max(whole - data.draw(st.integers(1, whole)), 1)
+    assume(limit < whole)
+    writer = Writer(length)
+    turns = by_hand.turns_of(history)
+    pinned = [by_hand.is_pinned(turn, lambda message: message.get("pinned") is True) for turn in turns]
+    old = len(turns) - keep
+    dropped = by_hand.flat([turn for at, turn in enumerate(turns) if at < old and not pinned[at]])
+    kept = by_hand.flat([turn for at, turn in enumerate(turns) if at >= old or pinned[at]])
+    room = limit - by_hand.cost(kept) - len(HEADING)
+    assembler = assembler_of(history, limit, Summarize(writer, keep))
+    fits = old > 0 and room > 0 and length <= room and len(HEADING) + length < by_hand.cost(dropped)
+    try:
+        context = assembler.build()
+    except ContextLengthError:
+        assert not fits
+        return
+    assert fits
+    assert [(ids(given), before, most) for given, before, most in writer.calls] == [(ids(dropped), None, room)]
+    check(context, history, limit)
+    summary = {"role": "user", "content": HEADING + writer(dropped, None, room).replace("2", "1", 1)}
+    assert sent(context) == [summary, *by_hand.public(kept)]
+
+
+@given(st.integers(1, 3), st.integers(5, 80), st.integers(3, 25))
+def test_a_growing_session_asks_only_at_overflow_and_hands_the_last_summary_on(
+    keep: int, spare: int, turns: int
+) -> None:
+    writer, limit = Writer(), 20 * keep + len(HEADING) + spare
+    history = talk(turns)
+    assembler = Assembler(Budget(limit, counter=len), dialect=plain, on_overflow=Summarize(writer, keep))
+    summary: tuple[int, str] | None = None
+    for stop, message in enumerate(history, 1):
+        asked = len(writer.calls)
+        assembler.add_message(message)
+        start, text = summary or (0, "")
+        size = by_hand.cost(history[start:stop]) + (len(HEADING) + len(text) if summary else 0)
+        context = assembler.build()
+        again = assembler.fork().build()
+        assert again.request() == context.request()
+        if size <= limit:
+            assert len(writer.calls) == asked
+        else:
+            given_, before, most = writer.calls[-1]
+            assert len(writer.calls) == asked + 1
+            assert ids(given_) == ids(history[start : stop - keep])
+            assert before == (text if summary else None)
+            assert most == spare
+            summary = (stop - keep, context.request()["messages"][0]["content"].removeprefix(HEADING))
+        start, text = summary or (0, "")
+        said = [{"role": "user", "content": HEADING + text}] if summary else []
+        assert sent(context) == [*said, *history[start:stop]]
+
+
+class Silent:
+    """Summarizers that do not do their work."""
+
+    @staticmethod
+    def raises(dropped: Any, previous: Any, max_tokens: int) -> str:
+        raise RuntimeError("the model is away, and this text is private")
+
+    @staticmethod
+    def says_nothing(dropped: Any, previous: Any, max_tokens: int) -> str:
+        return " \n"
+
+    @staticmethod
+    def says_none(dropped: Any, previous: Any, max_tokens: int) -> Any:
+        return None
+
+    @staticmethod
+    def says_too_much(dropped: Any, previous: Any, max_tokens: int) -> str:
+        return "s" * (max_tokens + 1)
+
+
+FAULTS = [
+    (Silent.raises, "the summarizer raised RuntimeError"),
+    (Silent.says_nothing, "the summarizer returned no text"),
+    (Silent.says_none, "the summarizer returned no text"),
+    (Silent.says_too_much, "a summary was refused"),
+]
+
+
+@pytest.mark.parametrize(("summarizer", "reason"), FAULTS)
+def test_a_summary_that_fails_is_reported_and_the_ladder_goes_on(summarizer: Any, reason: str) -> None:
+    history = talk(8)
+    context = assembler_of(history, 100, [Summarize(summarizer, 2), TrimOldest()]).build()
+    assert sent(context) == history[3:]
+    assert f"Summarize: {reason}" in str(context.report)
+    assert "private" not in str(context.report)
+
+
+@pytest.mark.parametrize(("summarizer", "reason"), FAULTS)
+def test_a_summary_that_fails_leaves_the_one_before_in_its_place(summarizer: Any, reason: str) -> None:
+    history, writers = talk(8), [Writer()]
+
+    def changing(dropped: Any, previous: Any, max_tokens: int) -> Any:
+        return writers[0](dropped, previous, max_tokens)
+
+    assembler = assembler_of(history[:6], 119, [Summarize(changing, 2), TrimOldest()])
+    first = sent(assembler.build())
+    assert first[0]["content"] == HEADING + "1ssss"
+    writers[0] = summarizer
+    context = assembler.add_message(history[6]).add_message(history[7]).build()
+    assert sent(context) == [first[0], *history[5:]]
+
+
+def test_pins_are_never_summarised() -> None:
+    writer, history = Writer(), talk(8)
+    history[1]["pinned"] = True
+    context = assembler_of(history, 119, Summarize(writer, 2)).build()
+    assert ids(writer.calls[0][0]) == ids([history[0], *history[2:6]])
+    assert sent(context)[1:] == by_hand.public([history[1], *history[6:]])
+
+
+def test_nothing_is_asked_while_everything_fits() -> None:
+    writer = Writer()
+    assembler_of(talk(5), 100, Summarize(writer)).build()
+    assert not writer.calls
+
+
+def test_two_assemblers_with_one_summarizer_do_not_share_summaries() -> None:
+    policy = Summarize(Writer(), 1)
+    one = assembler_of(talk(8), 100, policy).build()
+    other = assembler_of([{"role": "user", "content": "y" * 30}, *talk(7)], 100, policy).build()
+    assert sent(one)[0]["content"] != sent(other)[0]["content"]
+
+
+def test_keeping_too_many_turns_is_said_with_the_smallest_that_would_do() -> None:
+    with pytest.raises(ContextLengthError) as raised:
+        assembler_of(talk(5), 99, [Summarize(Writer(), 5), Refuse()]).build()
+    assert raised.value.required == 100
+
+
+@pytest.mark.parametrize("bad", [0, -1, 0.5, True, None])
+def test_a_number_that_is_none_is_refused_at_once(bad: Any) -> None:
+    with pytest.raises(BudgetError, match="Summarize"):
+        Summarize(Writer(), bad)
+
+
+def test_its_message_is_the_users_so_that_any_api_can_begin_with_it() -> None:
+    message: Message = sent(assembler_of(talk(8), 100, Summarize(Writer(), 1)).build())[0]
+    assert message["role"] == "user"
