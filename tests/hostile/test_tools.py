@@ -1,0 +1,120 @@
+"""Tools that lie, collide or cannot be sent (area A6)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from assembler import Assembler, ToolError, count_request
+from assembler.dialects import anthropic, gemini, mistral, openai_chat, openai_responses, plain
+from budgets import Budget
+from tests.hostile.case_file import Case, cases
+from tests.hostile.test_control_tokens import leaves
+
+UNSENDABLE: dict[str, Any] = {
+    "nan": float("nan"),
+    "inf": float("-inf"),
+    "set": {1},
+    "bytes": b"x",
+    "int-key": {1: 2},
+    "surrogate": "\ud800",
+    "object": object(),
+}
+
+
+def tool(default: object) -> dict[str, Any]:
+    return {"name": "f", "parameters": {"type": "object", "properties": {"x": {"default": default}}}}
+
+
+@cases("test_tools", having="tools")
+def test_names_that_no_api_takes_are_refused_and_the_rest_keeps_its_order(case: Case) -> None:
+    tools = case["input"]["tools"]
+    assembler = Assembler().add_capability([{"name": "first"}])
+    if not case["expect"].startswith("ToolError"):
+        request = assembler.add_capability(tools).build().request()
+        assert [each["name"] for each in request["tools"]] == [each["name"] for each in tools]
+        return
+    with pytest.raises(ToolError) as caught:
+        assembler.add_capability(tools)
+    assert caught.value.tool == tools[0]["name"]
+    assert "tools[0]" in str(caught.value)
+    if len(tools) > 1:
+        assert "tools[1]" in str(caught.value)
+    assert assembler.build().tool_classes == [{"name": "first"}]
+
+
+@cases("test_tools", having="schema")
+def test_what_json_cannot_carry_is_refused_by_place(case: Case) -> None:
+    for wrapped in (tool, lambda bad: {"type": "function", "function": tool(bad)}):
+        with pytest.raises(ToolError, match=r"parameters\.properties\.x\.default"):
+            Assembler().add_capability([wrapped(UNSENDABLE[case["input"]["schema"]])])
+
+
+@cases("test_tools", having="description")
+def test_a_poisoned_description_is_counted_and_never_edited(case: Case) -> None:
+    text = case["input"]["description"]
+    for dialect in (openai_chat, openai_responses, anthropic, gemini, mistral, plain):
+        asked = Assembler(dialect=dialect).add_messages([("user", "x")])
+        bare, poisoned = (
+            Assembler(dialect=dialect)
+            .add_capability([{"name": "f", "description": said}])
+            .add_messages([("user", "x")])
+            for said in ("d", text)
+        )
+        assert poisoned.costs().capability > bare.costs().capability + 10
+        assert text in leaves(poisoned.build().request())
+
+
+def test_a_set_of_tools_has_no_order_and_is_refused() -> None:
+    def one() -> None: ...
+
+    def two() -> None: ...
+
+    with pytest.raises(ToolError, match="order"):
+        Assembler().add_capability({one, two})
+
+
+def test_the_same_tools_are_the_same_bytes_under_any_hash_seed() -> None:
+    program = (
+        "import hashlib, json, typing\n"
+        "from assembler import Assembler\n"
+        "from assembler.dialects import openai_chat\n"
+        "def pick(kinds: typing.Literal['b', 'a'], many: set[str] = {'x', 'y', 'z'}) -> None: 'Pick.'\n"
+        "a = Assembler(dialect=openai_chat).add_capability([pick, {'name': 'b', 'parameters': {'required': ['q']}}])\n"
+        "a.add_knowledge('k', type='t', source='s').add_messages([('user', 'x')])\n"
+        "print(hashlib.sha256(json.dumps(a.build().request()).encode()).hexdigest(), a.build().prefix_hash)\n"
+    )
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", program], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+        ).stdout
+        for seed in ("0", "1", "2")
+    }
+    assert len(printed) == 1
+
+
+def nested() -> dict[str, Any]:
+    return {"type": "function", "function": {"name": "f", "description": "short", "parameters": {"type": "object"}}}
+
+
+@pytest.mark.xfail(strict=True, reason="nested definitions are emitted from the caller's object")
+def test_a_definition_changed_after_it_was_added_is_sent_as_it_was_priced() -> None:
+    definition = nested()
+    assembler = Assembler(Budget(60, model="gpt-4o")).add_capability([definition]).add_messages([("user", "x")])
+    definition["function"]["description"] = "longer than the whole window " * 20
+    context = assembler.build()
+    sent = count_request(context.request(), dialect=openai_chat, model="gpt-4o")
+    assert sent.upper == context.count.upper <= 60
+
+
+@pytest.mark.xfail(strict=True, reason="a nested OpenAI definition goes out with the caller's own mapping types")
+def test_a_definition_of_other_mappings_goes_out_as_plain_dicts() -> None:
+    definition = nested()
+    definition["function"]["parameters"] = MappingProxyType({"type": "object"})
+    context = Assembler(dialect=openai_chat).add_capability([definition]).add_messages([("user", "x")]).build()
+    json.dumps(context.request())
