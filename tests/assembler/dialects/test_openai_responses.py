@@ -237,8 +237,8 @@ def test_calls_without_ids_get_ids_of_their_own() -> None:
 
 
 def test_a_tool_of_another_api_says_that_it_is_not_strict() -> None:
-    nothing = {"name": "now", "input_schema": {"type": "object", "properties": {}}}
-    strict = {"type": "function", "function": {"name": "exact", "strict": True, "parameters": {"properties": {}}}}
+    nothing: dict[str, Any] = {"name": "now", "input_schema": {"type": "object", "properties": {}}}
+    strict: dict[str, Any] = {"type": "function", "function": {"name": "exact", "strict": True, "parameters": {"properties": {}}}}
     tools = openai_responses.emit(layout_of([{"role": "user", "content": "q"}], None, [CHAT_TOOL, nothing, strict]))
     assert [tool["strict"] for tool in tools["tools"]] == [False, False, True]
     assert all(tool["parameters"]["type"] == "object" for tool in tools["tools"])
@@ -331,14 +331,14 @@ def test_pictures_and_files_of_chat_are_respelled() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        {"role": "user", "content": [{"type": "input_audio", "input_audio": {}}]},
-        {"role": "user", "content": [{"type": "cachePoint"}]},
-        {"role": "assistant", "content": [{"type": "image", "source": {}}]},
-    ],
-)
+UNCARRIED: list[Item] = [
+    {"role": "user", "content": [{"type": "input_audio", "input_audio": {}}]},
+    {"role": "user", "content": [{"type": "cachePoint"}]},
+    {"role": "assistant", "content": [{"type": "image", "source": {}}]},
+]
+
+
+@pytest.mark.parametrize("message", UNCARRIED)
 def test_what_cannot_be_carried_is_named(message: Item) -> None:
     with pytest.raises(UnsupportedContentError) as refused:
         openai_responses.emit(layout_of([message]))

@@ -1,0 +1,159 @@
+"""One Hugging Face tokenizer, copied, as an engine that renders and counts. Knows ids and texts; decides nothing.
+
+The copy is private: what the caller or another thread does to the original changes no count, and every call uses the
+same settings, which the engine underneath needs (tokenizers 0.23.3: calls with different settings disturb each other
+silently; measured, read 2026-11). Templates are code of the model's maker and are run by transformers in its sandbox.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias, cast
+
+import attrs
+
+from assembler.errors import ConversationError
+from budgets import TokenCountError, Tokens
+
+Spoken: TypeAlias = dict[str, Any]
+"""A message as a template takes it."""
+
+
+class ChatTokenizer(Protocol):
+    """What is used of a tokenizer; any of transformers with a chat template has it."""
+
+    chat_template: Any
+
+    def apply_chat_template(self, conversation: Any, *, tools: Any, add_generation_prompt: bool, tokenize: bool) -> Any:
+        """The rendered text, or its ids."""
+        ...
+
+    def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
+        """The ids of a text alone."""
+        ...
+
+
+@attrs.frozen(eq=False, repr=False)
+class Renderer:
+    """Renders a conversation into text and ids. Equal input, equal ids, unless the template itself reads the clock."""
+
+    name: str
+    source: str
+    """The text of the template, or of all of them."""
+    control: frozenset[int]
+    """The ids that give a prompt its structure; no text of a message may bring one about."""
+    words: frozenset[str]
+    """The words that the template may ask a message for, or compare one with. None of them is a control token."""
+    _tokenizer: Any
+    _variables: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, tokenizer: ChatTokenizer, variables: Mapping[str, Any]) -> Renderer:
+        """The renderer of a copy. Raises `TokenCountError` for what has no template or cannot be copied."""
+        name = f"chat_template:{getattr(tokenizer, 'name_or_path', None) or type(tokenizer).__name__}"
+        source = _source(getattr(tokenizer, "chat_template", None))
+        if not source:
+            raise TokenCountError(name, "has no chat template: set tokenizer.chat_template, or choose another dialect")
+        try:
+            own: Any = copy.deepcopy(tokenizer)
+        except Exception as failure:
+            raise TokenCountError(name, f"cannot be copied: {type(failure).__name__}") from failure
+        renderer = cls(name, source, _control_ids(own, source), frozenset(), own, dict(variables))
+        harmless = (word for word in _words(source) if not renderer.structure(renderer.encoded(word)))
+        return attrs.evolve(renderer, words=frozenset(harmless))
+
+    def text(self, messages: Sequence[Spoken], tools: Sequence[Spoken]) -> str:
+        """The prompt, with the words that open the answer. Raises `ConversationError` where the template refuses."""
+        return cast(str, self._applied(messages, tools, tokenize=False))
+
+    def ids(self, messages: Sequence[Spoken], tools: Sequence[Spoken]) -> list[int]:
+        """The prompt's ids: one render, one encoding, with the special tokens that the template writes and no more."""
+        found: object = self._applied(messages, tools, tokenize=True)
+        # transformers 5 wraps the ids in a BatchEncoding, transformers 4 does not.
+        listed: object = cast("Mapping[str, object]", found)["input_ids"] if isinstance(found, Mapping) else found
+        return list(cast("Iterable[int]", listed))
+
+    def structure(self, ids: Iterable[int]) -> list[int]:
+        """The control ids among `ids`, in order."""
+        return [token for token in ids if token in self.control]
+
+    def count(self, text: str) -> Tokens:
+        """Tokens of a text alone. Text that looks like a control token counts as one: an estimate."""
+        return len(self.encoded(text))
+
+    def encoded(self, text: str) -> list[int]:
+        """The ids of a text alone. Raises `TokenCountError` if the engine fails."""
+        try:
+            return list(self._tokenizer.encode(text, add_special_tokens=False))
+        except Exception as failure:
+            raise TokenCountError(self.name, f"failed: {type(failure).__name__}") from failure
+
+    def control_spans(self, text: str) -> list[tuple[int, int]]:
+        """Where in a text alone control tokens stand. Only a fast tokenizer can tell; of others, nowhere."""
+        if not getattr(self._tokenizer, "is_fast", False) or not self.structure(self.encoded(text)):
+            return []
+        found = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+        pairs = zip(found["input_ids"], found["offset_mapping"], strict=True)
+        return [(int(start), int(stop)) for token, (start, stop) in pairs if token in self.control]
+
+    def _applied(self, messages: Sequence[Spoken], tools: Sequence[Spoken], *, tokenize: bool) -> Any:
+        try:
+            return self._tokenizer.apply_chat_template(
+                list(messages),
+                tools=list(tools) or None,
+                add_generation_prompt=True,
+                tokenize=tokenize,
+                **self._variables,
+            )
+        except Exception as failure:
+            raise self._refused(failure) from None  # its text may quote a message
+
+    def _refused(self, failure: Exception) -> ConversationError:
+        """The template's objection in its own words where they stand in the template, else the kind of failure."""
+        said = str(failure)
+        reason = f"it says {said!r}" if said and said in self.source else type(failure).__name__
+        return ConversationError(
+            f"the chat template refuses this conversation: {reason}; change the roles, the calls or the template"
+        )
+
+
+def _source(template: object) -> str:
+    if isinstance(template, Mapping):
+        return "\n".join(str(text) for text in cast("Mapping[str, object]", template).values())
+    return template if isinstance(template, str) else ""
+
+
+def _control_ids(tokenizer: Any, source: str) -> frozenset[int]:
+    """Every special token but the unknown one, and every other added token that the template writes.
+
+    transformers 5.23 infers `chat_control_tokens` in the same way (read 2026-11).
+    """
+    named = cast("Sequence[int]", getattr(tokenizer, "all_special_ids", ()))
+    added = cast("Mapping[int, Any]", getattr(tokenizer, "added_tokens_decoder", {}))
+    written = (
+        token
+        for token, entry in added.items()
+        if getattr(entry, "special", False) or (str(entry).strip() and str(entry) in source)
+    )
+    return frozenset({*named, *written} - {getattr(tokenizer, "unk_token_id", None)})
+
+
+_QUOTED = re.compile(r"""['"]([A-Za-z_$][\w$-]*)['"]|\.\s*([A-Za-z_]\w*)""")
+
+
+# JSON Schema and the messages' own keys.
+_FIXED = frozenset(
+    [
+        *("role", "content", "name", "tool_calls", "tool_call_id", "id", "type", "function", "arguments", "text"),
+        *("reasoning_content", "index", "system", "developer", "user", "assistant", "tool"),
+        *("description", "parameters", "properties", "required", "items", "enum", "default", "title", "format"),
+        *("anyOf", "oneOf", "allOf", "const", "pattern", "additionalProperties", "strict", "minimum", "maximum"),
+        *("$defs", "$ref", "object", "string", "number", "integer", "boolean", "null", "array"),
+    ]
+)
+
+
+def _words(source: str) -> frozenset[str]:
+    return _FIXED.union(word for pair in _QUOTED.findall(source) for word in pair if word)
