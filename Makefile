@@ -1,6 +1,6 @@
 # The two commands of the README are `make demo` and `make test`; each sets up what it needs. Re-runs are fast.
 .DEFAULT_GOAL := help
-.PHONY: help demo test check types lint tests wheel bench clean
+.PHONY: help demo demo-rag test check types lint tests wheel bench clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -10,6 +10,7 @@ CODE := assembler budgets tests examples
 
 help:
 	@echo "make demo    assemble the support case of examples/ and print its report"
+	@echo "make demo-rag  answer questions over Python's own documentation, and check the citations"
 	@echo "make test    everything that must hold: check, then the test suite with coverage"
 	@echo "make check   ruff, pyright strict, mypy --strict"
 	@echo "make bench   the benchmarks of tests/benchmarks/"
@@ -25,6 +26,9 @@ $(READY): pyproject.toml
 
 demo: $(READY)
 	@$(BIN)/assemble build examples/support_bot.yaml
+
+demo-rag: $(READY)
+	@$(BIN)/python examples/rag.py
 
 test: check tests
 
@@ -44,6 +48,7 @@ types: $(READY)
 bench: $(READY)
 	$(BIN)/python tests/benchmarks/startup.py
 	$(BIN)/python tests/benchmarks/session.py
+	$(BIN)/python tests/benchmarks/rag.py
 
 wheel: $(READY)
 	$(BIN)/python -m hatchling build -t wheel

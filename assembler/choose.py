@@ -122,9 +122,13 @@ class Chosen:
         """The text of the newest question."""
         return self._choice.text
 
-    def price(self, piece: Piece) -> Tokens:
-        """What a piece costs on its own, at most."""
-        return self._count(piece).upper
+    def price(self, pieces: Sequence[Piece]) -> list[Tokens]:
+        """What each piece costs on its own, at most."""
+        unknown = [piece for piece in pieces if piece.text not in self._alone]
+        if unknown and self._additive:  # then a system text of them is priced piece by piece, and in one call
+            counts = self._pricer.fixed(unknown, (), ()).pieces
+            self._alone.update(zip([piece.text for piece in unknown], counts, strict=True))
+        return [self._count(piece).upper for piece in pieces]
 
     def left(self, rendered: Rendered) -> Tokens | None:
         """What is left of the room, below 0 for too much."""

@@ -44,8 +44,8 @@ class _SourcesAlone:
     count: TokenCounter
     question: str | None = None
 
-    def price(self, piece: Piece) -> Tokens:
-        return self.count(piece.text)
+    def price(self, pieces: Sequence[Piece]) -> list[Tokens]:
+        return [self.count(piece.text) for piece in pieces]
 
     def left(self, rendered: Rendered) -> Tokens:
         texts = [piece.text for piece in rendered.pieces if piece.name not in FRAME]

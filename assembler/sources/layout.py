@@ -18,7 +18,7 @@ from assembler.sources.source import of
 
 # A line of a text that a reader could take for one of ours: a source's heading, or the rule between two sources.
 _OURS = re.compile(
-    r"(?:^|(?<=[\r\x0b\x0c\x85\u2028\u2029]))(?=[ \t]*\\*(?:\[[ \t]*source\b|-{3,}[ \t]*$))",
+    r"(?:^|(?<=[\r\x0b\x0c\x85\u2028\u2029]))(?=[ \t]*\\*(?:\[[ \t]*source\b|-{3}[ \t]*$))",
     re.IGNORECASE | re.MULTILINE,
 )
 _TEXT_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
@@ -107,4 +107,7 @@ def section_trail(document: Document) -> list[str]:
 
 
 def _line(value: object) -> str:
-    return "" if value is None else _BLANKS.sub(" ", str(value)).strip()
+    if value is None:
+        return ""
+    text = str(value)
+    return text if text.isalnum() else _BLANKS.sub(" ", text).strip()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import TypeVar
 
-from assembler.sources.source import Source, by_score, of
+from assembler.sources.source import Source, of
 
 _T = TypeVar("_T")
 
@@ -28,8 +29,9 @@ def edges_first(ranked: Sequence[_T]) -> list[_T]:
 def ordered(sources: Sequence[Source], order: Order) -> list[Source]:
     """The sources in reading order; equal scores in the order given. O(n log n)."""
     if order is Order.GIVEN:
-        return sorted(sources, key=lambda source: source.place)
-    ranked = sorted(sources, key=by_score)
+        return sorted(sources, key=attrgetter("place"))
+    ranked = sorted(sources, key=attrgetter("place"))
+    ranked.sort(key=attrgetter("score"), reverse=True)  # stable, backwards too: equal scores keep their places' order
     if order is Order.SCORE:
         return ranked
     if order is Order.EDGES_FIRST:

@@ -45,28 +45,28 @@ def ranked_sources(documents: Sequence[Document], reliability: Reliability) -> l
         Source(document, place, _weighted(document, plain, reliability, place))
         for place, document in enumerate(documents)
     ]
-    found.sort(key=by_score)
+    found.sort(key=lambda source: -source.score)  # stable: equal scores stay in the order given
     return found
 
 
-def by_score(source: Source) -> tuple[float, int]:
-    """The key that sorts sources best first, equal scores in the order given."""
-    return -source.score, source.place
-
-
 def _weighted(document: Document, plain: float, reliability: Reliability, place: int) -> float:
-    score = plain if document.score is None else _finite(document.score, f"score of document {place}")
+    score = plain if document.score is None else _finite(document.score, "score", place)
+    if not reliability:
+        return score
     weight = reliability(document) if callable(reliability) else reliability.get(document.source or "", 1.0)
-    if _finite(weight, f"reliability of document {place}") < 0:
+    if _finite(weight, "reliability", place) < 0:
         raise PromptError(f"reliability of document {place} is below 0; use 0 to rank it last")
     return score * weight
 
 
-def _finite(value: object, name: str) -> float:
+def _finite(value: object, name: str, place: int) -> float:
+    if type(value) is float and -math.inf < value < math.inf:
+        return value
     try:
         number = math.nan if isinstance(value, bool | str) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        raise PromptError(f"{name} is no finite number ({type(value).__name__}); leave it out where there is none")
+        shown = type(value).__name__
+        raise PromptError(f"{name} of document {place} is no finite number ({shown}); leave it out where there is none")
     return number

@@ -84,7 +84,7 @@ class CitedSources:
     def choose(self, regions: Regions, space: Space) -> Rendered:
         """The sources that fit, laid out. O(n log n) beside counting, duplicates and the selection's own cost."""
         sources, repeats = self._distinct(ranked_sources(regions.documents, self.reliability))
-        candidates = [self._candidate(source, space) for source in sources]
+        candidates = self._candidates(sources, space)
         allowed = list(range(len(sources))) if self.per_document is None else capped(candidates, self.per_document)
         room = self._room(regions, space)
         if room is None:
@@ -111,13 +111,16 @@ class CitedSources:
         left = space.left(self._placed(regions, [], space, framed=True))
         return left if self.max_tokens is None else self.max_tokens if left is None else min(left, self.max_tokens)
 
-    def _candidate(self, source: Source, space: Space) -> Candidate:
-        body = self.layout.body(source.document)
-        cost = space.price(Piece("knowledge", "source", body))
-        return Candidate(cost, source.score, source.origin, source.document.embedding)
+    def _candidates(self, sources: Sequence[Source], space: Space) -> list[Candidate]:
+        body = self.layout.body
+        costs = space.price([Piece("knowledge", "source", body(source.document)) for source in sources])
+        return [
+            Candidate(cost, source.score, source.origin, source.document.embedding)
+            for cost, source in zip(costs, sources, strict=True)
+        ]
 
     def _heading(self, number: int, space: Space) -> Tokens:
-        return space.price(Piece("knowledge", "source", self.layout.heading(number)))
+        return space.price([Piece("knowledge", "source", self.layout.heading(number))])[0]
 
     def _fitted(self, regions: Regions, shelf: _Shelf, room: Tokens, space: Space) -> tuple[list[int], Rendered]:
         """The choice, and its layout. Where the whole costs more than its pieces promised, the most room that does."""
@@ -155,7 +158,7 @@ class CitedSources:
             text = checked_text(compress(document.text), field="compressed text")
             metadata = {**(document.metadata or {}), COMPRESSED: True}
             shorter = attrs.evolve(sources[at], document=attrs.evolve(document, text=text, metadata=metadata))
-            candidate = self._candidate(shorter, space)
+            candidate = self._candidates([shorter], space)[0]
             if candidate.cost < candidates[at].cost:
                 sources[at], candidates[at] = shorter, candidate
         return attrs.evolve(shelf, sources=sources, candidates=candidates)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import attrs
@@ -81,8 +82,8 @@ class Space(Protocol):
         """The text of the newest question; None where there is none that text can be put around."""
         ...
 
-    def price(self, piece: Piece) -> Tokens:
-        """What a piece costs on its own, at most. Each text is counted once."""
+    def price(self, pieces: Sequence[Piece]) -> list[Tokens]:
+        """What each piece costs on its own, at most. Each text is counted once."""
         ...
 
     def left(self, rendered: Rendered) -> Tokens | None:

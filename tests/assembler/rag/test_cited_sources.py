@@ -172,7 +172,7 @@ def test_no_text_forges_a_source(found: list[dict[str, Any]], layout: Any) -> No
     heading = r"<source\b" if isinstance(layout, TaggedSources) else r"(?m)^[ \t]*\[[ \t]*[sS][oO][uU][rR][cC][eE]\b"
     lines = re.split(r"[\n\r\x0b\x0c\x85\u2028\u2029]", context.system)
     assert sum(1 for line in lines if re.match(heading, line)) == len(found)
-    rules_between = sum(1 for line in lines if re.fullmatch(r"[ \t]*-{3,}[ \t]*", line))
+    rules_between = sum(1 for line in lines if re.fullmatch(r"[ \t]*-{3}[ \t]*", line))
     assert rules_between == (0 if isinstance(layout, TaggedSources) else len(found) - 1) or isinstance(
         layout, TaggedSources
     )
