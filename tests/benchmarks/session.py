@@ -1,24 +1,32 @@
 """An agent session of 300 turns in a 16k window: what assembling costs, and how much of each prompt a cache can serve.
 
-    python tests/benchmarks/session.py [--low-water 0.5] [--peers]
+    python tests/benchmarks/session.py [--low-water 0.5] [--rounds 7] [--peers] [--report]
 
 The session is made of the standard library's own sources: questions, tool calls and file excerpts as results. Each
 model call is one build and one request. Figures are ratios of CPU time within this one run: `tokenise once` is the
-bare encoder over every text of the session, each exactly once. The referee that counts overflows and broken pairs
-reads the emitted request and shares no code with the library but the vocabulary.
+bare encoder over every text of the session, each exactly once. A round measures everything once, one after the other,
+so that a busy machine slows all of it; the figure is the median of the rounds' ratios. The referee that counts tokens,
+overflows and broken pairs reads the emitted request and shares no code with the library but the vocabulary.
+
+`--peers` lets langchain-core's trim_messages (where it is installed) live the same session, which takes minutes.
+`--report` prints the report of the last build.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import random
 import statistics
 import sysconfig
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+import tiktoken
 
 from assembler import Assembler, TrimOldest
 from assembler.dialects import openai_chat
@@ -90,7 +98,7 @@ def call(draw: random.Random, call_id: str, files: list[tuple[str, str]]) -> dic
     return {"id": call_id, "type": "function", "function": {"name": tool, "arguments": arguments}}
 
 
-def texts(messages: list[Message]) -> Iterator[str]:
+def texts(messages: Iterable[Message]) -> Iterator[str]:
     for message in messages:
         if message.get("content"):
             yield message["content"]
@@ -100,38 +108,65 @@ def texts(messages: list[Message]) -> Iterator[str]:
 
 
 def cpu(work: Callable[[], object]) -> float:
+    """CPU seconds of `work`, with no garbage of others to collect."""
+    gc.collect()
     start = time.process_time()
     work()
     return time.process_time() - start
 
 
-class Referee:
-    """Counts and checks what is emitted, by its own arithmetic: 3 a message, 1 a role, 3 to prime the reply."""
+def tool_tokens(tools: Sequence[dict[str, Any]], count: Callable[[str], int]) -> int:
+    """Definitions as the OpenAI cookbook counts them for gpt-4o (How to count tokens with tiktoken, read 2026-11)."""
+    tokens = 12 if tools else 0
+    for tool in tools:
+        function = tool["function"]
+        tokens += 7 + count(f"{function['name']}:{function['description']}")
+        properties = function["parameters"]["properties"]
+        tokens += 3 if properties else 0
+        for name, schema in properties.items():
+            tokens += 3 + count(f"{name}:{schema['type']}:{schema.get('description', '')}")
+    return tokens
 
-    def __init__(self) -> None:
+
+class Referee:
+    """Counts and checks what is emitted, by its own arithmetic: 3 a message, 1 a role, 3 to prime the reply.
+
+    `window` is what the prompt may use. The cache it plays serves whole blocks of what this request and the one before
+    begin with in common: OpenAI's.
+    """
+
+    def __init__(self, window: int) -> None:
+        self.window = window
         self.count = memoised(tiktoken_counter())
         self.overflows = self.invalid = 0
         self.fills: list[float] = []
+        self.shares: list[float] = []
+        self.cut_at: list[int] = []
         self.prompt = self.outside = 0
         self.before: list[tuple[str, int]] = []
 
-    def judge(self, request: dict[str, Any], tokens: int, limit: int) -> None:
-        self.overflows += tokens > limit
+    def judge(self, request: dict[str, Any]) -> None:
         self.invalid += not self.valid(request["messages"])
-        self.fills.append(tokens / limit)
-        tools = json.dumps(request.get("tools", []))
-        now = [(tools, self.count(tools))]
-        now += [(json.dumps(message), 4 + sum(map(self.count, texts([message])))) for message in request["messages"]]
+        tools = request.get("tools", [])
+        now = [(json.dumps(tools), tool_tokens(tools, self.count))]
+        now += [(json.dumps(message), self.message(message)) for message in request["messages"]]
+        total = 3 + sum(size for _, size in now)
+        self.overflows += total > self.window
+        self.fills.append(total / self.window)
         shared = 0
         for (old, size), (new, _) in zip(self.before, now, strict=False):
             if old != new:
+                self.cut_at.append(len(self.fills) - 1)
                 break
             shared += size
         served = shared // CACHE_STEP * CACHE_STEP if shared >= CACHE_LEAST else 0
-        total = sum(size for _, size in now)
+        self.shares.append(served / total)
         self.prompt += total
         self.outside += total - served
         self.before = now
+
+    def message(self, message: Message) -> int:
+        return 4 + sum(map(self.count, texts([message])))
 
     @staticmethod
     def valid(messages: list[Message]) -> bool:
@@ -148,98 +183,123 @@ class Referee:
         rest = [message for message in messages if message["role"] != "system"]
         return not waiting and bool(rest) and rest[0]["role"] == "user"
 
+    def verdict(self) -> str:
+        return (
+            f"over budget {self.overflows}, invalid {self.invalid}, prefix changed {len(self.cut_at)} x, "
+            f"served by a prefix cache {1 - self.outside / self.prompt:.1%}, outside it {self.outside:,} tokens, "
+            f"mean fill {statistics.mean(self.fills):.1%}"
+        )
 
-def assembler_for(low_water: float | None) -> Assembler:
+
+def assembler_for(on_overflow: Any) -> Assembler:
     # A counter of its own: nothing is remembered from the run before.
     budget = Budget(WINDOW, max_output_tokens=RESERVE, model="gpt-4o", counter=memoised(tiktoken_counter()))
-    policy = TrimOldest(low_water=low_water)
-    assembler = Assembler(budget, dialect=openai_chat, on_overflow=policy)
+    assembler = Assembler(budget, dialect=openai_chat, on_overflow=on_overflow)
     return assembler.add_instruction(INSTRUCTION).add_capability(TOOLS)
 
 
-def lived(arrivals: list[list[Message]], low_water: float | None, read: Callable[[Any], object]) -> None:
+def lived(arrivals: list[list[Message]], on_overflow: Any, read: Callable[[Any, dict[str, Any]], object]) -> None:
     """The session as an agent lives it: each arrival appended, then a build and a request."""
-    assembler = assembler_for(low_water)
+    assembler = assembler_for(on_overflow)
     for messages in arrivals:
         for message in messages:
             assembler.add_message(message)
         context = assembler.build()
-        context.request()
-        read(context)
+        read(context, context.request())
 
 
-def judged(arrivals: list[list[Message]], low_water: float | None) -> Referee:
-    referee = Referee()
-    limit = WINDOW - RESERVE
-    lived(arrivals, low_water, lambda context: referee.judge(context.request(), context.count.tokens, limit))
+def judged(arrivals: list[list[Message]], on_overflow: Any) -> Referee:
+    referee = Referee(WINDOW - RESERVE)
+    lived(arrivals, on_overflow, lambda context, request: referee.judge(request))
     return referee
 
 
-def peers(arrivals: list[list[Message]], once: float) -> None:
-    """langchain-core's trim_messages over the same session, where it is installed."""
+def peer(arrivals: list[list[Message]], counter: Callable[[str], int]) -> tuple[float, Referee]:
+    """CPU seconds of langchain-core's trim_messages over the session, and what the referee says of it.
+
+    Conversion into its messages is not timed. Its counter prices what ours must: text, calls, 4 a message.
+    """
     from langchain_core.messages import convert_to_messages, trim_messages
 
-    count = memoised(tiktoken_counter())
-    bare = tiktoken_counter()
-    for name, counter in (("plain counter", bare), ("memoised counter", count)):
-        referee = Referee()
-        history: list[Message] = []
-        spent = 0.0
-
-        def cost(message: Any, counter: Callable[[str], int] = counter) -> int:
-            calls = sum(counter(json.dumps(one)) for one in getattr(message, "tool_calls", []))
-            return 4 + counter(str(message.content)) + calls
-
-        def tokens(messages: list[Any], cost: Callable[[Any], int] = cost) -> int:
-            return sum(map(cost, messages))
-
-        fixed = bare(INSTRUCTION) + 300
-        for messages in arrivals[: len(arrivals) // 4]:
-            history += messages
-            converted = convert_to_messages(history)
-            start = time.process_time()
-            kept = trim_messages(converted, max_tokens=WINDOW - RESERVE - fixed, token_counter=tokens, start_on="human")
-            spent += time.process_time() - start
-            places = {id(message): place for place, message in enumerate(converted)}
-            emitted = [{"role": "system", "content": INSTRUCTION}, *(history[places[id(m)]] for m in kept)]
-            referee.judge({"messages": emitted, "tools": TOOLS}, fixed + tokens(kept), WINDOW - RESERVE)
-        print(
-            f"langchain-core trim_messages, {name}, first quarter of the session: "
-            f"{spent / (once / 4):.0f} x tokenise-once, outside the cache {referee.outside / referee.prompt:.1%}, "
-            f"invalid {referee.invalid}"
+    def tokens(messages: list[Any]) -> int:
+        return sum(
+            4
+            + counter(str(message.content))
+            + sum(
+                counter(call["name"]) + counter(json.dumps(call["args"])) for call in getattr(message, "tool_calls", ())
+            )
+            for message in messages
         )
+
+    referee = Referee(WINDOW - RESERVE)
+    fixed = 3 + 4 + counter(INSTRUCTION) + tool_tokens(TOOLS, counter)
+    history: list[Message] = []
+    converted: list[Any] = []
+    spent = 0.0
+    for messages in arrivals:
+        history += messages
+        converted += convert_to_messages(messages)
+        start = time.process_time()
+        kept = trim_messages(
+            converted, max_tokens=WINDOW - RESERVE - fixed, token_counter=tokens, strategy="last", start_on="human"
+        )
+        spent += time.process_time() - start
+        # It copies what it keeps, newest last: as many of the newest are the ones.
+        emitted = [{"role": "system", "content": INSTRUCTION}, *history[len(history) - len(kept) :]]
+        referee.judge({"messages": emitted, "tools": TOOLS})
+    return spent, referee
+
+
+def peers(arrivals: list[list[Message]], once: float, ours: Referee) -> None:
+    """langchain-core's trim_messages over the same session, where it is installed."""
+    try:
+        version = metadata.version("langchain-core")
+    except metadata.PackageNotFoundError:
+        print("peers: langchain-core is not installed here; pip install langchain-core")
+        return
+    print(f"langchain-core {version}, trim_messages(strategy='last', start_on='human') at every call:")
+    for name, counter in (("memoised counter", memoised(tiktoken_counter())), ("plain counter", tiktoken_counter())):
+        spent, referee = peer(arrivals, counter)
+        print(f"  {name}: {spent / once:.0f} x tokenise-once; {referee.verdict()}")
+        print(f"  prompt tokens outside the prefix cache, ours / theirs: {ours.outside / referee.outside:.3f}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--low-water", type=float, default=0.5)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--report", action="store_true")
     chosen = parser.parse_args()
     arrivals = session()
     every = [text for messages in arrivals for text in texts(messages)]
     bare = tiktoken_counter()
     total = sum(map(bare, every))
     print(f"{TURNS} turns, {len(arrivals)} builds, {total:,} tokens of history, {WINDOW:,} window")
+    policy = TrimOldest(low_water=chosen.low_water)
     rounds: list[tuple[float, float, float]] = []
     for _ in range(chosen.rounds):
-        once = cpu(lambda: [bare(text) for text in every])
-        build = cpu(lambda: lived(arrivals, chosen.low_water, lambda context: None))
-        report = cpu(lambda: lived(arrivals, chosen.low_water, lambda context: context.report.to_dict()))
+        before = cpu(lambda: [bare(text) for text in every])
+        build = cpu(lambda: lived(arrivals, policy, lambda context, request: None))
+        between = cpu(lambda: [bare(text) for text in every])
+        report = cpu(lambda: lived(arrivals, policy, lambda context, request: context.report.to_dict()))
+        once = (before + between) / 2
         rounds.append((once, build / once, report / once))
     once, build, report = (statistics.median(column) for column in zip(*rounds, strict=True))
-    print(f"tokenise once: {once * 1e3:.0f} ms CPU")
+    print(
+        f"tokenise once: {once * 1e3:.0f} ms CPU (tiktoken {tiktoken.__version__}); medians of {chosen.rounds} rounds"
+    )
     print(f"build() and request() at every call:   {build:.2f} x tokenise-once")
     print(f"and report.to_dict() at every call:    {report:.2f} x tokenise-once")
-    for low_water in (chosen.low_water, None):
-        referee = judged(arrivals, low_water)
-        print(
-            f"TrimOldest(low_water={low_water}): over budget {referee.overflows}, invalid {referee.invalid}, "
-            f"served by a prefix cache {1 - referee.outside / referee.prompt:.1%}, "
-            f"outside it {referee.outside:,} tokens, mean fill {statistics.mean(referee.fills):.1%}"
-        )
+    ours = judged(arrivals, policy)
+    for name, referee in ((f"low_water={chosen.low_water}", ours), ("", judged(arrivals, TrimOldest()))):
+        print(f"TrimOldest({name}): {referee.verdict()}")
     if chosen.peers:
-        peers(arrivals, once)
+        peers(arrivals, once, ours)
+    if chosen.report:
+        last: dict[str, Any] = {}
+        lived(arrivals, policy, lambda context, request: last.update(context=context))
+        print(last["context"].report)
 
 
 if __name__ == "__main__":
