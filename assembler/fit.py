@@ -19,6 +19,7 @@ from assembler.policies import Policy, Refuse, Summarize, TrimOldest
 from assembler.policies.policy import is_cutting
 from assembler.pricing import WholePricer
 from assembler.seal import sealed
+from assembler.share import conversation_cap, shared
 from assembler.terms import Terms
 from budgets import Budget, ContextLengthError, Count, Tokens
 
@@ -51,6 +52,9 @@ def _decided(draft: Draft, sight: Sight, terms: Terms) -> Plan:
         ledger.since(ledger.first)  # a part that has no price is met here, not when somebody reads the count
         return everything
     room = terms.budget.input_limit - fixed.upper
+    if terms.budget.limits:
+        everything, room = _shared(everything, terms.budget)
+        draft, measured, fixed = everything.draft, everything.measured, everything.fixed
     if room >= 0 and ledger.fits(room):
         return everything
     ledger = _with_pins(everything)
@@ -58,6 +62,35 @@ def _decided(draft: Draft, sight: Sight, terms: Terms) -> Plan:
     if (least := kept.count(ledger)).upper > room:
         raise _overflow(measured, fixed, least, ledger, terms, terms.budget)
     return Plan(draft, terms, sight, measured, fixed, ledger, kept)
+
+
+def _shared(plan: Plan, budget: Budget) -> tuple[Plan, Tokens]:
+    """The plan with what the limits leave of the fixed regions, and the room that they leave for the turns.
+
+    Found once for these regions and this demand: the smaller regions are a value of their own, priced once too.
+    """
+    found = shared(plan.draft, plan.measured, plan.ledger, budget)
+    if found.broken is not None:
+        region, needed, left = found.broken
+        raise ContextLengthError(
+            required=budget.input_limit + needed - left,
+            costs=plan.measured.costs(plan.ledger.since(plan.ledger.newest_turns(1))),
+            budget=budget,
+            smallest_window=budget.context_window + needed - left,
+            advice=f"The {region} needs {needed} tokens and its limits leave it {left}: shorten it, raise its cap, "
+            "lower another region's floor, or give its Limit a select function.",
+        )
+    if found.regions is plan.draft.regions:
+        return plan, min(conversation_cap(budget), budget.input_limit - plan.fixed.upper)
+    memory = plan.draft.regions.priced
+    key = (plan.terms, tuple(omitted.name for omitted in found.omitted))
+    regions = memory.setdefault(key, found.regions)
+    draft = attrs.evolve(plan.draft, regions=regions)
+    measured, fixed = measure(draft, plan.sight, plan.terms)
+    rendered = attrs.evolve(measured.rendered, omitted=(*measured.rendered.omitted, *found.omitted))
+    measured = attrs.evolve(measured, rendered=rendered)
+    smaller = attrs.evolve(plan, draft=draft, measured=measured, fixed=fixed)
+    return smaller, min(conversation_cap(budget), budget.input_limit - fixed.upper)
 
 
 def _with_pins(plan: Plan) -> Ledger:

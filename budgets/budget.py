@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import attrs
 
+from budgets.allotment import check_floors
 from budgets.count import TokenCounter, Tokens
 from budgets.counters.guard import Guarded, name_of, refuse_wrong_arity
 from budgets.counters.memo import Memoised, memoised
@@ -73,6 +74,8 @@ class Budget:
                 f"no room is left for a request: {_difference(self._window_terms())} is not above 0. "
                 "Enlarge context_window or reserve less for the answer."
             )
+        if self.limits:
+            check_floors(self.input_limit, self._kept_free(), self.limits)
 
     @classmethod
     def for_model(
@@ -143,6 +146,9 @@ class Budget:
         from budgets.models import encoding_of
 
         return (encoding_of(self.model) if self.model else None) or "o200k_base"
+
+    def _kept_free(self) -> Tokens:
+        return self.max_output_tokens + self.reasoning_tokens + self.overhead + self.safety_margin
 
     def _window_terms(self) -> list[tuple[Tokens, str]]:
         reserves = [(self.max_output_tokens, "max_output_tokens"), (self.reasoning_tokens, "reasoning_tokens")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import attrs
@@ -13,6 +13,9 @@ from budgets.numbers import share, whole, whole_tokens
 
 REGIONS = ("instruction", "capability", "knowledge", "conversation")
 """The regions that can be limited. Framing is what the format costs, and gives way to nothing."""
+
+Selector: TypeAlias = Callable[[Sequence[Any], Sequence[Tokens], Tokens], Iterable[int]]
+"""`(items, tokens, room)` to the places of the items that stay: what each costs, and what all may cost together."""
 
 Amount: TypeAlias = Tokens | float
 """Tokens as an int, or a share of the budget's `input_limit` as a float in (0, 1]. 1 is a token, 1.0 is all of it."""
@@ -26,6 +29,9 @@ def _amount(value: object, name: str) -> Amount:
 class Limit:
     """At most `cap`, at least `floor`; of what is left over, `share`; among equals, higher `priority` first.
 
+    `select` decides what goes in where the limit binds, for capability and knowledge: `(items, tokens, room)` to the
+    places of those that stay. Without one, knowledge keeps the highest scores, and tools raise.
+
     `cap` and `floor` are tokens (int) or a share of the budget's `input_limit` (float in (0, 1]); `share` is always
     the latter. A floor that is not used flows on to the other regions. Raises BudgetError for any other number, and for
     a floor above the cap where both are of one kind: whether a share and a number of tokens agree only a budget knows.
@@ -35,6 +41,7 @@ class Limit:
     floor: Amount = 0
     share: float | None = None
     priority: int = 0
+    select: Selector | None = attrs.field(default=None, kw_only=True, repr=False)
 
     def __attrs_post_init__(self) -> None:
         # Frozen, so the door is the only place where a numpy number can become an int.
@@ -61,11 +68,4 @@ def limits_by_region(limits: object) -> Mapping[str, Limit]:
         if not isinstance(limit, Limit):
             raise BudgetError(f"limits[{region!r}] is a {type(limit).__name__}: a Limit is expected")
         checked[region] = limit
-    refuse_unenforced(checked)
     return checked
-
-
-def refuse_unenforced(limits: Mapping[str, Limit]) -> None:
-    """Raise BudgetError for any limit at all: nothing holds a region to one yet, and a budget does not pretend."""
-    if limits:
-        raise BudgetError(f"limits are not enforced yet: leave them out (given for {', '.join(limits)})")

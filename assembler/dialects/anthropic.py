@@ -13,7 +13,15 @@ import attrs
 
 from assembler.dialects import anthropic_pricing as claude
 from assembler.dialects.anthropic_blocks import AnthropicWriter, system_blocks, tool_definition
-from assembler.dialects.block_pricing import difference, graded, media_apart, price_together, stands_in, with_objects
+from assembler.dialects.block_pricing import (
+    difference,
+    graded,
+    media_apart,
+    price_together,
+    stands_in,
+    with_error_texts,
+    with_objects,
+)
 from assembler.dialects.blocks import Block, Ending, Notes, Turn, fields_of, refuse_ending, surplus_marks, turns_of
 from assembler.dialects.dialect import Opening
 from assembler.dialects.standin import price_texts
@@ -133,13 +141,13 @@ def _drop_surplus_marks(request: dict[str, Any], notes: Notes) -> None:
 
 
 def _marked(blocks: str | Sequence[Block]) -> list[Block]:
-    return [] if isinstance(blocks, str) else list(_marks(blocks))
+    return [] if type(blocks) is str else list(_marks(cast("Sequence[Block]", blocks)))
 
 
 def _marks(blocks: Sequence[Block]) -> Iterator[Block]:
     for block in blocks:
         inner: object = block.get("content")
-        if isinstance(inner, list):
+        if type(inner) is list:
             yield from _marks([cast(Block, item) for item in cast("list[object]", inner) if isinstance(item, dict)])
         if block.get("cache_control") is not None:
             yield block
@@ -165,8 +173,8 @@ class AnthropicPricer:
 
     def message(self, message: Message) -> Count:
         """One message in its framing, at most what it costs inside a merged turn. Raises for media without a price."""
-        bare, media = media_apart(message)
-        price = claude.price_message(with_objects(bare), self.family, self.count)
+        bare, media = media_apart(with_error_texts(with_objects(message)))
+        price = claude.price_message(bare, self.family, self.count)
         for part in media:
             price += self._media(part)
         return self._graded(price)

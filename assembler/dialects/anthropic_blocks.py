@@ -11,6 +11,7 @@ import attrs
 from assembler.dialects.block_ids import IdRule
 from assembler.dialects.block_media import IMAGES, PDF, Inline, Link, content_of, not_carried, without_given
 from assembler.dialects.blocks import (
+    NO_ERROR_TEXT,
     Block,
     Notes,
     Raw,
@@ -36,8 +37,6 @@ _TEXT_KEYS = frozenset(["type", "text", "cache_control", "citations"])
 _ANSWER_ONLY = frozenset(["container", "context_management", "id", "model", "stop_reason", "stop_sequence", "usage"])
 """Keys of an answer that a request may not repeat: people append a dumped answer as it is."""
 _ELSEWHERE = ("openai", "responses", "gemini", "bedrock")
-_NO_ERROR_TEXT = "The tool failed without a message."
-"""A failed call's result may not be empty."""
 
 
 @attrs.frozen
@@ -83,7 +82,7 @@ class AnthropicWriter:
             block = {"type": "tool_result", "tool_use_id": call_id}
             content = self._answer(result, None)
         if content is None and result.error:
-            content = _NO_ERROR_TEXT
+            content = NO_ERROR_TEXT
         if content is not None:
             block["content"] = content
         else:

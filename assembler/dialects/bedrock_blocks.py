@@ -10,7 +10,7 @@ import attrs
 
 from assembler.dialects.block_ids import IdRule
 from assembler.dialects.block_media import IMAGES, PDF, Inline, content_of, not_carried, without_given
-from assembler.dialects.blocks import Block, Notes, Raw, arguments_of, fields_of, framed, legal_name
+from assembler.dialects.blocks import NO_ERROR_TEXT, Block, Notes, Raw, arguments_of, fields_of, framed, legal_name
 from assembler.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.messages.dicts import PIN, private_copy
 from assembler.messages.parts import NEUTRAL
@@ -19,8 +19,6 @@ from assembler.tools import Tool
 _SHAPE = "bedrock"
 _IDS = IdRule(re.compile(r"[a-zA-Z0-9_-]{1,64}"), needed=True)
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_NO_ERROR_TEXT = "The tool failed without a message."
-"""`The content field at messages.<n>.content.0.toolResult cannot be empty when status value is error.`"""
 _MEDIA = ("image", "document", "video", "audio")
 
 
@@ -68,7 +66,7 @@ class BedrockWriter:
             for place, part in enumerate(result.parts)
             if (block := self._inner(part, fields_of(raws[place]) if raws else None)) is not None
         ]
-        answer["content"] = content or ([{"text": _NO_ERROR_TEXT}] if result.error else [])
+        answer["content"] = content or ([{"text": NO_ERROR_TEXT}] if result.error else [])
         if result.error:
             answer["status"] = "error"
         return {"toolResult": answer}

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import attrs
 
+from assembler.dialects.block_pricing import with_error_texts
 from assembler.layout import Layout
 from assembler.messages import Message
 from assembler.pricing import FixedPrices, Piece, Pricer
@@ -70,7 +71,7 @@ class OpenModelPricer:
 
     def message(self, message: Message) -> Count:
         """One message with its margin."""
-        return self._loosened(self.makers.message(message))
+        return self._loosened(self.makers.message(with_error_texts(message)))
 
     def options(self, layout: Layout) -> Count:
         """What Converse's other keys cost: nothing that is known."""

@@ -43,6 +43,11 @@ class CallIds:
         """The calls that wait for their answer."""
         return tuple(call for call, _ in self._waiting)
 
+    @property
+    def waiting(self) -> bool:
+        """Whether any call waits for its answer."""
+        return bool(self._waiting)
+
     def begin(self, message: Message) -> None:
         """A turn begins with this message."""
         self._opening = message

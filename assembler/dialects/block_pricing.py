@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from assembler.dialects.blocks import Notes, arguments_of
+from assembler.dialects.blocks import NO_ERROR_TEXT, Notes, arguments_of
 from assembler.dialects.standin import Calibration, price_texts
 from assembler.messages import Call, Media, Message, Opaque, Part, Result
 from assembler.pricing import price_pieces
@@ -62,6 +62,21 @@ def with_objects(message: Message) -> Message:
         for part in message.parts
     ]
     return attrs.evolve(message, parts=tuple(parts))
+
+
+def with_error_texts(message: Message) -> Message:
+    """The message with what a failed call's empty result goes out as."""
+    if not any(isinstance(part, Result) and _fails_silently(part) for part in message.parts):
+        return message
+    parts = [
+        attrs.evolve(part, parts=(NO_ERROR_TEXT,)) if isinstance(part, Result) and _fails_silently(part) else part
+        for part in message.parts
+    ]
+    return attrs.evolve(message, parts=tuple(parts))
+
+
+def _fails_silently(result: Result) -> bool:
+    return result.error and not any(not isinstance(part, str) or part.strip() for part in result.parts)
 
 
 def media_apart(message: Message) -> tuple[Message, list[Media]]:

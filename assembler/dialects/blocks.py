@@ -32,9 +32,20 @@ MOST_MARKS = 4
 Anthropic.SDK#50; Bedrock's service has the same limit."""
 
 
+NO_ERROR_TEXT = "The tool failed without a message."
+"""What the result of a failed call says where it says nothing. Bedrock: `The content field at
+messages.<n>.content.0.toolResult cannot be empty when status value is error.` Anthropic's is held to the same."""
+
+
 def fields_of(value: object) -> Raw | None:
     """The value as a mapping, if it is one."""
+    if type(value) is dict:  # nearly always, and the abstract class is slow to ask
+        return cast(Raw, value)
     return cast(Raw, value) if isinstance(value, Mapping) else None
+
+
+_DOUBTFUL = re.compile(r"NaN|Infinity|\\u[dD]|[0-9][eE]|[0-9]{300}")
+"""What a JSON text must hold for `json.loads` to make of it what JSON cannot carry."""
 
 
 class Ending(enum.Enum):
@@ -128,7 +139,7 @@ def turns_of(messages: Sequence[Message], writer: Writer) -> list[Turn]:
     ids = CallIds(writer.ids)
     turns: list[Turn] = []
     for index, message in enumerate(messages):
-        if ids.open and message.role != "assistant" and not _carries_results(message):
+        if ids.waiting and message.role != "assistant" and not _carries_results(message):
             raise unanswered(ids.open, index)
         turn = _spoken(message, index, writer, ids)
         if not (turn.results or any("cachePoint" not in block for block in turn.blocks)):
@@ -139,7 +150,7 @@ def turns_of(messages: Sequence[Message], writer: Writer) -> list[Turn]:
             turns[-1].absorb(turn)
         else:
             turns.append(turn)
-    if ids.open:
+    if ids.waiting:
         raise unanswered(ids.open, None)
     return turns
 
@@ -162,6 +173,15 @@ def _carries_results(message: Message) -> bool:
 def _spoken(message: Message, index: int, writer: Writer, ids: CallIds) -> Turn:
     """One message as a turn of its own."""
     turn = Turn("assistant" if message.role == "assistant" else "user", writer.frame(message))
+    text = message.parts[0] if message.shallow else None
+    if type(text) is str:  # most messages: a role and a text
+        _keep(turn.blocks, writer.text(text, None, message.shape))
+        turn.text = text if turn.blocks else None
+        if message.role == "user":
+            ids.begin(message)
+        elif message.role != "assistant":
+            _note(message, turn, writer.notes)
+        return turn
     beside = parts_as_they_came(message)
     if opens_turn(message):
         ids.begin(message)
@@ -251,7 +271,8 @@ def arguments_of(call: Call, notes: Notes) -> dict[str, Any]:
         return {}
     try:
         read: Any = json.loads(call.arguments)
-        compact_json(read).encode()  # refuses NaN, infinity and lone surrogates, which json.loads lets through
+        if _DOUBTFUL.search(call.arguments):
+            compact_json(read).encode()  # refuses NaN, infinity and lone surrogates, which json.loads lets through
     except (ValueError, RecursionError):
         read = call.arguments
     if isinstance(read, dict):

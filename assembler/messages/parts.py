@@ -56,7 +56,9 @@ def read_part(item: object, *, index: int) -> tuple[Part, str]:
     if not isinstance(kind, str):
         raise ConversationError("a content part has no type; expected {'type': 'text', 'text': …}", index=index)
     reader, shape = _READERS.get(kind, (_opaque, NEUTRAL))
-    if kind == "text" and len(part) > 2 and not _ANTHROPIC_ONLY.isdisjoint(part):
+    if "type" not in part:
+        shape = "bedrock"  # the only API that names a part's kind by its key
+    elif kind == "text" and len(part) > 2 and not _ANTHROPIC_ONLY.isdisjoint(part):
         shape = "anthropic"
     return reader(part, index), shape
 

@@ -255,13 +255,29 @@ class TestLimits:
     def test_none_are_the_default(self) -> None:
         assert Budget(9).limits == Budget(9, limits={}).limits == {}
 
-    def test_until_they_are_enforced_they_are_refused(self) -> None:
-        limits = {"knowledge": Limit(cap=0.4, floor=500), "capability": Limit(priority=1)}
-        for make in (lambda: Budget(9_000, limits=limits), lambda: Budget.for_model("gpt-4o", limits=limits)):
-            with pytest.raises(
-                BudgetError, match=r"not enforced yet: leave them out \(given for knowledge, capability"
-            ):
-                make()
+    @pytest.mark.parametrize("reserve", [0, 40])
+    @pytest.mark.parametrize("shares", [[0.5, 0.2], [0.9], [0.25, 0.25, 0.25]])
+    @pytest.mark.parametrize("tokens", [2, 60, 999])
+    def test_floors_that_do_not_fit_name_the_smallest_window_that_holds_them(
+        self, reserve: int, shares: list[float], tokens: int
+    ) -> None:
+        regions = ("knowledge", "conversation", "capability")
+        limits = {region: Limit(floor=share) for region, share in zip(regions, shares, strict=False)}
+        limits["instruction"] = Limit(floor=tokens)
+        with pytest.raises(BudgetError, match="smallest context_window that works is") as raised:
+            Budget(reserve + 1, max_output_tokens=reserve, limits=limits)
+        least = int(str(raised.value).rsplit(" ", 1)[1])
+        assert Budget(least, max_output_tokens=reserve, limits=limits).input_limit == least - reserve
+        with pytest.raises(BudgetError):
+            Budget(least - 1, max_output_tokens=reserve, limits=limits)
+
+    def test_floors_that_no_window_holds_say_so(self) -> None:
+        with pytest.raises(BudgetError, match="no window holds that"):
+            Budget(9, limits={"knowledge": Limit(floor=1.0), "conversation": Limit(floor=1)})
+
+    def test_a_floor_above_a_cap_of_another_kind_is_refused_by_the_budget(self) -> None:
+        with pytest.raises(BudgetError, match="floor of 60 tokens is above its cap of 50"):
+            Budget(100, limits={"knowledge": Limit(cap=0.5, floor=60)})
 
     @pytest.mark.parametrize(
         ("limits", "problem"),
@@ -278,9 +294,7 @@ class TestLimits:
         with pytest.raises(BudgetError, match=problem):
             Budget(9_000, limits=limits)
 
-    def test_limits_that_take_effect_are_kept_apart_from_the_callers(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """What will hold when the one refusal is taken out."""
-        monkeypatch.setattr("budgets.limit.refuse_unenforced", lambda _limits: None)
+    def test_limits_are_kept_apart_from_the_callers(self) -> None:
         mine: dict[str, Limit] = {"knowledge": Limit(cap=5)}
         kept: Mapping[str, Limit] = Budget(9, limits=mine).limits
         mine.clear()

@@ -383,3 +383,13 @@ def test_texts_and_json_of_a_result_keep_their_order(api: Api) -> None:
     text = json.dumps(built(api, history).request())
     places = [text.index(word) for word in ("one", "zeta", "two")]
     assert places == sorted(places)
+
+
+@pytest.mark.parametrize("model", [None, "amazon.nova-pro-v1:0"])
+def test_the_text_that_stands_for_a_silent_failure_is_priced(model: str | None) -> None:
+    def price(text: str) -> int:
+        answer = {"toolUseId": "c", "content": [{"text": text}], "status": "error"}
+        request = {"messages": [{"role": "user", "content": [{"toolResult": answer}]}]}
+        return count_request(request, dialect=DIALECTS["bedrock"], model=model).tokens
+
+    assert price(" ") == price(NO_ERROR_TEXT)

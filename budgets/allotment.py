@@ -1,0 +1,82 @@
+"""How much of a budget each region gets when some are limited. Knows integers; knows nothing of what they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from budgets.count import Tokens
+from budgets.errors import BudgetError
+from budgets.limit import REGIONS, Amount, Limit
+
+_FREE = Limit()
+
+
+def allotments(room: Tokens, demands: Mapping[str, Tokens], limits: Mapping[str, Limit]) -> dict[str, Tokens]:
+    """What each region may cost, never more than it asks for, in all at most `room`. O(regions).
+
+    Three rounds: every region gets its floor as far as it asks for it; then, by priority, as much as its share of the
+    room; then, by priority again, up to its cap. What one leaves flows on to the next; equals are served in the order
+    of the regions, so that without limits the conversation gets what the fixed regions leave.
+    """
+    given = {region: min(demands.get(region, 0), _tokens(_of(limits, region).floor, room)) for region in REGIONS}
+    left = room - sum(given.values())
+    order = sorted(REGIONS, key=lambda region: -_of(limits, region).priority)
+    for ceilings in (_shares(limits, room), _caps(limits, room)):
+        for region in order:
+            more = min(demands.get(region, 0), ceilings.get(region, 0)) - given[region]
+            granted = max(0, min(left, more))
+            given[region] += granted
+            left -= granted
+    return given
+
+
+def check_floors(room: Tokens, reserved: Tokens, limits: Mapping[str, Limit]) -> None:
+    """Raise `BudgetError` for floors that no request could be given, with the smallest window that works.
+
+    `reserved` is what the window holds beside `room`.
+    """
+    for region, limit in limits.items():
+        if limit.cap is not None and _tokens(limit.floor, room) > _tokens(limit.cap, room):
+            raise BudgetError(
+                f"limits[{region!r}]: its floor of {_tokens(limit.floor, room)} tokens is above its cap of "
+                f"{_tokens(limit.cap, room)}: lower the floor or raise the cap"
+            )
+    needed = sum(_tokens(limit.floor, room) for limit in limits.values())
+    if needed > room:
+        whole = sum(limit.floor for limit in limits.values() if isinstance(limit.floor, int))
+        shares = sum(limit.floor for limit in limits.values() if isinstance(limit.floor, float))
+        if shares >= 1:
+            raise BudgetError(f"the floors ask for {shares:.0%} of the room and {whole} tokens: no window holds that")
+        least = _least_room(whole, limits)
+        raise BudgetError(
+            f"the floors ask for {needed} tokens but only {room} are free: the smallest context_window that works is "
+            f"{least + reserved}"
+        )
+
+
+def _least_room(whole: Tokens, limits: Mapping[str, Limit]) -> Tokens:
+    """The least room in which the floors fit: shares are of the room itself, each rounded down by less than a token."""
+    shares = [limit.floor for limit in limits.values() if isinstance(limit.floor, float)]
+    room = max(whole, int((whole - len(shares)) / (1 - sum(shares))) - 1)
+    while sum(_tokens(limit.floor, room) for limit in limits.values()) > room:
+        room += 1
+    return room
+
+
+def _of(limits: Mapping[str, Limit], region: str) -> Limit:
+    return limits.get(region, _FREE)
+
+
+def _tokens(amount: Amount, room: Tokens) -> Tokens:
+    return int(amount * room) if isinstance(amount, float) else amount
+
+
+def _shares(limits: Mapping[str, Limit], room: Tokens) -> dict[str, Tokens]:
+    caps = _caps(limits, room)
+    shared = {region: limit.share for region, limit in limits.items() if limit.share is not None}
+    return {region: min(int(share * room), caps[region]) for region, share in shared.items()}
+
+
+def _caps(limits: Mapping[str, Limit], room: Tokens) -> dict[str, Tokens]:
+    caps = {region: _of(limits, region).cap for region in REGIONS}
+    return {region: room if cap is None else _tokens(cap, room) for region, cap in caps.items()}

@@ -1,0 +1,85 @@
+"""Limits take effect: a region keeps within its cap, a floor is kept for it, and the report says what went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler import Assembler, ContextLengthError, TrimOldest
+from assembler.dialects import plain
+from budgets import Budget, Limit
+
+TOOLS = [{"name": f"tool_{n}", "description": "x" * 20} for n in range(3)]
+
+
+def assembler(limits: dict[str, Limit], window: int = 1000) -> Assembler:
+    made = Assembler(Budget(window, counter=len, limits=limits), dialect=plain, on_overflow=TrimOldest())
+    for number in range(5):
+        made.add_knowledge("k" * 100, type="rag", score=number / 10, source=f"d{number}")
+    return made.add_messages([{"role": "user", "content": "x" * 100} for _ in range(8)])
+
+
+@given(st.floats(0.05, 1.0), st.integers(0, 600))
+def test_knowledge_keeps_within_its_cap_and_the_conversation_has_its_floor(cap: float, floor: int) -> None:
+    limits = {"knowledge": Limit(cap=cap), "conversation": Limit(floor=floor)}
+    context = assembler(limits).build()
+    assert context.costs.knowledge <= int(cap * 1000)
+    assert context.costs.total <= 1000
+    assert len(context.messages) == 8 or 1000 - context.costs.total < 100 or context.costs.knowledge == 0
+    assert len(context.messages) * 100 >= min(800, floor - 99)
+
+
+def test_the_highest_scores_stay_in_the_order_given_and_the_rest_is_reported() -> None:
+    context = assembler({"knowledge": Limit(cap=330)}).build()
+    assert context.system is not None
+    assert [name in context.system for name in ("d0", "d1", "d2", "d3", "d4")] == [False, False, False, True, True]
+    assert context.system.index("d3") < context.system.index("d4")
+    gone = [row.name for row in context.report.rows if row.region == "knowledge" and row.outcome == "dropped"]
+    assert gone == ["d0", "d1", "d2"]
+
+
+def test_a_selection_of_the_callers_decides_for_knowledge_and_for_tools() -> None:
+    def first(items: Sequence[Any], tokens: Sequence[int], room: int) -> Iterable[int]:
+        assert len(items) == len(tokens)
+        return [0] if tokens[0] <= room else []
+
+    made = assembler({"knowledge": Limit(cap=330, select=first), "capability": Limit(cap=60, select=first)})
+    context = made.add_capability(TOOLS).build()
+    assert context.tool_classes == TOOLS[:1]
+    assert context.system is not None
+    assert "d0" in context.system
+    assert "d1" not in context.system
+    assert len(context.request()["tools"]) == 1
+
+
+@pytest.mark.parametrize("region", ["capability", "instruction"])
+def test_what_cannot_be_left_out_raises_and_is_named(region: str) -> None:
+    made = assembler({region: Limit(cap=10)}).add_capability(TOOLS).add_instruction("i" * 50)
+    with pytest.raises(ContextLengthError, match=f"The {region} needs"):
+        made.build()
+
+
+def test_a_conversation_keeps_within_its_cap_though_there_is_room() -> None:
+    context = assembler({"conversation": Limit(cap=250)}, window=5000).build()
+    assert len(context.messages) == 2
+
+
+def test_a_build_after_an_append_prices_nothing_of_the_fixed_regions_again() -> None:
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return len(text)
+
+    budget = Budget(1000, counter=count, limits={"knowledge": Limit(cap=330)})
+    made = Assembler(budget, dialect=plain, on_overflow=TrimOldest())
+    for number in range(5):
+        made.add_knowledge("k" * 100, type="rag", score=number / 10, source=f"d{number}")
+    made.add_message({"role": "user", "content": "one"}).build()
+    counted.clear()
+    made.add_message({"role": "assistant", "content": "two"}).build()
+    assert counted == ["two"]
