@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from types import MappingProxyType
 from typing import Any
 
@@ -72,25 +70,6 @@ def test_a_set_of_tools_has_no_order_and_is_refused() -> None:
 
     with pytest.raises(ToolError, match="order"):
         Assembler().add_capability({one, two})
-
-
-def test_the_same_tools_are_the_same_bytes_under_any_hash_seed() -> None:
-    program = (
-        "import hashlib, json, typing\n"
-        "from assembler import Assembler\n"
-        "from assembler.dialects import openai_chat\n"
-        "def pick(kinds: typing.Literal['b', 'a'], many: set[str] = {'x', 'y', 'z'}) -> None: 'Pick.'\n"
-        "a = Assembler(dialect=openai_chat).add_capability([pick, {'name': 'b', 'parameters': {'required': ['q']}}])\n"
-        "a.add_knowledge('k', type='t', source='s').add_messages([('user', 'x')])\n"
-        "print(hashlib.sha256(json.dumps(a.build().request()).encode()).hexdigest(), a.build().prefix_hash)\n"
-    )
-    printed = {
-        subprocess.run(
-            [sys.executable, "-c", program], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
-        ).stdout
-        for seed in ("0", "1", "2")
-    }
-    assert len(printed) == 1
 
 
 def nested() -> dict[str, Any]:
