@@ -16,7 +16,7 @@ from assembler.measure import Measured
 from assembler.messages import Message
 from assembler.terms import Terms
 from assembler.turns import check_pairs
-from budgets import Count, RegionCosts
+from budgets import Count, RegionCosts, Tokens
 
 if TYPE_CHECKING:
     from assembler.report import Report
@@ -165,6 +165,19 @@ class Plan:
             for i, raw in enumerate(self.sight.raws(head, self.sight.length), head)
             if i not in staying
         ]
+
+    def what_if(self, *, context_window: Tokens) -> Plan:
+        """The plan for another window, everything else as it is. Counts no text again.
+
+        Raises what a build would, `ContextLengthError` for a window that is too small.
+        """
+        from assembler.fit import fit
+        from budgets import BudgetError
+
+        if self.terms.budget is None:
+            raise BudgetError("what_if needs a budget to change; pass one to Assembler")
+        budget = attrs.evolve(self.terms.budget, context_window=context_window)
+        return fit(self.draft, attrs.evolve(self.terms, budget=budget))
 
     @property
     def report(self) -> Report:

@@ -9,9 +9,11 @@ import attrs
 
 from assembler.cache.estimate import cacheable, rule_of, stable_prefix
 from assembler.cache.lint import volatile_of
+from assembler.cache.marks import no_marks
 from assembler.cache.volatile import Volatile
 from assembler.errors import AssemblyError
 from assembler.plan import Plan
+from assembler.steps import Step, Steps
 from budgets import Budget, Count, RegionCosts, Tokens
 
 Outcome: TypeAlias = Literal["kept", "shortened", "dropped"]
@@ -70,6 +72,12 @@ class Report:
     volatile: tuple[Volatile, ...] = ()
     """What changes from call to call inside the part that a cache could serve, by place and kind, never by text."""
 
+    _steps: Steps = attrs.field(default=Steps(None, ()), eq=False, repr=False, alias="steps")
+
+    def steps(self) -> tuple[Step, ...]:
+        """The windows at which the outcome changes, smallest first, found in one pass over the turns."""
+        return self._steps()
+
     def to_dict(self) -> dict[str, Any]:
         """The report as plain data that JSON can carry."""
         return {
@@ -103,10 +111,19 @@ def report_of(plan: Plan) -> Report:
         budget=budget,
         dialect=plan.terms.dialect.name,
         model=None if budget is None else budget.model,
-        notes=plan.notes,
+        notes=(*plan.notes, *_unmarked(plan)),
+        steps=Steps(plan),
         cache=_cache(plan),
         volatile=volatile_of(plan.measured),
     )
+
+
+def _unmarked(plan: Plan) -> tuple[str, ...]:
+    """Why the marks that were asked for are not set, if they are not."""
+    if plan.terms.cache_marks is None:
+        return ()
+    reason = no_marks(plan.terms.dialect.name, None if plan.terms.budget is None else plan.terms.budget.model)
+    return () if reason is None else (reason,)
 
 
 def _cache(plan: Plan) -> CacheRow:

@@ -1,0 +1,77 @@
+"""What would be kept at every window, found in one pass, is what a build at that window keeps."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler import Assembler, ContextLengthError, TrimOldest, first_user
+from assembler.dialects import plain
+from budgets import Budget
+
+from .drawn import histories, words
+
+policies = st.sampled_from(
+    [
+        TrimOldest(),
+        TrimOldest(keep_turns=2),
+        TrimOldest(pins=first_user),
+        TrimOldest(note="something is left out"),
+        TrimOldest(pins={0, 3}, keep_turns=2),
+    ]
+)
+
+
+def kept(history: list[dict[str, Any]], rules: str, window: int, policy: TrimOldest) -> int | None:
+    """How many messages a build at this window leaves out, asked of an assembler of its own."""
+    assembler = Assembler(Budget(window, counter=len), dialect=plain, on_overflow=policy)
+    try:
+        return len(assembler.add_instruction(rules).add_messages(history).build().dropped)
+    except ContextLengthError:
+        return None
+
+
+@given(histories(), words, policies, st.integers(-1, 1))
+def test_each_step_is_where_the_outcome_of_a_build_changes(
+    history: list[dict[str, Any]], rules: str, policy: TrimOldest, nudge: int
+) -> None:
+    assembler = Assembler(Budget(10**6, counter=len), dialect=plain, on_overflow=policy)
+    report = assembler.add_instruction(rules).add_messages(history).plan().report
+    steps = report.steps()
+    windows = [step.context_window for step in steps]
+    assert windows == sorted(set(windows))
+    if windows[0] > 1:
+        assert kept(history, rules, windows[0] - 1, policy) is None
+    for step, following in zip(steps, [*steps[1:], None], strict=True):
+        window = step.context_window
+        if window < 1:
+            continue
+        assert kept(history, rules, window, policy) == step.left_out
+        if following is not None and following.context_window - 1 > window:
+            assert kept(history, rules, following.context_window - 1, policy) == step.left_out
+    assert pickle.loads(pickle.dumps(report)).steps() == steps
+
+
+@given(histories(), st.integers(1, 400), policies)
+def test_what_if_is_what_a_build_at_that_window_gives(
+    history: list[dict[str, Any]], window: int, policy: TrimOldest
+) -> None:
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return len(text)
+
+    assembler = Assembler(Budget(10**6, counter=count), dialect=plain, on_overflow=policy).add_messages(history)
+    plan = assembler.plan()
+    assert len(plan.costs.as_dict()) == 5
+    counted.clear()
+    try:
+        left_out: int | None = len(plan.what_if(context_window=window).dropped)
+    except ContextLengthError:
+        left_out = None
+    assert set(counted) <= {"something is left out"}
+    assert left_out == kept(history, "", window, policy)
