@@ -1,6 +1,6 @@
 # The two commands of the README are `make demo` and `make test`; each sets up what it needs. Re-runs are fast.
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-rag test check types lint tests wheel bench clean
+.PHONY: help demo demo-rag test test-sdks check types lint tests wheel bench clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -9,13 +9,14 @@ READY := $(VENV)/ready
 CODE := assembler budgets tests examples
 
 help:
-	@echo "make demo    assemble the support case of examples/ and print its report"
+	@echo "make demo      assemble the support case of examples/ and print its report"
 	@echo "make demo-rag  answer questions over Python's own documentation, and check the citations"
-	@echo "make test    everything that must hold: check, then the test suite with coverage"
-	@echo "make check   ruff, pyright strict, mypy --strict"
-	@echo "make bench   the benchmarks of tests/benchmarks/"
-	@echo "make wheel   build dist/*.whl"
-	@echo "make clean   remove what was built here"
+	@echo "make test      everything that must hold: check, then the test suite with coverage"
+	@echo "make test-sdks every dialect against the real SDKs, in an environment of their own"
+	@echo "make check     ruff, pyright strict, mypy --strict"
+	@echo "make bench     the benchmarks of tests/benchmarks/"
+	@echo "make wheel     build dist/*.whl"
+	@echo "make clean     remove what was built here"
 
 $(READY): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -35,6 +36,17 @@ test: check tests
 tests: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term --cov-fail-under=95
 
+SDKS := .venv-sdks
+$(SDKS)/ready: pyproject.toml tests/sdks/requirements-sdks.txt
+	@test -x $(SDKS)/bin/python || $(PYTHON) -m venv $(SDKS)
+	@echo "setting up $(SDKS) …"
+	@$(SDKS)/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
+		--requirement tests/sdks/requirements-sdks.txt
+	@touch $@
+
+test-sdks: $(SDKS)/ready
+	$(SDKS)/bin/python -m pytest tests/sdks
+
 check: lint types
 
 lint: $(READY)
@@ -48,10 +60,12 @@ types: $(READY)
 bench: $(READY)
 	$(BIN)/python tests/benchmarks/startup.py
 	$(BIN)/python tests/benchmarks/session.py
+	$(BIN)/python tests/benchmarks/huge.py
+	$(BIN)/python tests/benchmarks/engines.py
 	$(BIN)/python tests/benchmarks/rag.py
 
 wheel: $(READY)
 	$(BIN)/python -m hatchling build -t wheel
 
 clean:
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf $(VENV) $(SDKS) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
