@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import attrs
 
@@ -24,6 +24,9 @@ from assembler.text import checked_text
 from assembler.tools import read_tools
 from budgets import Budget, RegionCosts, Tokens
 
+if TYPE_CHECKING:
+    from assembler.cache import CacheMarks
+
 DOOR_CHECK = 256
 """Messages. Histories up to this length are read whole as they come in, so that an error is met where it was made; of
 longer ones the newest turn is, and the rest when a build needs it: a policy may never look at what it cuts away.
@@ -40,7 +43,8 @@ class Assembler:
     nothing. `fork` copies in O(1): share one base assembler between requests and threads, and fork it for each.
 
     Without a budget everything passes through, still priced. Without a dialect the budget's model decides, and without
-    a model it is `plain`. `on_overflow` is a policy or a ladder of them, tried in order.
+    a model it is `plain`. `on_overflow` is a policy or a ladder of them, tried in order. `cache_marks` marks the stable
+    prefix of every request where the API caches only what is marked.
     """
 
     __slots__ = ("_draft", "_terms")
@@ -54,8 +58,9 @@ class Assembler:
         dialect: Dialect | None = None,
         on_overflow: Policy | Iterable[Policy] = _REFUSE,
         strategy: Strategy = _CHAT_REGIONS,
+        cache_marks: CacheMarks | None = None,
     ) -> None:
-        self._terms = Terms.of(budget, dialect, on_overflow, strategy)
+        self._terms = Terms.of(budget, dialect, on_overflow, strategy, cache_marks)
         self._draft = Draft()
 
     @property

@@ -109,16 +109,18 @@ class Context:
 
         Without an argument it is what was priced. With another dialect it is the same conversation in that spelling,
         which may cost otherwise. `cache_marks=CacheMarks()` marks the stable prefix where the API is told so, for no
-        tokens; dialects without marks ignore it. Raises `UnsupportedContentError` for what the dialect cannot express.
+        tokens; without it, the assembler's own hold. Dialects without marks ignore them. Raises
+        `UnsupportedContentError` for what the dialect cannot express.
         """
         spoken = self._plan.terms.dialect if dialect is None else dialect
         request = spoken.emit(self._plan.layout)
-        if cache_marks is None:
+        marks = self._plan.terms.cache_marks if cache_marks is None else cache_marks
+        if marks is None:
             return request
         from assembler.cache.marks import marked
 
         budget = self._plan.terms.budget
-        return marked(request, spoken, cache_marks, model=None if budget is None else budget.model).request
+        return marked(request, spoken, marks, model=None if budget is None else budget.model).request
 
     def __repr__(self) -> str:
         return (

@@ -16,9 +16,12 @@ import attrs
 from assembler.cache.mark_places import END, MESSAGES, SPELLINGS, SYSTEM, TOOLS, Place, Spelling, opens_newest_turn
 from assembler.dialects import Dialect
 from assembler.dialects.blocks import MOST_MARKS
-from budgets.models.names import bare
 
 Lifetime = Literal["5m", "1h"]
+_NOVA = "nova"
+_TAKERS = ("claude", _NOVA)
+"""Whose models take cache points in Converse; Nova's in system and messages alone, for five minutes: Amazon Bedrock
+user guide, Prompt caching, read 2026-11 by way of third parties' copies of its table. Others refuse the request."""
 _LIFETIMES: tuple[Lifetime, ...] = ("5m", "1h")
 
 
@@ -47,20 +50,26 @@ def marked(request: Mapping[str, Any], dialect: Dialect, marks: CacheMarks, *, m
     A dialect that has no marks, or a model of Bedrock's that takes none, leaves the request as it is and says so in
     `notes`. Never more than four marks, never one on an empty text. O(blocks).
     """
-    spelling = SPELLINGS.get(dialect.name)
-    if spelling is None:
-        return Marked(dict(request), (f"{dialect.name} takes no cache marks: none set",))
+    reason, spelling = no_marks(dialect.name, model), SPELLINGS.get(dialect.name)
+    if spelling is None or reason is not None:
+        return Marked(dict(request), () if reason is None else (reason,))
     ttl, places = marks.ttl, _wanted(request, spelling)
-    if dialect.name == "bedrock" and model is not None and "claude" not in (name := bare(model)):
-        # Amazon Bedrock user guide, Prompt caching: Nova takes points in system and messages, for five minutes.
-        if "nova" not in name:
-            return Marked(dict(request), ("this model takes no cache marks: none set",))
+    if dialect.name == "bedrock" and model is not None and _NOVA in model.lower():
         ttl, places = "5m", (place for place in _wanted(request, spelling) if place[0] != TOOLS)
     given = spelling.marks(request)
     free = max(0, MOST_MARKS - len(given))
     taken = {place for place, _ in given}
     chosen = [place for place in dict.fromkeys(places) if place not in taken][:free]
     return Marked(spelling.put(request, {place: _lifetime(place, ttl, given) for place in chosen}))
+
+
+def no_marks(dialect: str, model: str | None) -> str | None:
+    """Why a request of this dialect for this model gets no marks, for the report; None where it does."""
+    if dialect not in SPELLINGS:
+        return f"{dialect} takes no cache marks: none set"
+    if dialect == "bedrock" and model is not None and not any(taker in model.lower() for taker in _TAKERS):
+        return "this model takes no cache marks: none set"
+    return None
 
 
 def _wanted(request: Mapping[str, Any], spelling: Spelling) -> Iterator[Place]:
