@@ -26,6 +26,7 @@ from budgets import Budget, RegionCosts, Tokens
 
 if TYPE_CHECKING:
     from assembler.cache import CacheMarks
+    from assembler.calibration import CalibratedCounter
 
 DOOR_CHECK = 256
 """Messages. Histories up to this length are read whole as they come in, so that an error is met where it was made; of
@@ -122,6 +123,15 @@ class Assembler:
         history = self._draft.history.appended(message)
         _read_at_the_door(history, since=len(history) - 1)
         self._draft = attrs.evolve(self._draft, history=history)
+        return self
+
+    def anchor(self, calibration: CalibratedCounter | None) -> Self:
+        """Count from a provider's own bill: `assembler.anchor(calibrate(context, response.usage))`. None forgets it.
+
+        Requests that continue the billed one cost the bill and, by rule, what is new; others are scaled, within
+        bounds. The report says by how much the rules were off.
+        """
+        self._terms = self._terms.anchored(calibration)
         return self
 
     def available_for_messages(self) -> Tokens | None:

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from assembler.dialects import Dialect
-from assembler.pricing import NOTHING, Piece, WholePricer
+from assembler.pricing import WholePricer, priced_layout
 from budgets import Count, TokenCounter, tiktoken_counter
-from budgets.count import total
 
 
 def count_request(
@@ -25,19 +24,7 @@ def count_request(
     if isinstance(pricer, WholePricer):
         dialect.notes(layout)  # raises for what this dialect would not send
         return pricer.whole(layout)
-    pieces = () if layout.system is None else (Piece("instruction", "system", layout.system),)
-    fixed = pricer.fixed(pieces, layout.head, layout.tools)
-    return total(
-        [
-            *fixed.pieces,
-            *fixed.head,
-            *fixed.tools,
-            fixed.tooling,
-            fixed.framing,
-            *(pricer.message(message) for message in layout.messages),
-            pricer.options(layout) if layout.options else NOTHING,
-        ]
-    )
+    return priced_layout(pricer, layout)
 
 
 def _counter_for(model: str | None) -> TokenCounter:

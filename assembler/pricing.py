@@ -16,6 +16,7 @@ from assembler.layout import Layout
 from assembler.messages import Message
 from assembler.tools import Tool
 from budgets import Count, TokenCounter, TokenCountError, Tokens
+from budgets.count import total
 
 Region: TypeAlias = Literal["instruction", "capability", "knowledge", "conversation", "framing"]
 
@@ -69,6 +70,15 @@ class WholePricer(Pricer, Protocol):
     def whole(self, layout: Layout) -> Count:
         """What the request of this layout costs. Dear: the whole is spelled and counted."""
         ...
+
+
+def priced_layout(pricer: Pricer, layout: Layout) -> Count:
+    """A whole request by the sum of its parts: what every pricer but a `WholePricer` promises."""
+    pieces = () if layout.system is None else (Piece("instruction", "system", layout.system),)
+    fixed = pricer.fixed(pieces, layout.head, layout.tools)
+    parts = [*fixed.pieces, *fixed.head, *fixed.tools, fixed.tooling, fixed.framing]
+    parts += [pricer.message(message) for message in layout.messages]
+    return total([*parts, pricer.options(layout)] if layout.options else parts)
 
 
 def price_pieces(texts: Sequence[str], count: TokenCounter) -> list[Tokens]:

@@ -111,7 +111,7 @@ def report_of(plan: Plan) -> Report:
         budget=budget,
         dialect=plan.terms.dialect.name,
         model=None if budget is None else budget.model,
-        notes=(*plan.notes, *_unmarked(plan)),
+        notes=(*plan.notes, *_unmarked(plan), *_anchor(plan)),
         steps=Steps(plan),
         cache=_cache(plan),
         volatile=volatile_of(plan.measured),
@@ -130,6 +130,17 @@ def _cache(plan: Plan) -> CacheRow:
     served, rule = cacheable(plan), rule_of(plan)
     known = (None, None, None) if rule is None else (rule.least, rule.step, rule.source)
     return CacheRow(stable_prefix(plan).tokens, served.tokens, served.upper, *known)
+
+
+def _anchor(plan: Plan) -> tuple[str, ...]:
+    """How far the rules were off the bill that counts are anchored at."""
+    known = plan.terms.calibration
+    if known is None or plan.sealed is None:
+        return ()
+    return (
+        f"anchored: {known.billed} billed where {known.ours.tokens} were counted ({known.margin:+d}); "
+        f"{(plan.fixed + plan.what.count(plan.ledger)).tokens} by rule now, {plan.sealed.tokens} expected",
+    )
 
 
 def _rows(plan: Plan) -> Iterator[Row]:

@@ -17,6 +17,7 @@ from budgets import Budget, BudgetError, TokenCounter, tiktoken_counter
 
 if TYPE_CHECKING:
     from assembler.cache import CacheMarks
+    from assembler.calibration import CalibratedCounter
 
 
 @attrs.frozen(eq=False, slots=False)
@@ -29,10 +30,15 @@ class Terms:
     strategy: Strategy
     pricer: Pricer = attrs.field(repr=False)
     cache_marks: CacheMarks | None = None
+    calibration: CalibratedCounter | None = None
 
     @cached_property
     def whole(self) -> WholePricer | None:
-        """The pricer, where its parts do not add up and only the count of a whole request decides."""
+        """The pricer of whole requests, where the sum of the parts does not decide: a template, or a known bill."""
+        if self.calibration is not None:
+            from assembler.anchored import AnchoredPricer
+
+            return AnchoredPricer(self.pricer, self.dialect, self.calibration)
         return self.pricer if isinstance(self.pricer, WholePricer) else None
 
     @cached_property
@@ -57,12 +63,27 @@ class Terms:
         pricer = spoken.pricer(model, counter_for(budget))
         return cls(budget, spoken, _ladder(on_overflow), strategy, pricer, cache_marks)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Terms.of, self.asked()
+    def anchored(self, calibration: CalibratedCounter | None) -> Terms:
+        """The same terms, counting from another bill; what was priced stays priced."""
+        return attrs.evolve(self, calibration=calibration)
 
-    def asked(self) -> tuple[object, ...]:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, self.asked()
+
+    def asked(self) -> tuple[Any, ...]:
         """What the caller asked for: two terms that asked the same build the same."""
-        return (self.budget, self.dialect, self.policies, self.strategy, self.cache_marks)
+        return (self.budget, self.dialect, self.policies, self.strategy, self.cache_marks, self.calibration)
+
+
+def _restored(
+    budget: Budget | None,
+    dialect: Dialect,
+    policies: tuple[Policy, ...],
+    strategy: Strategy,
+    cache_marks: CacheMarks | None,
+    calibration: CalibratedCounter | None,
+) -> Terms:
+    return Terms.of(budget, dialect, policies, strategy, cache_marks).anchored(calibration)
 
 
 def counter_for(budget: Budget | None) -> TokenCounter:

@@ -1,0 +1,57 @@
+"""After a call, the provider's bill anchors the next count, and the budget is held against the anchored one."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from assembler import Assembler, ContextLengthError, TrimOldest, calibrate
+from assembler.dialects import openai_chat
+from budgets import Budget
+
+QUESTION = {"role": "user", "content": "x" * 40}
+ANSWER = {"role": "assistant", "content": "y" * 40}
+
+
+def priced(window: int = 10_000) -> Assembler:
+    """40 characters a message and 4 of framing, 3 for the primer: by hand, with len as the counter."""
+    return Assembler(Budget(window, counter=len, model="gpt-4o"), on_overflow=TrimOldest()).add_message(QUESTION)
+
+
+def test_only_what_is_new_is_counted_by_rule() -> None:
+    assembler = priced()
+    first = assembler.build()
+    assert first.count.tokens == 47
+    assembler.anchor(calibrate(first, {"prompt_tokens": 60}))
+    second = assembler.add_message(ANSWER).add_message(QUESTION).build()
+    assert second.count.tokens == 60 + 2 * 44
+    assert second.costs.total == second.count.tokens
+    assert "anchored: 60 billed where 47 were counted (+13)" in str(second.report)
+    assert pickle.loads(pickle.dumps(assembler)).build().count == second.count
+    assert assembler.anchor(None).build().count.tokens == 47 + 2 * 44
+
+
+@pytest.mark.parametrize("nudge", [-1, 0, 1])
+def test_the_budget_is_held_against_the_anchored_count(nudge: int) -> None:
+    roomy = priced()
+    bill = calibrate(roomy.build(), 60)
+    tight = priced(60 + 88 + nudge).anchor(bill).add_message(ANSWER).add_message(QUESTION)
+    context = tight.build()
+    assert len(context.messages) == (1 if nudge < 0 else 3)
+    assert context.count.upper <= 60 + 88 + nudge
+
+
+def test_a_bill_above_the_window_raises_though_the_rule_would_fit() -> None:
+    bill = calibrate(priced().build(), 90)
+    with pytest.raises(ContextLengthError) as raised:
+        priced(80).anchor(bill).build()
+    assert raised.value.required == 90
+
+
+def test_another_dialects_spelling_of_the_same_history_is_scaled_and_says_estimated() -> None:
+    bill = calibrate(priced().build(), 60)
+    other = Assembler(Budget(1000, counter=len), dialect=openai_chat).add_instruction("be brief").anchor(bill)
+    count = other.add_message(QUESTION).build().count
+    assert str(count.grade) == "estimated"
+    assert count.upper >= count.tokens
