@@ -147,7 +147,7 @@ def _bridged(lines: list[Line], traits: Traits) -> _Folded:
 
 
 def _joinable(before: Line, line: Line) -> bool:
-    return before.role == line.role and line.role in ("user", "assistant") and not before.spoken.get("tool_calls")
+    return before.role == line.role and line.role in ("user", "assistant")
 
 
 def _merged(lines: Sequence[Line]) -> Line:

@@ -323,7 +323,11 @@ def test_calls_become_objects_and_results_know_their_function() -> None:
     asked = {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], "pinned": True}
     history = [
         asked,
-        {"role": "assistant", "content": None, "tool_calls": [call("1", arguments='{"q": 1}'), call("2", "now", "no")]},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [call("1", arguments='{"q": 1}'), call("2", "now", "[1]")],
+        },
         {"role": "tool", "tool_call_id": "1", "content": "x"},
         {
             "role": "tool",
@@ -334,7 +338,7 @@ def test_calls_become_objects_and_results_know_their_function() -> None:
     messages = DIALECTS["chatml"].spell(layout_of(history))["messages"]
     assert messages[0] == {"role": "user", "content": "a\nb"}
     first, second = (one["function"]["arguments"] for one in messages[1]["tool_calls"])
-    assert (first, second) == ({"q": 1}, "no")
+    assert (first, second) == ({"q": 1}, "[1]")
     assert [(one["name"], one["content"]) for one in messages[2:]] == [("search", "x"), ("now", "y\nz")]
 
 
@@ -647,6 +651,16 @@ def test_text_that_is_no_control_token_passes(text: str) -> None:
     for name, dialect in DIALECTS.items():
         assert count_request({"messages": messages}, dialect=dialect).tokens == len(applied(TOKENIZERS[name], messages))
         assert BROKEN_UP[name].notes(layout_of(messages)) == ()
+
+
+def test_words_that_the_tokenizer_does_not_know_are_no_control_text() -> None:
+    engine = Tokenizer(models.WordLevel({"[UNK]": 0, "user": 1, "x0": 2}, unk_token="[UNK]"))
+    engine.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer: Any = PreTrainedTokenizerFast(tokenizer_object=engine, unk_token="[UNK]", eos_token="<|im_end|>")
+    tokenizer.chat_template = JOINING
+    messages = [{"role": "user", "content": "many words that nobody knows"}]
+    expected = len(applied(tokenizer, messages))
+    assert count_request({"messages": messages}, dialect=chat_template(tokenizer)).tokens == expected
 
 
 def test_an_answer_may_begin_with_its_own_reasoning() -> None:

@@ -43,7 +43,7 @@ def steps(draw: st.DrawFn, tag: str) -> list[Item]:
     thought: Item = {"type": "reasoning", "id": f"rs_{tag}", "summary": [{"type": "summary_text", "text": draw(words)}]}
     if draw(st.booleans()):
         thought["encrypted_content"] = "gAAAA" * draw(st.integers(1, 9))
-    spoken = {
+    spoken: Item = {
         "type": "message",
         "id": f"msg_{tag}",
         "role": "assistant",
@@ -99,7 +99,7 @@ def requests(draw: st.DrawFn) -> dict[str, Any]:
         request["tool_choice"] = draw(st.sampled_from(["auto", "required", {"type": "function", "name": "search"}]))
         request["parallel_tool_calls"] = draw(st.booleans())
     if draw(st.booleans()):
-        form = {"type": "json_schema", "name": "answer", "schema": {"type": "object", "properties": {}}}
+        form: Item = {"type": "json_schema", "name": "answer", "schema": {"type": "object", "properties": {}}}
         request["text"] = {"format": form, "verbosity": "low"}
     return request | draw(st.sampled_from([{}, {"model": "gpt-5", "temperature": 0.5, "store": False}]))
 
@@ -238,7 +238,10 @@ def test_calls_without_ids_get_ids_of_their_own() -> None:
 
 def test_a_tool_of_another_api_says_that_it_is_not_strict() -> None:
     nothing: dict[str, Any] = {"name": "now", "input_schema": {"type": "object", "properties": {}}}
-    strict: dict[str, Any] = {"type": "function", "function": {"name": "exact", "strict": True, "parameters": {"properties": {}}}}
+    strict: dict[str, Any] = {
+        "type": "function",
+        "function": {"name": "exact", "strict": True, "parameters": {"properties": {}}},
+    }
     tools = openai_responses.emit(layout_of([{"role": "user", "content": "q"}], None, [CHAT_TOOL, nothing, strict]))
     assert [tool["strict"] for tool in tools["tools"]] == [False, False, True]
     assert all(tool["parameters"]["type"] == "object" for tool in tools["tools"])
@@ -313,6 +316,14 @@ def test_a_turn_of_texts_and_results_keeps_its_order() -> None:
         },
     ]
     assert verify(emitted, dialect=openai_responses) == []
+    layout = layout_of(history)
+    for model in ("gpt-4o", "gpt-5"):
+        assert count_request(emitted, dialect=openai_responses, model=model) == priced(layout, model)
+
+
+def test_two_answers_in_a_row_stay_two() -> None:
+    items = [{"role": "user", "content": "q"}, *({"role": "assistant", "content": text} for text in "ab")]
+    assert [line[1] for line in abstract(openai_responses.parse({"input": items}))] == ["q", "a", "b"]
 
 
 def test_pictures_and_files_of_chat_are_respelled() -> None:
