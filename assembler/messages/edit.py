@@ -11,6 +11,7 @@ import attrs
 
 from assembler.messages.dicts import private_copy
 from assembler.messages.message import Call, Message, Part, Result
+from assembler.messages.parts import compact_json
 from assembler.messages.responses import RESPONSES
 
 
@@ -21,6 +22,8 @@ def edited(message: Message, parts: Sequence[Part | None]) -> Message:
     `raw` is of the caller's own kind where that can be copied, else a dict.
     """
     seen = private_copy(message.seen)
+    if message.shape == "gemini":
+        parts = [_answered(part) for part in parts]
     if message.shape == RESPONSES and "role" not in seen:
         _write_item(seen, parts[0])
     elif message.shape == "gemini":
@@ -82,6 +85,14 @@ def _block(item: Any, part: Part) -> object:
     return {**item, "content": text}
 
 
+def _answered(part: Part | None) -> Part | None:
+    """A result as Gemini reads it: its text is the JSON of an object."""
+    if not isinstance(part, Result) or part.given is not None:
+        return part
+    given = {"result": _result_text(part)}
+    return attrs.evolve(part, parts=(compact_json(given),), given=given)
+
+
 def _gemini_part(item: dict[str, Any], part: Part) -> dict[str, Any]:
     if isinstance(part, str):
         return {**item, "text": part}
@@ -89,7 +100,7 @@ def _gemini_part(item: dict[str, Any], part: Part) -> dict[str, Any]:
         key = "function_call" if "function_call" in item else "functionCall"
         return {**item, key: {**item[key], "args": json.loads(part.arguments)}}
     key = "function_response" if "function_response" in item else "functionResponse"
-    return {**item, key: {**item[key], "response": {"result": _result_text(part)}}}
+    return {**item, key: {**item[key], "response": cast(Result, part).given}}
 
 
 def _call_dict(item: dict[str, Any], part: Part) -> dict[str, Any]:

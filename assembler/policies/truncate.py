@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Literal, TypeAlias, cast
 
@@ -35,10 +35,11 @@ _LONGEST_LEAF = 4096
 class Truncate:
     """Shortens texts that cost more than `max_tokens`, the longest first, until the conversation fits.
 
-    What is left of a text, marker included, costs at most `max_tokens` by the counter itself, and is cut between
-    graphemes: no accent, flag or emoji is split. `where` says what stays: both "ends", the "head" or the "tail". Call
-    arguments stay valid JSON: the texts inside them are shortened. Thinking is never touched, and nothing is emptied:
-    where `max_tokens` is less than the marker costs, a text stays as it is.
+    What is left of a text, marker included, costs at most `max_tokens` in the dialect's reckoning (the upper bound,
+    where that estimates), and is cut between graphemes: no accent, flag or emoji is split. `where` says what stays:
+    both "ends", the "head" or the "tail". Call arguments, and results that are objects, stay valid JSON: the texts
+    inside them are shortened. Thinking is never touched, and no text is emptied: where `max_tokens` is less than the
+    marker costs, it stays as it is.
     """
 
     max_tokens: int = attrs.field(validator=at_least_one)
@@ -73,13 +74,19 @@ class Truncate:
         """The part with less text; None where nothing that may be said in its place is cheap enough."""
         text = _text_of(part)
         assert text is not None
-        cut = cut_json if isinstance(part, Call) else cut_text
+        cut = cut_json if _is_json(part) else cut_text
         shorter = cut(text, self.max_tokens, count, self.where)
         if shorter is None or isinstance(part, str):
             return shorter
         if isinstance(part, Call):
             return attrs.evolve(part, arguments=shorter, given=json.loads(shorter))
-        return attrs.evolve(cast(Result, part), parts=(shorter,), given=None)
+        given: Mapping[str, Any] | None = json.loads(shorter) if _is_json(part) else None
+        return attrs.evolve(cast(Result, part), parts=(shorter,), given=given)
+
+
+def _is_json(part: Part) -> bool:
+    """Whether the API takes an object there: the arguments of a call, a result that came as one."""
+    return isinstance(part, Call) or (isinstance(part, Result) and part.given is not None)
 
 
 def _text_of(part: Part) -> str | None:

@@ -1,0 +1,153 @@
+"""A message is shortened in the spelling, and in the kind of object, that it came in."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+from typing import Any
+
+import pytest
+
+from assembler import Assembler
+from assembler.dialects import anthropic, bedrock, gemini, openai_chat, openai_responses, plain
+from assembler.policies import ClearReasoning, ClearToolResults, Truncate
+from budgets import Budget, ContextLengthError, tiktoken_counter
+
+BODY = "x" * 400
+ASKED = {"q": "y" * 400}
+TEXT = "z" * 400
+
+
+@dataclasses.dataclass
+class Said:
+    role: str
+    content: Any
+    tool_calls: Any = None
+    tool_call_id: Any = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    role: str
+    content: str
+
+
+def function(arguments: str) -> dict[str, Any]:
+    return {"id": "c", "type": "function", "function": {"name": "f", "arguments": arguments}}
+
+
+JSON = json.dumps(ASKED)
+SESSIONS: dict[str, tuple[Any, list[Any]]] = {
+    "openai": (
+        openai_chat,
+        [
+            {"role": "user", "content": [{"type": "text", "text": TEXT}]},
+            {"role": "assistant", "content": TEXT, "tool_calls": [function(JSON)]},
+            {"role": "tool", "tool_call_id": "c", "content": [{"type": "text", "text": BODY}]},
+            {"role": "assistant", "content": [{"type": "refusal", "refusal": TEXT}]},
+        ],
+    ),
+    "legacy functions": (
+        openai_chat,
+        [
+            {"role": "user", "content": TEXT},
+            {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": JSON}},
+            {"role": "function", "name": "f", "content": BODY},
+        ],
+    ),
+    "responses": (
+        openai_responses,
+        [
+            {"role": "user", "content": [{"type": "input_text", "text": TEXT}]},
+            {"type": "function_call", "call_id": "c", "name": "f", "arguments": JSON},
+            {"type": "function_call_output", "call_id": "c", "output": BODY},
+            {"type": "custom_tool_call", "call_id": "d", "name": "g", "input": TEXT},
+            {"type": "custom_tool_call_output", "call_id": "d", "output": [{"type": "input_text", "text": BODY}]},
+        ],
+    ),
+    "anthropic": (
+        anthropic,
+        [
+            {"role": "user", "content": ({"type": "text", "text": TEXT},)},
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "thinking", "thinking": TEXT, "signature": "s"},
+                    {"type": "text", "text": TEXT},
+                    {"type": "tool_use", "id": "c", "name": "f", "input": ASKED},
+                ],
+            },
+            {
+                "role": "user",
+                "content": [
+                    {"type": "tool_result", "tool_use_id": "c", "content": [{"type": "text", "text": BODY}]},
+                    {"type": "text", "text": TEXT},
+                ],
+            },
+        ],
+    ),
+    "bedrock": (
+        bedrock,
+        [
+            {"role": "user", "content": [{"text": TEXT}]},
+            {
+                "role": "assistant",
+                "content": [{"text": TEXT}, {"toolUse": {"toolUseId": "c", "name": "f", "input": ASKED}}],
+            },
+            {"role": "user", "content": [{"toolResult": {"toolUseId": "c", "content": [{"json": {"a": BODY}}]}}]},
+        ],
+    ),
+    "gemini": (
+        gemini,
+        [
+            {"role": "user", "parts": [{"text": TEXT}]},
+            {"role": "model", "parts": [{"text": TEXT}, {"functionCall": {"name": "f", "args": ASKED}}]},
+            {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"a": BODY}}}]},
+        ],
+    ),
+    "objects": (
+        plain,
+        [
+            Frozen("user", TEXT),
+            Said("assistant", TEXT, [{"id": "c", "name": "f", "args": ASKED}]),
+            Said("tool", BODY, tool_call_id="c"),
+            ("assistant", TEXT),
+        ],
+    ),
+}
+END = {"role": "user", "content": "and now?"}
+POLICIES = [Truncate(24), Truncate(40, where="head"), [ClearReasoning(0), ClearToolResults(0), Truncate(24)]]
+
+
+def tools() -> list[dict[str, Any]]:
+    return [{"name": name, "description": "d", "parameters": {"type": "object", "properties": {}}} for name in "fg"]
+
+
+@pytest.mark.parametrize("policies", POLICIES, ids=["ends", "head", "ladder"])
+@pytest.mark.parametrize(("dialect", "history"), SESSIONS.values(), ids=list(SESSIONS))
+def test_what_is_shortened_is_what_is_sent(dialect: Any, history: list[Any], policies: Any) -> None:
+    history = [*history, {"role": "user", "parts": [{"text": "and now?"}]} if dialect is gemini else END]
+    before = copy.deepcopy(history)
+    count = tiktoken_counter("o200k_base")
+    whole = Assembler(Budget(10**6, counter=count), dialect=dialect).add_capability(tools()).add_messages(history)
+    shortened: set[int] = set()
+    for limit in range(whole.build().count.upper - 1, 0, -10):
+        assembler = Assembler(Budget(limit, counter=count), dialect=dialect, on_overflow=policies)
+        try:
+            context = assembler.add_capability(tools()).add_messages(history).build()
+        except ContextLengthError:
+            break
+        shortened |= {item.index for item in context.dropped}
+        assert history == before
+        anew = Assembler(Budget(10**6, counter=count), dialect=dialect).add_capability(tools())
+        assert anew.add_messages(context.messages).build().request() == context.request()
+        assert anew.build().count.upper == context.count.upper <= limit
+    assert shortened == set(range(len(history) - 1))
+
+
+def test_an_object_stays_of_its_kind_where_it_can_be_copied() -> None:
+    _, history = SESSIONS["objects"]
+    budget = Budget(200, counter=len)
+    context = Assembler(budget, dialect=plain, on_overflow=Truncate(30)).add_messages([*history, END]).build()
+    assert [type(message) for message in context.messages] == [dict, Said, Said, tuple, dict]
