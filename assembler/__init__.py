@@ -49,6 +49,7 @@ from budgets import (
 )
 
 if typing.TYPE_CHECKING:
+    from assembler.cache import CacheMarks
     from assembler.calibration import CalibratedCounter, calibrate
     from assembler.count_request import count_request
     from assembler.repair import Repair, repair
@@ -59,6 +60,7 @@ if typing.TYPE_CHECKING:
 _load_later(
     __name__,
     {
+        "CacheMarks": "assembler.cache",
         "CalibratedCounter": "assembler.calibration",
         "CitedSources": "assembler.strategies",
         "Placement": "assembler.strategies",
@@ -79,6 +81,7 @@ __all__ = [
     "Assembler",
     "AssemblyError",
     "BudgetError",
+    "CacheMarks",
     "CalibratedCounter",
     "Change",
     "ChatRegions",

@@ -252,6 +252,8 @@ def _part(part: Part, family: Family, texts: list[str]) -> Count:
             return _guess(0, 4)
         case Media():
             return _media(part, family, texts)
+        case Opaque(kind="cachePoint"):
+            return Count(0)  # a mark of the cache, not a word of the prompt
         case Opaque():
             texts.append(_json(part.raw))
             return LOADED_TOOL if part.kind in ("tool_reference", "tool_addition") else _guess(0, 60)

@@ -255,6 +255,8 @@ def _part(part: Part, family: Family, texts: list[str]) -> Count:
             return _guess(0, 4)
         case Media():
             raise UnsupportedContentError(f"a {part.kind} part has no recorded price here", kind=part.kind)
+        case Opaque(kind="cachePoint"):
+            return Count(0)  # a mark of the cache, not a word of the prompt
         case Opaque():
             texts.append(json.dumps(part.raw, ensure_ascii=False, default=str))
             return _guess(0, 8)

@@ -138,6 +138,8 @@ def _part(part: Part, texts: list[str]) -> Count:
             return IMAGE
         case Media():
             raise UnsupportedContentError(f"a {part.kind} part has no published price here", kind=part.kind)
+        case Opaque(kind="cachePoint"):
+            return Count(0)  # a mark of the cache, not a word of the prompt
         case Opaque():
             texts.append(json.dumps(part.raw, ensure_ascii=False, default=str))
             return _about(0, 8)

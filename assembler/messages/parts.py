@@ -68,7 +68,8 @@ def _text(part: Raw, index: int) -> str:
 
 
 def _opaque(part: Raw, index: int) -> Opaque:
-    return Opaque(str(part.get("type", "part")), part)
+    kind = part.get("type") or next((key for key in _UNTYPED if key in part), "part")
+    return Opaque(str(kind), part)
 
 
 def _media(kind: str) -> Callable[[Raw, int], Media]:
