@@ -92,6 +92,15 @@ def test_many_small_chunks_are_found_as_if_each_had_been_tried() -> None:
         assert built("q", lines, len, limit * 4) == brute_force("q", lines, len, limit * 4)
 
 
+def test_a_longer_prompt_that_costs_less_does_not_hide_a_chunk_that_did_not_fit() -> None:
+    def merging(text: str) -> int:
+        return max(0, len(text) - 9 * text.count("Z"))
+
+    lines = ["x", "y", "a" * 20, "Z" * 3, "b"]
+    for limit in range(merging(by_hand("q", [])), merging(by_hand("q", lines[:3])) + 3):
+        assert built("q", lines, merging, limit) == brute_force("q", lines, merging, limit)
+
+
 def test_a_long_list_is_counted_a_few_times_and_not_once_a_chunk() -> None:
     counted: list[int] = []
 

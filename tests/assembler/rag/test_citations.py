@@ -173,7 +173,7 @@ UNITS = [
 @pytest.mark.parametrize("unit", UNITS)
 def test_an_answer_four_times_as_long_takes_no_sixteen_times_as_long(unit: str) -> None:
     def work(length: int) -> float:
-        answer = (unit * length)[:length]
+        answer = (unit * length)[:length] + "x"
         best = []
         for _ in range(3):
             start = time.process_time()

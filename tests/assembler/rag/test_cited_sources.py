@@ -429,3 +429,24 @@ def test_a_counter_whose_joins_cost_more_than_their_pieces_is_met_by_choosing_fe
 def test_everything_raises_where_it_does_not_fit() -> None:
     with pytest.raises(ContextLengthError):
         six(CitedSources(selection=Everything()), window=60)
+
+
+class Bare:
+    """A layout that keeps no promise about how its bodies begin."""
+
+    def heading(self, number: int) -> str:
+        return f"#{number};\n"
+
+    def body(self, document: Any) -> str:
+        return f"{document.text}\n"
+
+
+@pytest.mark.parametrize("encoding", ["o200k_base", "cl100k_base"])
+@pytest.mark.parametrize("text", ["/x", "//\n/", "\n\nx", "  \n x", "\t\n", ""])
+def test_a_seam_that_does_not_add_is_priced_as_one_text(encoding: str, text: str) -> None:
+    strategy = CitedSources(layout=Bare(), placement=Placement.QUESTION, duplicates=())
+    assembler = Assembler(Budget(900, counter=tiktoken_counter(encoding)), strategy=strategy, dialect=plain)
+    for _ in range(3):
+        assembler.add_knowledge(text, type="rag")
+    context = assembler.add_message({"role": "user", "content": "q"}).build()
+    assert tokens_of(encoding, context.messages[0]["content"]) == context.count.tokens
