@@ -23,6 +23,9 @@ Message = dict[str, Any]
 WORDS = st.text("ab<&\n\u00e9", max_size=9)
 
 
+PAST = st.lists(st.tuples(WORDS, st.sampled_from([0, 0, 1, 2])), min_size=1, max_size=4)
+
+
 class Failing:
     """Counts characters; fails once, at its k-th call."""
 
@@ -150,14 +153,31 @@ class Life(RuleBasedStateMachine):
 
     alive = Bundle("alive")
 
-    @initialize(target=alive, low=st.sampled_from([None, None, 0.5]), limit=st.integers(1, 90))
-    def born(self, low: float | None, limit: int) -> Any:
+    @initialize(target=alive, low=st.sampled_from([None, None, 0.5]), limit=st.integers(1, 90), turns=PAST)
+    def born(self, low: float | None, limit: int, turns: list[tuple[str, int]]) -> Any:
         model = Model()
         model.low, model.limit = low, limit
         self.number = 0
         self.everybody: list[tuple[Assembler, Model]] = [(assembled(model), model)]
         self.snapshots: list[tuple[Message, Message]] = []
+        for text, calls in turns:
+            self.exchange(self.everybody[0], text, calls)
         return self.everybody[0]
+
+    def exchange(self, one: tuple[Assembler, Model], text: str, calls: int) -> None:
+        """A whole turn: a question, perhaps a step, an answer."""
+        self.ask(one, text, pinned=False)
+        if calls:
+            self.call(one, calls)
+            for waiting in one[1].waiting():
+                self.tell(one, self.said(role="tool", tool_call_id=waiting, content=text), lawful=True)
+        self.answer(one, text)
+
+    @rule(one=alive, turns=PAST)
+    def talk(self, one: Any, turns: list[tuple[str, int]]) -> None:
+        if not one[1].waiting():
+            for text, calls in turns:
+                self.exchange(one, text, calls)
 
     def said(self, **fields: Any) -> Message:
         message = dict(fields)
@@ -252,6 +272,16 @@ class Life(RuleBasedStateMachine):
         model.limit = max(data.draw(st.sampled_from(edges), label="edge") + nudge, 1)
         self.everybody.append((assembled(model), model))
         return self.everybody[-1]
+
+    @rule(one=alive)
+    def on_every_edge(self, one: Any) -> None:
+        """One token less, exactly, one token more than each cut costs."""
+        if not one[1].waiting():
+            for edge in {one[1].cost(kept) for kept in one[1].cuts()}:
+                for limit in (edge - 1, edge, edge + 1):
+                    model = one[1].copied()
+                    model.limit = max(limit, 1)
+                    agree(assembled(model), model)
 
     @rule(one=alive)
     def retell(self, one: Any) -> None:
