@@ -32,7 +32,7 @@ FOREIGN = "foreign"
 
 def role_of(value: object, *, index: int) -> Role:
     """The role that a provider's word means, or `ConversationError`."""
-    word = getattr(value, "value", value)  # a str enum speaks for its value
+    word = value if type(value) is str else getattr(value, "value", value)  # a str enum speaks for its value
     if isinstance(word, str) and (role := ROLES.get(word)) is not None:
         return role
     known = ", ".join(sorted(ROLES))
@@ -65,22 +65,21 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
 
     Raises `ConversationError` for a missing role or content and for parts that cannot be read.
     """
-    role = role_of(raw.get("role"), index=index)
-    content = raw.get("content")
+    word, content = raw.get("role"), raw.get("content")
+    role = role_of(word, index=index)
     source = raw if origin is None else origin
-    if type(content) is str and len(raw) == 2:
+    if type(content) is str and len(raw) == 2 and role != "tool":
         parts, shape = read_content(content, index=index)
-        if role != "tool":
-            shape = shape if raw["role"] == role else FOREIGN
-            seen = {"role": raw["role"], "content": content}
-            return Message(role, parts, source, shape, seen, shallow=True)
+        seen = {"role": word, "content": content}
+        return Message(role, parts, source, shape if word == role else FOREIGN, seen, shallow=True)
+    kind: type[object] = type(raw)
     try:
-        seen = private_copy(dict(raw))
+        seen = private_copy(raw if kind is dict else dict(raw))
     except RecursionError:
         raise ConversationError("message is nested too deeply to be JSON", index=index) from None
-    parts, shape = read_content(seen.get("content"), index=index)
     if role == "tool":
         return _tool_message(seen, source, index)
+    parts, shape = read_content(seen.get("content"), index=index)
     calls = _calls(seen, index)
     if calls:
         parts, shape = (*parts, *calls), "openai"

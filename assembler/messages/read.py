@@ -18,11 +18,11 @@ def read_message(raw: object, index: int) -> Message:
 
     Raises `ConversationError` naming `index`.
     """
-    if isinstance(raw, Mapping):
+    if type(raw) is dict or isinstance(raw, Mapping):
         fields = cast("Mapping[str, Any]", raw)
         if "parts" in fields and "content" not in fields:
             return read_gemini(fields, index=index)
-        if is_item(fields):
+        if "type" in fields and is_item(fields):
             return read_item(fields, index=index)
         return read_dict(fields, index=index)
     if isinstance(raw, tuple | list):
