@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from assembler.errors import ConversationError
 from assembler.messages import Call, Message, Result
+from assembler.messages.responses import RESPONSES
 
 Open: TypeAlias = tuple[Call, ...]
 """The calls that still wait for an answer."""
@@ -50,6 +51,9 @@ def after(waiting: Open, message: Message, index: int) -> Open:
             calls.append(part)
     if waiting or results:
         waiting = _answered(waiting, results, index)
+    if waiting and message.shape == RESPONSES and message.role == "assistant":
+        # The Responses API lists a turn of the model item by item: another call, or a thought, may follow a call.
+        return _asked([*waiting, *calls], message, index)
     if waiting and (message.role == "assistant" or not results):
         raise unanswered(waiting, index)
     return _asked(calls, message, index) if calls else waiting

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, assert_never, cast
 
 from assembler.dialects.block_media import Inline, Link, content_of, not_carried, without_given
@@ -13,6 +13,7 @@ from assembler.errors import UnsupportedContentError
 from assembler.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.messages.dicts import CONTAINERS, PIN, private_copy
 from assembler.messages.parts import NEUTRAL
+from assembler.messages.responses import RESPONSES, joined
 from assembler.tools import Tool
 
 CALL_ID_LIMIT = 40
@@ -33,10 +34,12 @@ def says_nothing(message: Message) -> bool:
     return not parts or (parts[0] == "" and not any(parts))
 
 
-def wire_messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
+def wire_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """The messages as Chat Completions dicts of the caller's own. A result gets the id of the call that it answers."""
     wired: list[dict[str, Any]] = []
     waiting: deque[tuple[Call, str]] = deque()
+    if any(message.shape == RESPONSES for message in messages):
+        messages = joined(messages)
     for message in messages:
         if message.copier is not None:
             wired.append(message.copier())
