@@ -96,7 +96,7 @@ def test_a_longer_prompt_that_costs_less_does_not_hide_a_chunk_that_did_not_fit(
     def merging(text: str) -> int:
         return max(0, len(text) - 9 * text.count("Z"))
 
-    lines = ["x", "y", "a" * 20, "Z" * 3, "b"]
+    lines = ["x", "y", "a" * 80, "Z" * 6, "b"]
     for limit in range(merging(by_hand("q", [])), merging(by_hand("q", lines[:3])) + 3):
         assert built("q", lines, merging, limit) == brute_force("q", lines, merging, limit)
 
