@@ -66,7 +66,8 @@ class OpenAIChat:
 
     def notes(self, layout: Layout) -> tuple[str, ...]:
         """How many assistant messages have nothing to say and are left out."""
-        silent = sum(1 for message in layout.messages if says_nothing(message))
+        # A message that was written once has something to say.
+        silent = sum(1 for message in layout.messages if message.copier is None and says_nothing(message))
         return (f"{silent} empty assistant message(s) left out",) if silent else ()
 
     def emit(self, layout: Layout) -> dict[str, Any]:

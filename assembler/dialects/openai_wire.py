@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import marshal  # plain data in and out of one process, several times faster than a recursive copy
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, assert_never, cast
 
 from assembler.dialects.block_media import Inline, Link, content_of, not_carried, without_given
@@ -34,21 +35,32 @@ def says_nothing(message: Message) -> bool:
     return not parts or (parts[0] == "" and not any(parts))
 
 
-def wire_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+def wire_messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
     """The messages as Chat Completions dicts of the caller's own. A result gets the id of the call that it answers."""
     wired: list[dict[str, Any]] = []
     waiting: deque[tuple[Call, str]] = deque()
-    if any(message.shape == RESPONSES for message in messages):
-        messages = joined(messages)
-    for message in messages:
+    listed = list(messages)
+    for message in listed:
         if message.copier is not None:
             wired.append(message.copier())
-        elif message.shape in (NEUTRAL, "openai"):
-            if not says_nothing(message):
-                wired.append(_copier(message)())
+        elif message.shape == RESPONSES:
+            return list(_all_respelled(joined(listed)))
         elif not says_nothing(message):
-            wired.extend(_respelled(message, waiting))
+            wired.extend(_wired(message, waiting))
     return wired
+
+
+def _all_respelled(messages: Iterable[Message]) -> Iterator[dict[str, Any]]:
+    waiting: deque[tuple[Call, str]] = deque()
+    for message in messages:
+        if not says_nothing(message):
+            yield from _wired(message, waiting)
+
+
+def _wired(message: Message, waiting: deque[tuple[Call, str]]) -> Iterable[dict[str, Any]]:
+    if message.shape in (NEUTRAL, "openai"):
+        return (_copier(message)(),)
+    return _respelled(message, waiting)
 
 
 def _copier(message: Message) -> Callable[[], dict[str, Any]]:
@@ -202,6 +214,14 @@ def _text_of(result: Result) -> str | list[dict[str, Any]]:
 
 def tool_definition(tool: Tool) -> dict[str, Any]:
     """The nested definition. One that came in this spelling goes out as it came."""
+    packed = tool.packed
+    if packed is None:
+        packed = marshal.dumps(_definition(tool))
+        object.__setattr__(tool, "packed", packed)
+    return cast("dict[str, Any]", marshal.loads(packed))
+
+
+def _definition(tool: Tool) -> dict[str, Any]:
     raw = tool.raw
     if isinstance(raw, dict) and raw.get("type") == "function" and isinstance(raw.get("function"), dict):  # pyright: ignore[reportUnknownMemberType]
         return cast("dict[str, Any]", private_copy(raw))

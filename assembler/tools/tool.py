@@ -22,3 +22,5 @@ class Tool:
     parameters: Mapping[str, Any] = attrs.field(repr=False)
     raw: object = attrs.field(repr=False, eq=False)
     extra: Mapping[str, Any] = attrs.field(factory=dict[str, Any], repr=False)
+    packed: bytes | None = attrs.field(default=None, init=False, repr=False, eq=False)
+    """The Chat Completions definition, packed at its first use: every request gets a copy of its own from it."""
