@@ -26,6 +26,8 @@ from assembler.dialects.openai_pricing import (
 from assembler.dialects.responses_wire import flat_definition, input_items
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.layout import Layout
+from assembler.media import read_media
+from assembler.media.openai import detail_of, price_media
 from assembler.messages import Call, Media, Message, Opaque, Part, Result, Thinking, read_message
 from assembler.messages.responses import joined, sendable
 from assembler.pricing import NOTHING, FixedPrices, Piece, Pricer, price_pieces
@@ -83,7 +85,9 @@ class OpenAIResponses:
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         """The price list of the model's family on this API, or of its host where it is no model of OpenAI."""
-        return hosted_pricer(model, count, "responses") or OpenAIResponsesPricer(family_of(model, "responses"), count)
+        return hosted_pricer(model, count, "responses") or OpenAIResponsesPricer(
+            family_of(model, "responses"), count, model
+        )
 
     def notes(self, layout: Layout) -> tuple[str, ...]:
         """How many names and how many parts of another provider's reasoning are left out."""
@@ -123,6 +127,8 @@ class OpenAIResponsesPricer:
 
     family: Family
     count: TokenCounter
+    model: str | None = None
+    """Images are priced by the model, more finely than by the family."""
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """The instructions in their pieces, the head, the tools, the primer, and once what requests were off by."""
@@ -148,18 +154,25 @@ class OpenAIResponsesPricer:
             if isinstance(part, str):
                 said.append(part)
                 continue
+            if isinstance(part, Media):
+                bill += self._medium(part)
+                continue
             bill += self._spoken(message, said)
             said = []
             match part:
                 case Call():
                     calls.append(part)
                 case Result():
-                    bill += self._texts(_texts_of(part.parts))
+                    media = [inner for inner in part.parts if isinstance(inner, Media)]
+                    texts = [inner for inner in part.parts if not isinstance(inner, Media)]
+                    bill += self._texts(_texts_of(texts)) + total(map(self._medium, media))
                 case Thinking():
                     bill += self._reasoning(part) if sendable(message) else NOTHING
                 case _:
                     _texts_of([part])
         bill += self._spoken(message, said)
+        if message.parts and all(isinstance(part, Media) for part in message.parts):
+            bill += Count(self._envelope)
         if not calls:
             return bill
         return bill + Count(self._envelope) + price_calls(calls, self.family, self.count)
@@ -183,6 +196,13 @@ class OpenAIResponsesPricer:
     @property
     def _envelope(self) -> Tokens:
         return self.family.per_message + ROLE
+
+    def _medium(self, part: Media) -> Count:
+        """An image, a document, a sound by its published formula."""
+        facts = read_media(part)
+        if facts.text is not None:
+            return Count(self.count(facts.text), Grade.BOUNDED)
+        return price_media(facts, detail_of(part), self.model)
 
     def _spoken(self, message: Message, texts: Sequence[str]) -> Count:
         if message.role != "assistant":

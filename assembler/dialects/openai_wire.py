@@ -99,7 +99,10 @@ def _as_it_came(message: Message) -> dict[str, Any]:
     fields: dict[str, Any] = message.seen.copy() if message.shallow else private_copy(message.seen)
     fields.pop(PIN, None)
     if any(isinstance(part, Media) for part in message.parts):
-        fields["content"] = [without_given(item) if isinstance(item, dict) else item for item in fields["content"]]
+        items: list[Any] = fields["content"]
+        fields["content"] = [
+            without_given(cast("dict[str, Any]", item)) if type(item) is dict else item for item in items
+        ]
     if message.role == "assistant":
         for call in fields.get("tool_calls") or ():
             if len(call.get("id") or "") > CALL_ID_LIMIT:

@@ -7,7 +7,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, assert_never, cast
 
-from assembler.dialects.openai_wire import legal_id
+from assembler.dialects.block_media import without_given
+from assembler.dialects.openai_wire import legal_id, media_part
 from assembler.errors import UnsupportedContentError
 from assembler.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.messages.dicts import PIN, private_copy
@@ -147,7 +148,7 @@ def _part(part: str | Media | Opaque) -> Item:
     inner: object = part.raw.get(str(part.raw.get("type")))
     match part.raw.get("type"), inner:
         case (("input_image" | "input_file"), _):
-            return cast(Item, private_copy(dict(part.raw)))
+            return without_given(part.raw)
         case "image_url", str():
             return {"type": "input_image", "image_url": inner, "detail": "auto"}
         case "image_url", Mapping():
@@ -155,8 +156,20 @@ def _part(part: str | Media | Opaque) -> Item:
             return {"type": "input_image", "image_url": fields.get("url"), "detail": fields.get("detail", "auto")}
         case "file", Mapping():
             return {"type": "input_file", **private_copy(dict(cast("Mapping[str, Any]", inner)))}
+        case _ if isinstance(part, Media):
+            return _moved(part)
         case _:
             raise _cannot_carry(part.kind)
+
+
+def _moved(part: Media) -> Item:
+    """Another provider's image or document, as Chat Completions would carry it and then as an item's part."""
+    moved = media_part(part)
+    if moved["type"] == "image_url":
+        return {"type": "input_image", "image_url": moved["image_url"]["url"], "detail": "auto"}
+    if moved["type"] == "file":
+        return {"type": "input_file", **moved["file"]}
+    raise _cannot_carry(part.kind)
 
 
 def _cannot_carry(kind: str) -> UnsupportedContentError:
