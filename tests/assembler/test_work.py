@@ -1,0 +1,345 @@
+"""Work is asserted by counting: tokenizer calls, characters, messages read. No stopwatch."""
+
+from __future__ import annotations
+
+import gc
+import json
+import tracemalloc
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler import Assembler, ClearToolResults, ContextLengthError, ConversationError, TrimOldest
+from assembler.dialects import Dialect, openai_chat, plain
+from assembler.layout import Layout
+from assembler.messages import Message
+from assembler.pricing import FixedPrices, Piece, Pricer
+from assembler.tools import Tool
+from budgets import Budget, Count, TokenCounter
+
+SIZE = 10
+"""Characters of every text here, and its tokens: the counter counts characters."""
+
+
+class Tally:
+    """A counter, one token a character, that writes down what it is asked."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def __call__(self, text: str) -> int:
+        self.texts.append(text)
+        return len(text)
+
+    def asked(self) -> list[str]:
+        """What it was asked since this was last called, empty texts aside."""
+        texts, self.texts = [text for text in self.texts if text], []
+        return texts
+
+
+class Said:
+    """A message that counts how often it is looked at."""
+
+    def __init__(self, role: str, content: str) -> None:
+        self._role, self._content = role, content
+        self.reads = 0
+
+    @property
+    def role(self) -> str:
+        self.reads += 1
+        return self._role
+
+    @property
+    def content(self) -> str:
+        self.reads += 1
+        return self._content
+
+
+class Watched(dict[str, Any]):
+    """A message dict that counts how often it is looked at."""
+
+    reads = 0
+
+    def __getitem__(self, key: str) -> Any:
+        self.reads += 1
+        return super().__getitem__(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.reads += 1
+        return super().get(key, default)
+
+    def keys(self) -> Any:
+        self.reads += 1
+        return super().keys()
+
+
+@attrs.frozen
+class PricedOnce:
+    """The plain dialect, writing down the index that each priced message carries in its text."""
+
+    priced: list[int]
+    name: str = "plain"
+    opening: Any = plain.opening
+    parse: Any = plain.parse
+    notes: Any = plain.notes
+    emit: Any = plain.emit
+
+    def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
+        return _Pricer(plain.pricer(model, count), self.priced)
+
+
+@attrs.frozen(eq=False)
+class _Pricer:
+    inner: Pricer
+    priced: list[int]
+
+    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
+        return self.inner.fixed(pieces, head, tools)
+
+    def message(self, message: Message) -> Count:
+        self.priced.append(int(str(message.parts[0])[:6]))
+        return self.inner.message(message)
+
+    def options(self, layout: Layout) -> Count:
+        return self.inner.options(layout)
+
+
+def text(index: int) -> str:
+    return f"{index:06}".ljust(SIZE, ".")
+
+
+def role(index: int) -> str:
+    return "assistant" if index % 2 else "user"
+
+
+def dicts(length: int, start: int = 0) -> list[dict[str, Any]]:
+    """Turns of two messages, every text its own."""
+    return [{"role": role(index), "content": text(index)} for index in range(start, start + length)]
+
+
+def assembler_of(
+    counter: TokenCounter, messages: int, low_water: float | None = None, dialect: Dialect = plain
+) -> Assembler:
+    """One with room for so many messages."""
+    budget = Budget(messages * SIZE, counter=counter)
+    return Assembler(budget, dialect=dialect, on_overflow=TrimOldest(low_water=low_water))
+
+
+def said(length: int) -> list[Said]:
+    return [Said(role(index), text(index)) for index in range(length)]
+
+
+def watched(length: int) -> list[Watched]:
+    return [Watched(message) for message in dicts(length)]
+
+
+@pytest.mark.parametrize("made", [said, watched])
+def test_a_cold_build_looks_at_what_it_keeps_and_one_turn_more(made: Callable[[int], list[Any]]) -> None:
+    tally, history = Tally(), made(10_000)
+    context = assembler_of(tally, 41).add_messages(history).build()
+    kept = len(context.messages)
+    assert kept == 40
+    needed = range(10_000 - kept - 2, 10_000)
+    assert sorted(tally.asked()) == [text(index) for index in needed]
+    # The first one is asked whether it is a system message.
+    assert [index for index, message in enumerate(history) if message.reads] == [0, *needed]
+
+
+@pytest.mark.parametrize("low_water", [None, 0.5])
+@pytest.mark.parametrize("length", [50, 5_000])
+def test_a_build_after_one_more_message_counts_that_message_alone(length: int, low_water: float | None) -> None:
+    tally = Tally()
+    assembler = assembler_of(tally, 41, low_water).add_messages(dicts(length))
+    assembler.build()
+    tally.asked()
+    for message in dicts(60, length):
+        assembler.add_message(message).build()
+        assert tally.asked() == [message["content"]]
+
+
+@pytest.mark.parametrize("low_water", [None, 0.5])
+def test_a_build_of_a_grown_list_counts_what_it_grew_by(low_water: float | None) -> None:
+    tally, history = Tally(), dicts(500)
+    assembler = assembler_of(tally, 41, low_water).add_messages(list(history))
+    assembler.build()
+    tally.asked()
+    for index in range(500, 560, 2):
+        history += dicts(2, index)
+        assembler.add_messages(list(history)).build()
+        assert sorted(tally.asked()) == [text(index), text(index + 1)]
+
+
+@pytest.mark.parametrize("low_water", [None, 0.5])
+def test_what_was_cut_away_is_never_looked_at_again(low_water: float | None) -> None:
+    tally, history = Tally(), said(400)
+    assembler = assembler_of(tally, 41, low_water).add_messages(list(history))
+    gone = 400 - len(assembler.build().messages)
+    for message in history:
+        message.reads = 0
+    for message in dicts(60, 400):
+        assembler.add_message(message).build()
+    assert not any(message.reads for message in history[: gone - 2])
+
+
+def test_a_low_water_mark_prices_the_whole_history_once_and_never_again() -> None:
+    tally, priced = Tally(), list[int]()
+    assembler = assembler_of(tally, 41, 0.5, dialect=PricedOnce(priced)).add_messages(dicts(2_000))
+    assembler.build()
+    assert sorted(priced) == list(range(2_000))
+    for message in dicts(200, 2_000):
+        assembler.add_message(message).build()
+    assert sorted(priced) == list(range(2_200))
+    assert len(tally.asked()) == 2_200
+
+
+def test_a_fork_counts_nothing_that_its_base_has_counted() -> None:
+    tally = Tally()
+    base = assembler_of(tally, 41).add_instruction("Be brief.").add_messages(dicts(500))
+    base.build()
+    tally.asked()
+    forks = [base.fork() for _ in range(5)]
+    for fork in forks:
+        fork.build()
+    assert tally.asked() == []
+    for place, fork in enumerate(forks):
+        fork.add_message({"role": "user", "content": f"fork {place}"}).build()
+        assert tally.asked() == [f"fork {place}"]
+
+
+def test_a_changed_message_is_priced_anew_with_its_turn_and_what_follows_and_nothing_before() -> None:
+    priced, history = list[int](), dicts(100)
+    assembler = assembler_of(Tally(), 41, dialect=PricedOnce(priced)).add_messages(history)
+    assert len(assembler.build().messages) == 40
+    priced.clear()
+    history[81]["content"] = text(81).replace(".", "!")
+    assert assembler.build().messages[-19] is history[81]
+    assert sorted(priced) == list(range(80, 100))
+
+
+def test_a_changed_message_that_was_cut_away_is_not_looked_at() -> None:
+    priced, history = list[int](), dicts(100)
+    assembler = assembler_of(Tally(), 41, dialect=PricedOnce(priced)).add_messages(history)
+    assembler.build()
+    priced.clear()
+    history[3]["content"] = text(3) * 50
+    assembler.build()
+    assert priced == []
+
+
+def test_a_report_at_every_build_prices_each_dropped_message_at_most_once() -> None:
+    priced = list[int]()
+    assembler = assembler_of(Tally(), 11, dialect=PricedOnce(priced))
+    for message in dicts(300):
+        rows = assembler.add_message(message).build().report.to_dict()["rows"]
+        assert sum(row["messages"] for row in rows) == len(priced)
+    assert sorted(priced) == list(range(300))
+
+
+def test_forks_of_one_base_built_by_many_threads_give_the_same_bytes() -> None:
+    base = assembler_of(Tally(), 41, 0.5).add_messages(dicts(1_000))
+
+    def sent(place: int) -> str:
+        fork = base.fork().add_message({"role": "user", "content": "the same"})
+        context = fork.build()
+        return json.dumps([context.request(), context.report.to_dict(), context.prefix_hash])
+
+    with ThreadPoolExecutor(32) as threads:
+        answers = list(threads.map(sent, range(64)))
+    assert len(set(answers)) == 1
+    fresh = assembler_of(Tally(), 41, 0.5).add_messages(dicts(1_000))
+    fresh.add_message({"role": "user", "content": "the same"})
+    assert json.loads(answers[0])[0] == fresh.build().request()
+
+
+def test_ten_thousand_builds_leave_less_than_a_megabyte() -> None:
+    base = assembler_of(Tally(), 5, 0.5, dialect=openai_chat).add_messages(dicts(12))
+
+    def build(times: int) -> None:
+        for number in range(times):
+            fork = base.fork() if number % 8 else base.fork().add_message(dicts(1, 12 + number % 40)[0])
+            fork.build().request()
+
+    build(400)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        build(10_000)
+        gc.collect()
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert after - before < 1_000_000
+
+
+def test_what_a_request_is_changed_to_is_not_seen_in_the_next() -> None:
+    asked: dict[str, Any] = {"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    history: list[dict[str, Any]] = [
+        {"role": "user", "content": [{"type": "text", "text": "which?"}]},
+        {"role": "assistant", "content": None, "tool_calls": [asked]},
+        {"role": "tool", "tool_call_id": "a", "content": "this"},
+    ]
+    budget = Budget(1_000, counter=len, model="gpt-4o")
+    assembler = Assembler(budget).add_messages(history)
+    first = assembler.build().request()
+    told = json.dumps(first)
+    first["messages"][0]["content"][0]["text"] = "changed"
+    first["messages"][1]["tool_calls"][0]["function"]["name"] = "changed"
+    first["messages"][1]["tool_calls"][0]["id"] = "changed"
+    first["messages"][1]["tool_calls"].append("changed")
+    first["messages"][2]["content"] = "changed"
+    assert json.dumps(assembler.build().request()) == told
+    assert history[1]["tool_calls"] == [asked]
+
+
+def test_an_older_fork_is_held_to_the_law_though_a_longer_history_obeyed_it() -> None:
+    call = {"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    assembler = assembler_of(Tally(), 100).add_messages(dicts(4))
+    assembler.add_message({"role": "user", "content": "look"})
+    assembler.add_message({"role": "assistant", "content": None, "tool_calls": [call]})
+    unanswered = assembler.fork()
+    assembler.add_message({"role": "tool", "tool_call_id": "a", "content": "there"})
+    for message in dicts(4):
+        assembler.add_message(message).build()
+    with pytest.raises(ConversationError):
+        unanswered.build()
+
+
+POLICIES: list[Any] = [
+    TrimOldest(),
+    TrimOldest(low_water=0.5),
+    TrimOldest(keep_turns=3),
+    TrimOldest(note="x"),
+    [ClearToolResults(keep=1), TrimOldest(low_water=0.4)],
+]
+
+
+def built(assembler: Assembler) -> Any:
+    try:
+        context = assembler.build()
+    except ContextLengthError as error:
+        return error.required
+    return context.request(), context.report.to_dict()
+
+
+@given(
+    sizes=st.lists(st.integers(0, 30), min_size=1, max_size=12),
+    room=st.integers(10, 90),
+    order=st.permutations(range(12)),
+    policy=st.sampled_from(POLICIES),
+)
+def test_forks_built_in_any_order_build_what_a_fresh_assembler_builds(
+    sizes: list[int], room: int, order: list[int], policy: Any
+) -> None:
+    history = [{"role": role(index), "content": "x" * size} for index, size in enumerate(sizes)]
+    growing = Assembler(Budget(room, counter=len), dialect=plain, on_overflow=policy)
+    forks = [growing.add_message(message).fork() for message in history]
+    for place in order:
+        if place < len(forks):
+            fresh = Assembler(Budget(room, counter=len), dialect=plain, on_overflow=policy)
+            assert built(forks[place]) == built(fresh.add_messages(history[: place + 1]))
