@@ -41,7 +41,7 @@ CACHE_STEP = 128
 """Tokens: a prefix cache serves whole blocks (OpenAI, Prompt caching guide: 1,024 at least, then steps of 128)."""
 CACHE_LEAST = 1_024
 INSTRUCTION = "You are a careful maintainer of the Python standard library. Read before you answer. " * 12
-TOOLS = [
+TOOLS: list[dict[str, Any]] = [
     {
         "type": "function",
         "function": {
