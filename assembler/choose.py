@@ -22,7 +22,7 @@ from assembler.ledger import Ledger
 from assembler.messages import Message, read_message
 from assembler.policies import Refuse, TrimOldest
 from assembler.pricing import NOTHING, FixedPrices, Piece, Pricer
-from assembler.strategies import Around, ChoosingStrategy, Rendered
+from assembler.strategies import Around, ChoosingStrategy, Continued, Rendered
 from assembler.terms import Terms, counter_for
 from budgets import Count, Tokens
 from budgets.count import total
@@ -56,7 +56,7 @@ class Asked:
 
 def choice_for(draft: Draft, sight: Sight, terms: Terms) -> Choice | None:
     """What the strategy chooses under; None for one that does not choose. O(turns that the policies protect)."""
-    if not hasattr(terms.strategy, "choose"):
+    if getattr(terms.strategy, "choose", None) is None:
         return None
     index, _ = sight.newest_turn()
     opening = sight.message(index) if index < sight.length else None
@@ -86,7 +86,7 @@ def laid_out(
         return rendered, terms.pricer.fixed(rendered.pieces, head, regions.tools)
     space = Chosen(regions, head, terms.pricer, choice, _adds(terms))
     rendered = cast(ChoosingStrategy, terms.strategy).choose(regions, space)
-    return _joined_by_name(rendered, space.prices(rendered))
+    return _joined_rows(rendered, space.prices(rendered))
 
 
 def asked(rendered: Rendered, choice: Choice | None) -> Asked | None:
@@ -195,19 +195,25 @@ def _settle(amounts: list[Tokens], whole: Tokens) -> None:
         gained -= taken
 
 
-def _joined_by_name(rendered: Rendered, prices: FixedPrices) -> tuple[Rendered, FixedPrices]:
-    """One piece for each run of pieces of one name and region, so that a source is one row of the report."""
+def _joined_rows(rendered: Rendered, prices: FixedPrices) -> tuple[Rendered, FixedPrices]:
+    """One piece for each piece with those that go on with it, so that a source is one row of the report."""
     around = rendered.around
     stretches = [rendered.pieces] if around is None else [rendered.pieces, around.before, around.after]
     priced = iter(prices.pieces)
     joined: list[tuple[Piece, ...]] = []
     counts: list[Count] = []
     for stretch in stretches:
-        pairs = [(piece, next(priced)) for piece in stretch]
-        runs = [list(run) for _, run in itertools.groupby(pairs, key=lambda pair: (pair[0].region, pair[0].name))]
-        joined.append(
-            tuple(Piece(run[0][0].region, run[0][0].name, "".join(piece.text for piece, _ in run)) for run in runs)
-        )
+        runs: list[list[tuple[Piece, Count]]] = []
+        for piece in stretch:
+            if isinstance(piece, Continued) and runs:
+                runs[-1].append((piece, next(priced)))
+            else:
+                runs.append([(piece, next(priced))])
+        joined.append(tuple(_as_one([piece for piece, _ in run]) for run in runs))
         counts += [total(count for _, count in run) for run in runs]
     settled = None if around is None else Around(joined[1], joined[2])
     return attrs.evolve(rendered, pieces=joined[0], around=settled), attrs.evolve(prices, pieces=tuple(counts))
+
+
+def _as_one(run: Sequence[Piece]) -> Piece:
+    return Piece(run[0].region, run[0].name, "".join(piece.text for piece in run))

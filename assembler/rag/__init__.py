@@ -20,7 +20,8 @@ from assembler.sources.merging import MergeNeighbours
 from assembler.sources.ordering import Order
 from assembler.sources.selection import Best, Candidate, Diverse, Everything, Greedy, Selection
 from assembler.sources.templates import MULTI_HOP, SINGLE_HOP, SYSTEM_INSTRUCTIONS, QuestionTemplate
-from assembler.strategies.cited_sources import CitedSources, Placement
+from assembler.strategies.cited_sources import CitedSources
+from assembler.strategies.strategy import Placement
 
 __all__ = [
     "MULTI_HOP",

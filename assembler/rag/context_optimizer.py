@@ -16,7 +16,8 @@ from assembler.rag.token_budget import ENCODING
 from assembler.sources.duplicates import SIMILAR, SameText, SimilarVectors
 from assembler.sources.source import of
 from assembler.strategies import Rendered
-from assembler.strategies.cited_sources import FRAME, CitedSources, Placement
+from assembler.strategies.cited_sources import FRAME, CitedSources
+from assembler.strategies.strategy import Placement
 from budgets import TokenCounter, Tokens, memoised, tiktoken_counter
 from budgets.numbers import whole
 

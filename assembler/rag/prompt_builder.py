@@ -25,7 +25,8 @@ from assembler.report import Report
 from assembler.sources.ordering import Order
 from assembler.sources.selection import Everything
 from assembler.sources.templates import SINGLE_HOP, SYSTEM_INSTRUCTIONS, QuestionTemplate
-from assembler.strategies.cited_sources import FRAME, REPEATS, CitedSources, Placement
+from assembler.strategies.cited_sources import FRAME, REPEATS, CitedSources
+from assembler.strategies.strategy import Placement
 from assembler.terms import Terms
 from assembler.text import checked_text
 from budgets import Tokens

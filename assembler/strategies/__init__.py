@@ -7,10 +7,19 @@ import typing
 
 from assembler.later import load_later as _load_later
 from assembler.strategies.chat_regions import REMINDER, ChatRegions
-from assembler.strategies.strategy import Around, ChoosingStrategy, Omitted, Rendered, Space, Strategy
+from assembler.strategies.strategy import (
+    Around,
+    ChoosingStrategy,
+    Continued,
+    Omitted,
+    Placement,
+    Rendered,
+    Space,
+    Strategy,
+)
 
 if typing.TYPE_CHECKING:
-    from assembler.strategies.cited_sources import CitedSources, Placement
+    from assembler.strategies.cited_sources import CitedSources
     from assembler.strategies.question_chunks import QuestionChunks
 
 __all__ = [
@@ -19,6 +28,7 @@ __all__ = [
     "ChatRegions",
     "ChoosingStrategy",
     "CitedSources",
+    "Continued",
     "Omitted",
     "Placement",
     "QuestionChunks",
@@ -31,7 +41,6 @@ _load_later(
     __name__,
     {
         "CitedSources": "assembler.strategies.cited_sources",
-        "Placement": "assembler.strategies.cited_sources",
         "QuestionChunks": "assembler.strategies.question_chunks",
     },
 )

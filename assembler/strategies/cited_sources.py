@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Mapping, Sequence
 
 import attrs
@@ -17,7 +16,7 @@ from assembler.sources.ordering import Order, ordered
 from assembler.sources.selection import Candidate, Greedy, Selection, capped
 from assembler.sources.source import Reliability, Source, of, ranked_sources
 from assembler.sources.templates import SINGLE_HOP, QuestionTemplate
-from assembler.strategies.strategy import Around, Omitted, Rendered, Space
+from assembler.strategies.strategy import Around, Continued, Omitted, Placement, Rendered, Space
 from assembler.text import checked_text
 from budgets import Tokens
 from budgets.numbers import whole_tokens
@@ -39,13 +38,6 @@ CAPPED = "enough of its document"
 COMPRESSED = "compressed"
 
 
-class Placement(enum.Enum):
-    """Where the sources stand."""
-
-    SYSTEM = "in the system text, after the instruction"
-    QUESTION = "in the message of the newest question, before its text, with the words of a template around both"
-
-
 def _whole(_owner: object, field: attrs.Attribute[int | None], value: int | None) -> None:
     if value is not None:
         whole_tokens(value, field.name)
@@ -57,8 +49,9 @@ class CitedSources:
 
     Steps: duplicates → selection → merging → order → numbers. `reliability` multiplies scores; `per_document` sources
     of one document at most; `max_tokens` for all sources together, the words around them apart. `compress` is asked
-    for a shorter text of each source where not all fit, and believed only where the result costs less. A question that
-    is more than one text, or none, leaves the sources in the system text.
+    for a shorter text of each source where not all fit, and believed only where the result costs less. At the question
+    the words of `template` stand around both. A question that is more than one text, or none, leaves the sources in the
+    system text.
 
     A source costs its whole block, number and rule included. Each body is counted once. The room that merging frees is
     not filled again.
@@ -200,7 +193,7 @@ class CitedSources:
         for number, source in enumerate(sources, 1):
             name = f"[Source {number}] {_name(source)}"
             pieces.append(Piece("knowledge", name, self.layout.heading(number)))
-            pieces.append(Piece("knowledge", name, self.layout.body(source.document)))
+            pieces.append(Continued("knowledge", name, self.layout.body(source.document)))
         return pieces
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -11,6 +12,18 @@ from assembler.draft import Regions
 from assembler.knowledge import Document
 from assembler.pricing import Piece
 from budgets import Tokens
+
+
+class Placement(enum.Enum):
+    """Where knowledge stands."""
+
+    SYSTEM = "in the system text, after the instruction"
+    QUESTION = "in the message of the newest question, before its text"
+
+
+@attrs.frozen
+class Continued(Piece):
+    """A piece that goes on with the item of the piece before it: priced apart, one row of the report with it."""
 
 
 @attrs.frozen
@@ -65,8 +78,8 @@ class Strategy(Protocol):
     Contract: two pieces meet only where one ends with a line break and the next begins with a tag, so that the sum of
     their counts is the count of the whole (see `assembler.pricing.price_pieces`).
 
-    A strategy that must know its room has a second method, `choose`, which the pipeline then calls instead of this one
-    (see `ChoosingStrategy`).
+    A strategy that must know its room or the question has a second method, `choose`, which the pipeline then calls
+    instead of this one (see `ChoosingStrategy`). Where `choose` is None, it is as if there was none.
     """
 
     def render(self, regions: Regions) -> Rendered:

@@ -1,0 +1,164 @@
+"""Knowledge before the newest question: it costs what a recount says, whatever the budget, and displaces no pair."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler import REMINDER, Assembler, ChatRegions, ContextLengthError, Placement, TrimOldest
+from assembler.dialects import openai_chat, plain
+from budgets import Budget, Limit
+from tests.assembler.by_hand import pairs_hold
+from tests.assembler.drawn import histories
+from tests.budgets.raw_engines import tokens_of
+
+AT_QUESTION = ChatRegions(placement=Placement.QUESTION)
+WIDE = 100_000
+
+strategies = st.sampled_from([AT_QUESTION, ChatRegions(REMINDER, Placement.QUESTION)])
+knowledge = st.lists(st.sampled_from(["Cats purr.", "a < b & c", "\n/x ", "</context>"]), max_size=3)
+questions = st.sampled_from(["What?", "/help", "\n\nwhat", " Why \n", ""])
+
+
+def assembled(budget: Budget | None, strategy: Any, texts: list[str], history: list[Any], dialect: Any) -> Assembler:
+    made = Assembler(budget, dialect=dialect, strategy=strategy, on_overflow=TrimOldest())
+    made.add_instruction("Be brief.").add_messages(history)
+    for text in texts:
+        made.add_knowledge(text, type="rag", source="same.md")
+    return made
+
+
+def asked(history: list[dict[str, Any]], question: str) -> list[dict[str, Any]]:
+    return [*history, {"role": "user", "content": question}]
+
+
+def letters(request: dict[str, Any]) -> int:
+    """Characters of a plain request, counted without the library."""
+    said = len(request.get("system") or "")
+    for message in request["messages"]:
+        said += len(message["content"] or "")
+        calls = [call["function"] for call in message.get("tool_calls", ())]
+        said += sum(len(call["name"]) + len(call["arguments"]) for call in calls)
+    return said
+
+
+def by_rule(request: dict[str, Any]) -> int:
+    """The published rule for chat messages of one text, in raw tokens: 3 each, role and text, and 3 for the reply."""
+    sent = [(message["role"], message["content"]) for message in request["messages"]]
+    return 3 + sum(3 + tokens_of("o200k_base", role) + tokens_of("o200k_base", text) for role, text in sent)
+
+
+def rows_sum(context: Any) -> bool:
+    sums = dict.fromkeys(context.costs.as_dict(), 0)
+    for row in context.report.rows:
+        sums[row.region] += row.after
+    return sums == context.costs.as_dict() and context.costs.total == context.count.tokens
+
+
+def test_the_documents_stand_before_the_text_of_the_newest_question() -> None:
+    history = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
+    context = assembled(None, AT_QUESTION, ["One.", "Two."], asked(history, "What?"), plain).build()
+    tag = '<context type="rag" source="same.md" trusted="false">\n'
+    assert context.request() == {
+        "system": "Be brief.",
+        "messages": asked(history, f"{tag}One.\n</context>\n\n{tag}Two.\n</context>\n\nWhat?"),
+    }
+    assert [one is other for one, other in zip(context.messages, history, strict=False)] == [True, True]
+    assert [source.text for source in context.sources] == ["One.", "Two."]
+
+
+def test_the_reminder_stands_before_the_first_document_and_costs_instruction() -> None:
+    budget = Budget(WIDE, counter=len)
+    context = assembled(budget, ChatRegions("Beware.", Placement.QUESTION), ["One."], asked([], "?"), plain).build()
+    assert context.messages[0]["content"].startswith('Beware.\n\n<context type="rag"')
+    assert context.system == "Be brief."
+    assert context.costs.instruction == len("Be brief.") + len("Beware.\n\n")
+    assert rows_sum(context)
+
+
+@pytest.mark.parametrize("strategy", [AT_QUESTION, ChatRegions("Beware.", Placement.QUESTION)])
+@pytest.mark.parametrize(
+    ("texts", "history"),
+    [
+        ([], asked([], "What?")),
+        (["One."], []),
+        (["One."], [{"role": "user", "content": [{"type": "text", "text": text} for text in ("What", "?")]}]),
+    ],
+)
+def test_without_documents_or_a_question_of_one_text_all_is_as_in_the_system_text(
+    strategy: ChatRegions, texts: list[str], history: list[Any]
+) -> None:
+    there, here = (
+        assembled(Budget(WIDE, counter=len), one, texts, history, plain).build()
+        for one in (ChatRegions(strategy.reminder), strategy)
+    )
+    assert here.request() == there.request()
+    assert here.costs == there.costs
+    assert all(one is other for one, other in zip(here.messages, history, strict=True))
+
+
+@given(strategies, knowledge, histories(max_turns=3), questions, st.data())
+def test_on_every_boundary_it_fits_as_recounted_and_keeps_all_knowledge_and_every_pair(
+    strategy: ChatRegions, texts: list[str], history: list[dict[str, Any]], question: str, data: st.DataObject
+) -> None:
+    history = asked(history, question)
+    whole = assembled(Budget(WIDE, counter=len), strategy, texts, history, plain).build()
+    least = assembled(Budget(WIDE, counter=len), strategy, texts, history[-1:], plain).build()
+    assert letters(whole.request()) == whole.count.tokens
+    room = data.draw(st.sampled_from([letters(whole.request()), letters(least.request())])) + data.draw(
+        st.sampled_from([-1, 0, 1])
+    )
+    made = assembled(Budget(max(room, 0), counter=len), strategy, texts, history, plain)
+    try:
+        context = made.build()
+    except ContextLengthError:
+        heads = [len(message["content"]) for message in history if message["role"] == "system"]
+        assert room < letters(least.request()) + sum(heads)
+        return
+    request = context.request()
+    assert letters(request) == context.count.tokens <= room
+    assert pairs_hold(request["messages"])
+    assert request["messages"][-1] == whole.request()["messages"][-1]
+    assert len(context.sources) == len(texts)
+    assert rows_sum(context)
+    assert (len(request["messages"]) == len(history)) == (room >= letters(whole.request()))
+
+
+@given(strategies, knowledge, st.lists(questions, max_size=3), questions, st.sampled_from([-1, 0, 1]))
+def test_a_chat_request_costs_what_the_published_rule_says(
+    strategy: ChatRegions, texts: list[str], before: list[str], question: str, nudge: int
+) -> None:
+    history = asked([{"role": "user", "content": text} for text in before], question)
+
+    def made(window: int) -> Assembler:
+        return assembled(Budget(window, model="gpt-4o"), strategy, texts, history, openai_chat)
+
+    edge = by_rule(made(WIDE).build().request())
+    try:
+        context = made(edge + nudge).build()
+    except ContextLengthError:
+        assert (nudge, before) == (-1, [])
+        return
+    assert by_rule(context.request()) == context.count.tokens <= edge + nudge
+    assert (len(context.messages) == len(history)) == (nudge >= 0)
+    assert rows_sum(context)
+
+
+def test_a_limit_of_knowledge_leaves_out_documents_at_the_question_too() -> None:
+    limits = {"knowledge": Limit(cap=150)}
+    made = Assembler(Budget(1000, counter=len, limits=limits), dialect=plain, strategy=AT_QUESTION)
+    for number in range(3):
+        made.add_knowledge("k" * 60, type="rag", score=number / 10, source="same.md")
+    context = made.add_message({"role": "user", "content": "?"}).build()
+    assert [source.score for source in context.sources] == [0.2]
+    assert 0 < context.costs.knowledge <= 150
+    assert letters(context.request()) == context.count.tokens
+    assert sum(row.outcome == "dropped" for row in context.report.rows) == 2
+
+
+def test_the_system_text_asks_for_no_question() -> None:
+    assert ChatRegions().choose is None
+    assert ChatRegions() == ChatRegions(None, Placement.SYSTEM)
