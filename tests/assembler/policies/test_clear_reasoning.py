@@ -20,10 +20,14 @@ from .drawn import sessions
 thoughtful = sessions("anthropic", marks=(0,))
 
 
+def thought(history: History) -> int:
+    """What all the thinking in a history costs."""
+    return sum(len(block.get("thinking", "")) for message in history for block in by_hand.blocks(message))
+
+
 @given(thoughtful, st.integers(0, 3), st.data())
 def test_thinking_goes_oldest_first_and_only_as_far_as_needed(history: History, keep: int, data: st.DataObject) -> None:
-    whole = by_hand.cost(history)
-    limit = max(whole - data.draw(st.integers(0, whole)), 1)
+    limit = max(by_hand.cost(history) - data.draw(st.integers(0, thought(history) + 1)), 1)
     assert left(history, limit, ClearReasoning(keep)) == wanted(by_hand.without_thinking(history, limit, keep))
 
 
@@ -32,7 +36,7 @@ def test_the_newest_turn_and_every_signature_that_stays_are_untouched(
     history: History, keep: int, data: st.DataObject
 ) -> None:
     before = copy.deepcopy(history)
-    limit = max(by_hand.cost(history) - data.draw(st.integers(1, 60)), 1)
+    limit = max(by_hand.cost(history) - data.draw(st.integers(1, max(thought(history), 1))), 1)
     context = built(history, limit, ClearReasoning(keep))
     assert history == before
     if context is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from assembler import Assembler
@@ -140,7 +140,11 @@ priced_turns = st.lists(
 )
 
 
-@given(priced_turns, st.integers(5, 60), st.sampled_from([0.1, 0.3, 0.5, 1.0]), st.integers(1, 3), st.integers(0, 4))
+@example([(False, [5])] * 5, 20, 0.5, 1, 4)  # what fits without a note is not cut for the note's sake
+@example([(True, [5]), (False, [5]), (True, [5]), (False, [5])] * 3, 31, 0.9, 1, 0)
+@given(
+    priced_turns, st.integers(5, 60), st.sampled_from([0.1, 0.3, 0.5, 0.8, 1.0]), st.integers(1, 3), st.integers(0, 4)
+)
 def test_with_low_water_pins_and_note_leave_what_living_through_the_session_leaves(
     turns: list[tuple[bool, list[int]]], room: int, low: float, keep: int, noted: int
 ) -> None:

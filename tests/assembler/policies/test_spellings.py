@@ -12,6 +12,7 @@ import pytest
 from assembler import Assembler
 from assembler.dialects import anthropic, bedrock, gemini, openai_chat, openai_responses, plain
 from assembler.policies import ClearReasoning, ClearToolResults, Truncate
+from assembler.policies.truncate import MARKER
 from budgets import Budget, ContextLengthError, tiktoken_counter
 
 BODY = "x" * 400
@@ -151,3 +152,17 @@ def test_an_object_stays_of_its_kind_where_it_can_be_copied() -> None:
     budget = Budget(200, counter=len)
     context = Assembler(budget, dialect=plain, on_overflow=Truncate(30)).add_messages([*history, END]).build()
     assert [type(message) for message in context.messages] == [dict, Said, Said, tuple, dict]
+
+
+def test_a_result_that_came_as_an_object_is_cleared_and_shortened_as_one() -> None:
+    _, history = SESSIONS["gemini"]
+    budget = Budget(10**4, counter=len)
+    whole = Assembler(budget, dialect=gemini).add_messages([*history, END]).build().count.upper
+    said: list[Any] = []
+    for less, policy in ((1, ClearToolResults(0)), (700, Truncate(200))):
+        assembler = Assembler(Budget(whole - less, counter=len), dialect=gemini, on_overflow=policy)
+        contents = assembler.add_messages([*history, END]).build().request()["contents"]
+        said.append(contents[2]["parts"][0]["functionResponse"]["response"])
+    assert said[0] == {"result": "[cleared]"}
+    assert list(said[1]) == ["a"]
+    assert MARKER in said[1]["a"]

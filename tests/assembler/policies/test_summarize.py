@@ -159,6 +159,20 @@ def test_pins_are_never_summarised() -> None:
     assert sent(context)[1:] == by_hand.public([history[1], *history[6:]])
 
 
+@pytest.mark.parametrize("room", [-1, 0, 1])
+def test_nothing_is_asked_where_no_text_could_be_said(room: int) -> None:
+    writer = Writer(1)
+    with_room = assembler_of(talk(8), 20 + len(HEADING) + room, [Summarize(writer, 1), TrimOldest()])
+    with_room.build()
+    assert len(writer.calls) == (room == 1)
+
+
+def test_a_later_rung_that_summarises_is_not_asked_where_the_rest_just_fits() -> None:
+    writer = Writer()
+    assembler_of(talk(8), 60, [TrimOldest(), Summarize(writer, 1)]).build()
+    assert not writer.calls
+
+
 def test_nothing_is_asked_while_everything_fits() -> None:
     writer = Writer()
     assembler_of(talk(5), 100, Summarize(writer)).build()
