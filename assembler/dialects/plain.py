@@ -15,7 +15,7 @@ from assembler.messages.dicts import PIN, private_copy
 from assembler.messages.parts import compact_json
 from assembler.pricing import FixedPrices, Piece, price_pieces
 from assembler.tools import Tool, read_tools
-from budgets import Count, TokenCounter, Tokens
+from budgets import Count, Grade, TokenCounter, Tokens
 
 
 @attrs.frozen
@@ -61,18 +61,22 @@ class PlainPricer:
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """Every piece, head message and tool by its own text; no framing."""
         return FixedPrices(
-            pieces=tuple(Count(n) for n in price_pieces([piece.text for piece in pieces], self.count)),
+            pieces=tuple(self._graded(n) for n in price_pieces([piece.text for piece in pieces], self.count)),
             head=tuple(self.message(message) for message in head),
-            tools=tuple(Count(self.count(compact_json(definition(tool)))) for tool in tools),
+            tools=tuple(self._graded(self.count(compact_json(definition(tool)))) for tool in tools),
         )
 
     def message(self, message: Message) -> Count:
         """The texts of one message."""
-        return Count(sum(self._part(part) for part in message.parts))
+        return self._graded(sum(self._part(part) for part in message.parts))
 
     def options(self, layout: Layout) -> Count:
         """Nothing: a plain request has no other keys."""
         return Count(0)
+
+    def _graded(self, tokens: Tokens) -> Count:
+        """As good as its counter, which may say that it estimates; a plain function is taken at its word."""
+        return Count(tokens, getattr(self.count, "grade", Grade.EXACT))
 
     def _part(self, part: Part) -> Tokens:
         match part:
