@@ -26,6 +26,7 @@ from assembler.strategies import Around, ChoosingStrategy, Continued, Rendered
 from assembler.terms import Terms, counter_for
 from budgets import Count, Tokens
 from budgets.count import total
+from budgets.limit import Amount
 
 _NO_SEAM = ("\n", "\r", " ", "\t", "/")
 
@@ -37,6 +38,8 @@ class Choice:
     question: Message | None
     index: int
     room: Tokens | None
+    cap: tuple[Amount, Tokens] | None = None
+    """The most that knowledge may cost, and the input limit that it may be a share of; None for no such limit."""
 
     @property
     def text(self) -> str | None:
@@ -63,7 +66,10 @@ def choice_for(draft: Draft, sight: Sight, terms: Terms) -> Choice | None:
     question = opening if opening is not None and opening.role == "user" else None
     if terms.budget is None:
         return Choice(question, index, None)
-    return Choice(question, index, terms.budget.input_limit - _least_conversation(draft, sight, terms))
+    room = terms.budget.input_limit - _least_conversation(draft, sight, terms)
+    limit = terms.budget.limits.get("knowledge")
+    cap = None if limit is None or limit.cap is None else (limit.cap, terms.budget.input_limit)
+    return Choice(question, index, room, cap)
 
 
 def _least_conversation(draft: Draft, sight: Sight, terms: Terms) -> Tokens:
@@ -131,12 +137,18 @@ class Chosen:
         return [self._count(piece).upper for piece in pieces]
 
     def left(self, rendered: Rendered) -> Tokens | None:
-        """What is left of the room, below 0 for too much."""
+        """What is left of the room, or of the cap on knowledge where that is less; below 0 for too much."""
         if self._choice.room is None:
             return None
         prices = self.prices(rendered)
         fixed = total([*prices.pieces, *prices.head, *prices.tools, prices.tooling, prices.framing])
-        return self._choice.room - fixed.upper
+        left = self._choice.room - fixed.upper
+        if self._choice.cap is None:
+            return left
+        cap, limit = self._choice.cap
+        most = int(cap * (limit - prices.framing.upper)) if isinstance(cap, float) else cap
+        pairs = zip(rendered.every_piece, prices.pieces, strict=True)
+        return min(left, most - sum(price.upper for piece, price in pairs if piece.region == "knowledge"))
 
     def prices(self, rendered: Rendered) -> FixedPrices:
         """A price for every piece, the system's first, then those around the question."""

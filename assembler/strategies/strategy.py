@@ -102,6 +102,7 @@ class Space(Protocol):
     def left(self, rendered: Rendered) -> Tokens | None:
         """What the request leaves of the budget with this rendering and the least conversation; below 0 is too much.
 
+        Where the budget limits knowledge and that leaves less, what it leaves.
         None without a budget. Exact: it is the price that the plan will be held to.
         """
         ...
