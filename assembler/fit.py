@@ -94,7 +94,10 @@ def _shared(plan: Plan, budget: Budget) -> tuple[Plan, Tokens]:
 
 
 def _with_pins(plan: Plan) -> Ledger:
+    """The ledger with what no policy may rewrite: pinned messages, and a question that carries knowledge."""
     pins = pinned_messages(plan.sight, plan.terms.policies, plan.ledger.memory)
+    if (asked := plan.measured.asked) is not None:
+        pins = tuple(sorted({*pins, asked.index}))
     return attrs.evolve(plan.ledger, pins=pins) if pins else plan.ledger
 
 
@@ -181,9 +184,10 @@ def _advice(fixed: Count, ledger: Ledger, terms: Terms, budget: Budget) -> str:
             f"The newest turn alone needs {newest} and {left} are left for it: shorten its messages, "
             "let TrimSteps() or Truncate(max_tokens) do it, or choose a larger window."
         )
-    pinned = sum(ledger.turn(start, stop).upper for start, stop in ledger.pinned_turns(ledger.newest_turns(1)))
+    begins = ledger.newest_turns(1)
+    pinned = sum(ledger.turn(start, stop).upper for start, stop in ledger.pinned_turns(begins))
     if pinned and newest + pinned > left:
-        named = ", ".join(map(str, ledger.pins))
+        named = ", ".join(str(index) for index in ledger.pins if index < begins)
         return f"The turns of the pinned messages {named} need {pinned} beside the newest: pin fewer of them."
     if all(isinstance(policy, Refuse) for policy in terms.policies):
         return "Dropping old turns would help: pass on_overflow=TrimOldest()."

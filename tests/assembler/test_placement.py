@@ -8,9 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import REMINDER, Assembler, ChatRegions, ContextLengthError, Placement, TrimOldest
+from assembler import (
+    REMINDER,
+    Assembler,
+    ChatRegions,
+    CitedSources,
+    ContextLengthError,
+    Placement,
+    QuestionChunks,
+    Refuse,
+    TrimOldest,
+    Truncate,
+    first_user,
+)
 from assembler.dialects import openai_chat, plain
-from budgets import Budget, Limit
+from assembler.messages import spoken
+from assembler.rag import Everything, Order
+from budgets import Budget, Grade, Limit, approximate_counter
 from tests.assembler.by_hand import pairs_hold
 from tests.assembler.drawn import histories
 from tests.budgets.raw_engines import tokens_of
@@ -73,7 +87,7 @@ def test_the_documents_stand_before_the_text_of_the_newest_question() -> None:
 def test_the_reminder_stands_before_the_first_document_and_costs_instruction() -> None:
     budget = Budget(WIDE, counter=len)
     context = assembled(budget, ChatRegions("Beware.", Placement.QUESTION), ["One."], asked([], "?"), plain).build()
-    assert context.messages[0]["content"].startswith('Beware.\n\n<context type="rag"')
+    assert text_of(context, 0).startswith('Beware.\n\n<context type="rag"')
     assert context.system == "Be brief."
     assert context.costs.instruction == len("Be brief.") + len("Beware.\n\n")
     assert rows_sum(context)
@@ -162,3 +176,85 @@ def test_a_limit_of_knowledge_leaves_out_documents_at_the_question_too() -> None
 def test_the_system_text_asks_for_no_question() -> None:
     assert ChatRegions().choose is None
     assert ChatRegions() == ChatRegions(None, Placement.SYSTEM)
+
+
+def text_of(context: Any, place: int) -> str:
+    return context.messages[place]["content"]
+
+
+def capped(strategy: Any, cap: float, texts: list[str], window: int = 1000) -> Any:
+    limits = {"knowledge": Limit(cap=cap)}
+    budget = Budget(window, counter=len, limits=limits)
+    return assembled(budget, strategy, texts, asked([], "What?"), plain).build()
+
+
+@pytest.mark.parametrize("placement", Placement)
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=6), st.integers(100, 400), st.booleans())
+def test_a_cap_on_knowledge_binds_what_sources_are_chosen_as_a_room_of_its_size_does(
+    placement: Placement, sizes: list[int], cap: int, shared: bool
+) -> None:
+    strategy = CitedSources(duplicates=(), order=Order.SCORE, placement=placement)
+    texts = ["k" * size for size in sizes]
+    context = capped(strategy, cap / 1000 if shared else cap, texts)
+    assert context.costs.knowledge <= (int((cap / 1000) * 1000) if shared else cap)
+    assert letters(context.request()) == context.count.tokens
+    assert rows_sum(context)
+    beside = context.count.tokens - context.costs.knowledge
+    narrow = assembled(Budget(beside + cap, counter=len), strategy, texts, asked([], "What?"), plain).build()
+    if not shared:
+        assert narrow.request() == context.request()
+
+
+def test_each_token_of_a_cap_counts_for_chunks() -> None:
+    texts = ["a" * 30, "b" * 30, "c" * 30]
+    full = capped(QuestionChunks(), 1.0, texts).costs.knowledge
+    assert [len(capped(QuestionChunks(), full + nudge, texts).sources) for nudge in (-1, 0, 1)] == [2, 3, 3]
+
+
+def test_a_cap_that_holds_no_words_around_the_sources_raises_and_names_knowledge() -> None:
+    with pytest.raises(ContextLengthError, match="The knowledge needs"):
+        capped(CitedSources(placement=Placement.QUESTION), 3, ["One."])
+    assert capped(CitedSources(), 3, ["One."]).system == "Be brief."
+
+
+@pytest.mark.parametrize("strategy", [AT_QUESTION, CitedSources(selection=Everything(), placement=Placement.QUESTION)])
+def test_no_policy_shortens_the_question_that_carries_knowledge(strategy: Any) -> None:
+    history = asked([{"role": "user", "content": "o" * 500}, {"role": "assistant", "content": "a"}], "q" * 300)
+
+    def made(window: int) -> Assembler:
+        policies = [Truncate(50), Refuse()]
+        return (
+            Assembler(Budget(window, counter=len), dialect=plain, strategy=strategy, on_overflow=policies)
+            .add_knowledge("One.", type="rag")
+            .add_messages(history)
+        )
+
+    edge = letters(made(WIDE).build().request())
+    shortened = made(edge - 1).build()
+    assert text_of(shortened, -1).count("q" * 300) == 1
+    assert len(text_of(shortened, 0)) < 500
+    assert letters(shortened.request()) == shortened.count.tokens < edge
+    with pytest.raises(ContextLengthError):
+        made(300).build()
+
+
+def test_the_pin_of_the_question_is_not_named_as_one_of_the_callers() -> None:
+    history = asked([{"role": "user", "content": "o" * 500}], "q" * 300)
+    made = Assembler(
+        Budget(700, counter=len), dialect=plain, strategy=AT_QUESTION, on_overflow=TrimOldest(pins=first_user)
+    )
+    with pytest.raises(ContextLengthError, match="pinned messages 0 need"):
+        made.add_knowledge("One.", type="rag").add_messages(history).build()
+
+
+def test_a_plain_count_is_worth_what_its_counter_says() -> None:
+    tools = [{"name": "look"}]
+
+    def built(counter: Any) -> Any:
+        return assembled(Budget(WIDE, counter=counter), ChatRegions(), ["One."], asked([], "?"), plain)
+
+    assert built(len).add_capability(tools).build().count.grade is Grade.EXACT
+    guessed = built(approximate_counter()).add_capability(tools).build().count
+    assert guessed.grade is Grade.ESTIMATED
+    assert guessed.upper == guessed.tokens
+    assert plain.pricer(None, approximate_counter()).message(spoken("hello")).grade is Grade.ESTIMATED
