@@ -239,6 +239,8 @@ class Ledger:
 
     def pinned_turns(self, before: int | None = None) -> tuple[Span, ...]:
         """The turns that hold a pinned message, oldest first; only those that begin before `before`, if given."""
+        if not self.pins:
+            return ()
         stop = self.length if before is None else before
         starts = sorted({self.turn_start(pin) for pin in self.pins if self.first <= pin < stop})
         return tuple((start, self._turn_stop(start)) for start in starts if start < stop)
