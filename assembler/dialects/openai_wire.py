@@ -73,7 +73,7 @@ def _copier(message: Message) -> Callable[[], dict[str, Any]]:
     if not nested:
         copier = fields.copy
     elif nested == ["tool_calls"] and all(map(_is_plain_call, fields["tool_calls"])):
-        copier = functools.partial(_with_own_calls, fields)
+        copier = functools.partial(_with_own_calls, fields, [(call, call["function"]) for call in fields["tool_calls"]])
     else:
         copier = functools.partial(private_copy, fields)
     object.__setattr__(message, "copier", copier)
@@ -89,9 +89,13 @@ def _is_plain_call(call: dict[str, Any]) -> bool:
     return CONTAINERS.isdisjoint(map(type, cast("dict[str, object]", function).values()))
 
 
-def _with_own_calls(fields: dict[str, Any]) -> dict[str, Any]:
+def _with_own_calls(fields: dict[str, Any], calls: list[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, Any]:
     copy = fields.copy()
-    copy["tool_calls"] = [{**call, "function": {**call["function"]}} for call in fields["tool_calls"]]
+    copy["tool_calls"] = own = list[dict[str, Any]]()
+    for call, function in calls:  # half the time of displays in a comprehension
+        one = call.copy()
+        one["function"] = function.copy()
+        own.append(one)
     return copy
 
 
