@@ -141,7 +141,7 @@ priced_turns = st.lists(
 
 
 @example([(False, [5])] * 5, 20, 0.5, 1, 4)  # what fits without a note is not cut for the note's sake
-@example([(True, [5]), (False, [5]), (True, [5]), (False, [5])] * 3, 31, 0.9, 1, 0)
+@example([(True, [5]), *[(False, [5])] * 3, (False, [1])], 20, 0.5, 1, 0)  # a pinned turn is counted once
 @given(
     priced_turns, st.integers(5, 60), st.sampled_from([0.1, 0.3, 0.5, 0.8, 1.0]), st.integers(1, 3), st.integers(0, 4)
 )
