@@ -258,3 +258,12 @@ def test_a_plain_count_is_worth_what_its_counter_says() -> None:
     assert guessed.grade is Grade.ESTIMATED
     assert guessed.upper == guessed.tokens
     assert plain.pricer(None, approximate_counter()).message(spoken("hello")).grade is Grade.ESTIMATED
+
+
+@pytest.mark.parametrize("window", range(300, 308))
+def test_a_share_for_knowledge_is_of_what_the_framing_leaves_for_whoever_chooses_too(window: int) -> None:
+    budget = Budget(window, counter=len, limits={"knowledge": Limit(cap=0.25)})
+    context = assembled(budget, QuestionChunks(), ["a"] * 200, asked([], "What?"), openai_chat).build()
+    most = int(0.25 * (window - context.costs.framing))
+    assert context.costs.framing > 1
+    assert most - 2 < context.costs.knowledge <= most
