@@ -23,6 +23,9 @@ from assembler.share import conversation_cap, shared
 from assembler.terms import Terms
 from budgets import Budget, ContextLengthError, Count, Tokens
 
+_ROUNDS = 8
+"""Readings before a message that changes while it is read is given up. One is enough for a message edited in place."""
+
 
 def fit(draft: Draft, terms: Terms) -> Plan:
     """The plan of a draft. O(what stays and one turn more), for policies that look no further back.
@@ -32,7 +35,8 @@ def fit(draft: Draft, terms: Terms) -> Plan:
     `PlanError` if a policy cuts where no turn begins, `TokenCountError` if the counter fails.
     """
     sight = draft.history.sight()
-    while True:
+    changed: int | None = None
+    for _ in range(_ROUNDS):
         plan = _decided(draft, sight, terms)
         changed = plan.first_changed()
         if changed is None:
@@ -40,6 +44,9 @@ def fit(draft: Draft, terms: Terms) -> Plan:
             return plan
         start = sight.readings.turn_start(changed, sight.head) if changed >= sight.head else 0
         sight = draft.history.forget_from(start)
+    raise ConversationError(
+        "message never reads the same twice; pass a dict, or an object whose fields stay", index=changed
+    )
 
 
 def _decided(draft: Draft, sight: Sight, terms: Terms) -> Plan:

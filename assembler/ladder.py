@@ -13,11 +13,12 @@ import attrs
 
 from assembler.errors import PlanError
 from assembler.ledger import Cut, Ledger
-from assembler.messages import Message
+from assembler.messages import Message, read_message
 from assembler.passage import Change, Passage
 from assembler.policies import OverflowPolicy, Policy, RewritingPolicy
 from assembler.policies.policy import is_cutting, is_rewriting
 from assembler.pricing import NOTHING
+from assembler.turns import opens_turn
 from budgets import Count, Tokens
 
 
@@ -116,6 +117,10 @@ def _cut(ledger: Ledger, policy: OverflowPolicy, kept: Kept, room: Tokens, used:
 def verified(policy: object, cut: Cut, ledger: Ledger) -> Cut:
     """A policy's cut, checked: whoever wrote it, no cut parts a call from its result or drops the question."""
     name, first = type(policy).__name__, cut.first_kept
+    if cut.summary is not None and not opens_turn(cut.summary):
+        raise PlanError(
+            name, "returns a summary that is no user message of its own; use assembler.messages.spoken(text)"
+        )
     if ledger.length == ledger.first == first:
         return cut
     if not ledger.first <= first < ledger.length:
@@ -160,12 +165,20 @@ def _less(passage: Passage, index: int, message: Message | None) -> Count:
     return Count(after.tokens - before.tokens, max(after.grade, before.grade), after.upper - before.upper)
 
 
+def _says_its_parts(message: Message) -> bool:
+    return read_message(message.raw, 0).parts == message.parts
+
+
 def _checked(policy: object, passage: Passage, change: Change) -> None:
     """A rewritten message asks and answers the same calls; what is dropped asks no less than it answers."""
     asked: set[str | None] = set()
     answered: set[str | None] = set()
     for index, message in change.messages.items():
         before = passage.current(index)
+        if message is None and opens_turn(before):
+            raise PlanError(type(policy).__name__, f"drops message {index}, the question of its turn")
+        if message is not None and not _says_its_parts(message):
+            raise PlanError(type(policy).__name__, f"writes message {index} otherwise than its parts say; use edited()")
         if message is None:
             asked |= before.call_ids
             answered |= before.answer_ids

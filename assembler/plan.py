@@ -157,7 +157,7 @@ class Plan:
     @cached_property
     def dropped(self) -> list[Dropped]:
         """The messages that are left out or shortened, oldest first."""
-        shortened = {i for i, message in self.what.changed.items() if message is not None}
+        shortened = {i for i, _ in self.standing if i in self.what.changed}
         staying = {i for i, _ in self.standing} - shortened
         head = self.sight.head
         return [
@@ -185,6 +185,14 @@ class Plan:
         from assembler.report import report_of
 
         return report_of(self)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        from assembler.fit import fit
+
+        return fit, (self.draft, self.terms)  # a plan follows from these: it is found again, not carried
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Plan:
+        return self  # frozen
 
     def __repr__(self) -> str:
         return f"Plan(kept={len(self.kept)}, of={self.sight.length}, tokens={self.count.tokens})"

@@ -58,6 +58,11 @@ class Terms:
         """Terms from what the caller passed. Raises `BudgetError` for what is no budget and no policy."""
         if budget is not None and not isinstance(cast(object, budget), Budget):
             raise BudgetError(f"budget: expected a Budget, got {type(budget).__name__}; pass Budget(context_window=…)")
+        if dialect is not None and not hasattr(dialect, "pricer"):
+            raise BudgetError(
+                f"dialect: expected a value from assembler.dialects, got {type(dialect).__name__}; "
+                "from assembler.dialects import openai_chat"
+            )
         spoken = dialect if dialect is not None else _dialect_for(budget)
         model = budget.model if budget is not None else None
         pricer = spoken.pricer(model, counter_for(budget))

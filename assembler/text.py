@@ -29,9 +29,13 @@ def refuse_surrogates(text: str, *, field: str) -> None:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise MarkupError(
-            f"{field}: lone surrogate U+{ord(text[error.start]):04X} at character {error.start}, "
-            "which UTF-8 cannot carry; decode the text with errors='replace'",
-            field=field,
-            offset=error.start,
-        ) from None
+        start = error.start
+    else:
+        return
+    # Raised out here, so that the codec's error, which holds the whole text, is not its context.
+    raise MarkupError(
+        f"{field}: lone surrogate U+{ord(text[start]):04X} at character {start}, "
+        "which UTF-8 cannot carry; decode the text with errors='replace'",
+        field=field,
+        offset=start,
+    )

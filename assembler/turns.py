@@ -98,7 +98,7 @@ def _answered(waiting: Open, results: list[Result], index: int) -> Open:
 
 def answers(result: Result, call: Call) -> bool:
     """Whether a result is the answer to a call: by id, or by name and order where either has none."""
-    if result.call_id is not None and call.id is not None:
+    if result.call_id is not None or call.id is not None:
         return result.call_id == call.id
     return result.name is None or result.name == call.name
 

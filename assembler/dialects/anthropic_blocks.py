@@ -157,7 +157,7 @@ def system_blocks(system: str | None, head: Sequence[Message], notes: Notes) -> 
 
 def tool_definition(tool: Tool) -> Block:
     """The definition. One that came in this spelling goes out as it came; a schema always says that it is an object."""
-    raw = tool.raw
+    raw = tool.seen
     if isinstance(raw, dict) and "input_schema" in raw:
         own = cast(Block, private_copy(cast("dict[str, Any]", raw)))
         own["input_schema"] = _object(own["input_schema"] or {})

@@ -118,7 +118,7 @@ def _media(part: Media) -> Block:
 
 def tool_spec(tool: Tool) -> list[Block]:
     """The definition, and the cache point after it. One that came in this spelling goes out as it came."""
-    raw = tool.raw
+    raw = tool.seen
     if isinstance(raw, dict) and "toolSpec" in raw:
         block = cast(Block, private_copy(cast("dict[str, Any]", raw)))
         given = (fields_of(block["toolSpec"].get("inputSchema")) or {}).get("json")

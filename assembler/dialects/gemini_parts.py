@@ -167,7 +167,7 @@ def declarations(tools: Sequence[Tool]) -> list[Block]:
             raise ToolError(
                 "gemini takes no function name that begins with a digit or a dash; rename the tool", tool=tool.name
             )
-        raw = fields_of(tool.raw)
+        raw = fields_of(tool.seen)
         if raw is not None and either(raw, "function_declarations") is not None:
             wrapped.setdefault(id(tool.raw), cast(Block, private_copy(dict(raw))))
         else:

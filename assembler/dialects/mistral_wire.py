@@ -15,6 +15,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.dialects.openai_wire import says_nothing, tool_definition, wire_messages
+from assembler.errors import UnsupportedContentError
 from assembler.messages import Message, Thinking
 from assembler.messages.dicts import FOREIGN
 from assembler.messages.parts import NEUTRAL
@@ -131,6 +132,8 @@ def _made_legal(fields: dict[str, Any], named: dict[str, str], done: Counter[str
 def _assistant(fields: dict[str, Any], named: dict[str, str]) -> bool:
     for call in fields.get("tool_calls") or ():
         call["id"] = nine(call["id"])
+        if "function" not in call:
+            raise UnsupportedContentError("Mistral has no custom tools; pass them as functions", kind="custom")
         named[call["id"]] = call["function"]["name"]
     if fields.get("tool_calls") == []:
         del fields["tool_calls"]

@@ -102,6 +102,10 @@ def _with_own_calls(fields: dict[str, Any], calls: list[tuple[dict[str, Any], di
 def _as_it_came(message: Message) -> dict[str, Any]:
     fields: dict[str, Any] = message.seen.copy() if message.shallow else private_copy(message.seen)
     fields.pop(PIN, None)
+    if not fields.get("tool_calls", True):
+        del fields["tool_calls"]
+    if fields.get("content") == []:
+        fields["content"] = None
     if any(isinstance(part, Media) for part in message.parts):
         items: list[Any] = fields["content"]
         fields["content"] = [
@@ -229,7 +233,7 @@ def tool_definition(tool: Tool) -> dict[str, Any]:
 
 
 def _definition(tool: Tool) -> dict[str, Any]:
-    raw = tool.raw
+    raw = tool.seen
     if isinstance(raw, dict) and raw.get("type") == "function" and isinstance(raw.get("function"), dict):  # pyright: ignore[reportUnknownMemberType]
         return cast("dict[str, Any]", private_copy(raw))
     function: dict[str, Any] = {"name": tool.name}

@@ -185,7 +185,7 @@ def flat_definition(tool: Tool) -> Item:
     Any other says `strict`: this API takes a tool that does not as strict, and its home takes it as not (OpenAI API
     reference, function tools, read 2026-11).
     """
-    raw = tool.raw
+    raw = tool.seen
     if isinstance(raw, dict) and raw.get("type") == "function" and "name" in raw:  # pyright: ignore[reportUnknownMemberType]
         return cast(Item, private_copy(raw))
     fields: Item = {"type": "function", "name": tool.name}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from assembler.errors import ConversationError
+from assembler.messages.jsonable import refuse_unsendable
 from assembler.messages.message import Call, Message, Role
 from assembler.messages.parts import Raw, call_of, read_content, result_of
 
@@ -77,14 +78,17 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
         seen = private_copy(raw if kind is dict else dict(raw))
     except RecursionError:
         raise ConversationError("message is nested too deeply to be JSON", index=index) from None
+    refuse_unsendable(seen, index=index)
     if role == "tool":
         return _tool_message(seen, source, index)
     parts, shape = read_content(seen.get("content"), index=index)
     calls = _calls(seen, index)
     if calls:
         parts, shape = (*parts, *calls), "openai"
-    elif content is None and not _speaks_otherwise(raw):
+    elif (content is None and not _speaks_otherwise(raw)) or (not parts and role != "assistant"):
         raise ConversationError("message without content; give it a text, parts or tool calls", index=index)
+    elif content is None and isinstance(refusal := seen.get("refusal"), str):
+        parts, shape = (refusal,), "openai"
     if raw["role"] != role or _foreign_calls(seen):
         shape = FOREIGN
     name = raw.get("name")
@@ -96,7 +100,12 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
 def _foreign_calls(seen: Raw) -> bool:
     """Whether calls are spelled in a way that only this library's intake understands."""
     listed = cast("list[Raw]", seen.get("tool_calls") or [])
-    return any("function" not in call and "custom" not in call for call in listed)
+    return any("custom" not in call and not _has_argument_text(call) for call in listed)
+
+
+def _has_argument_text(call: Raw) -> bool:
+    function: object = call.get("function")
+    return isinstance(function, Mapping) and isinstance(cast(Raw, function).get("arguments"), str)
 
 
 def _speaks_otherwise(raw: Raw) -> bool:
@@ -105,7 +114,7 @@ def _speaks_otherwise(raw: Raw) -> bool:
 
 
 def _tool_message(seen: dict[str, Any], source: object, index: int) -> Message:
-    if "content" not in seen:
+    if seen.get("content") is None:
         raise ConversationError("tool message without content; give it the tool's answer", index=index)
     call_id = seen.get("tool_call_id")
     if seen["role"] == "tool" and not isinstance(call_id, str):

@@ -13,6 +13,7 @@ from assembler.messages.message import Message
 
 # LangChain message types (langchain-core, messages/*.py: the `type` literals, read 2026-11) and our roles for them.
 _LANGCHAIN = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "function"}
+_LANGCHAIN |= {"HumanMessageChunk": "user", "AIMessageChunk": "assistant", "SystemMessageChunk": "system"}
 _FIELDS = ("tool_calls", "tool_call_id", "name", "function_call", "refusal", "pinned")
 
 
@@ -52,6 +53,11 @@ def _without_mirrored_calls(fields: dict[str, Any]) -> dict[str, Any]:
 
 def _is_tool_use(part: object) -> bool:
     return isinstance(part, Mapping) and cast("Mapping[str, Any]", part).get("type") == "tool_use"
+
+
+def plain_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields as plain dicts and lists, SDK objects in them through their own `model_dump`."""
+    return {key: _plain(item) for key, item in fields.items()}
 
 
 def _plain(value: object) -> Any:

@@ -46,7 +46,7 @@ def read_content(content: object, *, index: int) -> tuple[tuple[Part, ...], str]
 def read_part(item: object, *, index: int) -> tuple[Part, str]:
     """One part and the shape it belongs to. A kind that nobody listed here is carried as `Opaque`."""
     if isinstance(item, str):
-        return checked_text(item, field=f"conversation[{index}]"), NEUTRAL
+        return checked_text(item, field=f"conversation[{index}]"), "foreign"  # no API takes a bare text in a list
     if not isinstance(item, Mapping):
         raise ConversationError(f"a content part must be a dict, got {type(item).__name__}", index=index)
     part = cast(Raw, item)

@@ -5,34 +5,63 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from assembler.errors import MessageTypeError
+import attrs
+
+from assembler.errors import ConversationError, MarkupError, MessageTypeError
 from assembler.messages.dicts import read_dict
 from assembler.messages.gemini import read_gemini
 from assembler.messages.message import Message
-from assembler.messages.objects import is_message_object, read_object, spelled
+from assembler.messages.objects import is_message_object, plain_fields, read_object, spelled
 from assembler.messages.responses import is_item, read_item
 
 
 def read_message(raw: object, index: int) -> Message:
     """The message that `raw` is. Adding a spelling is one file beside this one, and one line here.
 
-    Raises `ConversationError` naming `index`.
+    Raises `ConversationError` naming `index`, whatever a malformed message makes its reader stumble over.
     """
-    if type(raw) is dict or isinstance(raw, Mapping):
+    try:
+        return _read(raw, index)
+    except (ConversationError, MarkupError):
+        raise
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError) as error:
+        problem = type(error).__name__
+    raise ConversationError(
+        f"message cannot be read ({problem}): its parts are not of the types that its API names", index=index
+    )
+
+
+def _read(raw: object, index: int) -> Message:
+    if isinstance(raw, Mapping):
         fields = cast("Mapping[str, Any]", raw)
-        if "parts" in fields and "content" not in fields:
-            return read_gemini(fields, index=index)
-        if "type" in fields and is_item(fields):
-            return read_item(fields, index=index)
-        return read_dict(fields, index=index)
+        return _read_fields(fields if _is_plain(fields) else plain_fields(fields), index, raw)
     if isinstance(raw, tuple | list):
         return _read_pair(cast("tuple[object, ...]", raw), index)
     if is_message_object(raw):
         return read_object(raw, index=index)
+    dump = getattr(raw, "model_dump", None)
+    if callable(dump):
+        return _read_fields(plain_fields(dump(exclude_none=True)), index, raw)
     raise MessageTypeError(
         f"expected a dict, a (role, content) pair or an object with role and content, got {type(raw).__name__}",
         index=index,
     )
+
+
+def _read_fields(fields: Mapping[str, Any], index: int, raw: object) -> Message:
+    if "role" not in fields and is_item(fields):
+        message = read_item(fields, index=index)
+    elif "parts" in fields and "content" not in fields:
+        message = read_gemini(fields, index=index)
+    else:
+        return read_dict(fields, index=index, origin=None if fields is raw else raw)
+    return message if fields is raw else attrs.evolve(message, raw=raw)
+
+
+def _is_plain(fields: Mapping[str, Any]) -> bool:
+    """Whether the content holds no SDK's objects, such as the blocks of a response that was appended as it came."""
+    content = fields.get("content")
+    return type(content) is str or not isinstance(content, list) or all(type(item) in (dict, str) for item in content)
 
 
 def spoken(text: str) -> Message:
@@ -49,8 +78,8 @@ def _read_pair(raw: tuple[object, ...], index: int) -> Message:
 def unchanged(message: Message) -> bool:
     """Whether the caller's object still says what was read from it. Cheap: texts are compared by identity first."""
     raw = message.raw
-    if type(raw) is dict:
-        return bool(raw == message.seen)
+    if type(raw) is dict and raw == message.seen:
+        return True
     try:
         return bool(_says(raw) == message.seen)
     except Exception:
@@ -59,8 +88,10 @@ def unchanged(message: Message) -> bool:
 
 def _says(raw: object) -> object:
     if isinstance(raw, Mapping):
-        return dict(cast("Mapping[str, Any]", raw))
+        fields = cast("Mapping[str, Any]", raw)
+        return dict(fields) if _is_plain(fields) else plain_fields(fields)
     if isinstance(raw, tuple | list):
         pair = cast("tuple[object, ...]", raw)
         return {"role": pair[0], "content": pair[1]}
-    return spelled(raw, index=0)
+    dump = None if is_message_object(raw) else getattr(raw, "model_dump", None)
+    return plain_fields(dump(exclude_none=True)) if callable(dump) else spelled(raw, index=0)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set, ValuesView
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set, ValuesView
 from typing import TypeAlias, cast
 
+import attrs
+
 from assembler.errors import ToolError
+from assembler.messages.dicts import private_copy
 from assembler.tools.callables import read_callable
 from assembler.tools.definitions import read_definition
 from assembler.tools.functions import read_function
@@ -49,7 +52,11 @@ def _all_in(raw: object) -> tuple[Tool, ...]:
     for reader in READERS:
         readings = reader(raw)
         if readings is not None:
-            return tuple(finished(reading, raw) for reading in readings)
+            tools = tuple(finished(reading, raw) for reading in readings)
+            if not isinstance(raw, Mapping):
+                return tools
+            seen = _copied(cast("Mapping[str, object]", raw))
+            return tuple(attrs.evolve(tool, seen=seen) for tool in tools)
     kind = (
         f"the class {shown(raw.__name__)}"
         if isinstance(raw, type)
@@ -59,6 +66,15 @@ def _all_in(raw: object) -> tuple[Tool, ...]:
         f"{kind} is not a tool; pass a function, a pydantic model, a definition (a dict), "
         "or an object with name, description and parameters or args_schema ({} for no arguments)"
     )
+
+
+def _copied(raw: Mapping[str, object]) -> object:
+    """The definition as it came in, the caller's dicts and lists copied."""
+    try:
+        return private_copy(dict(raw))
+    except RecursionError:
+        pass
+    raise refused("the definition is nested too deeply to be JSON")
 
 
 def _placed(raw: object, index: int) -> tuple[Tool, ...]:

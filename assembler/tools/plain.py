@@ -88,8 +88,10 @@ class _Copy:
         try:
             text.encode()
         except UnicodeEncodeError as error:
-            raise self._at(path, f"a lone surrogate at character {error.start} is not UTF-8") from None
-        return text
+            start = error.start
+        else:
+            return text
+        raise self._at(path, f"a lone surrogate at character {start} is not UTF-8")
 
     def _integer(self, value: int, path: Path) -> int:
         if not -_INTEGER_BOUND < value < _INTEGER_BOUND:

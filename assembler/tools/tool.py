@@ -22,5 +22,7 @@ class Tool:
     parameters: Mapping[str, Any] = attrs.field(repr=False)
     raw: object = attrs.field(repr=False, eq=False)
     extra: Mapping[str, Any] = attrs.field(factory=dict[str, Any], repr=False)
+    seen: object = attrs.field(default=None, repr=False, eq=False, kw_only=True)
+    """A private copy of the definition that came in, where it came as a dict: what a dialect that speaks it emits."""
     packed: bytes | None = attrs.field(default=None, init=False, repr=False, eq=False)
     """The Chat Completions definition, packed at its first use: every request gets a copy of its own from it."""

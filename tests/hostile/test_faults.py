@@ -84,7 +84,9 @@ def test_what_stops_the_program_passes_through_a_build(stop: BaseException) -> N
         assert said(assembler) == whole
 
 
-@pytest.mark.parametrize("answer", [-1, True, 1.5, float("nan"), "7", None, [1], pytest.param(object(), id="an object"), 1j], ids=repr)
+@pytest.mark.parametrize(
+    "answer", [-1, True, 1.5, float("nan"), "7", None, [1], pytest.param(object(), id="an object"), 1j], ids=repr
+)
 def test_nonsense_is_no_count(answer: Any) -> None:
     """C-nonsense."""
     with pytest.raises(TokenCountError, match="int >= 0 expected"):
