@@ -58,7 +58,10 @@ def _all_respelled(messages: Iterable[Message]) -> Iterator[dict[str, Any]]:
 
 
 def _wired(message: Message, waiting: deque[tuple[Call, str]]) -> Iterable[dict[str, Any]]:
-    if message.shape in (NEUTRAL, "openai"):
+    # Arguments that came as an object are some template's spelling: this API takes their text.
+    if message.shape in (NEUTRAL, "openai") and not any(
+        isinstance(p, Call) and p.given is not None for p in message.parts
+    ):
         return (_copier(message)(),)
     return _respelled(message, waiting)
 

@@ -100,12 +100,7 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
 def _foreign_calls(seen: Raw) -> bool:
     """Whether calls are spelled in a way that only this library's intake understands."""
     listed = cast("list[Raw]", seen.get("tool_calls") or [])
-    return any("custom" not in call and not _has_argument_text(call) for call in listed)
-
-
-def _has_argument_text(call: Raw) -> bool:
-    function: object = call.get("function")
-    return isinstance(function, Mapping) and isinstance(cast(Raw, function).get("arguments"), str)
+    return any("function" not in call and "custom" not in call for call in listed)
 
 
 def _speaks_otherwise(raw: Raw) -> bool:
@@ -120,6 +115,9 @@ def _tool_message(seen: dict[str, Any], source: object, index: int) -> Message:
     if seen["role"] == "tool" and not isinstance(call_id, str):
         raise ConversationError("tool message without tool_call_id; name the call that it answers", index=index)
     result = result_of(seen["content"], call_id=call_id, name=seen.get("name"), index=index)
+    listed: object = seen["content"]
+    if isinstance(listed, list) and any(isinstance(item, str) for item in cast("list[object]", listed)):
+        return Message("tool", (result,), source, FOREIGN, seen, pinned=seen.get(PIN) is True)
     shallow = all(type(value) is str for value in seen.values())
     return Message("tool", (result,), source, "openai", seen, pinned=seen.get(PIN) is True, shallow=shallow)
 

@@ -7,7 +7,9 @@ import math
 from assembler.errors import ConversationError
 from assembler.text import refuse_surrogates
 
-_LEAVES = (bool, int, type(None), bytes)  # bytes: Bedrock's and Gemini's media, which their clients encode
+_LEAVES = (bool, int, type(None))
+_MEDIA = (*_LEAVES, bytes)
+"""Inside content bytes may stand: Bedrock's and Gemini's media, which their clients encode."""
 
 
 def refuse_unsendable(fields: dict[str, object], *, index: int) -> None:
@@ -15,6 +17,12 @@ def refuse_unsendable(fields: dict[str, object], *, index: int) -> None:
 
     O(values), without recursion.
     """
+    content = {key: value for key, value in fields.items() if key in ("content", "parts")}
+    _walk({key: value for key, value in fields.items() if key not in content}, _LEAVES, index)
+    _walk(content, _MEDIA, index)
+
+
+def _walk(fields: dict[str, object], leaves: tuple[type, ...], index: int) -> None:
     waiting: list[object] = [fields]
     while waiting:
         value = waiting.pop()
@@ -32,7 +40,7 @@ def refuse_unsendable(fields: dict[str, object], *, index: int) -> None:
         elif isinstance(value, float):
             if not math.isfinite(value):
                 raise ConversationError("a number in the message is not finite; JSON has no word for it", index=index)
-        elif not isinstance(value, _LEAVES):
+        elif not isinstance(value, leaves):
             raise ConversationError(
                 f"the message holds a {kind.__name__}, which JSON cannot carry; pass plain data", index=index
             )

@@ -49,10 +49,10 @@ def _read(raw: object, index: int) -> Message:
 
 
 def _read_fields(fields: Mapping[str, Any], index: int, raw: object) -> Message:
-    if "role" not in fields and is_item(fields):
-        message = read_item(fields, index=index)
-    elif "parts" in fields and "content" not in fields:
+    if "parts" in fields and "content" not in fields:
         message = read_gemini(fields, index=index)
+    elif "type" in fields and is_item(fields):
+        message = read_item(fields, index=index)
     else:
         return read_dict(fields, index=index, origin=None if fields is raw else raw)
     return message if fields is raw else attrs.evolve(message, raw=raw)

@@ -175,8 +175,16 @@ BROKEN: dict[str, tuple[Any, list[Any]]] = {
 }
 
 
-@pytest.mark.xfail(strict=True, reason="read too trustingly, or emitted as it came: each by its own line of the intake")
-@pytest.mark.parametrize("name", BROKEN)
+CARRIED = "a part of a kind that nobody listed is carried to its API as it came, which may know it"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=CARRIED)) if name == "an unknown part" else name
+        for name in BROKEN
+    ],
+)
 def test_what_breaks_the_door(name: str) -> None:
     dialect, messages = BROKEN[name]
     assert outcome(messages, dialect) == "fine"
@@ -292,9 +300,6 @@ class Block(pydantic.BaseModel):
     text: str = "t"
 
 
-@pytest.mark.xfail(
-    strict=True, reason="parts.read_part takes mappings only; objects.py dumps blocks, dicts.py does not"
-)
 def test_blocks_of_an_sdk_inside_a_dict_are_read() -> None:
     """`{"role": "assistant", "content": response.content}` is how Anthropic's own guide goes on."""
     history = [USER, {"role": "assistant", "content": [Block()]}, NEXT]
@@ -303,14 +308,12 @@ def test_blocks_of_an_sdk_inside_a_dict_are_read() -> None:
     json.dumps(request)
 
 
-@pytest.mark.xfail(strict=True, reason="objects._LANGCHAIN does not know the types of chunks")
 def test_a_streamed_langchain_message_is_a_message() -> None:
     for kind in ("AIMessageChunk", "HumanMessageChunk"):
         chunk = Said(type=kind, content="x", tool_calls=[])
         assert Assembler(dialect=plain).add_messages([USER, chunk]).build().request()["messages"][1]["content"] == "x"
 
 
-@pytest.mark.xfail(strict=True, reason="is_message_object asks for .content; Gemini's objects have .parts")
 def test_a_content_object_of_gemini_is_a_message() -> None:
     class Part(pydantic.BaseModel):
         text: str
@@ -324,7 +327,6 @@ def test_a_content_object_of_gemini_is_a_message() -> None:
     assert request["contents"] == [{"role": "user", "parts": [{"text": "x"}]}]
 
 
-@pytest.mark.xfail(strict=True, reason="read_message knows items of Responses as dicts only")
 def test_an_output_item_of_an_sdk_is_a_message() -> None:
     """`input += response.output` is how OpenAI's own guide goes on."""
 
@@ -339,14 +341,12 @@ def test_an_output_item_of_an_sdk_is_a_message() -> None:
     assert [item.get("call_id") for item in assembler.build().request()["input"]] == [None, "c1", "c1"]
 
 
-@pytest.mark.xfail(strict=True, reason="says_nothing looks at parts, and a refusal field is none")
 def test_a_refusal_is_something_said() -> None:
     refused = {"role": "assistant", "content": None, "refusal": "I will not."}
     request = Assembler(dialect=openai_chat).add_messages([USER, refused, NEXT]).build().request()
     assert "I will not." in json.dumps(request)
 
 
-@pytest.mark.xfail(strict=True, reason="Terms.of asks any dialect for its pricer: AttributeError")
 @pytest.mark.parametrize("odd", ["openai_chat", 5, object()])
 def test_what_is_no_dialect_is_refused_at_construction(odd: Any) -> None:
     with pytest.raises(AssemblyError):

@@ -423,7 +423,6 @@ def test_copies_and_pickles_build_the_same() -> None:
         pickle.dumps(gathered(lambda text: len(text)))
 
 
-@pytest.mark.xfail(strict=True, raises=TypeError, reason="a Context and a Plan hold the ledger, and that an RLock")
 @pytest.mark.parametrize("door", ["build", "plan"])
 def test_contexts_and_plans_are_values_that_pickle(door: str) -> None:
     made: Any = getattr(gathered(len), door)()

@@ -141,7 +141,6 @@ def test_the_text_of_a_surrogate_error_is_silent(name: str) -> None:
     assert CANARY not in str(caught.value) + repr(caught.value) + repr(vars(caught.value))
 
 
-@pytest.mark.xfail(strict=True, reason="raised inside the except block: __context__ holds the text")
 @pytest.mark.parametrize("name", sorted(LEAKS))
 def test_nothing_behind_a_surrogate_error_holds_the_text(name: str) -> None:
     with pytest.raises(AssemblyError) as caught:

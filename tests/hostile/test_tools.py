@@ -76,7 +76,6 @@ def nested() -> dict[str, Any]:
     return {"type": "function", "function": {"name": "f", "description": "short", "parameters": {"type": "object"}}}
 
 
-@pytest.mark.xfail(strict=True, reason="nested definitions are emitted from the caller's object")
 def test_a_definition_changed_after_it_was_added_is_sent_as_it_was_priced() -> None:
     definition = nested()
     assembler = Assembler(Budget(60, model="gpt-4o")).add_capability([definition]).add_messages([("user", "x")])

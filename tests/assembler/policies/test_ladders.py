@@ -203,9 +203,6 @@ def test_each_rung_says_what_it_did() -> None:
     assert any("Truncate: 2 × text shortened" in reason for reason in shortened)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="Plan.dropped calls every rewritten message shortened, also those cut away later"
-)
 def test_what_was_shortened_first_and_dropped_later_is_dropped() -> None:
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     history: History = [

@@ -45,9 +45,10 @@ def test_read_prompt_returns_the_files_contents_as_a_string(tree):
     assert prompt.source == str(tree / "a.md")
 
 
-def test_read_prompt_raises_file_not_found_for_a_path_that_is_not_there(tree):
+def test_read_prompt_raises_file_not_found_for_a_path_that_is_not_there(tree, monkeypatch):
+    monkeypatch.chdir(tree)  # an error shows the beginning of a long path, and a test's folder may lie deep
     with pytest.raises(FileNotFoundError) as caught:
-        read_prompt(str(tree / "missing.md"))
+        read_prompt("missing.md")
     assert isinstance(caught.value, PromptNotFoundError)
     assert isinstance(caught.value, AssemblyError)
     assert "missing.md" in str(caught.value)
