@@ -110,7 +110,7 @@ def _as_it_came(message: Message) -> dict[str, Any]:
     if fields.get("content") == []:
         fields["content"] = None
     if any(isinstance(part, Media) for part in message.parts):
-        items: list[Any] = fields["content"]
+        items = cast("list[Any]", fields["content"])
         fields["content"] = [
             without_given(cast("dict[str, Any]", item)) if type(item) is dict else item for item in items
         ]

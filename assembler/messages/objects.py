@@ -12,8 +12,16 @@ from assembler.messages.dicts import FOREIGN, read_dict
 from assembler.messages.message import Message
 
 # LangChain message types (langchain-core, messages/*.py: the `type` literals, read 2026-11) and our roles for them.
-_LANGCHAIN = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "function"}
-_LANGCHAIN |= {"HumanMessageChunk": "user", "AIMessageChunk": "assistant", "SystemMessageChunk": "system"}
+_LANGCHAIN = {
+    "human": "user",
+    "ai": "assistant",
+    "system": "system",
+    "tool": "tool",
+    "function": "function",
+    "HumanMessageChunk": "user",
+    "AIMessageChunk": "assistant",
+    "SystemMessageChunk": "system",
+}
 _FIELDS = ("tool_calls", "tool_call_id", "name", "function_call", "refusal", "pinned")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import attrs
@@ -34,14 +34,13 @@ def read_message(raw: object, index: int) -> Message:
 def _read(raw: object, index: int) -> Message:
     if isinstance(raw, Mapping):
         fields = cast("Mapping[str, Any]", raw)
-        return _read_fields(fields if _is_plain(fields) else plain_fields(fields), index, raw)
+        return _read_fields(fields if _is_plain(fields) else plain_fields(fields), index, fields)
     if isinstance(raw, tuple | list):
         return _read_pair(cast("tuple[object, ...]", raw), index)
     if is_message_object(raw):
         return read_object(raw, index=index)
-    dump = getattr(raw, "model_dump", None)
-    if callable(dump):
-        return _read_fields(plain_fields(dump(exclude_none=True)), index, raw)
+    if (dumped := _dumped(raw)) is not None:
+        return _read_fields(plain_fields(dumped), index, raw)
     raise MessageTypeError(
         f"expected a dict, a (role, content) pair or an object with role and content, got {type(raw).__name__}",
         index=index,
@@ -60,8 +59,18 @@ def _read_fields(fields: Mapping[str, Any], index: int, raw: object) -> Message:
 
 def _is_plain(fields: Mapping[str, Any]) -> bool:
     """Whether the content holds no SDK's objects, such as the blocks of a response that was appended as it came."""
-    content = fields.get("content")
-    return type(content) is str or not isinstance(content, list) or all(type(item) in (dict, str) for item in content)
+    content: Any = fields.get("content")
+    if type(content) is str or not isinstance(content, list):
+        return True
+    items = cast("Iterable[object]", content)
+    return all(type(item) in (dict, str) for item in items)
+
+
+def _dumped(raw: object) -> Mapping[str, Any] | None:
+    """What an SDK's own model says of itself; None for what is no such model."""
+    dump: Any = getattr(raw, "model_dump", None)
+    fields: Any = dump(exclude_none=True) if callable(dump) else None
+    return cast("Mapping[str, Any]", fields) if isinstance(fields, Mapping) else None
 
 
 def spoken(text: str) -> Message:
@@ -77,11 +86,11 @@ def _read_pair(raw: tuple[object, ...], index: int) -> Message:
 
 def unchanged(message: Message) -> bool:
     """Whether the caller's object still says what was read from it. Cheap: texts are compared by identity first."""
-    raw = message.raw
-    if type(raw) is dict and raw == message.seen:
+    raw: Any = message.raw
+    if type(raw) is dict and raw == message.seen:  # pyright: ignore[reportUnknownArgumentType]
         return True
     try:
-        return bool(_says(raw) == message.seen)
+        return bool(_says(message.raw) == message.seen)
     except Exception:
         return False
 
@@ -93,5 +102,5 @@ def _says(raw: object) -> object:
     if isinstance(raw, tuple | list):
         pair = cast("tuple[object, ...]", raw)
         return {"role": pair[0], "content": pair[1]}
-    dump = None if is_message_object(raw) else getattr(raw, "model_dump", None)
-    return plain_fields(dump(exclude_none=True)) if callable(dump) else spelled(raw, index=0)
+    dumped = None if is_message_object(raw) else _dumped(raw)
+    return spelled(raw, index=0) if dumped is None else plain_fields(dumped)
