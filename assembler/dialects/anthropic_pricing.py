@@ -191,7 +191,9 @@ def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
     """One definition, as spaced JSON of description, name and parameters; a deferred one is free until loaded."""
     if tool.extra.get("defer_loading"):
         return Count(0)
-    definition = {"name": tool.name, "parameters": tool.parameters}
+    # Every definition goes out with a schema that says it is an object.
+    schema = tool.parameters if "type" in tool.parameters else {"type": "object", **tool.parameters}
+    definition = {"name": tool.name, "parameters": schema}
     if tool.description:
         definition = {"description": tool.description, **definition}
     return family.tool + price_text(_json(definition), family, count)

@@ -9,6 +9,7 @@ import attrs
 
 from assembler.errors import ToolError
 from assembler.messages.dicts import private_copy
+from assembler.messages.objects import plain_fields
 from assembler.tools.callables import read_callable
 from assembler.tools.definitions import read_definition
 from assembler.tools.functions import read_function
@@ -71,7 +72,7 @@ def _all_in(raw: object) -> tuple[Tool, ...]:
 def _copied(raw: Mapping[str, object]) -> object:
     """The definition as it came in, the caller's dicts and lists copied."""
     try:
-        return private_copy(dict(raw))
+        return private_copy(plain_fields(raw))
     except RecursionError:
         pass
     raise refused("the definition is nested too deeply to be JSON")

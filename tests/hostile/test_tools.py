@@ -85,7 +85,6 @@ def test_a_definition_changed_after_it_was_added_is_sent_as_it_was_priced() -> N
     assert sent.upper == context.count.upper <= 60
 
 
-@pytest.mark.xfail(strict=True, reason="a nested OpenAI definition goes out with the caller's own mapping types")
 def test_a_definition_of_other_mappings_goes_out_as_plain_dicts() -> None:
     definition = nested()
     definition["function"]["parameters"] = MappingProxyType({"type": "object"})
