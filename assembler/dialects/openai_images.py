@@ -1,8 +1,8 @@
 """What OpenAI bills for an image, from its size in pixels. Knows arithmetic; opens no image.
 
 Two formulas, by model: squares of 512 pixels (recorded, exact) and patches of 32 (published, not recorded).
-Source: the formulas of OpenAI's "Images and vision" guide as commonly quoted, not read again here; tile figures checked against eight published counts of
-pamelafox/openai-messages-token-helper.
+Source: the formulas of OpenAI's "Images and vision" guide as commonly quoted, not read again here; tile figures
+checked against eight published counts of pamelafox/openai-messages-token-helper.
 """
 
 from __future__ import annotations

@@ -58,12 +58,16 @@ def _all_respelled(messages: Iterable[Message]) -> Iterator[dict[str, Any]]:
 
 
 def _wired(message: Message, waiting: deque[tuple[Call, str]]) -> Iterable[dict[str, Any]]:
-    # Arguments that came as an object are some template's spelling: this API takes their text.
-    if message.shape in (NEUTRAL, "openai") and not any(
-        isinstance(p, Call) and p.given is not None for p in message.parts
-    ):
+    if message.shape in (NEUTRAL, "openai") and not _has_objects_for_arguments(message):
         return (_copier(message)(),)
     return _respelled(message, waiting)
+
+
+def _has_objects_for_arguments(message: Message) -> bool:
+    """Whether arguments came as objects, as some templates spell them: this API takes their text."""
+    calls: list[dict[str, Any]] = message.seen.get("tool_calls") or []
+    functions = [call["function"] for call in calls if "function" in call]
+    return any(not isinstance(function.get("arguments"), str) for function in functions)
 
 
 def _copier(message: Message) -> Callable[[], dict[str, Any]]:

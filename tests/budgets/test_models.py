@@ -22,7 +22,8 @@ from budgets.models.generate import main, rows, settle, table
 from budgets.models.names import HOSTS, VENDORS
 from budgets.models.sources import Claim, genai_prices, litellm, models_dev, profiles
 
-# Written down from the published tables that the generator reads, 2026-11, to hold merging and lookup: window, max_input, max_output.
+# Written down from the published tables that the generator reads, 2026-11, to hold merging and lookup:
+# window, max_input, max_output.
 PUBLISHED = {
     "gpt-3.5-turbo": (16_385, None, 4_096),
     "gpt-4": (8_192, None, 8_192),

@@ -167,7 +167,7 @@ def without_bodies(history: History, limit: int, keep: int, exclude: Sequence[st
     left = copy.deepcopy(history)
     names = {call_id: name for message in left for call_id, name in named_calls(message)}
     every = list(bodies(left))
-    for call_id, says, say in every[: len(every) - keep if keep else None]:
+    for call_id, says, say in every[: max(len(every) - keep, 0)]:
         if names[call_id] in exclude:
             continue
         if cost(left) <= limit:
