@@ -1,6 +1,6 @@
 # The two commands of the README are `make demo` and `make test`; each sets up what it needs. Re-runs are fast.
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-rag test test-sdks check types lint tests wheel bench clean
+.PHONY: help demo demo-rag test test-sdks test-integrations check types lint tests wheel bench clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -13,6 +13,7 @@ help:
 	@echo "make demo-rag  answer questions over Python's own documentation, and check the citations"
 	@echo "make test      everything that must hold: check, then the test suite with coverage"
 	@echo "make test-sdks every dialect against the real SDKs, in an environment of their own"
+	@echo "make test-integrations every adapter against its real framework, each in an environment of its own"
 	@echo "make check     ruff, pyright strict, mypy --strict"
 	@echo "make bench     the benchmarks of tests/benchmarks/"
 	@echo "make wheel     build dist/*.whl"
@@ -47,6 +48,21 @@ $(SDKS)/ready: pyproject.toml tests/sdks/requirements-sdks.txt
 test-sdks: $(SDKS)/ready
 	$(SDKS)/bin/python -m pytest tests/sdks
 
+# A requirements file is a framework: tests/integrations/frameworks.py.
+FRAMEWORKS := $(patsubst tests/integrations/requirements-%.txt,%,$(wildcard tests/integrations/requirements-*.txt))
+.venv-integrations/%/ready: pyproject.toml tests/integrations/requirements.txt tests/integrations/requirements-%.txt
+	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	@echo "setting up $(@D) …"
+	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
+		--requirement tests/integrations/requirements.txt --requirement tests/integrations/requirements-$*.txt
+	@touch $@
+
+.PRECIOUS: .venv-integrations/%/ready
+test-integration-%: .venv-integrations/%/ready
+	$(<D)/bin/python -m pytest tests/integrations/$* "tests/test_docs.py::test_every_fence_of_a_framework_runs[$*]"
+
+test-integrations: $(FRAMEWORKS:%=test-integration-%)
+
 check: lint types
 
 lint: $(READY)
@@ -68,4 +84,4 @@ wheel: $(READY)
 	$(BIN)/python -m hatchling build -t wheel
 
 clean:
-	rm -rf $(VENV) $(SDKS) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf $(VENV) $(SDKS) .venv-integrations dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

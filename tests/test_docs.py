@@ -10,8 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.integrations.frameworks import frameworks, is_installed, page_of
+
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+OF_FRAMEWORKS = {name: ROOT / page_of(name) for name in frameworks()}
+"""Pages whose fences run where the framework is installed: `make test-integrations`."""
+PAGES = [ROOT / "README.md", *sorted({*(ROOT / "docs").rglob("*.md")} - {*OF_FRAMEWORKS.values()})]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -24,6 +28,21 @@ def test_every_fence_runs(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    run_fences(page, capsys)
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("framework", OF_FRAMEWORKS)
+def test_every_fence_of_a_framework_runs(
+    framework: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if not is_installed(framework):
+        pytest.skip(f"{framework} is not installed here: make test-integrations")
+    monkeypatch.chdir(tmp_path)
+    run_fences(OF_FRAMEWORKS[framework], capsys)
+
+
+def run_fences(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     namespace: dict[str, object] = {"__name__": "page"}
     printed = ""
     for language, text in fences(page):
