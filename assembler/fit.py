@@ -61,7 +61,7 @@ def _decided(draft: Draft, sight: Sight, terms: Terms) -> Plan:
     room = terms.budget.input_limit - fixed.upper
     if terms.budget.limits:
         everything, room = _shared(everything, terms.budget)
-        draft, measured, fixed = everything.draft, everything.measured, everything.fixed
+        measured, fixed = everything.measured, everything.fixed
     if room >= 0 and ledger.fits(room):
         return everything
     ledger = _with_pins(everything)
@@ -96,7 +96,7 @@ def _shared(plan: Plan, budget: Budget) -> tuple[Plan, Tokens]:
     measured, fixed = measure(draft, plan.sight, plan.terms)
     rendered = attrs.evolve(measured.rendered, omitted=(*measured.rendered.omitted, *found.omitted))
     measured = attrs.evolve(measured, rendered=rendered)
-    smaller = attrs.evolve(plan, draft=draft, measured=measured, fixed=fixed)
+    smaller = attrs.evolve(plan, measured=measured, fixed=fixed)  # the draft stays what was gathered
     return smaller, min(conversation_cap(budget), budget.input_limit - fixed.upper)
 
 

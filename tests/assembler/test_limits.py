@@ -83,3 +83,9 @@ def test_a_build_after_an_append_prices_nothing_of_the_fixed_regions_again() -> 
     counted.clear()
     made.add_message({"role": "assistant", "content": "two"}).build()
     assert counted == ["two"]
+
+
+def test_a_larger_window_brings_back_what_a_share_of_the_smaller_one_left_out() -> None:
+    limits = {"knowledge": Limit(cap=0.3)}
+    plan = assembler(limits).plan()
+    assert plan.what_if(context_window=3000).costs == assembler(limits, window=3000).plan().costs != plan.costs
