@@ -1,6 +1,7 @@
 """The command `assemble`: files in, a report or a request out. Everything it prices or decides is the library's.
 
-Exit codes: 0 done, 2 something in the files or on the command line is wrong (one line says what), 3 it does not fit.
+Exit codes: 0 done, 1 `check` found violations, 2 something in the files or on the command line is wrong (one line says
+what), 3 it does not fit.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-COMMANDS = ("build", "count")
+COMMANDS = ("build", "check", "count")
 """Every command: a file of that name beside this one, holding a function of that name."""
 
 WRONG_INPUT = 2

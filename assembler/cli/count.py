@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
 
 from assembler import count_request
 from assembler.cli.files.json_text import read_json
 from assembler.cli.files.terminal import show
 from assembler.cli.spec.place import Place
-from assembler.cli.spec.shapes import any_text, mapping, one_of, unknown_model
-from assembler.dialects import DIALECTS, Dialect
-from budgets import UnknownModelError
+from assembler.cli.spec.shapes import mapping
+from assembler.cli.spec.spoken import CHAT_TEMPLATE, dialect_of, model_of, tokenizer_at
+from assembler.dialects import DIALECTS
+from budgets import Count
 
-COMMAND_LINE = "assemble count"
+COMMAND = Place("assemble count")
 
 
-def count(file: Path, /, *, model: str | None = None, dialect: str | None = None) -> int:
+def count(
+    file: Path,
+    /,
+    *,
+    model: str | None = None,
+    dialect: str | None = None,
+    tokenizer: Annotated[Path | None, Parameter(name="--tokenizer")] = None,
+) -> int:
     """Price the provider request in FILE: its tokens, how sure that number is, and the most it can be.
 
     Parameters
@@ -23,33 +35,39 @@ def count(file: Path, /, *, model: str | None = None, dialect: str | None = None
     file
         The body of an API call, as JSON.
     model
-        The model that will read it; by default the one that the body names.
+        The model that will read it; by default the one that the body names, and with --dialect its newest family.
     dialect
         The API that the body is spelled for; by default the model's.
+    tokenizer
+        The model's own tokenizer, a local folder or a tokenizer.json: for chat_template, and for texts counted exactly.
     """
     place = Place(str(file))
     body = mapping(place, read_json(file, place), what="request, a JSON object")
-    if model is None and "model" not in body:
-        raise Place(COMMAND_LINE, "--model").error(f"missing, and {file} names no model")
-    at, name = (Place(COMMAND_LINE, "--model"), model) if model else (place.key("model"), body["model"])
-    spoken = _dialect_of(at, any_text(at, name), dialect)
+    named = model_of(COMMAND, place, model, body)
+    spoken = CHAT_TEMPLATE
+    if named is not None or dialect is not None or tokenizer is None:
+        spoken = dialect_of(COMMAND, place, dialect, named, (*DIALECTS, CHAT_TEMPLATE))
+    if named is not None and tokenizer is None:
+        named.facts()
     with place.answers_for():
-        priced = count_request(body, dialect=spoken, model=any_text(at, name))
+        priced = _priced(body, spoken, None if named is None else named.name, tokenizer)
     show(f"tokens  {priced.tokens}\ngrade   {priced.grade}\nupper   {priced.upper}")
     return 0
 
 
-def _dialect_of(at: Place, model: str, asked: str | None) -> Dialect:
-    """The dialect that was asked for, or else the model's own."""
-    from budgets.models import facts
+def _priced(body: Mapping[str, Any], spoken: str, model: str | None, path: Path | None) -> Count:
+    place = COMMAND.key("--tokenizer")
+    if path is None:
+        if spoken == CHAT_TEMPLATE:
+            raise place.error(f"missing; {CHAT_TEMPLATE} renders the template of a local tokenizer")
+        return count_request(body, dialect=DIALECTS[spoken], model=model)
+    loaded = tokenizer_at(place, path)
+    if spoken == CHAT_TEMPLATE:
+        from assembler.dialects import chat_template
 
-    try:
-        known = facts(model)
-    except UnknownModelError as error:
-        raise at.error(unknown_model(error)) from error
-    place = Place(COMMAND_LINE, "--dialect")
-    if asked is not None:
-        return one_of(DIALECTS)(place, asked)
-    if known.dialect is None or known.dialect not in DIALECTS:
-        raise place.error(f"missing; {model} speaks {known.dialect}, expected one of {', '.join(DIALECTS)}")
-    return DIALECTS[known.dialect]
+        with place.answers_for():
+            template = chat_template(loaded)
+        return count_request(body, dialect=template)
+    from budgets import transformers_counter
+
+    return count_request(body, dialect=DIALECTS[spoken], model=model, counter=transformers_counter(loaded))

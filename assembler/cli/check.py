@@ -1,0 +1,58 @@
+"""`assemble check`: which rules of an API a raw request breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from assembler.cli.files.json_text import read_json
+from assembler.cli.files.terminal import show
+from assembler.cli.spec.place import Place, one_line
+from assembler.cli.spec.shapes import mapping
+from assembler.cli.spec.spoken import dialect_of, model_of
+from assembler.verify import DIALECTS, Violation, rules, verify
+
+COMMAND = Place("assemble check")
+
+BROKEN = 1
+"""Exit code: the file could be read, and holds a request that the API would refuse."""
+
+
+def check(file: Path, /, *, model: str | None = None, dialect: str | None = None) -> int:
+    """Hold the provider request in FILE against the rules of its API; exit code 1 where it breaks any.
+
+    A line for each breach: the rule, where, what is wrong; below it the API's own error, and where that was read.
+
+    Parameters
+    ----------
+    file
+        The body of an API call, as JSON.
+    model
+        The model that will read it, for rules that not all models share; by default the one that the body names.
+    dialect
+        The API that the body is spelled for; by default the model's.
+    """
+    place = Place(str(file))
+    body = mapping(place, read_json(file, place), what="request, a JSON object")
+    named = model_of(COMMAND, place, model, body)
+    spoken = dialect_of(COMMAND, place, dialect, named, DIALECTS)
+    found = verify(body, dialect=spoken, model=None if named is None else named.name)
+    show("\n".join(_lines(found, spoken)))
+    return BROKEN if found else 0
+
+
+def _lines(found: Sequence[Violation], spoken: str) -> list[str]:
+    if not found:
+        return [f"no violations of {len(rules(spoken))} rules of {spoken}"]
+    ids = max(len(breach.rule) for breach in found)
+    places = max(len(_where(breach)) for breach in found)
+    lines = [f"{len(found)} violation{'s'[: len(found) != 1]} of the rules of {spoken}"]
+    for breach in found:
+        lines.append(f"{breach.rule:<{ids}}  {_where(breach):<{places}}  {one_line(breach.problem)}")
+        if breach.provider_says is not None:
+            lines.append(f"{'':<{ids}}  the API: {one_line(breach.provider_says)} ({breach.source})")
+    return lines
+
+
+def _where(breach: Violation) -> str:
+    return one_line(breach.where) or "the request"

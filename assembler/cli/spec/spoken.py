@@ -1,0 +1,85 @@
+"""Which model, dialect and tokenizer a command speaks of. Reads the command line and the body; prices nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from assembler.cli.spec.place import Place
+from assembler.cli.spec.shapes import any_text, one_of, unknown_model
+from budgets import MissingExtraError, UnknownModelError
+
+if TYPE_CHECKING:
+    from budgets.models import ModelFacts
+
+CHAT_TEMPLATE = "chat_template"
+"""The one dialect that is no provider's: its rules and prices are those of a tokenizer's template."""
+
+_MODEL_KEYS = ("model", "modelId")
+"""Where the body of a call names its model; Bedrock's calls say `modelId`."""
+
+
+@attrs.frozen
+class NamedModel:
+    """A model's name, and where it was read."""
+
+    place: Place
+    name: str
+
+    def facts(self) -> ModelFacts:
+        """What is published about it. Raises `SpecError` at its place for a name that no table holds."""
+        from budgets.models import facts
+
+        try:
+            return facts(self.name)
+        except UnknownModelError as error:
+            raise self.place.error(unknown_model(error)) from error
+
+
+def model_of(command: Place, body: Place, given: str | None, request: Mapping[str, object]) -> NamedModel | None:
+    """The model of the command line, or else the one that the body names. Raises `SpecError` for no text."""
+    if given is not None:
+        return NamedModel(command.key("--model"), given)
+    for key in _MODEL_KEYS:
+        if key in request:
+            return NamedModel(body.key(key), any_text(body.key(key), request[key]))
+    return None
+
+
+def dialect_of(
+    command: Place, body: Place, asked: str | None, model: NamedModel | None, choices: Collection[str]
+) -> str:
+    """The name of the dialect that was asked for, or else the model's own. Raises `SpecError` where neither says it."""
+    place = command.key("--dialect")
+    if asked is not None:
+        return one_of({name: name for name in choices})(place, asked)
+    if model is None:
+        raise command.key("--model").error(f"missing, and {body.file} names no model; --dialect will do as well")
+    own = model.facts().dialect
+    if own is None or own not in choices:
+        raise place.error(f"missing; {model.name} speaks {own}, expected one of {', '.join(choices)}")
+    return own
+
+
+def tokenizer_at(place: Place, path: Path) -> Any:
+    """The fast tokenizer in a local folder, or in a `tokenizer.json`. Asks no network, and runs no code of the folder.
+
+    Raises `SpecError` where there is none, `MissingExtraError` without transformers.
+    """
+    if not path.exists():
+        raise place.error(f"expected a folder or a tokenizer.json, found none at {path}")
+    try:
+        fast: Any = import_module("transformers").PreTrainedTokenizerFast
+    except ImportError as error:
+        raise MissingExtraError("transformers", needed_for="a tokenizer of its own") from error
+    folder = path if path.is_dir() else path.parent
+    try:
+        if (folder / "tokenizer_config.json").is_file():
+            return fast.from_pretrained(folder, local_files_only=True)
+        return fast(tokenizer_file=str(path / "tokenizer.json" if path.is_dir() else path))
+    except Exception as error:
+        raise place.error(f"expected a tokenizer that transformers reads, got {type(error).__name__}") from None
