@@ -1,6 +1,6 @@
 # The two commands of the README are `make demo` and `make test`; each sets up what it needs. Re-runs are fast.
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-rag test test-sdks test-integrations check types lint tests wheel bench clean
+.PHONY: help demo demo-rag test test-sdks test-integrations check types lint tests wheel bench docs clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -16,6 +16,7 @@ help:
 	@echo "make test-integrations every adapter against its real framework, each in an environment of its own"
 	@echo "make check     ruff, pyright strict, mypy --strict"
 	@echo "make bench     the benchmarks of tests/benchmarks/"
+	@echo "make docs      run every fence of docs/, then build the site into site/; a warning is an error"
 	@echo "make wheel     build dist/*.whl"
 	@echo "make clean     remove what was built here"
 
@@ -79,6 +80,17 @@ bench: $(READY)
 	$(BIN)/python tests/benchmarks/huge.py
 	$(BIN)/python tests/benchmarks/engines.py
 	$(BIN)/python tests/benchmarks/rag.py
+
+DOCS := .venv-docs
+$(DOCS)/ready: docs/requirements.txt
+	@test -x $(DOCS)/bin/python || $(PYTHON) -m venv $(DOCS)
+	@echo "setting up $(DOCS) …"
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement docs/requirements.txt
+	@touch $@
+
+docs: $(READY) $(DOCS)/ready
+	$(BIN)/python -m pytest tests/test_docs.py
+	$(DOCS)/bin/zensical build --clean --strict
 
 wheel: $(READY)
 	$(BIN)/python -m hatchling build -t wheel
