@@ -91,8 +91,9 @@ TILE = 768
 LEAST_TILE = 256
 SMALL = 384
 PDF_PAGE_GEMINI_3 = 560
-RECURSION = 4
-"""A schema that refers to itself is unrolled several times: 776 billed where one pass explains 200 (one source)."""
+UNROLLED = 6
+"""How often a schema that refers to itself is written out: "cyclic references are unrolled to a limited degree", says
+the documentation of parameters_json_schema; six times explains the bill of 776 within 6 tokens (one source)."""
 
 
 def family_of(model: str) -> Family:
@@ -132,10 +133,7 @@ def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
     texts = [tool.name, tool.description]
     reading = _Schema(family=family, definitions=_definitions(tool.parameters), texts=texts)
     framing = reading.price(tool.parameters, ())
-    price = family.tool + framing + price_texts(texts, count, family.calibration)
-    if reading.recursive:
-        return _guess(price.tokens * 2, price.upper * RECURSION)
-    return price
+    return family.tool + framing + price_texts(texts, count, family.calibration)
 
 
 def price_tools(
@@ -233,22 +231,19 @@ _ALTERNATIVES = ("anyOf", "oneOf", "allOf", "prefixItems")
 
 @attrs.define(kw_only=True)
 class _Schema:
-    """One walk over a schema: collects its words, sums its framing, notes whether it refers to itself."""
+    """One walk over a schema: collects its words, sums its framing. `repeats`: how often a cycle is written again."""
 
     family: Family
     definitions: Mapping[str, Any]
     texts: list[str]
-    recursive: bool = False
+    repeats: int = UNROLLED - 1
 
     def price(self, schema: Mapping[str, Any], path: tuple[str, ...]) -> Count:
-        """The framing of one schema and all inside it; references are followed once."""
+        """The framing of one schema and all inside it, references written out."""
         reference: Any = schema.get("$ref")
         if isinstance(reference, str):
             name = reference.rsplit("/", 1)[-1]
-            if name in path:
-                self.recursive = True
-                return Count(0)
-            return self.price(self.definitions.get(name, {}), (*path, name))
+            return self._again(name) if name in path else self.price(self.definitions.get(name, {}), (*path, name))
         self.texts.extend(str(value) for value in schema.get("enum", ()))
         inner: list[Count] = []
         for key, described in schema.get("properties", {}).items():
@@ -259,6 +254,15 @@ class _Schema:
         inner.extend(self._inside(schema.get(word), path) for word in ("items", "additionalProperties"))
         inner.extend(self.family.keyword for word in schema if word not in _SPOKEN and word not in _ALTERNATIVES)
         return total(inner)
+
+    def _again(self, name: str) -> Count:
+        """A cycle's further rounds. Two cycles in one definition are each repeated, not multiplied: an estimate."""
+        if not self.repeats:
+            return Count(0)
+        once = _Schema(family=self.family, definitions=self.definitions, texts=[], repeats=0)
+        round_ = once.price(self.definitions.get(name, {}), (name,))
+        self.texts.extend(once.texts * self.repeats)
+        return _guess(round_.tokens * self.repeats, 2 * round_.upper * self.repeats)
 
     def _inside(self, schema: Any, path: tuple[str, ...]) -> Count:
         """What a nested schema adds; `true` and other non-objects add nothing."""
