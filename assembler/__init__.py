@@ -52,6 +52,7 @@ if typing.TYPE_CHECKING:
     from assembler.cache import CacheMarks
     from assembler.calibration import CalibratedCounter, calibrate
     from assembler.count_request import count_request
+    from assembler.manifest import Difference, ManifestError, ReplayError
     from assembler.repair import Repair, repair
     from assembler.report import Report, Row
     from assembler.strategies import CitedSources, Placement, QuestionChunks
@@ -63,9 +64,12 @@ _load_later(
         "CacheMarks": "assembler.cache",
         "CalibratedCounter": "assembler.calibration",
         "CitedSources": "assembler.strategies",
+        "Difference": "assembler.manifest",
+        "ManifestError": "assembler.manifest",
         "Placement": "assembler.strategies",
         "QuestionChunks": "assembler.strategies",
         "Repair": "assembler.repair",
+        "ReplayError": "assembler.manifest",
         "Report": "assembler.report",
         "Row": "assembler.report",
         "Violation": "assembler.verify",
@@ -92,7 +96,9 @@ __all__ = [
     "ContextLengthError",
     "ConversationError",
     "Cut",
+    "Difference",
     "Dropped",
+    "ManifestError",
     "MarkupError",
     "MessageTypeError",
     "MissingExtraError",
@@ -106,6 +112,7 @@ __all__ = [
     "QuestionChunks",
     "Refuse",
     "Repair",
+    "ReplayError",
     "Report",
     "RewritingPolicy",
     "Row",

@@ -156,6 +156,15 @@ class Assembler:
         """The request that fits. Raises `ContextLengthError`, `ConversationError`, `TokenCountError`."""
         return emit(fit(self._draft, self._terms))
 
+    def replay(self, manifest: Mapping[str, Any]) -> Context:
+        """The request of `plan.manifest()` made again from what is gathered here, byte for byte.
+
+        Raises `ReplayError` that names what changed, `ManifestError` for what is no manifest.
+        """
+        from assembler.manifest.replay import replay
+
+        return replay(manifest, self._draft, self._terms)
+
     def fork(self) -> Assembler:
         """An independent copy, in O(1): neither sees what the other adds."""
         copy = object.__new__(Assembler)

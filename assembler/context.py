@@ -70,6 +70,10 @@ class Context:
         left = max(0, budget.context_window - budget.reasoning_tokens - self.count.upper)
         return min(budget.max_output_tokens, left) if budget.max_output_tokens else left
 
+    def manifest(self) -> dict[str, Any]:
+        """What was decided, JSON-ready and without text, for `Assembler.replay`: ids, hashes, tokens, versions."""
+        return self._plan.manifest()
+
     @property
     def prefix_hash(self) -> str:
         """SHA-256 of everything before the newest turn, as it is sent: the same hash, the same cacheable prefix."""

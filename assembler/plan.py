@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
@@ -185,6 +185,12 @@ class Plan:
         from assembler.report import report_of
 
         return report_of(self)
+
+    def manifest(self) -> dict[str, Any]:
+        """What was decided, JSON-ready and without text, for `Assembler.replay`: ids, hashes, tokens, versions."""
+        from assembler.manifest import manifest_of
+
+        return manifest_of(self)
 
     def __reduce__(self) -> tuple[object, ...]:
         from assembler.fit import fit

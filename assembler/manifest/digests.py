@@ -1,0 +1,84 @@
+"""Values as hashes and as plain data that tells no text. Knows JSON; knows no request."""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import json
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, cast
+
+import attrs
+
+DEEPEST = 6
+"""Values inside one another that are described; what lies deeper is named by its type."""
+
+MOST = 32
+"""Items of a collection that are listed; a longer one (a tokenizer's control tokens) is a number and a hash."""
+
+
+def spelled(value: object) -> bytes:
+    """Compact JSON in the order in which the value stands, ASCII. Bytes by their hash, all else by its type."""
+    try:
+        return json.dumps(value, separators=(",", ":"), default=_written_out).encode()
+    except (TypeError, ValueError, RecursionError):  # a key that is no text, a circle, or too deep
+        return type(value).__name__.encode()
+
+
+def _written_out(value: object) -> Any:
+    if isinstance(value, bytes | bytearray):
+        return {"bytes": hashed(value)}
+    if isinstance(value, Mapping):
+        return dict(cast("Mapping[str, object]", value))
+    listed: Callable[[], object] | None = getattr(value, "tolist", None)  # numpy's
+    return type(value).__qualname__ if listed is None else listed()
+
+
+def hashed(content: bytes | bytearray) -> str:
+    """SHA-256 of bytes, in hexadecimal."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def digest(value: object) -> str:
+    """SHA-256 of the value's spelling, in hexadecimal. O(characters)."""
+    return hashed(spelled(value))
+
+
+def described(value: object, depth: int = 0) -> Any:
+    """A setting as plain data: numbers and names as they are, texts by their hash, attrs values field by field.
+
+    A function is known by its name alone: what it does may change unseen.
+    """
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, enum.Enum):
+        return value.name
+    if isinstance(value, str | bytes):
+        return {"sha256": digest(value)}
+    if depth >= DEEPEST:
+        return type(value).__qualname__
+    if isinstance(value, Mapping):
+        entries = cast("Mapping[object, object]", value)
+        return _short({str(key): described(item, depth + 1) for key, item in entries.items()})
+    if isinstance(value, frozenset | set):
+        return _short(sorted((described(item, depth + 1) for item in cast("Collection[object]", value)), key=spelled))
+    if isinstance(value, list | tuple):
+        return _short([described(item, depth + 1) for item in cast("Collection[object]", value)])
+    return _named(value, depth)
+
+
+def _named(value: object, depth: int) -> Any:
+    kind = type(value)
+    if not attrs.has(kind):
+        home: object = value if hasattr(value, "__qualname__") else kind
+        return f"{getattr(home, '__module__', '')}.{getattr(home, '__qualname__', '')}"
+    fields = {
+        field.alias or field.name: described(getattr(value, field.name), depth + 1)
+        for field in attrs.fields(kind)
+        if field.init
+    }
+    return {"type": kind.__qualname__, **fields}
+
+
+def _short(items: Any) -> Any:
+    return items if len(items) <= MOST else {"items": len(items), "sha256": digest(items)}

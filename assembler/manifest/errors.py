@@ -1,0 +1,66 @@
+"""What a replay says when the same bytes cannot be had. Knows places and hashes; holds no text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import attrs
+
+from budgets.errors import Evidence
+
+Scalar: TypeAlias = str | int | float | bool | None
+
+LISTED = 3
+"""Differences that the text of an error names; all of them are in its evidence."""
+
+SHOWN = 12
+"""Characters of a hash that the text of an error shows."""
+
+
+@attrs.frozen
+class Difference:
+    """One thing that is not as it was: where, a hash or number then, and now. None is nothing there."""
+
+    place: str
+    then: Scalar
+    now: Scalar
+
+    def __str__(self) -> str:
+        return f"{self.place} was {_shown(self.then)}, is {_shown(self.now)}"
+
+
+def _shown(value: Scalar) -> str:
+    if value is None:
+        return "absent"
+    text = str(value)
+    return text if len(text) < 64 else text[:SHOWN] + "…"
+
+
+class ManifestError(Evidence, ValueError):
+    """Something that is no manifest, or one of a format that this version of the library does not read."""
+
+
+class ReplayError(Evidence):
+    """What is gathered now does not give the bytes that were sent; `differences` says what changed, inputs first.
+
+    No difference means that every input is as it was and something that no manifest can see is not: a function of the
+    caller's (a summarizer, a policy, a counter, a tokenizer), or a message whose type spells itself otherwise now.
+    """
+
+    differences: tuple[Difference, ...]
+
+    def __init__(self, differences: Sequence[Difference]) -> None:
+        self.differences = tuple(differences)
+        super().__init__(f"the request cannot be made again: {_explained(self.differences)}")
+
+
+def _explained(differences: Sequence[Difference]) -> str:
+    if not differences:
+        return (
+            "every input, setting and version is as it was, and its bytes are not. Look at what only a function "
+            "decides: a summarizer, a policy, a counter, a tokenizer of your own."
+        )
+    more = f" (and {len(differences) - LISTED} more)" if len(differences) > LISTED else ""
+    listed = "; ".join(map(str, differences[:LISTED]))
+    return f"{listed}{more}. Put back what changed, or build() a new request."

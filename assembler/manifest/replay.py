@@ -1,0 +1,91 @@
+"""A request made again from its manifest, byte for byte, or an error that names what changed. Decides nothing anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from assembler.context import Context, emit
+from assembler.draft import Draft
+from assembler.fit import fit
+from assembler.manifest.digests import hashed, spelled
+from assembler.manifest.errors import Difference, ManifestError, ReplayError, Scalar
+from assembler.manifest.writing import FORMAT, decision_of, gathered_of
+from assembler.terms import Terms
+from budgets import AssemblyError
+
+_PARTS = ("items", "terms", "versions", "decision", "request")
+
+
+def replay(manifest: Mapping[str, Any], draft: Draft, terms: Terms) -> Context:
+    """The context whose request has the manifest's bytes. One build; only where bytes differ is every input hashed.
+
+    What changed without changing a byte (the text of a dropped message, a version) is no error. Raises `ReplayError`
+    with the differences, `ManifestError` for what is no manifest.
+    """
+    _refuse_foreign(manifest)
+    try:
+        context = emit(fit(draft, terms))
+        sent = hashed(spelled(context.request()))
+    except AssemblyError as error:
+        found = _gathered(manifest, draft, terms)
+        if not found:
+            raise
+        raise ReplayError(found) from error
+    if sent == manifest["request"]["sha256"]:
+        return context
+    found = _gathered(manifest, draft, terms)
+    if not found:
+        found = tuple(_differences("decision", manifest["decision"], decision_of(context._plan)))  # pyright: ignore[reportPrivateUsage]
+    raise ReplayError(found)
+
+
+def _refuse_foreign(manifest: object) -> None:
+    fields = cast("Mapping[str, Any]", manifest if isinstance(manifest, Mapping) else {})
+    version = fields.get("manifest")
+    if version != FORMAT:
+        found = f"of format {version}" if isinstance(version, int) else "of no format"
+        raise ManifestError(f"a manifest {found}; this version reads {FORMAT}: pass what plan.manifest() returned")
+    for part in _PARTS:
+        if not isinstance(fields.get(part), Mapping):
+            raise ManifestError(f"a manifest without its {part}: pass all of what plan.manifest() returned")
+    if not isinstance(fields["request"].get("sha256"), str):
+        raise ManifestError("a manifest without the hash of its request: pass all of what plan.manifest() returned")
+
+
+def _gathered(manifest: Mapping[str, Any], draft: Draft, terms: Terms) -> tuple[Difference, ...]:
+    now = gathered_of(draft, draft.history.sight(), terms)
+    return tuple(found for part in now for found in _differences("", manifest[part], now[part]))
+
+
+def _differences(place: str, then: object, now: object) -> Iterator[Difference]:
+    if then == now:
+        return
+    if isinstance(then, Mapping) and isinstance(now, Mapping):
+        before, after = cast("Mapping[str, object]", then), cast("Mapping[str, object]", now)
+        for key in [*after, *(key for key in before if key not in after)]:
+            yield from _differences(f"{place}.{key}" if place else key, before.get(key), after.get(key))
+    elif isinstance(then, list) and isinstance(now, list):
+        yield from _item_by_item(place, cast("Sequence[object]", then), cast("Sequence[object]", now))
+    else:
+        yield Difference(place.removesuffix(".sha256"), _scalar(cast(object, then)), _scalar(now))
+
+
+def _item_by_item(place: str, then: Sequence[object], now: Sequence[object]) -> Iterator[Difference]:
+    if len(then) != len(now):
+        yield Difference(f"number of {place}", len(then), len(now))
+    for index in range(max(len(then), len(now))):
+        before = then[index] if index < len(then) else None
+        after = now[index] if index < len(now) else None
+        yield from _differences(f"{place}[{index}]", before, after)
+
+
+def _scalar(value: object) -> Scalar:
+    """What stands for a value in one line: of an item its hash or type, of a list how long it is."""
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, Mapping):
+        fields = cast("Mapping[str, object]", value)
+        named = fields.get("sha256", fields.get("type", fields.get("outcome")))
+        return named if isinstance(named, str) else "present"
+    return f"{len(cast('Sequence[object]', value))} items"

@@ -1,0 +1,296 @@
+"""A manifest says what was decided and tells no text; a replay gives the same bytes or names what changed."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import pickle
+from collections.abc import Callable
+from importlib import metadata
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler import (
+    Assembler,
+    ChatRegions,
+    ClearToolResults,
+    ContextLengthError,
+    ManifestError,
+    QuestionChunks,
+    ReplayError,
+    Summarize,
+    TrimOldest,
+    Truncate,
+)
+from assembler.dialects import DIALECTS, anthropic, openai_chat, plain
+from assembler.manifest.digests import described, digest, spelled
+from assembler.manifest.writing import installed
+from budgets import Budget, Limit, transformers_counter
+from tests.assembler.drawn import histories
+from tests.budgets.toy_tokenizers import byte_level
+
+CANARY = "xyzzy"
+TOOL = {"name": "find", "description": CANARY, "parameters": {"type": "object", "properties": {CANARY: {}}}}
+
+
+def history(turns: int = 6) -> list[dict[str, Any]]:
+    return [
+        {"role": role, "content": f"{CANARY} {turn} " + "word " * 20}
+        for turn in range(turns)
+        for role in ("user", "assistant")
+    ] + [{"role": "user", "content": "and now?"}]
+
+
+def gathered(window: int = 300, policy: Any = None, **budget: Any) -> Assembler:
+    made = Assembler(
+        Budget(window, max_output_tokens=50, model="gpt-4o", **budget),
+        on_overflow=policy or TrimOldest(note=f"{CANARY} was here"),
+        strategy=ChatRegions(reminder=CANARY),
+    )
+    made.add_instruction(f"You are {CANARY}.").add_capability([TOOL])
+    made.add_knowledge(f"{CANARY} is a word.", type="rag", source=f"https://{CANARY}", metadata={"page": 1})
+    return made.add_messages(history())
+
+
+def stored(assembler: Assembler) -> dict[str, Any]:
+    """The manifest as it comes back from wherever it was filed."""
+    found: dict[str, Any] = json.loads(json.dumps(assembler.plan().manifest(), allow_nan=False))
+    return found
+
+
+def sent(assembler: Assembler) -> str:
+    return json.dumps(assembler.build().request())
+
+
+def test_a_replay_gives_the_bytes_that_were_sent() -> None:
+    manifest, before = stored(gathered()), sent(gathered())
+    assert json.dumps(gathered().replay(manifest).request()) == before
+    assert gathered().build().manifest() == manifest
+
+
+@given(histories(), st.integers(20, 400))
+def test_every_build_replays_and_no_two_runs_write_two_manifests(messages: list[Any], window: int) -> None:
+    first = Assembler(Budget(window, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(messages)
+    again = pickle.loads(pickle.dumps(first))
+    try:
+        manifest = stored(first)
+    except ContextLengthError:
+        return
+    assert stored(again) == manifest
+    assert json.dumps(again.replay(manifest).request()) == sent(first)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_dialect_replays(dialect: str) -> None:
+    def made() -> Assembler:
+        budget = Budget(400, max_output_tokens=10)
+        return Assembler(budget, dialect=DIALECTS[dialect], on_overflow=TrimOldest()).add_messages(history())
+
+    assert json.dumps(made().replay(stored(made())).request(), default=repr) == json.dumps(
+        made().build().request(), default=repr
+    )
+
+
+def test_the_manifest_and_the_error_tell_no_text() -> None:
+    manifest = stored(gathered())
+    assert CANARY not in json.dumps(manifest)
+    with pytest.raises(ReplayError) as caught:
+        gathered().add_message({"role": "user", "content": f"{CANARY} again"}).replay(manifest)
+    assert CANARY not in f"{caught.value} {caught.value!r} {caught.value.differences}"
+
+
+def test_what_is_said_of_the_decision_is_what_was_decided() -> None:
+    plan = gathered().plan()
+    decision = plan.manifest()["decision"]
+    assert [int(one["id"].removeprefix("message-")) for one in decision["messages"]] == plan.kept
+    assert sum(one["tokens"] for one in decision["messages"]) < decision["regions"]["conversation"] + 1
+    assert decision["tokens"] == plan.count.tokens == sum(decision["regions"].values())
+    assert decision["knowledge"][0]["id"] == "knowledge-0"
+    assert decision["summary"] is not None
+
+
+CHANGES: dict[str, tuple[Callable[[], Assembler], str]] = {
+    "instruction": (lambda: gathered().add_instruction("Other."), "instruction"),
+    "no instruction": (lambda: gathered().add_instruction(""), "instruction"),
+    "tool": (lambda: gathered().add_capability([TOOL | {"description": "Other."}]), "tools[0]"),
+    "one tool more": (lambda: gathered().add_capability([TOOL, TOOL | {"name": "other"}]), "number of tools"),
+    "document": (lambda: gathered().add_knowledge("More.", type="rag"), "number of knowledge"),
+    "a message more": (lambda: gathered().add_message(("user", "wait")), "number of messages"),
+    "a message": (lambda: gathered().add_messages([*history()[:-1], ("user", "or now?")]), "messages[12]"),
+    "window": (lambda: gathered(window=200), "budget.context_window"),
+    "reserve": (lambda: gathered(reasoning_tokens=100), "budget.reasoning_tokens"),
+    "limits": (lambda: gathered(limits={"conversation": Limit(cap=0.2)}), "budget.limits.conversation"),
+    "counter": (lambda: gathered(counter=len), "counter"),
+    "policy": (lambda: gathered(policy=TrimOldest(keep_turns=1)), "on_overflow[0].note"),
+    "another policy": (lambda: gathered(policy=[ClearToolResults(), TrimOldest()]), "number of on_overflow"),
+}
+
+
+@pytest.mark.parametrize("case", CHANGES)
+def test_a_change_that_reaches_the_bytes_is_named(case: str) -> None:
+    made, place = CHANGES[case]
+    with pytest.raises(ReplayError) as caught:
+        made().replay(stored(gathered()))
+    assert place in [difference.place for difference in caught.value.differences]
+    assert pickle.loads(pickle.dumps(caught.value)).differences == caught.value.differences
+    assert str(caught.value).endswith("Put back what changed, or build() a new request.")
+
+
+def test_an_input_that_no_longer_fits_is_named_and_the_overflow_chained() -> None:
+    with pytest.raises(ReplayError) as caught:
+        gathered().add_message(("user", "long " * 500)).replay(stored(gathered()))
+    assert isinstance(caught.value.__cause__, ContextLengthError)
+    assert caught.value.differences[0].place == "number of messages"
+
+
+def test_an_overflow_that_no_input_explains_passes_through() -> None:
+    manifest = stored(gathered(counter=Fickle(10), window=800))
+    with pytest.raises(ContextLengthError):
+        gathered(counter=Fickle(10_000), window=800).replay(manifest)
+
+
+class Fickle:
+    """A counter whose answers no manifest can see."""
+
+    def __init__(self, tokens: int) -> None:
+        self.tokens = tokens
+
+    def __call__(self, text: str) -> int:
+        return self.tokens
+
+
+def test_a_change_that_no_byte_shows_is_no_error() -> None:
+    manifest = stored(gathered())
+    messages = history()
+    messages[0]["content"] = "dropped anyway"
+    assert gathered().add_messages(messages).replay(manifest).request() == gathered().build().request()
+
+
+@pytest.mark.parametrize(("part", "value", "place"), [
+    ("context-assembler", "0.0.1", "context-assembler"),
+    ("vocabulary", "0" * 64, "vocabulary"),
+])  # fmt: skip
+def test_a_version_that_changed_is_named_where_the_bytes_differ(part: str, value: str, place: str) -> None:
+    manifest = stored(gathered())
+    manifest["versions"][part] = value
+    assert gathered().replay(manifest)
+    manifest["request"]["sha256"] = "0" * 64
+    with pytest.raises(ReplayError) as caught:
+        gathered().replay(manifest)
+    assert [(one.place, one.then) for one in caught.value.differences] == [(place, value)]
+
+
+def test_a_summary_written_anew_is_named() -> None:
+    def made(text: str) -> Assembler:
+        return gathered(policy=[Summarize(lambda *_: text, keep_turns=1)])
+
+    with pytest.raises(ReplayError) as caught:
+        made("two").replay(stored(made("one")))
+    assert "decision.summary" in [one.place for one in caught.value.differences]
+
+
+def test_bytes_that_nothing_explains_are_said_to_be_so() -> None:
+    manifest = stored(gathered())
+    manifest["request"]["sha256"] = "0" * 64
+    with pytest.raises(ReplayError, match="only a function decides") as caught:
+        gathered().replay(manifest)
+    assert caught.value.differences == ()
+
+
+def test_limits_and_rewrites_leave_their_trace() -> None:
+    limited = gathered(limits={"knowledge": Limit(cap=0.01)}).plan().manifest()
+    assert len(limited["items"]["knowledge"]) == 1
+    assert limited["decision"]["knowledge"] == []
+    long = [("user", "word " * 300), ("assistant", "yes"), ("user", "so?")]
+    made = Assembler(Budget(200, model="gpt-4o"), on_overflow=Truncate(50)).add_messages(long)
+    outcomes = [one["outcome"] for one in made.plan().manifest()["decision"]["messages"]]
+    assert outcomes == ["shortened", "kept", "kept"]
+
+
+def test_a_message_that_nobody_could_read_has_no_hash() -> None:
+    broken = [("user", "hi"), {"role": "user", "content": 5}, *history(150)]
+    made = Assembler(Budget(300, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(broken)
+    manifest = stored(made)
+    assert manifest["items"]["messages"][1] == {"id": "message-1", "role": None, "sha256": None}
+    assert made.replay(manifest)
+
+
+def test_a_manifest_without_budget_and_with_a_choosing_strategy_replays() -> None:
+    made = Assembler(dialect=anthropic, strategy=QuestionChunks())
+    made.add_knowledge("A fact.", type="rag").add_messages([("user", "Why?")])
+    assert made.replay(stored(made))
+
+
+NO_MANIFEST: dict[str, Any] = {
+    "nothing": None,
+    "a list": [],
+    "another format": {"manifest": 99},
+    "an empty one": {"manifest": 1},
+    "no hash": {"manifest": 1, "items": {}, "terms": {}, "versions": {}, "decision": {}, "request": {}},
+}
+
+
+@pytest.mark.parametrize("case", NO_MANIFEST)
+def test_what_is_no_manifest_is_refused(case: str) -> None:
+    with pytest.raises(ManifestError, match="pass"):
+        gathered().replay(NO_MANIFEST[case])
+
+
+def test_a_manifest_is_the_callers_own() -> None:
+    plan = gathered().plan()
+    taken = plan.manifest()
+    kept = copy.deepcopy(taken)
+    taken["items"]["messages"].clear()
+    assert plan.manifest() == kept
+
+
+def test_what_counts_and_what_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(_: str) -> str:
+        raise metadata.PackageNotFoundError
+
+    tokenizer = transformers_counter(byte_level())
+    told = Assembler(Budget(100, counter=tokenizer)).plan().manifest()["versions"]
+    assert told["engine"] == {"name": "tokenizers", "version": metadata.version("tokenizers")}
+    assert told["vocabulary"] == tokenizer.digest
+    installed.cache_clear()
+    monkeypatch.setattr(metadata, "version", unknown)
+    assert Assembler().plan().manifest()["versions"]["context-assembler"] is None
+    installed.cache_clear()
+
+
+# ── how values are told
+
+
+def test_settings_are_told_without_their_texts() -> None:
+    told = described(TrimOldest(note=CANARY, pins={2, 1}))
+    assert told == {"type": "TrimOldest", "low_water": None, "keep_turns": 1, "pins": [1, 2],
+                    "note": {"sha256": digest(CANARY)}}  # fmt: skip
+    assert described(len) == "builtins.len"
+    assert described({"a": (1, b"x")}) == {"a": [1, {"sha256": digest(b"x")}]}
+    assert described(list(range(40))) == {"items": 40, "sha256": digest(list(range(40)))}
+    assert described(openai_chat)["type"] == type(openai_chat).__qualname__
+
+
+def test_a_value_nested_without_end_is_named_by_its_type() -> None:
+    circle: list[Any] = []
+    circle.append(circle)
+    assert "list" in json.dumps(described(circle))
+    assert spelled(circle) == b"list"
+    assert spelled({(1, 2): 3}) == b"dict"
+
+
+def test_what_json_has_no_word_for_is_told_all_the_same() -> None:
+    class Array:
+        def tolist(self) -> list[int]:
+            return [1, 2]
+
+    assert spelled([Array(), object(), Budget]) == b'[[1,2],"object","type"]'
+    assert spelled({"a": b"x"}) == json.dumps({"a": {"bytes": digest_of_bytes(b"x")}}, separators=(",", ":")).encode()
+
+
+def digest_of_bytes(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
