@@ -69,6 +69,11 @@ class Assembler:
         """The budget that every build is checked against."""
         return self._terms.budget
 
+    @property
+    def instruction(self) -> str | None:
+        """The system instruction that was set last; None without one."""
+        return self._draft.regions.instruction
+
     def add_instruction(self, text: str) -> Self:
         """Set the system instruction, replacing the one before. An empty text removes it."""
         instruction = checked_text(text, field="instruction") or None

@@ -1,0 +1,49 @@
+"""What a request keeps, as the framework's own objects. Knows indexes and messages; knows no framework."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+from assembler.assembler import Assembler
+from assembler.messages import Message, Part
+from assembler.plan import Plan
+
+Own = TypeVar("Own")
+
+
+def kept_objects(
+    plan: Plan,
+    objects: Sequence[Own],
+    *,
+    rewritten: Callable[[Own, Message, Message], Own],
+    said: Callable[[Message], Own],
+) -> list[Own]:
+    """Of the objects that the plan's history was read from, one for each message, those that stay: the very objects.
+
+    `rewritten(object, before, after)` makes the object of a message whose text a policy or a strategy changed; `said`
+    the one of a summary. System messages at the head come first. O(messages that stay).
+    """
+    kept = list(objects[: plan.sight.head])
+    if plan.what.cut.summary is not None:
+        kept.append(said(plan.what.cut.summary))
+    for index, after in plan.sent:
+        before = plan.sight.message(index)
+        kept.append(objects[index] if after is before else rewritten(objects[index], before, after))
+    return kept
+
+
+def aligned(before: Sequence[Part], after: Sequence[Part]) -> Iterator[tuple[Part, Part | None]]:
+    """Each part as it was, with what it became; None for one that was left out.
+
+    What rewrites a message keeps the order and the kinds of its parts, so that a kind which does not come next is gone.
+    """
+    left = list(after)
+    for part in before:
+        yield part, left.pop(0) if left and type(left[0]) is type(part) else None
+
+
+def instructed(assembler: Assembler, own: str | None) -> Assembler:
+    """A fork whose instruction is the framework's own system prompt, then the assembler's."""
+    texts = [text for text in (own, assembler.instruction) if text]
+    return assembler.fork().add_instruction("\n\n".join(texts))
