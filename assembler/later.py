@@ -1,34 +1,5 @@
-"""Names of a package that are loaded when they are first used (PEP 562). Knows modules, not what is in them."""
+"""Names of a package that are loaded when they are first used: `budgets.later`, for the rooms of this package."""
 
-from __future__ import annotations
+from budgets.later import load_later
 
-import importlib
-import sys
-from collections.abc import Mapping
-from types import ModuleType
-from typing import Any
-
-
-def load_later(package: str, homes: Mapping[str, str]) -> None:
-    """Let `package` find each name of `homes` in the module that it is mapped to, at first use.
-
-    Where a name is also that of a submodule, it stays the name's: the import system would bind the submodule to it.
-    """
-    module = sys.modules[package]
-    module.__dict__["_homes"] = homes
-    module.__class__ = _Package
-
-
-class _Package(ModuleType):
-    _homes: Mapping[str, str]
-
-    def __getattr__(self, name: str) -> Any:
-        home = self.__dict__["_homes"].get(name)
-        if home is None:
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        value = self.__dict__[name] = getattr(importlib.import_module(home), name)
-        return value
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in self.__dict__["_homes"] and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
+__all__ = ["load_later"]

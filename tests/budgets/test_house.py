@@ -45,6 +45,7 @@ def test_importing_budgets_loads_nothing_heavy() -> None:
 
 
 def test_the_public_names_are_those_that_are_listed() -> None:
-    public = {n for n, v in vars(budgets).items() if not n.startswith("_") and not isinstance(v, types.ModuleType)}
+    named = {name: getattr(budgets, name) for name in dir(budgets) if not name.startswith("_")}
+    public = {name for name, value in named.items() if not isinstance(value, types.ModuleType)}
     assert list(budgets.__all__) == sorted(budgets.__all__)
     assert public - {"annotations"} == set(budgets.__all__)
