@@ -20,22 +20,16 @@ from assembler.errors import (
     ToolError,
     UnsupportedContentError,
 )
-from assembler.later import load_later as _load_later
 from assembler.plan import Dropped, Plan
 from assembler.policies import (
     Change,
-    ClearReasoning,
-    ClearToolResults,
     Cut,
     OverflowPolicy,
     Passage,
     Policy,
     Refuse,
     RewritingPolicy,
-    Summarize,
     TrimOldest,
-    TrimSteps,
-    Truncate,
     first_user,
 )
 from assembler.strategies import REMINDER, ChatRegions, Strategy
@@ -47,12 +41,14 @@ from budgets import (
     TokenCountError,
     UnknownModelError,
 )
+from budgets.later import load_later as _load_later
 
 if typing.TYPE_CHECKING:
     from assembler.cache import CacheMarks
     from assembler.calibration import CalibratedCounter, calibrate
     from assembler.count_request import count_request
     from assembler.manifest import Difference, ManifestError, ReplayError
+    from assembler.policies import ClearReasoning, ClearToolResults, Summarize, TrimSteps, Truncate
     from assembler.repair import Repair, repair
     from assembler.report import Report, Row
     from assembler.strategies import CitedSources, Placement, QuestionChunks
@@ -64,6 +60,8 @@ _load_later(
         "CacheMarks": "assembler.cache",
         "CalibratedCounter": "assembler.calibration",
         "CitedSources": "assembler.strategies",
+        "ClearReasoning": "assembler.policies",
+        "ClearToolResults": "assembler.policies",
         "Difference": "assembler.manifest",
         "ManifestError": "assembler.manifest",
         "Placement": "assembler.strategies",
@@ -72,6 +70,9 @@ _load_later(
         "ReplayError": "assembler.manifest",
         "Report": "assembler.report",
         "Row": "assembler.report",
+        "Summarize": "assembler.policies",
+        "TrimSteps": "assembler.policies",
+        "Truncate": "assembler.policies",
         "Violation": "assembler.verify",
         "calibrate": "assembler.calibration",
         "count_request": "assembler.count_request",

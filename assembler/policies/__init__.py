@@ -1,16 +1,35 @@
-"""What gives way when it does not fit: one file a policy. Adding one is a file beside these and a line here."""
+"""What gives way when it does not fit: one file a policy. Adding one is a file beside these and a line here.
+
+Policies that rewrite are loaded when they are first named: most programs cut, and the import waits for none of them.
+"""
+
+import typing
 
 from assembler.ledger import Cut
 from assembler.passage import Change, Passage
 from assembler.pins import first_user
-from assembler.policies.clear_reasoning import ClearReasoning
-from assembler.policies.clear_tool_results import ClearToolResults
 from assembler.policies.policy import OverflowPolicy, Policy, RewritingPolicy
 from assembler.policies.refuse import Refuse
-from assembler.policies.summarize import Summarize
 from assembler.policies.trim_oldest import TrimOldest
-from assembler.policies.trim_steps import TrimSteps
-from assembler.policies.truncate import Truncate
+from budgets.later import load_later as _load_later
+
+if typing.TYPE_CHECKING:
+    from assembler.policies.clear_reasoning import ClearReasoning
+    from assembler.policies.clear_tool_results import ClearToolResults
+    from assembler.policies.summarize import Summarize
+    from assembler.policies.trim_steps import TrimSteps
+    from assembler.policies.truncate import Truncate
+
+_load_later(
+    __name__,
+    {
+        "ClearReasoning": "assembler.policies.clear_reasoning",
+        "ClearToolResults": "assembler.policies.clear_tool_results",
+        "Summarize": "assembler.policies.summarize",
+        "TrimSteps": "assembler.policies.trim_steps",
+        "Truncate": "assembler.policies.truncate",
+    },
+)
 
 __all__ = [
     "Change",
