@@ -1,0 +1,111 @@
+"""One base assembler, many model calls: each conversation goes on from its last build. Knows no framework."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from assembler.assembler import Assembler
+from assembler.context import Context, emit
+from assembler.integrations.own_objects import instructed
+from assembler.plan import Plan
+from assembler.report import Report
+from budgets import BudgetError
+
+REMEMBERED = 64
+"""Conversations that are gone on with. One that comes back after that many others is read anew: that costs time, and a
+new summary where `Summarize` is used, and changes nothing else."""
+
+
+@attrs.frozen
+class _Known:
+    """A conversation as it was fitted last: what was gathered, and what came of it."""
+
+    system: str | None
+    tools: Sequence[Any] | None
+    messages: Sequence[object]
+    assembler: Assembler
+    context: Context
+
+
+class Fitting:
+    """Fits call after call of any number of conversations, each told by its `run`. Safe to share between threads.
+
+    The base assembler is forked here and for each call, so that what is added to it later is not seen.
+    """
+
+    def __init__(self, assembler: Assembler) -> None:
+        if not isinstance(assembler, Assembler):
+            raise BudgetError(f"expected an Assembler, got {type(assembler).__name__}; pass Assembler(budget=…)")
+        self.assembler = assembler.fork()
+        self.last_context: Context | None = None
+        """What was built last, for whichever conversation."""
+        self._known: OrderedDict[Hashable, _Known] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def report(self) -> Report | None:
+        """What the last build kept and dropped, and why; None before the first."""
+        return None if self.last_context is None else self.last_context.report
+
+    def context_of(self, run: Hashable) -> Context | None:
+        """What was built last for one conversation; None for one that is not, or no longer, known."""
+        known = self._known.get(run)
+        return None if known is None else known.context
+
+    def fit(
+        self,
+        messages: Sequence[object],
+        *,
+        system: str | None,
+        tools: Sequence[Any] | None,
+        run: Hashable = None,
+    ) -> tuple[Plan, Context]:
+        """The plan and the context of one call. Raises what `build` raises, and then remembers nothing of it.
+
+        `system` is the framework's own prompt: the base's instruction and knowledge follow it. `tools` are all that the
+        framework sends, whatever the base holds; None where it does not tell, and the base does. `messages` may be made
+        anew for each call: those that equal the ones of the last call are taken for the same.
+        """
+        known = self._known.get(run)
+        assembler = (self.assembler if known is None else known.assembler).fork()
+        if known is None or (known.system, known.tools) != (system, tools):
+            instruction = instructed(self.assembler, system).instruction
+            assembler.add_instruction(instruction or "")
+            if tools is not None:
+                assembler.add_capability(tools)
+        same = _recognised(messages, () if known is None else known.messages)
+        plan = assembler.add_messages(same).plan()
+        context = emit(plan)
+        self._remember(run, _Known(system, tools, same, assembler, context))
+        return plan, context
+
+    def _remember(self, run: Hashable, known: _Known) -> None:
+        with self._lock:
+            self._known[run] = known
+            self._known.move_to_end(run)
+            if len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+            self.last_context = known.context
+
+
+def _recognised(messages: Sequence[object], before: Sequence[object]) -> list[object]:
+    """`messages`, with the earlier objects in place of those that equal them: what is known of them is found again."""
+    both = [old if old == new else new for old, new in zip(before, messages, strict=False)]
+    return [*both, *messages[len(both) :]]
+
+
+def priced_tools(tools: Sequence[Mapping[str, Any]], assembler: Assembler) -> list[Mapping[str, Any]]:
+    """The definitions that have a price. One that runs at the provider has none, and no schema to read.
+
+    It is passed over where the budget's `overhead` keeps room for it, or there is no budget; else it stays, and is
+    refused as a tool without a schema.
+    """
+    budget = assembler.budget
+    if budget is not None and not budget.overhead:
+        return list(tools)
+    return [tool for tool in tools if "function" in tool or "parameters" in tool or "input_schema" in tool]
