@@ -1,0 +1,142 @@
+"""Strands Agents: a conversation manager that lays out every model call. Knows Strands' middleware; changes no history.
+
+    agent = Agent(model=…, tools=…, conversation_manager=AssemblerConversationManager(assembler))
+
+Read in strands-agents 1.62.0 (2026-11): `strands.middleware.InvokeModelStage` hands over copies of messages, system
+prompt and tool specs right before each call, streamed or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from assembler.assembler import Assembler
+from assembler.context import Context
+from assembler.integrations.fitting import Fitting
+from assembler.integrations.own_objects import kept_objects
+from assembler.messages import Message
+from assembler.report import Report
+from budgets import AssemblyError, MissingExtraError
+
+if TYPE_CHECKING:
+    # What is used of Strands, for type checkers, which do not have it.
+    class ConversationManager:
+        """Strands' own."""
+
+        def register_hooks(self, registry: Any, **kwargs: Any) -> None:
+            """Strands' own."""
+
+    class ContextWindowOverflowException(Exception):  # noqa: N818
+        """Strands' own."""
+
+    AgentInitializedEvent: Any
+    InvokeModelStage: Any
+else:
+    try:
+        from strands.agent.conversation_manager import ConversationManager
+        from strands.hooks import AgentInitializedEvent
+        from strands.middleware import InvokeModelStage
+        from strands.types.exceptions import ContextWindowOverflowException
+    except ImportError as absent:
+        raise MissingExtraError("strands", needed_for="assembler.integrations.strands") from absent
+
+Block: TypeAlias = dict[str, Any]
+
+
+class AssemblerConversationManager(ConversationManager):
+    """Fits each model call into the assembler's budget: system prompt, tools, knowledge and history together.
+
+    The assembler is a base, forked for each call; its instruction and knowledge follow the agent's system prompt. The
+    tools are the agent's, whatever the base holds. `agent.messages` stays whole: what gives way is only not sent. An
+    error of this library leaves the agent as it is, never inside an EventLoopException. Agents may share one manager;
+    `last_context` is then the latest call of any.
+    """
+
+    def __init__(self, assembler: Assembler) -> None:
+        super().__init__()
+        self._fitting = Fitting(assembler)
+
+    @property
+    def last_context(self) -> Context | None:
+        """What the last call was built from; None before the first."""
+        return self._fitting.last_context
+
+    @property
+    def report(self) -> Report | None:
+        """What the last call kept and dropped, and why."""
+        return self._fitting.report
+
+    def register_hooks(self, registry: Any, **kwargs: Any) -> None:
+        """Join the agent's model calls as soon as the agent stands."""
+        super().register_hooks(registry, **kwargs)
+        registry.add_callback(AgentInitializedEvent, self._join)
+
+    def _join(self, event: Any) -> None:
+        event.agent.add_middleware(InvokeModelStage.Input, self._before_model)
+
+    def _before_model(self, call: Any) -> Any:
+        try:
+            return self.fitted(call)
+        except AssemblyError as error:
+            # The one error that the event loop lets through unwrapped, at any depth: it ends in `reduce_context`.
+            raise ContextWindowOverflowException(str(error)) from error
+
+    def fitted(self, call: Any) -> Any:
+        """The `InvokeModelContext` with the system prompt and the messages that fit. Raises what `build` raises."""
+        own = _plain(call.system_prompt)
+        head = [_system(own)] if isinstance(own, list) else []
+        messages = [*head, *cast("list[Block]", call.messages)]
+        plan, context = self._fitting.fit(
+            [_spoken(message) for message in messages],
+            system=own if isinstance(own, str) else None,
+            tools=call.tool_specs,
+            run=id(call.agent),
+        )
+        kept = kept_objects(plan, messages, rewritten=_rewritten, said=_said)[len(head) :]
+        return call.replace(messages=kept, system_prompt=_prompt(own, context.system))
+
+    def apply_management(self, agent: Any, **kwargs: Any) -> None:
+        """Nothing: the history belongs to the agent and its session; each call is fitted when it is made."""
+
+    def reduce_context(self, agent: Any, e: Exception | None = None, **kwargs: Any) -> None:
+        """Raise `e`, or the error of this library that it stands for.
+
+        A provider's own overflow means that the count fell short: raise the budget's `safety_margin`.
+        """
+        if e is not None:
+            raise e.__cause__ if isinstance(e.__cause__, AssemblyError) else e
+
+
+def _spoken(message: Block) -> Block:
+    """The message without what Strands takes off before a call: its metadata and tracking id."""
+    return {"role": message["role"], "content": message["content"]}
+
+
+def _plain(prompt: str | list[Block] | None) -> str | list[Block] | None:
+    """The system prompt; the text itself where its only block is one, as Strands makes of a prompt that is a text."""
+    if not isinstance(prompt, list):
+        return prompt
+    if len(prompt) == 1 and prompt[0].keys() == {"text"}:
+        return cast(str, prompt[0]["text"])
+    return prompt or None
+
+
+def _system(blocks: Sequence[Block]) -> Block:
+    return {"role": "system", "content": list(blocks)}
+
+
+def _prompt(own: str | list[Block] | None, rendered: str | None) -> str | list[Block] | None:
+    """The agent's system prompt with the assembler's text; blocks stay blocks, cache points and all."""
+    if rendered is None:
+        return own
+    return [*own, {"text": rendered}] if isinstance(own, list) else rendered
+
+
+def _rewritten(own: Block, before: Message, after: Message) -> Block:
+    """The message with the content that a policy left; Bedrock's blocks are edited in their own spelling."""
+    return {**own, "content": cast("Mapping[str, Any]", after.raw)["content"]}
+
+
+def _said(summary: Message) -> Block:
+    return {"role": "user", "content": [{"text": part} for part in summary.parts if isinstance(part, str)]}

@@ -1,0 +1,316 @@
+"""The conversation manager in Strands' own event loop, with a model that keeps what it was sent."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from strands import Agent, tool
+from strands.middleware import InvokeModelStage
+from strands.types.exceptions import ContextWindowOverflowException
+
+from assembler import (
+    Assembler,
+    ClearReasoning,
+    ClearToolResults,
+    ContextLengthError,
+    ConversationError,
+    Refuse,
+    Summarize,
+    TrimOldest,
+    TrimSteps,
+    Truncate,
+    count_request,
+    verify,
+)
+from assembler.dialects import bedrock
+from assembler.integrations.strands import AssemblerConversationManager
+from budgets import Budget
+from tests.integrations.strands.scripted import Scripted, bedrock_request, look_up
+
+MODEL = "anthropic.claude-sonnet-4-20250514-v1:0"
+WINDOW = 2_500
+TURNS = 50
+
+
+def base(window: int = WINDOW, on_overflow: Any = None, **options: Any) -> Assembler:
+    budget = Budget(window, max_output_tokens=100)
+    policy = TrimOldest() if on_overflow is None else on_overflow
+    assembler = Assembler(budget, dialect=bedrock, on_overflow=policy, **options)
+    assembler.add_instruction("Answer from the archive.")
+    return assembler.add_knowledge("The archive is closed on Mondays & Tuesdays.", type="notice", source="notice.txt")
+
+
+def agent_of(assembler: Assembler, **options: Any) -> tuple[Agent, Scripted, AssemblerConversationManager]:
+    model, manager = Scripted(), AssemblerConversationManager(assembler)
+    options = {"tools": [look_up], "system_prompt": "You are a librarian.", **options}
+    agent = Agent(model=model, conversation_manager=manager, callback_handler=None, **options)
+    return agent, model, manager
+
+
+def assert_sendable(model: Scripted, limit: int) -> None:
+    for call in model.seen:
+        request = bedrock_request(call)
+        assert verify(request, dialect="bedrock") == []
+        assert count_request(request, dialect=bedrock).upper <= limit
+
+
+def test_fifty_turns_with_tools_stay_valid_and_within_the_budget() -> None:
+    agent, model, manager = agent_of(base())
+    for turn in range(TURNS):
+        agent(f"Question {turn}: what about it?")
+    assert len(model.seen) > 2 * TURNS
+    assert_sendable(model, WINDOW - 100)
+    assert any(len(call["messages"]) < len(agent.messages) // 4 for call in model.seen)
+    assert manager.report is not None
+    assert manager.last_context is not None
+    assert manager.last_context.dropped
+
+
+def test_fifty_streamed_turns_stay_valid_and_within_the_budget() -> None:
+    agent, model, _ = agent_of(base())
+
+    async def session() -> None:
+        for turn in range(TURNS):
+            async for _ in agent.stream_async(f"Question {turn}: what about it?"):
+                pass
+
+    asyncio.run(session())
+    assert len(model.seen) > 2 * TURNS
+    assert_sendable(model, WINDOW - 100)
+
+
+def test_the_count_is_that_of_what_was_sent() -> None:
+    agent, model, manager = agent_of(base())
+    for turn in range(12):
+        agent(f"Question {turn}")
+        assert manager.last_context is not None
+        recount = count_request(bedrock_request(model.seen[-1]), dialect=bedrock)
+        assert manager.last_context.count.tokens == recount.tokens
+
+
+def test_the_history_of_the_agent_stays_whole_and_as_it_was() -> None:
+    agent, _, _ = agent_of(base())
+    for turn in range(20):
+        before = copy.deepcopy(agent.messages)
+        agent(f"Question {turn}")
+        assert agent.messages[: len(before)] == before
+    questions = [m for m in agent.messages if m["role"] == "user" and "text" in m["content"][0]]
+    assert len(questions) == 20
+
+
+def call_of(messages: list[Any], system: Any = "You are a librarian.") -> Any:
+    """A call as middleware gets it."""
+    from strands.middleware import InvokeModelContext
+
+    return InvokeModelContext(
+        agent=SimpleNamespace(), messages=messages, system_prompt=system, tool_specs=[look_up.tool_spec],
+        tool_choice=None, invocation_state={}, model=SimpleNamespace(),
+    )  # fmt: skip
+
+
+def history(turns: int, size: int = 60) -> list[Any]:
+    said: list[Any] = []
+    for n in range(turns):
+        thought = {"reasoningContent": {"reasoningText": {"text": "Let me see.", "signature": f"s{n}"}}}
+        calls = [
+            {"toolUse": {"toolUseId": f"c{n}-{k}", "name": "look_up", "input": {"topic": "x" * 30}}} for k in (0, 1)
+        ]
+        results = [
+            {"toolResult": {"toolUseId": f"c{n}-{k}", "status": "success", "content": [{"text": "word " * size}]}}
+            for k in (0, 1)
+        ]
+        said += [
+            {"role": "user", "content": [{"text": f"Question {n}"}], "metadata": {"custom": {"n": n}}},
+            {"role": "assistant", "content": [thought, *calls]},
+            {"role": "user", "content": results},
+            {"role": "assistant", "content": [{"text": f"Answer {n}"}]},
+        ]
+    return [*said, {"role": "user", "content": [{"text": "And now?"}], "tracking_id": "id-of-the-last"}]
+
+
+def test_what_stays_is_the_very_object_in_order() -> None:
+    messages = history(12)
+    fitted = AssemblerConversationManager(base()).fitted(call_of(messages))
+    assert 0 < len(fitted.messages) < len(messages)
+    for sent, own in zip(reversed(fitted.messages), reversed(messages), strict=False):
+        assert sent is own
+
+
+def test_everything_that_fits_stays() -> None:
+    messages = history(3)
+    fitted = AssemblerConversationManager(base(100_000)).fitted(call_of(messages))
+    assert len(fitted.messages) == len(messages)
+    assert all(sent is own for sent, own in zip(fitted.messages, messages, strict=True))
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        (ClearToolResults(keep=1), TrimOldest()),
+        (ClearToolResults(keep=1), Truncate(30), TrimOldest()),
+        (Truncate(20), TrimOldest()),
+        (ClearReasoning(), ClearToolResults(keep=1), TrimOldest()),
+    ],
+    ids=["clear", "clear-truncate", "truncate", "ladder"],
+)
+def test_a_message_that_gives_way_keeps_its_ids_its_signature_and_what_is_no_text(policy: Any) -> None:
+    messages = history(8)
+    before = copy.deepcopy(messages)
+    fitted = AssemblerConversationManager(base(2_100, policy)).fitted(call_of(messages))
+    assert messages == before
+    own = {id(message): message for message in messages}
+    changed = [message for message in fitted.messages if id(message) not in own]
+    assert changed
+    for message in changed:
+        for block in message["content"]:
+            (kind,) = block
+            assert kind in ("text", "toolUse", "toolResult", "reasoningContent")
+    ids = [b["toolUse"]["toolUseId"] for m in fitted.messages for b in m["content"] if "toolUse" in b]
+    answered = [b["toolResult"]["toolUseId"] for m in fitted.messages for b in m["content"] if "toolResult" in b]
+    assert ids == answered
+    signatures = [
+        b["reasoningContent"]["reasoningText"]["signature"]
+        for m in fitted.messages for b in m["content"] if "reasoningContent" in b
+    ]  # fmt: skip
+    assert set(signatures) <= {f"s{n}" for n in range(8)}
+    assert fitted.messages[-1]["tracking_id"] == "id-of-the-last"
+    request = bedrock_request({"messages": fitted.messages, "tools": fitted.tool_specs, "system": fitted.system_prompt,
+                               "blocks": None})  # fmt: skip
+    assert verify(request, dialect="bedrock") == []
+    assert count_request(request, dialect=bedrock).upper <= 2_000
+
+
+def test_a_long_turn_gives_up_its_oldest_steps() -> None:
+    agent, model, _ = agent_of(base(1_600, (TrimOldest(), TrimSteps(keep=1))))
+    for turn in range(10):
+        agent(f"Question {turn}")
+    assert_sendable(model, 1_500)
+
+
+def test_a_summary_is_a_message_of_strands_and_is_made_once() -> None:
+    asked: list[int] = []
+
+    def summarizer(dropped: Any, previous: Any, most: int) -> str:
+        asked.append(len(dropped))
+        return "They talked."
+
+    manager = AssemblerConversationManager(base(2_000, (Summarize(summarizer, keep_turns=2), TrimOldest())))
+    call = call_of(history(10))
+    fitted = manager.fitted(call)
+    times = len(asked)
+    assert fitted.messages[0]["content"][0]["text"].endswith("They talked.")
+    manager.fitted(call)
+    assert len(asked) == times
+
+
+def test_instruction_and_knowledge_follow_the_prompt_of_the_agent() -> None:
+    agent, model, _ = agent_of(base())
+    agent("Hello?")
+    system = model.seen[0]["system"]
+    assert system.startswith("You are a librarian.\n\nAnswer from the archive.\n\n<context ")
+    assert "Mondays &amp; Tuesdays" in system
+
+
+def test_a_prompt_of_blocks_keeps_its_cache_point() -> None:
+    blocks = [{"text": "You are a librarian."}, {"cachePoint": {"type": "default"}}]
+    agent, model, manager = agent_of(base(), system_prompt=blocks)
+    agent("Hello?")
+    sent = model.seen[0]["blocks"]
+    assert sent[:2] == blocks
+    assert sent[2]["text"].startswith("Answer from the archive.")
+    assert manager.last_context is not None
+    assert count_request(bedrock_request(model.seen[0]), dialect=bedrock).upper <= manager.last_context.count.upper
+
+
+def test_an_agent_without_a_prompt_is_left_without_one() -> None:
+    agent, model, _ = agent_of(Assembler(Budget(10_000), dialect=bedrock), system_prompt=None)
+    agent("Hello?")
+    assert model.seen[0]["system"] is None
+
+
+def test_tools_and_prompt_are_priced_with_the_history() -> None:
+    room = {}
+    for name, options in {"with": {}, "without": {"tools": [], "system_prompt": None}}.items():
+        manager = AssemblerConversationManager(base(100_000))
+        call = call_of(history(0))
+        call = call.replace(tool_specs=[], system_prompt=None) if options else call
+        manager.fitted(call)
+        assert manager.last_context is not None
+        room[name] = manager.last_context.costs
+    assert room["with"].capability > room["without"].capability == 0
+    assert room["with"].instruction > room["without"].instruction
+    assert abs(room["with"].knowledge - room["without"].knowledge) <= 1 < room["with"].knowledge
+
+
+def test_an_overflow_reaches_the_user_as_ours_before_the_model_is_asked() -> None:
+    agent, model, _ = agent_of(base(1_000, Refuse()))
+    with pytest.raises(ContextLengthError) as caught:
+        agent("word " * 2_000)
+    assert model.seen == []
+    assert caught.value.available == 900
+
+
+def test_an_overflow_after_a_tool_result_reaches_the_user_as_ours() -> None:
+    @tool
+    def look_up(topic: str, depth: int) -> str:
+        """Look a topic up."""
+        return "word " * 2_000
+
+    agent, model, _ = agent_of(base(1_400, Refuse()), tools=[look_up])
+    with pytest.raises(ContextLengthError):
+        agent("Hello?")
+    assert len(model.seen) == 1
+    assert "toolResult" in agent.messages[-1]["content"][0]
+
+
+def test_a_malformed_history_is_refused_as_ours() -> None:
+    orphan = {"toolResult": {"toolUseId": "nobody", "status": "success", "content": [{"text": "x"}]}}
+    agent, _, _ = agent_of(base(), messages=[{"role": "user", "content": [orphan]}])
+    with pytest.raises(ConversationError):
+        agent("Hello?")
+
+
+def test_an_overflow_of_the_provider_stays_its_own() -> None:
+    manager = AssemblerConversationManager(base())
+    with pytest.raises(ContextWindowOverflowException):
+        manager.reduce_context(SimpleNamespace(), ContextWindowOverflowException("theirs"))
+    manager.reduce_context(SimpleNamespace())
+    manager.apply_management(SimpleNamespace())
+
+
+def test_agents_that_share_a_manager_do_not_mix() -> None:
+    manager = AssemblerConversationManager(base())
+    agents = [Agent(model=Scripted(), conversation_manager=manager, callback_handler=None, tools=[look_up],
+                    system_prompt=f"You are number {n}.") for n in range(2)]  # fmt: skip
+    for turn in range(8):
+        for agent in agents:
+            agent(f"Question {turn}")
+    for n, agent in enumerate(agents):
+        model = agent.model
+        assert isinstance(model, Scripted)
+        assert all(call["system"].startswith(f"You are number {n}.") for call in model.seen)
+        assert_sendable(model, WINDOW - 100)
+
+
+def test_nothing_is_reported_before_the_first_call() -> None:
+    manager = AssemblerConversationManager(base())
+    assert manager.last_context is None
+    assert manager.report is None
+
+
+def test_other_middleware_sees_what_fits() -> None:
+    agent, _, _ = agent_of(base())
+    seen: list[int] = []
+
+    def watch(call: Any) -> Any:
+        seen.append(len(call.messages))
+        return call
+
+    agent.add_middleware(InvokeModelStage.Input, watch)
+    for turn in range(20):
+        agent(f"Question {turn}")
+    assert max(seen) < len(agent.messages)
