@@ -2,9 +2,8 @@
 
 Instructions can be spelled in them that no reader sees and a model reads. What a script needs to be written is left in
 peace: joiners between letters that are not ASCII (Persian, Indic scripts, emoji) and the tags of an emoji flag.
-Code points: the Unicode Standard, sections 23.2 (layout controls), 23.4 (variation selectors) and 23.9 (tag characters),
-and Unicode Technical Standard #51, emoji tag sequences; read 2026-11. Every pattern is linear: its quantifiers are
-possessive.
+Code points: the Unicode Standard, sections 23.2 (layout controls), 23.4 (variation selectors), 23.9 (tag characters);
+Unicode Technical Standard #51, emoji tag sequences; read 2026-11. Linear: the quantifiers are possessive.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class Invisible:
 
 
 def invisible_texts(items: Iterable[tuple[str, str, str]]) -> Iterator[Invisible]:
-    """What cannot be seen in these `(region, name, text)`: one value an item and kind. O(characters that are not ASCII).
+    """What cannot be seen in these `(region, name, text)`: one value an item and kind. O(characters).
 
     An ASCII text is passed over without a look at its characters.
     """
