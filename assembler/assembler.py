@@ -74,6 +74,11 @@ class Assembler:
         """The system instruction that was set last; None without one."""
         return self._draft.regions.instruction
 
+    @property
+    def tool_classes(self) -> list[object]:
+        """The tools that were set last, the very objects."""
+        return list({id(tool.raw): tool.raw for tool in self._draft.regions.tools}.values())
+
     def add_instruction(self, text: str) -> Self:
         """Set the system instruction, replacing the one before. An empty text removes it."""
         instruction = checked_text(text, field="instruction") or None
