@@ -333,4 +333,4 @@ class Life(RuleBasedStateMachine):
 
 
 TestLifeOfAnAssembler = Life.TestCase
-TestLifeOfAnAssembler.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+TestLifeOfAnAssembler.settings = settings(max_examples=30, stateful_step_count=25, deadline=None)
