@@ -102,7 +102,7 @@ class AssemblerMiddleware(AgentMiddleware):  # type: ignore[misc,type-arg,unused
         if system in (None, prompt):
             return changed
         # The blocks of a listed prompt stay the very objects, cache marks and all.
-        content = [*own.content, {"type": "text", "text": system}] if listed else system
+        content = [*listed[0].content, {"type": "text", "text": system}] if listed else system
         return changed.override(system_message=SystemMessage(content=content))
 
 

@@ -1,0 +1,114 @@
+"""OpenAI Agents SDK: a filter that lays out every model call of a run. Knows input items; changes no session.
+
+    result = await Runner.run(agent, question, run_config=RunConfig(call_model_input_filter=FitInput(assembler)))
+
+Read in openai-agents 0.24.0 (2026-11). The filter is called before each model call of the run, streamed or not, with
+items and instructions; the tools are asked of the agent again. The SDK sends items as the Responses API spells them:
+give the assembler `dialect=openai_responses`, unless the model is an `OpenAIChatCompletionsModel`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from assembler.assembler import Assembler
+from assembler.integrations.fitting import Fitting, priced_tools
+from assembler.integrations.own_objects import kept_objects
+from assembler.messages import Message
+from budgets import MissingExtraError
+
+try:
+    from agents.run_config import ModelInputData  # type: ignore[import-not-found,unused-ignore]
+except ImportError as absent:
+    raise MissingExtraError("openai-agents", needed_for="assembler.integrations.openai_agents") from absent
+
+if TYPE_CHECKING:
+    # What else is used of the SDK, for type checkers that do not have it.
+    from assembler.context import Context
+    from assembler.report import Report
+
+    AgentOutputSchema: Any
+    AgentOutputSchemaBase: Any
+    FunctionTool: Any
+    RunContextWrapper: Any
+    handoff: Any
+else:
+    from agents import AgentOutputSchema, AgentOutputSchemaBase, FunctionTool, RunContextWrapper, handoff
+
+
+class FitInput:
+    """Fits each model call into the assembler's budget: instructions, tools, knowledge and items together.
+
+    The assembler is a base, forked for each call; its instruction and knowledge follow the agent's instructions. The
+    tools are the agent's own, its MCP servers', its handoffs and its `output_type`, whatever the base holds. The
+    session keeps every item: what gives way is only not sent.
+
+    A filter made for one run reports of that run; one that is shared may serve many at once, and then `last_context`
+    and `report` are those of the latest call of any of them. Where the API holds the history (`conversation_id`,
+    `previous_response_id`), the items alone are no valid conversation: do not use it there.
+    """
+
+    def __init__(self, assembler: Assembler) -> None:
+        self._fitting = Fitting(assembler)
+
+    @property
+    def last_context(self) -> Context | None:
+        """What was built last; None before the first call."""
+        return self._fitting.last_context
+
+    @property
+    def report(self) -> Report | None:
+        """What the last call kept and dropped, and why; None before the first."""
+        return self._fitting.report
+
+    async def __call__(self, data: Any) -> ModelInputData:  # pyright: ignore[reportUnknownParameterType]
+        """The input that fits. Raises what `build` raises, as it is. Waits for MCP servers that list their tools."""
+        items: list[Any] = data.model_data.input
+        plan, context = self._fitting.fit(
+            items,
+            system=data.model_data.instructions,
+            tools=priced_tools(await _definitions(data.agent, data.context), self._fitting.assembler),
+        )
+        kept = kept_objects(plan, items, rewritten=_rewritten, said=_said)
+        return ModelInputData(input=kept, instructions=context.system)  # pyright: ignore[reportUnknownVariableType]
+
+
+async def _definitions(agent: Any, context: Any) -> list[dict[str, Any]]:
+    """What the model is told of tools: functions, handoffs, the answer's schema, and what runs at the provider.
+
+    A handoff that a function may disable is priced as if it were enabled.
+    """
+    tools: list[Any] = await agent.get_all_tools(RunContextWrapper(context=context))
+    listed = [
+        _function(tool.name, tool.description, tool.params_json_schema, tool.strict_json_schema)
+        if isinstance(tool, FunctionTool)
+        else {"type": tool.name, "name": tool.name}
+        for tool in tools
+    ]
+    handoffs: list[Any] = [own if hasattr(own, "tool_name") else handoff(own) for own in agent.handoffs]
+    listed += [
+        _function(own.tool_name, own.tool_description, own.input_json_schema, own.strict_json_schema)
+        for own in handoffs
+        if own.is_enabled is not False
+    ]
+    kind: Any = agent.output_type
+    if kind is not None and kind is not str:
+        schema = kind if isinstance(kind, AgentOutputSchemaBase) else AgentOutputSchema(kind)
+        if not schema.is_plain_text():
+            # The format's name and schema, about as long as a tool of the same schema.
+            listed.append(_function("final_output", "", schema.json_schema(), schema.is_strict_json_schema()))
+    return listed
+
+
+def _function(name: str, about: str | None, schema: Mapping[str, Any], strict: Any) -> dict[str, Any]:
+    return {"type": "function", "name": name, "description": about or "", "parameters": schema, "strict": strict}
+
+
+def _rewritten(item: Any, before: Message, after: Message) -> Any:
+    """A copy of the item, its ids and status with it, only the texts as the policy left them."""
+    return dict(cast("Mapping[str, Any]", after.raw))
+
+
+def _said(summary: Message) -> dict[str, Any]:
+    return {"role": "user", "content": "\n".join(part for part in summary.parts if isinstance(part, str))}

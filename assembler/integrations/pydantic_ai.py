@@ -1,0 +1,121 @@
+"""Pydantic AI: a capability that lays out every model request. Knows its hook; changes no history.
+
+    agent = Agent(model, tools=[…], capabilities=[FitContext(assembler)])
+
+Read in pydantic-ai-slim 2.68.0 (2026-11): `prepare_model_request` runs before each attempt, with everything that the
+model is sent, and what it changes is not persisted. A history processor (`ProcessHistory`) sees neither the tools nor
+the instructions, and overwrites the history.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from assembler.assembler import Assembler
+from assembler.integrations.fitting import Fitting, priced_tools
+from assembler.integrations.own_objects import kept_objects
+from assembler.integrations.pydantic_messages import Piece, pieces, put_together, rewritten
+from assembler.messages import Message
+from budgets import MissingExtraError
+
+try:
+    from pydantic_ai.capabilities import AbstractCapability  # type: ignore[import-not-found,unused-ignore]
+except ImportError as absent:
+    raise MissingExtraError("pydantic-ai", needed_for="assembler.integrations.pydantic_ai") from absent
+
+if TYPE_CHECKING:
+    # What else is used of Pydantic AI, for type checkers that do not have it.
+    from assembler.context import Context
+    from assembler.report import Report
+
+    InstructionPart: Any
+    ModelRequest: Any
+    UserPromptPart: Any
+else:
+    from pydantic_ai.messages import InstructionPart, ModelRequest, UserPromptPart
+
+_THINK = ("<think>", "</think>")
+"""The tags of reasoning that is sent as text, where a model's profile names none (ModelProfile, thinking_tags)."""
+
+
+class FitContext(AbstractCapability[Any]):  # type: ignore[misc,unused-ignore]
+    """Fits each model request into the assembler's budget: instructions, tools, knowledge and history together.
+
+    The assembler is a base, forked for each request; its instruction and knowledge follow the agent's own. The tools
+    are the request's, with those of an `output_type`, whatever the base holds. `result.all_messages()` keeps every
+    message: what gives way is only not sent.
+
+    One capability may serve many agents and runs at once. `last_context` and `report` are those of the latest request
+    of any of them; `context_of(result.conversation_id)` those of one conversation.
+    """
+
+    def __init__(self, assembler: Assembler) -> None:
+        self._fitting = Fitting(assembler)
+        self.context_of = self._fitting.context_of
+
+    @property
+    def last_context(self) -> Context | None:
+        """What was built last, for whichever conversation; None before the first."""
+        return self._fitting.last_context
+
+    @property
+    def report(self) -> Report | None:
+        """What the last request kept and dropped, and why; None before the first."""
+        return self._fitting.report
+
+    @classmethod
+    def get_serialization_name(cls) -> str | None:
+        """None: an assembler is not written in an agent spec."""
+        return None
+
+    async def prepare_model_request(self, ctx: Any, request_context: Any) -> Any:
+        """The request with what fits. Raises what `build` raises, as it is. Nothing here waits."""
+        asked: Any = request_context.model_request_parameters
+        model: Any = request_context.model
+        _, sent = model.prepare_request(request_context.model_settings, asked)
+        messages: list[Any] = request_context.messages
+        heads = [
+            Piece((), part, {"role": "system", "content": part.content})
+            for part in sent.instruction_parts or ()
+            if part.content
+        ]
+        told = pieces(
+            messages,
+            model.prepare_messages(messages, sent),
+            dialect=self._fitting.dialect,
+            tags=model.profile.get("thinking_tags", _THINK),
+        )
+        said = [*heads, *told]
+        plan, context = self._fitting.fit(
+            [piece.spoken for piece in said],
+            system=None,
+            tools=priced_tools(_definitions(sent), self._fitting.assembler),
+            run=ctx.conversation_id or ctx.run_id,
+        )
+        kept = kept_objects(plan, said, rewritten=rewritten, said=_said)[len(heads) :]
+        changes: dict[str, Any] = {"messages": put_together(messages, kept)}
+        if context.system is not None:
+            parts = [*(asked.instruction_parts or ()), InstructionPart(content=context.system)]
+            changes["model_request_parameters"] = dataclasses.replace(asked, instruction_parts=parts)
+        return dataclasses.replace(request_context, **changes)
+
+
+def _definitions(parameters: Any) -> list[dict[str, Any]]:
+    """What the model is told of tools: its functions, the ways to answer, and those that run at the provider."""
+    functions = [
+        {"name": tool.name, "description": tool.description or "", "parameters": tool.parameters_json_schema}
+        for tool in (*parameters.declared_function_tools, *parameters.output_tools)
+    ]
+    answer = parameters.output_object
+    if answer is not None:
+        # A schema of the answer, about as long as a tool of the same schema.
+        name, about = answer.name or "final_result", answer.description or ""
+        functions.append({"name": name, "description": about, "parameters": answer.json_schema})
+    spoken = [{"type": "function", "function": function} for function in functions]
+    return [*spoken, *({"type": tool.kind, "name": tool.kind} for tool in parameters.native_tools)]
+
+
+def _said(summary: Message) -> Piece:
+    text = "\n".join(part for part in summary.parts if isinstance(part, str))
+    return Piece((), ModelRequest(parts=[UserPromptPart(content=text)]))

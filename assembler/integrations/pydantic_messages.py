@@ -1,0 +1,213 @@
+"""Pydantic AI's messages, spelled part by part, and put together again. Knows its messages; prices and drops nothing.
+
+One `ModelRequest` may hold a system prompt, the results of several calls and the next question: a cut may go between
+them, so each of its parts is a message here. Read in pydantic-ai-slim 2.68.0 (2026-11): what a model is sent is what
+`OpenAIChatModel._map_messages` makes of the messages that `Model.prepare_messages` returns.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+import attrs
+
+from assembler.integrations.own_objects import aligned
+from assembler.messages import Call, Message, Result
+
+_AS_BLOCKS = frozenset({"anthropic", "bedrock", "gemini"})
+"""The dialects whose APIs take reasoning back as it is; to the others it goes as text between tags."""
+
+
+@attrs.frozen(eq=False)
+class Piece:
+    """What is one message to us: a response, or a part of a request with the silent parts that go where it goes.
+
+    `places` are its parts as (message, part); `changed` what they became, where a policy shortened them.
+    """
+
+    places: tuple[tuple[int, int], ...]
+    sent: Any = None
+    """The part or response as it will be sent: the framework frames some of them just before."""
+    spoken: Mapping[str, Any] = attrs.field(factory=dict[str, Any])
+    changed: Sequence[Any] | None = None
+
+
+def pieces(messages: Sequence[Any], prepared: Sequence[Any], *, dialect: str, tags: tuple[str, str]) -> Iterator[Piece]:
+    """The pieces of a history, oldest first. `prepared` is the history as it will be sent, `tags` enclose reasoning."""
+    silent: list[tuple[int, int]] = []
+    last: Piece | None = None
+    matched = prepared if len(prepared) == len(messages) else messages
+    for at, (message, sent) in enumerate(zip(messages, matched, strict=True)):
+        for places, form, spoken in _spoken_parts(at, message, sent, dialect, tags):
+            if spoken is None:
+                silent += places
+                continue
+            if last is not None:
+                yield last
+            last, silent = Piece((*silent, *places), form, spoken), []
+    if last is not None:
+        yield attrs.evolve(last, places=(*last.places, *silent))
+
+
+def put_together(messages: Sequence[Any], kept: Sequence[Piece]) -> list[Any]:
+    """The history of the kept pieces: a message of which everything stays is the very object, others hold its parts."""
+    together: list[Any] = []
+    at: int | None = None
+    parts: list[Any] = []
+
+    def finish() -> None:
+        if at is not None:
+            own = messages[at]
+            same = len(parts) == len(own.parts) and all(a is b for a, b in zip(parts, own.parts, strict=True))
+            together.append(own if same else dataclasses.replace(own, parts=list(parts)))
+
+    for piece in kept:
+        if not piece.places:  # a summary: no part of any message that came in
+            finish()
+            at, parts = None, []
+            together.append(piece.sent)
+            continue
+        for where in dict.fromkeys(place for place, _ in piece.places):
+            if where != at:
+                finish()
+                at, parts = where, []
+            own = [messages[m].parts[p] for m, p in piece.places if m == where]
+            parts += own if piece.changed is None or where != piece.places[-1][0] else piece.changed
+    finish()
+    return together
+
+
+def rewritten(piece: Piece, before: Message, after: Message) -> Piece:
+    """The piece with its texts as a policy left them, ids and signatures untouched.
+
+    A result becomes the text that is left of it, framed as it was sent and so marked a success: framed twice it would
+    cost more. Several texts of one response become one.
+    """
+    became = list(aligned(before.parts, after.parts))
+    if hasattr(piece.sent, "parts"):
+        return attrs.evolve(piece, changed=list(_response_parts(piece.sent, piece.spoken, became)))
+    new = became[0][1]
+    if isinstance(new, Result):
+        text = "\n".join(part for part in new.parts if isinstance(part, str))
+        return attrs.evolve(piece, changed=[dataclasses.replace(piece.sent, content=text, outcome="success")])
+    if isinstance(piece.sent.content, str):
+        return attrs.evolve(piece, changed=[dataclasses.replace(piece.sent, content=new)])
+    said = iter(new for _, new in became)
+    content = [item if _content(item) is None else _retold(item, next(said)) for item in piece.sent.content]
+    kept = [item for item in content if item is not None]
+    return attrs.evolve(piece, changed=[dataclasses.replace(piece.sent, content=kept)])
+
+
+def _spoken_parts(
+    at: int, message: Any, sent: Any, dialect: str, tags: tuple[str, str]
+) -> Iterator[tuple[list[tuple[int, int]], Any, dict[str, Any] | None]]:
+    """Places, form and spelling of each part of a request, or of a response as a whole; None for what says nothing."""
+    if message.kind == "response":
+        places = [(at, part) for part in range(len(message.parts))]
+        yield places, message, _response(message, dialect, tags)
+        return
+    framed = sent.parts if len(sent.parts) == len(message.parts) else message.parts
+    for index, (part, form) in enumerate(zip(message.parts, framed, strict=True)):
+        spoken = _request_part(form)
+        if spoken is not None and part.part_kind.startswith("retry") and spoken["role"] == "user":
+            spoken["role"] = "system"  # the framework's own words: no new question, so no new turn
+        yield [(at, index)], form, spoken
+
+
+def _request_part(part: Any) -> dict[str, Any] | None:
+    match part.part_kind:
+        case "system-prompt":
+            return {"role": "system", "content": part.content} if part.content else None
+        case "user-prompt":
+            return {"role": "user", "content": _contents(part.content)}
+        case "tool-return":
+            text, files = part.model_response_str_and_user_content()
+            content = [{"type": "text", "text": text}, *_contents(files)] if files else text
+            return {"role": "tool", "tool_call_id": part.tool_call_id, "content": content}
+        case "retry-feedback" | "retry-prompt":
+            return {"role": "user", "content": str(part.content)}
+        case _:
+            return None
+
+
+def _contents(content: Any) -> Any:
+    if isinstance(content, str):
+        return content
+    return [said for item in content if (said := _content(item)) is not None]
+
+
+def _content(item: Any) -> dict[str, Any] | None:
+    """One item of a prompt; a cache point says nothing."""
+    if isinstance(item, str):
+        return {"type": "text", "text": item}
+    kind: str = getattr(item, "kind", "")
+    if kind == "cache-point":
+        return None
+    if isinstance(text := getattr(item, "content", None), str):
+        return {"type": "text", "text": text}
+    if kind == "image-url":
+        return {"type": "image_url", "image_url": {"url": item.url}}
+    if kind == "binary" and item.is_image:
+        return {"type": "image_url", "image_url": {"url": item.data_uri}}
+    if kind == "binary":
+        return {"type": "file", "file": {"file_data": item.data_uri}}
+    return {"type": kind or type(item).__name__}
+
+
+def _retold(item: Any, part: object) -> Any:
+    if part is None or not isinstance(part, str):
+        return None if part is None else item
+    if isinstance(item, str):
+        return part
+    return item if item.content == part else part
+
+
+def _response(message: Any, dialect: str, tags: tuple[str, str]) -> dict[str, Any] | None:
+    """A response as one assistant message: its texts joined by a blank line, as they are sent."""
+    texts: list[str] = []
+    blocks: list[dict[str, Any]] = []
+    calls: list[dict[str, Any]] = []
+    for part in message.parts:
+        if part.part_kind == "text":
+            texts.append(part.content)
+        elif part.part_kind == "thinking" and dialect in _AS_BLOCKS:
+            blocks.append({"type": "thinking", "thinking": part.content, "signature": part.signature or ""})
+        elif part.part_kind == "thinking":
+            texts.append("\n".join((tags[0], part.content, tags[1])))
+        elif part.part_kind == "tool-call":
+            function = {"name": part.tool_name, "arguments": part.args_as_json_str()}
+            calls.append({"id": part.tool_call_id, "type": "function", "function": function})
+    if not (texts or calls or blocks):
+        return None
+    spoken: dict[str, Any] = {"role": "assistant", "content": "\n\n".join(texts) if texts else None}
+    if blocks:
+        said = [{"type": "text", "text": "\n\n".join(texts)}] if texts else []
+        spoken["content"] = [*blocks, *said]
+    return {**spoken, "tool_calls": calls} if calls else spoken
+
+
+def _response_parts(response: Any, spoken: Mapping[str, Any], became: Sequence[tuple[Any, Any]]) -> Iterator[Any]:
+    arguments = [new.arguments for _, new in became if isinstance(new, Call)]
+    texts = [new for old, new in became if isinstance(old, str)]
+    text = cast("str | None", texts[0]) if texts else None
+    as_they_were = all(new is old for old, new in became if isinstance(old, str))
+    thoughts = iter([new for old, new in became if not isinstance(old, str | Call)])
+    blocks = isinstance(spoken.get("content"), list)
+    told = False
+    calls = iter(arguments)
+    for part in response.parts:
+        if part.part_kind == "tool-call":
+            new = next(calls)
+            yield part if new == part.args_as_json_str() else dataclasses.replace(part, args=json.loads(new))
+        elif part.part_kind == "thinking" and blocks:
+            if next(thoughts) is not None:
+                yield part
+        elif part.part_kind in ("text", "thinking") and not as_they_were:
+            if not told and text and part.part_kind == "text":
+                yield dataclasses.replace(part, content=text)
+                told = True
+        else:
+            yield part
