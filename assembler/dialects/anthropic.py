@@ -174,13 +174,13 @@ class AnthropicPricer:
     def message(self, message: Message) -> Count:
         """One message in its framing, at most what it costs inside a merged turn. Raises for media without a price."""
         bare, media = media_apart(with_error_texts(with_objects(message)))
-        price = claude.price_message(bare, self.family, self.count)
+        price = claude.price_message(bare, self.family, self.count) + claude.price_citations(message)
         for part in media:
             price += self._media(part)
         return self._graded(price)
 
     def options(self, layout: Layout) -> Count:
-        """What thinking, a chosen tool and an answer schema cost more than their absence."""
+        """What thinking, a chosen tool, an answer schema and a task budget cost more than their absence."""
         options = layout.options
         choice = _word(options.get("tool_choice"), _CHOICES) if layout.tools else None
         schema = _answer_schema(options)
@@ -190,6 +190,7 @@ class AnthropicPricer:
             thinking=_word(options.get("thinking"), _MODES) or "disabled",
             choice=choice,
             answer_schema=schema,
+            task_budget=(fields_of(options.get("output_config")) or {}).get("task_budget"),
         )
         without = difference(asked, claude.price_request(self.family, self.count))
         tooling = claude.price_tooling(layout.tools, self.family, choice=choice)

@@ -64,6 +64,10 @@ class Family:
 
 NAMED_TOOL = _about(5, 8)
 ANSWER_SCHEMA = _guess(130, 190)
+TASK_BUDGET = _guess(35, 60)
+"""`output_config.task_budget`: what the model is told of it (2 recordings, one source, 34 and 35)."""
+CITED = _guess(508, 700)
+"""The prompt that asks for citations, of a message whose document or search result enables them (1 recording)."""
 LOADED_TOOL = _guess(35, 200)
 """A reference to a deferred tool: its definition is billed where it is loaded."""
 PIXELS_PER_TOKEN = 750
@@ -159,6 +163,7 @@ def price_request(
     thinking: ThinkingMode = "disabled",
     choice: ToolChoice | None = None,
     answer_schema: Mapping[str, Any] | None = None,
+    task_budget: object = None,
 ) -> Count:
     """What every request costs before its first message, and the preambles that options add.
 
@@ -171,6 +176,8 @@ def price_request(
             "enabled": family.thinking_enabled,
             "adaptive": family.thinking_adaptive,
         }[thinking]
+    if task_budget is not None:
+        preamble += TASK_BUDGET
     if answer_schema is None:
         return family.opening + preamble
     return family.opening + preamble + ANSWER_SCHEMA + price_text(_json(answer_schema), family, count)
@@ -185,6 +192,18 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
     if sum(isinstance(part, Call) for part in message.parts) > 1:
         framing.append(family.parallel)
     return total(framing) + price_texts(texts, count, family.calibration)
+
+
+def price_citations(message: Message) -> Count:
+    """What a message that enables citations adds, once: each further one pays again, which the bill may not."""
+    inner = [part for part in message.parts if isinstance(part, Result)]
+    parts = [*message.parts, *(held for result in inner for held in result.parts)]
+    return CITED if any(isinstance(part, Media | Opaque) and _cites(part.raw) for part in parts) else Count(0)
+
+
+def _cites(raw: Mapping[str, Any]) -> bool:
+    setting: object = raw.get("citations")
+    return isinstance(setting, Mapping) and cast("Mapping[str, object]", setting).get("enabled") is True
 
 
 def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:

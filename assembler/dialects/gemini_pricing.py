@@ -237,6 +237,7 @@ class _Schema:
     definitions: Mapping[str, Any]
     texts: list[str]
     repeats: int = UNROLLED - 1
+    repeated: set[str] = attrs.field(factory=set)
 
     def price(self, schema: Mapping[str, Any], path: tuple[str, ...]) -> Count:
         """The framing of one schema and all inside it, references written out."""
@@ -256,9 +257,10 @@ class _Schema:
         return total(inner)
 
     def _again(self, name: str) -> Count:
-        """A cycle's further rounds. Two cycles in one definition are each repeated, not multiplied: an estimate."""
-        if not self.repeats:
-            return Count(0)
+        """A cycle's further rounds, once a definition: no bill is known of one with two cycles."""
+        if not self.repeats or name in self.repeated:
+            return Count(0, Grade.ESTIMATED)
+        self.repeated.add(name)
         once = _Schema(family=self.family, definitions=self.definitions, texts=[], repeats=0)
         round_ = once.price(self.definitions.get(name, {}), (name,))
         self.texts.extend(once.texts * self.repeats)

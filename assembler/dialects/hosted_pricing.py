@@ -122,8 +122,9 @@ _GPT_OSS = Family(
     assistant=_about(4, 1),
     tool_role=_about(4, 1),
     tooling=_guess(0, 25),
-    call=_guess(12, 20),
-    result=_guess(8, 14),
+    # The open template: ` to=functions.`, channel, ` json` about a call; `functions.NAME to=assistant` before a result.
+    call=_guess(6, 20),
+    result=_guess(10, 14),
 )
 _GROK = Family(
     name="grok",
@@ -162,6 +163,11 @@ _FAMILIES: tuple[tuple[re.Pattern[str], Family], ...] = tuple(
 
 HIDES_UNCHOSEN = frozenset({"deepseek-v3", "deepseek-v4"})
 """Templates that leave the tools out when none may be called."""
+
+SILENT_BESIDE_CALLS = frozenset({"gpt-oss"})
+"""Hosts that bill no reasoning at the head of a text that stands beside calls (2 recordings of Groq, one source; a text
+without calls is billed whole, 1). The bound pays for it."""
+_THOUGHT = re.compile(r"\s*<think>.*?</think>\s*", re.DOTALL)
 
 
 def family_of(model: str) -> Family:
@@ -202,7 +208,12 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
     """One message with its framing. Raises `UnsupportedContentError` on media: no price of theirs is recorded."""
     texts: list[str] = []
     framing = [_framing(message, family), *(_part(part, family, texts) for part in message.parts)]
-    return total(framing) + price_texts(texts, count, family.calibration)
+    price = total(framing) + price_texts(texts, count, family.calibration)
+    if family.name not in SILENT_BESIDE_CALLS or not any(isinstance(part, Call) for part in message.parts):
+        return price
+    spoken = [text[len(thought[0]) :] if (thought := _THOUGHT.match(text)) else text for text in texts]
+    kept = total(framing) + price_texts(spoken, count, family.calibration)
+    return Count(min(kept.tokens, price.tokens), Grade.ESTIMATED, upper=max(kept.upper, price.upper))
 
 
 def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:

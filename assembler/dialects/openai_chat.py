@@ -107,12 +107,13 @@ class OpenAIChatPricer:
         has_system = bool(texts) or bool(head)
         bill = price_tools(tools, self.family, self.count, has_system=has_system) if tools else Count(0)
         each = tuple(price_one_tool(tool, self.family, self.count) for tool in tools)
+        framing = self.family.primer + self.family.preamble + envelope
         return FixedPrices(
             pieces=tuple(Count(n) for n in price_pieces(texts, self.count)),
             head=tuple(self._head(message, first_in_head if place == 0 else "") for place, message in enumerate(head)),
             tools=each,
             tooling=_difference(bill, total(each)),
-            framing=Count(self.family.primer + self.family.preamble + envelope, self.family.text_grade),
+            framing=Count(framing, self.family.text_grade, framing + self.family.text_slack),
         )
 
     def message(self, message: Message) -> Count:

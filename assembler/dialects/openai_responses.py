@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import attrs
 
+from assembler.dialects.blocks import fields_of
 from assembler.dialects.dialect import Opening
 from assembler.dialects.hosted import hosted_pricer
 from assembler.dialects.openai_pricing import (
@@ -38,6 +39,9 @@ from budgets.count import total
 
 ROLE = 1
 """Tokens of any role word: each is one token in both vocabularies."""
+
+PRO_PROMPT = Count(1_531, Grade.ESTIMATED, upper=2_000)
+"""What `reasoning.mode: "pro"` adds: a prompt of the server's own, seen once (gpt-5.6)."""
 
 _OWNED = ("instructions", "input", "tools")
 _STORED = ("previous_response_id", "conversation", "prompt")
@@ -190,6 +194,7 @@ class OpenAIResponsesPricer:
                 price_parallel_tool_calls(options.get("parallel_tool_calls") if tools else None, self.family),
                 price_response_format(form, self.family, self.count, has_system=system, has_tools=tools),
                 Count(0, Grade.ESTIMATED) if unseen else NOTHING,
+                PRO_PROMPT if (fields_of(options.get("reasoning")) or {}).get("mode") == "pro" else NOTHING,
             ]
         )
 

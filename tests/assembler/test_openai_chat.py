@@ -167,6 +167,13 @@ def png(width: int, height: int) -> str:
     return base64.b64encode(head + b"\x08\x02\x00\x00\x00" + b"\0" * 16).decode()
 
 
+def test_the_bound_of_a_model_whose_bill_was_off_holds_that_bill() -> None:
+    """o1-mini: 30 billed where the rule says 22 (pydantic/pydantic-ai, one recording)."""
+    said = ["You are a helpful assistant.", "What's the capital of France?"]
+    request = {"messages": [{"role": "user", "content": text} for text in said]}
+    assert count_request(request, dialect=openai_chat, model="o1-mini-2024-09-12").upper >= 30
+
+
 def test_an_image_costs_its_tiles_and_never_its_base64() -> None:
     url = f"data:image/png;base64,{png(1126, 488)}"
     image = {"type": "image_url", "image_url": {"url": url}}

@@ -304,7 +304,26 @@ def test_a_reference_costs_what_it_refers_to_and_recursion_is_bounded_widely() -
     tree = {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#/$defs/T"}}}}
     recursive = gemini.price_tool(tool("a", "", {**tree, "$defs": {"T": tree}}), family, words)
     assert recursive.grade is Grade.ESTIMATED
-    assert recursive.upper >= 2 * recursive.tokens - 4
+    assert recursive.upper >= 1.5 * recursive.tokens
+
+
+def test_a_schema_that_refers_to_itself_is_written_out_six_times() -> None:
+    family = gemini.with_own_tokenizer(gemini.family_of("gemini-2.5-flash"))
+    definition = {"type": "object", "properties": {"kid": {"$ref": "#/$defs/T"}}}
+    recursive = {"type": "object", "properties": {"kid": {"$ref": "#/$defs/T"}}, "$defs": {"T": definition}}
+    by_hand: dict[str, Any] = {"type": "object", "properties": {"kid": {"$ref": "#/$defs/T6"}}, "$defs": {"T0": {}}}
+    for level in range(1, 7):
+        inner = {"type": "object", "properties": {"kid": {"$ref": f"#/$defs/T{level - 1}"}}}
+        by_hand["$defs"][f"T{level}"] = inner
+    written_out = gemini.price_tool(tool("a", "", by_hand), family, words)
+    assert gemini.price_tool(tool("a", "", recursive), family, words).tokens == written_out.tokens
+
+
+def test_schemas_that_refer_to_each_other_a_hundred_times_are_priced_at_once() -> None:
+    family = gemini.family_of("gemini-2.5-flash")
+    node = {"type": "object", "properties": {f"k{n}": {"$ref": "#/$defs/T"} for n in range(100)}}
+    priced = gemini.price_tool(tool("a", "", {**node, "$defs": {"T": node}}), family, words)
+    assert priced.tokens < 10**6
 
 
 def test_every_keyword_of_a_schema_is_paid_for() -> None:
@@ -405,6 +424,19 @@ def test_deepseek_leaves_out_tools_that_may_not_be_chosen_whatever_the_tokenizer
         assert hosted.price_tools([tool("a")], kind, words, choice="none") == Count(0)
         assert hosted.price_tools([tool("a")], kind, words).tokens > 100
     assert hosted.price_tools([], family, words) == Count(0)
+
+
+def test_only_the_bound_pays_for_reasoning_beside_a_call_on_gpt_oss() -> None:
+    thought, call = "<think>\nWhich one? The first.\n</think>", Call("1", "look", "{}")
+    family = hosted.family_of("openai/gpt-oss-120b")
+    bare = hosted.price_message(message("assistant", call), family, o200k)
+    thinking = hosted.price_message(message("assistant", thought, call), family, o200k)
+    assert thinking.tokens == bare.tokens
+    assert thinking.upper >= bare.upper + o200k(thought)
+    spoken = hosted.price_message(message("assistant", thought), family, o200k)
+    assert spoken.tokens == family.assistant.tokens + o200k(thought)
+    said = hosted.price_message(message("assistant", "Now.", call), family, o200k)
+    assert said.tokens == bare.tokens + o200k("Now.")
 
 
 def test_options_of_a_hosted_request_are_paid_for() -> None:

@@ -16,7 +16,7 @@ from assembler.dialects.anthropic import Anthropic
 from assembler.dialects.blocks import Ending
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.verify import verify
-from budgets import Budget, Grade, approximate_counter
+from budgets import Budget, Count, Grade, approximate_counter
 from tests.assembler.dialects.spoken import TOOLS, Dict
 from tests.assembler.verify import conversations as valid
 
@@ -211,6 +211,8 @@ def test_a_recorded_request_costs_what_was_billed(model: str, text: str, billed:
         ({"tool_choice": {"type": "any"}}, 588 - 496),
         ({"tool_choice": {"type": "tool", "name": "search"}}, 588 - 496 + 5),
         ({"tool_choice": {"type": "any"}, "thinking": {"type": "enabled"}}, 588 - 496),
+        ({"output_config": {"task_budget": {"type": "tokens", "total": 20_000}}}, 35),
+        ({"output_config": {"effort": "low"}}, 0),
         ({"temperature": 1, "metadata": {"user_id": "u"}, "tool_choice": {"type": "auto"}}, 0),
     ],
 )
@@ -219,6 +221,31 @@ def test_an_option_costs_what_its_recordings_say(options: Dict, more: int) -> No
     plain = count_request(request, dialect=anthropic, model="claude-sonnet-4-5")
     asked = count_request({**request, **options}, dialect=anthropic, model="claude-sonnet-4-5")
     assert asked.tokens - plain.tokens == more
+
+
+def test_a_message_that_enables_citations_pays_for_their_prompt_once() -> None:
+    """1 recording, crmne/ruby_llm: 508 tokens beyond texts and framing."""
+
+    def priced(*settings: Dict) -> Count:
+        found = [
+            {"type": "search_result", "source": "s", "title": "t", "content": [{"type": "text", "text": "x"}], **more}
+            for more in settings
+        ]
+        history = [
+            {"role": "user", "content": [*found, {"type": "text", "text": "q"}]},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "f", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": found}]},
+        ]
+        tools = [{"name": "f", "input_schema": {"type": "object"}}]
+        return count_request({"messages": history, "tools": tools}, dialect=anthropic, model="claude-haiku-4-5")
+
+    silent: Dict = {}
+    disabled: Dict = {"citations": {"enabled": False}}
+    cited: Dict = {"citations": {"enabled": True}}
+    extra = priced(cited).tokens - priced(disabled).tokens
+    assert abs(extra - 2 * 508) <= 2, "two messages"
+    assert priced(cited, cited).tokens - priced(disabled, disabled).tokens <= extra + 2
+    assert priced(silent).tokens < priced(disabled).tokens < priced(silent).tokens + 40
 
 
 @pytest.mark.parametrize("key", ["output_format", "output_config"])

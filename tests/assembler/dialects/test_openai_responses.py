@@ -542,3 +542,14 @@ def test_a_history_of_items_is_trimmed_by_whole_turns() -> None:
 def test_the_dialect_is_on_the_shelf() -> None:
     assert DIALECTS["openai_responses"] is openai_responses
     assert isinstance(read_message({"type": "compaction", "id": "c"}, 0), Message)
+
+
+def test_what_the_server_adds_in_pro_mode_is_in_the_bill() -> None:
+    """1 recording, pydantic/pydantic-ai: 1,549 billed for a request of 18."""
+    request = {"input": "What is the capital of France? Answer in one word."}
+    plain = count_request(request, dialect=openai_responses, model="gpt-5.6-sol")
+    pro = count_request({**request, "reasoning": {"mode": "pro"}}, dialect=openai_responses, model="gpt-5.6-sol")
+    low = count_request({**request, "reasoning": {"effort": "low"}}, dialect=openai_responses, model="gpt-5.6-sol")
+    assert low == plain
+    assert pro.grade is Grade.ESTIMATED
+    assert plain.tokens + 1_500 < pro.tokens < pro.upper
