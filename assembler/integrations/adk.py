@@ -1,0 +1,113 @@
+"""Google ADK: a plugin that lays out every model call. Knows `LlmRequest`; changes no session.
+
+    runner = Runner(…, plugins=[AssemblerPlugin(assembler)])
+
+Read in google-adk 2.13.0 (2026-11): `before_model_callback` gets the finished request, its contents copied from the
+session's events. ADK wraps whatever a plugin raises in a RuntimeError; what an agent's own callback raises it does not:
+`LlmAgent(before_model_callback=AssemblerPlugin(assembler).before_model_callback)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from assembler.assembler import Assembler
+from assembler.context import Context
+from assembler.integrations.fitting import Fitting
+from assembler.integrations.own_objects import kept_objects
+from assembler.messages import Message
+from assembler.report import Report
+from budgets import MissingExtraError
+
+if TYPE_CHECKING:
+    # What is used of ADK, for type checkers, which do not have it.
+    class BasePlugin:
+        """ADK's own."""
+
+        def __init__(self, name: str) -> None: ...
+
+    types: Any
+else:
+    try:
+        from google.adk.plugins.base_plugin import BasePlugin
+        from google.genai import types
+    except ImportError as absent:
+        raise MissingExtraError("google-adk", needed_for="assembler.integrations.adk") from absent
+
+
+class AssemblerPlugin(BasePlugin):
+    """Fits each model call into the assembler's budget: system instruction, tools, knowledge and contents together.
+
+    The assembler is a base, forked for each call; its instruction and knowledge follow the agent's system instruction.
+    The tools are the request's function declarations, whatever the base holds; built-in tools such as search have no
+    price, and ask for an `overhead` in the budget. The session keeps every event: what gives way is only not sent.
+    `last_context` is the latest call of any session.
+    """
+
+    def __init__(self, assembler: Assembler, *, name: str = "assembler") -> None:
+        super().__init__(name)
+        self._fitting = Fitting(assembler)
+
+    @property
+    def last_context(self) -> Context | None:
+        """What the last call was built from; None before the first."""
+        return self._fitting.last_context
+
+    @property
+    def report(self) -> Report | None:
+        """What the last call kept and dropped, and why."""
+        return self._fitting.report
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        """Fit the request, in place. Raises what `build` raises, and then leaves it as it was."""
+        self.fit(llm_request, run=(callback_context.session.id, callback_context.agent_name))
+
+    def fit(self, llm_request: Any, *, run: Hashable = None) -> None:
+        """Put the contents and the system instruction that fit in place of those of an `LlmRequest`."""
+        config = llm_request.config or types.GenerateContentConfig()
+        own = config.system_instruction
+        head = [] if own is None or isinstance(own, str) else [types.Content(role="system", parts=_parts(own))]
+        contents = [*head, *cast("Sequence[Any]", llm_request.contents)]
+        plan, context = self._fitting.fit(
+            [_spoken(content) for content in contents],
+            system=own if isinstance(own, str) else None,
+            tools=_priced(config.tools or (), self._fitting.assembler),
+            run=run,
+        )
+        kept = kept_objects(plan, contents, rewritten=_rewritten, said=_said)[len(head) :]
+        if context.system is not None:
+            parts = [*head[0].parts, types.Part(text=context.system)] if head else []
+            config.system_instruction = types.Content(parts=parts) if head else context.system
+        llm_request.contents, llm_request.config = kept, config
+
+
+def _parts(own: Any) -> list[Any]:
+    """The parts of a system instruction that is no text: a content, a part, or a list of parts and texts."""
+    if isinstance(own, types.Content):
+        return list(own.parts or ())
+    listed: list[Any] = [*own] if isinstance(own, list) else [own]
+    return [types.Part(text=part) if isinstance(part, str) else part for part in listed]
+
+
+def _priced(tools: Sequence[Any], assembler: Assembler) -> list[Any]:
+    """The tools with declarations. A built-in one has no price: it is passed over where the budget's `overhead` keeps
+    room for it, or there is no budget; else it stays, and is refused as no tool.
+    """
+    budget = assembler.budget
+    keeps_room = budget is None or budget.overhead > 0
+    return [tool for tool in tools if not keeps_room or getattr(tool, "function_declarations", None)]
+
+
+def _spoken(content: Any) -> dict[str, Any]:
+    return {"parts": [], **content.model_dump(exclude_none=True)}
+
+
+def _rewritten(own: Any, before: Message, after: Message) -> Any:
+    """A content of the same parts, ids and signatures, only the texts as the policy left them."""
+    said = cast("Mapping[str, Any]", after.raw)
+    return types.Content.model_validate({key: said[key] for key in ("role", "parts") if key in said})
+
+
+def _said(summary: Message) -> Any:
+    return types.Content(role="user", parts=[types.Part(text=part) for part in summary.parts if isinstance(part, str)])

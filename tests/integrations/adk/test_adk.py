@@ -1,0 +1,323 @@
+"""The plugin in ADK's own runner, with a model that keeps what it was sent."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from typing import Any
+
+import pytest
+from google.adk.agents import LlmAgent, RunConfig
+from google.adk.agents.run_config import StreamingMode
+from google.adk.apps import App
+from google.adk.models.llm_request import LlmRequest
+from google.adk.runners import InMemoryRunner
+from google.genai import types
+
+from assembler import (
+    Assembler,
+    ClearReasoning,
+    ClearToolResults,
+    ContextLengthError,
+    ConversationError,
+    Refuse,
+    Summarize,
+    ToolError,
+    TrimOldest,
+    TrimSteps,
+    Truncate,
+    count_request,
+    verify,
+)
+from assembler.dialects import gemini
+from assembler.integrations.adk import AssemblerPlugin
+from budgets import Budget
+from tests.integrations.adk.scripted import Scripted, gemini_request, look_up
+
+WINDOW = 900
+TURNS = 50
+
+
+def base(window: int = WINDOW, on_overflow: Any = None, **options: Any) -> Assembler:
+    budget = Budget(window, max_output_tokens=100, model="gemini-2.5-flash", **options)
+    assembler = Assembler(budget, on_overflow=TrimOldest() if on_overflow is None else on_overflow)
+    assembler.add_instruction("Answer from the archive.")
+    return assembler.add_knowledge("The archive is closed on Mondays & Tuesdays.", type="notice", source="notice.txt")
+
+
+def agent_of(model: Scripted, **options: Any) -> LlmAgent:
+    options = {"instruction": "You are a librarian.", "tools": [look_up], **options}
+    return LlmAgent(name="librarian", model=model, **options)
+
+
+async def asked(runner: InMemoryRunner, questions: list[str], *, stream: bool = False) -> Any:
+    session = await runner.session_service.create_session(app_name="library", user_id="u")
+    mode = StreamingMode.SSE if stream else StreamingMode.NONE
+    for question in questions:
+        said = types.Content(role="user", parts=[types.Part(text=question)])
+        async for _ in runner.run_async(
+            user_id="u", session_id=session.id, new_message=said, run_config=RunConfig(streaming_mode=mode)
+        ):
+            pass
+    return await runner.session_service.get_session(app_name="library", user_id="u", session_id=session.id)
+
+
+def runner_of(agent: LlmAgent, *plugins: Any) -> InMemoryRunner:
+    return InMemoryRunner(app=App(name="library", root_agent=agent, plugins=list(plugins)))
+
+
+def assert_sendable(model: Scripted, limit: int) -> None:
+    for call in model.seen:
+        request = gemini_request(call)
+        assert verify(request, dialect="gemini", model="gemini-2.5-flash") == []
+        assert count_request(request, dialect=gemini, model="gemini-2.5-flash").upper <= limit
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_fifty_turns_with_tools_stay_valid_and_within_the_budget(stream: bool) -> None:
+    model, plugin = Scripted(), AssemblerPlugin(base())
+    session = asyncio.run(
+        asked(runner_of(agent_of(model), plugin), [f"Question {n}?" for n in range(TURNS)], stream=stream)
+    )
+    assert len(model.seen) > 2 * TURNS
+    assert_sendable(model, WINDOW - 100)
+    assert len(session.events) > 4 * len(model.seen[-1]["contents"]), "meant to overflow"
+    assert plugin.report is not None
+    assert plugin.last_context is not None
+    assert plugin.last_context.dropped
+    questions = [event for event in session.events if event.author == "user"]
+    assert len(questions) == TURNS, "the session keeps what was not sent"
+
+
+def test_the_synchronous_runner_is_served_too() -> None:
+    model = Scripted()
+    runner = runner_of(agent_of(model), AssemblerPlugin(base()))
+    session = asyncio.run(runner.session_service.create_session(app_name="library", user_id="u"))
+    for turn in range(12):
+        said = types.Content(role="user", parts=[types.Part(text=f"Question {turn}?")])
+        list(runner.run(user_id="u", session_id=session.id, new_message=said))
+    assert len(model.seen) >= 24
+    assert_sendable(model, WINDOW - 100)
+
+
+def test_the_count_is_that_of_what_was_sent() -> None:
+    model, plugin = Scripted(), AssemblerPlugin(base())
+    asyncio.run(asked(runner_of(agent_of(model), plugin), [f"Question {n}?" for n in range(8)]))
+    recount = count_request(gemini_request(model.seen[-1]), dialect=gemini, model="gemini-2.5-flash")
+    assert plugin.last_context is not None
+    assert plugin.last_context.count.tokens == recount.tokens
+
+
+def history(turns: int, size: int = 40) -> list[types.Content]:
+    said: list[types.Content] = []
+    for n in range(turns):
+        calls = [
+            types.Part(
+                function_call=types.FunctionCall(id=f"c{n}-{k}", name="look_up", args={"topic": "x" * 30, "depth": 1}),
+                thought_signature=f"s{n}".encode() if k == 0 else None,
+            )
+            for k in (0, 1)
+        ]
+        results = [
+            types.Part(
+                function_response=types.FunctionResponse(
+                    id=f"c{n}-{k}", name="look_up", response={"found": "word " * size}
+                )
+            )
+            for k in (0, 1)
+        ]
+        said += [
+            types.Content(role="user", parts=[types.Part(text=f"Question {n}")]),
+            types.Content(role="model", parts=[types.Part(text="Let me see.", thought=True), *calls]),
+            types.Content(role="user", parts=results),
+            types.Content(role="model", parts=[types.Part(text=f"Answer {n}")]),
+        ]
+    return [*said, types.Content(role="user", parts=[types.Part(text="And now?")])]
+
+
+def request_of(contents: list[types.Content], **config: Any) -> LlmRequest:
+    declared = types.FunctionDeclaration(
+        name="look_up",
+        description="Look a topic up.",
+        parameters=types.Schema(type=types.Type.OBJECT, properties={"topic": types.Schema(type=types.Type.STRING)}),
+    )
+    options = {"tools": [types.Tool(function_declarations=[declared])], "system_instruction": "You are a librarian."}
+    return LlmRequest(contents=contents, config=types.GenerateContentConfig(**{**options, **config}))
+
+
+def sent(request: LlmRequest) -> dict[str, Any]:
+    return gemini_request({"contents": request.contents, "config": request.config})
+
+
+def test_what_stays_is_the_very_object_in_order() -> None:
+    contents = history(10)
+    request = request_of(list(contents))
+    AssemblerPlugin(base()).fit(request)
+    assert 0 < len(request.contents) < len(contents)
+    for kept, own in zip(reversed(request.contents), reversed(contents), strict=False):
+        assert kept is own
+
+
+def test_everything_that_fits_stays() -> None:
+    contents = history(3)
+    request = request_of(list(contents))
+    AssemblerPlugin(base(100_000)).fit(request)
+    assert all(kept is own for kept, own in zip(request.contents, contents, strict=True))
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        (ClearToolResults(keep=1), TrimOldest()),
+        (ClearToolResults(keep=1), Truncate(20), TrimOldest()),
+        (Truncate(20), TrimOldest()),
+        (ClearReasoning(), ClearToolResults(keep=1), TrimOldest()),
+    ],
+    ids=["clear", "clear-truncate", "truncate", "ladder"],
+)
+def test_a_content_that_gives_way_keeps_its_ids_its_signature_and_what_is_no_text(policy: Any) -> None:
+    contents = history(8)
+    before = copy.deepcopy(contents)
+    request = request_of(list(contents))
+    AssemblerPlugin(base(1_000, policy)).fit(request)
+    assert contents == before
+    known = {id(content) for content in contents}
+    changed = [content for content in request.contents if id(content) not in known]
+    assert changed
+    assert all(type(content) is types.Content for content in changed)
+    parts = [part for content in request.contents for part in content.parts]
+    calls = [part.function_call.id for part in parts if part.function_call]
+    assert calls == [part.function_response.id for part in parts if part.function_response]
+    assert calls
+    for part in parts:
+        if part.function_call and part.function_call.id.endswith("-0"):
+            assert part.thought_signature == f"s{part.function_call.id[1:-2]}".encode()
+    assert verify(sent(request), dialect="gemini", model="gemini-2.5-flash") == []
+    assert count_request(sent(request), dialect=gemini, model="gemini-2.5-flash").upper <= 900
+
+
+def test_a_long_turn_gives_up_its_oldest_steps() -> None:
+    model = Scripted()
+    plugin = AssemblerPlugin(base(480, (TrimOldest(), TrimSteps(keep=1))))
+    asyncio.run(asked(runner_of(agent_of(model), plugin), [f"Question {n}?" for n in range(10)]))
+    assert_sendable(model, 380)
+
+
+def test_a_summary_is_a_content_and_is_made_once() -> None:
+    made: list[int] = []
+
+    def summarizer(dropped: Any, previous: Any, most: int) -> str:
+        made.append(len(dropped))
+        return "They talked."
+
+    plugin = AssemblerPlugin(base(1_000, (Summarize(summarizer, keep_turns=2), TrimOldest())))
+    for _ in range(2):
+        request = request_of(history(10))
+        plugin.fit(request)
+        assert request.contents[0].parts[0].text.endswith("They talked.")
+    assert len(made) == 1
+
+
+def test_instruction_and_knowledge_follow_the_instruction_of_the_agent() -> None:
+    model = Scripted()
+    asyncio.run(asked(runner_of(agent_of(model), AssemblerPlugin(base())), ["Hello?"]))
+    system = model.seen[0]["config"].system_instruction
+    assert system.startswith("You are a librarian.")
+    assert "\n\nAnswer from the archive.\n\n<context " in system
+    assert "Mondays &amp; Tuesdays" in system
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        types.Content(parts=[types.Part(text="You are a librarian."), types.Part(text="Be kind.")]),
+        [types.Part(text="You are a librarian."), "Be kind."],
+    ],
+    ids=["content", "parts"],
+)
+def test_an_instruction_of_parts_keeps_them(own: Any) -> None:
+    request = request_of(history(1), system_instruction=own)
+    plugin = AssemblerPlugin(base(10_000))
+    plugin.fit(request)
+    written = request.config.system_instruction
+    assert isinstance(written, types.Content)
+    assert written.parts is not None
+    texts = [part.text for part in written.parts]
+    assert texts[:2] == ["You are a librarian.", "Be kind."]
+    assert str(texts[2]).startswith("Answer from the archive.")
+    assert plugin.last_context is not None
+    recount = count_request(sent(request), dialect=gemini, model="gemini-2.5-flash")
+    assert recount.tokens == plugin.last_context.count.tokens
+
+
+def test_a_request_without_an_instruction_is_left_without_one() -> None:
+    request = request_of(history(1), system_instruction=None)
+    AssemblerPlugin(Assembler(Budget(10_000, model="gemini-2.5-flash"))).fit(request)
+    assert request.config.system_instruction is None
+
+
+def test_tools_and_instruction_are_priced_with_the_contents() -> None:
+    plugin = AssemblerPlugin(base(10_000))
+    plugin.fit(request_of(history(0)))
+    assert plugin.last_context is not None
+    full = plugin.last_context.costs
+    plugin.fit(request_of(history(0), tools=None, system_instruction=None))
+    assert plugin.last_context.costs.capability == 0 < full.capability
+    assert plugin.last_context.costs.instruction < full.instruction
+    assert full.knowledge > 1
+
+
+def test_a_built_in_tool_asks_for_an_overhead() -> None:
+    search = types.Tool(google_search=types.GoogleSearch())
+    with pytest.raises(ToolError):
+        AssemblerPlugin(base(10_000)).fit(request_of(history(1), tools=[search]))
+    request = request_of(history(1), tools=[search])
+    AssemblerPlugin(base(10_000, overhead=100)).fit(request)
+    assert request.config.tools == [search]
+
+
+def test_an_overflow_reaches_the_user_of_the_callback_as_ours() -> None:
+    model = Scripted()
+    agent = agent_of(model, before_model_callback=AssemblerPlugin(base(400, Refuse())).before_model_callback)
+    with pytest.raises(ContextLengthError) as caught:
+        asyncio.run(asked(runner_of(agent), ["word " * 2_000]))
+    assert model.seen == []
+    assert caught.value.available == 300
+
+
+def test_an_overflow_reaches_the_user_of_the_plugin_as_the_cause_of_adks_own_error() -> None:
+    model = Scripted()
+    with pytest.raises(RuntimeError) as caught:
+        asyncio.run(asked(runner_of(agent_of(model), AssemblerPlugin(base(400, Refuse()))), ["word " * 2_000]))
+    assert isinstance(caught.value.__cause__, ContextLengthError)
+    assert model.seen == []
+
+
+def test_a_malformed_history_is_refused_and_left_as_it_was() -> None:
+    orphan = types.Part(function_response=types.FunctionResponse(id="nobody", name="look_up", response={}))
+    contents = [types.Content(role="user", parts=[orphan])]
+    request = request_of(list(contents))
+    with pytest.raises(ConversationError):
+        AssemblerPlugin(base()).fit(request)
+    assert request.contents == contents
+    assert request.config.system_instruction == "You are a librarian."
+
+
+def test_sessions_that_share_a_plugin_do_not_mix() -> None:
+    model, plugin = Scripted(), AssemblerPlugin(base())
+    runner = runner_of(agent_of(model), plugin)
+
+    async def both() -> list[Any]:
+        return await asyncio.gather(*(asked(runner, [f"Question {who} {n}?" for n in range(10)]) for who in ("A", "B")))
+
+    asyncio.run(both())
+    assert_sendable(model, WINDOW - 100)
+    for call in model.seen:
+        written = str(gemini_request(call)["contents"])
+        assert not ("Question A" in written and "Question B" in written)
+
+
+def test_nothing_is_reported_before_the_first_call() -> None:
+    plugin = AssemblerPlugin(base())
+    assert plugin.last_context is None
+    assert plugin.report is None
