@@ -90,7 +90,7 @@ class AssemblerMiddleware(AgentMiddleware):  # type: ignore[misc,type-arg,unused
         own: Any = request.system_message
         listed: list[Any] = [] if own is None or isinstance(own.content, str) else [own]
         prompt: str | None = None if own is None or listed else own.content
-        tools = [convert_to_openai_tool(tool) for tool in (*request.tools, *_answer_tools(request.response_format))]
+        tools = [_definition(tool) for tool in (*request.tools, *_answer_tools(request.response_format))]
         kept, system = _fit(
             self._fitting,
             [*listed, *request.messages],
@@ -101,9 +101,10 @@ class AssemblerMiddleware(AgentMiddleware):  # type: ignore[misc,type-arg,unused
         changed = request.override(messages=kept[len(listed) :])
         if system in (None, prompt):
             return changed
-        # The blocks of a listed prompt stay the very objects, cache marks and all.
+        # Its id, its role and the blocks of a listed prompt, cache marks and all, stay the very objects.
         content = [*listed[0].content, {"type": "text", "text": system}] if listed else system
-        return changed.override(system_message=SystemMessage(content=content))
+        head = SystemMessage(content=system) if own is None else own.model_copy(update={"content": content})
+        return changed.override(system_message=head)
 
 
 class PreModelHook:
@@ -157,6 +158,13 @@ def _answer_tools(answer: Any) -> list[Any]:
     if specs is None:
         specs = ToolStrategy(schema=getattr(answer, "schema", answer)).schema_specs
     return [OutputToolBinding.from_schema_spec(spec).tool for spec in specs]
+
+
+def _definition(tool: Any) -> dict[str, Any]:
+    """A tool as it is sent; what a provider runs is a dict that names it by its type."""
+    if isinstance(tool, dict) and cast("dict[str, Any]", tool).get("type", "function") != "function":
+        return cast("dict[str, Any]", tool)
+    return convert_to_openai_tool(tool)
 
 
 def _spoken(message: Any) -> dict[str, Any]:

@@ -1,0 +1,235 @@
+"""An agent of LangChain, fifty turns long, under a window that holds eight of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import ModelRequest, ModelResponse
+from langchain.agents.structured_output import ToolStrategy
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from pydantic import BaseModel
+
+from assembler import (
+    Assembler,
+    ClearToolResults,
+    ContextLengthError,
+    ConversationError,
+    Summarize,
+    ToolError,
+    TrimOldest,
+    Truncate,
+)
+from assembler.integrations.langchain import AssemblerMiddleware
+from budgets import Budget
+from tests.integrations.independent import assert_sendable
+from tests.integrations.langchain.scripted import Scripted, look_up
+from tests.integrations.script import ANSWER, CALLS_OF_A_TURN, TURNS, WINDOW, question
+
+THREAD: Any = {"configurable": {"thread_id": "one"}}
+
+
+def base(window: int = WINDOW, policy: Any = None) -> Assembler:
+    budget = Budget.for_model("gpt-4o", context_window=window, max_output_tokens=ANSWER)
+    assembler = Assembler(budget, on_overflow=policy or TrimOldest())
+    return assembler.add_instruction("Be brief.").add_knowledge("The user lives in Köln & Bonn.", type="entity")
+
+
+def invoked(agent: Any, text: str, config: Any) -> None:
+    agent.invoke({"messages": [HumanMessage(text)]}, config)
+
+
+def awaited(agent: Any, text: str, config: Any) -> None:
+    asyncio.run(agent.ainvoke({"messages": [HumanMessage(text)]}, config))
+
+
+def streamed(agent: Any, text: str, config: Any) -> None:
+    chunks = list(agent.stream({"messages": [HumanMessage(text)]}, config, stream_mode="messages"))
+    assert chunks
+
+
+RUNS: list[Callable[[Any, str, Any], None]] = [invoked, awaited, streamed]
+
+
+def asked(middleware: AssemblerMiddleware, messages: list[Any], **more: Any) -> ModelRequest[Any]:
+    """What the model is given of one request, by the middleware alone."""
+    sent: list[ModelRequest[Any]] = []
+
+    def handler(request: ModelRequest[Any]) -> ModelResponse[Any]:
+        sent.append(request)
+        return ModelResponse(result=[AIMessage("done")])
+
+    middleware.wrap_model_call(ModelRequest(model=Scripted(), messages=messages, **more), handler)
+    return sent[0]
+
+
+def turns(count: int) -> list[BaseMessage]:
+    history: list[BaseMessage] = []
+    for turn in range(count):
+        calls = [{"id": f"{turn}-{which}", "name": "look_up", "args": {"question": "é"}} for which in "ab"]
+        history += [
+            HumanMessage(question(turn), id=f"q{turn}"),
+            AIMessage("", id=f"c{turn}", tool_calls=calls, response_metadata={"turn": turn}),
+            *(ToolMessage("found " * 60, tool_call_id=call["id"], artifact=object()) for call in calls),
+            AIMessage(f"answer {turn}", id=f"a{turn}"),
+        ]
+    return [*history, HumanMessage("and now?", id="last")]
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_fifty_turns_stay_valid_and_within_budget(run: Callable[[Any, str, Any], None]) -> None:
+    model, assembler = Scripted(), base()
+    middleware = AssemblerMiddleware(assembler)
+    contexts: list[Any] = []
+    note = middleware._fitting._remember
+    middleware._fitting._remember = lambda key, known: (contexts.append(known.context), note(key, known))[0]
+    agent = create_agent(
+        model, [look_up], system_prompt="You plan trips.", middleware=[middleware], checkpointer=InMemorySaver()
+    )
+    for turn in range(TURNS):
+        run(agent, question(turn), THREAD)
+    assert len(model.bodies) == len(contexts) == TURNS * CALLS_OF_A_TURN
+    for body, context in zip(model.bodies, contexts, strict=True):
+        assert_sendable(body, context, assembler)
+    assert len(model.seen[-1]) < 100
+    kept = agent.get_state(THREAD).values["messages"]
+    assert sum(isinstance(message, HumanMessage) for message in kept) == TURNS
+    assert middleware.context_of("one") is middleware.last_context
+    system = model.seen[-1][0].text
+    assert system.startswith("You plan trips.\n\nBe brief.\n\n<context")
+    assert "Köln &amp; Bonn" in system
+
+
+def test_what_stays_is_the_very_objects() -> None:
+    history = turns(40)
+    before = list(history)
+    sent = asked(AssemblerMiddleware(base()), history).messages
+    assert 1 < len(sent) < len(history)
+    assert all(a is b for a, b in zip(sent, history[-len(sent) :], strict=True))
+    assert all(a is b for a, b in zip(history, before, strict=True))
+
+
+@pytest.mark.parametrize("policy", [ClearToolResults(keep=2), Truncate(max_tokens=20)])
+def test_a_shortened_result_keeps_everything_but_its_text(policy: Any) -> None:
+    history = turns(8)
+    sent = asked(AssemblerMiddleware(base(1_500, policy)), history).messages
+    assert len(sent) == len(history)
+    shortened = [(a, b) for a, b in zip(sent, history, strict=True) if a is not b]
+    assert shortened
+    for new, old in shortened:
+        if isinstance(new, AIMessage):  # a cleared call keeps its id and name, and loses its arguments
+            assert new.model_copy(update={"tool_calls": old.tool_calls}) == old
+            assert [call["id"] for call in new.tool_calls] == [call["id"] for call in old.tool_calls]
+            continue
+        assert len(new.content) < len(old.content)
+        assert new.artifact is old.artifact
+        assert new.model_copy(update={"content": old.content}) == old
+    assert any(isinstance(new, ToolMessage) for new, _ in shortened)
+
+
+def test_blocks_that_are_not_sent_as_text_outlive_a_shortening() -> None:
+    thinking = {"type": "thinking", "thinking": "hm", "signature": "c2lnbmVk"}
+    use = {"type": "tool_use", "id": "t", "name": "look_up", "input": {"question": "x"}}
+    long = AIMessage([thinking, {"type": "text", "text": "long " * 500, "index": 1}, use])
+    long.tool_calls = [{"id": "t", "name": "look_up", "args": {"question": "x"}, "type": "tool_call"}]
+    history = [HumanMessage("q"), long, ToolMessage("r", tool_call_id="t"), HumanMessage("and?")]
+    sent = asked(AssemblerMiddleware(base(600, Truncate(max_tokens=50))), history).messages
+    assert [block["type"] for block in sent[1].content] == ["thinking", "text", "tool_use"]
+    assert sent[1].content[0] is long.content[0]
+    assert sent[1].content[2] is long.content[2]
+    assert sent[1].content[1]["index"] == 1
+    assert len(sent[1].content[1]["text"]) < 500
+    assert sent[1].tool_calls == long.tool_calls
+
+
+def test_a_prompt_of_blocks_keeps_them_and_their_cache_marks() -> None:
+    block = {"type": "text", "text": "You plan trips.", "cache_control": {"type": "ephemeral"}}
+    own = SystemMessage([block])
+    request = asked(AssemblerMiddleware(base()), turns(1), system_message=own)
+    assert request.system_message is not None
+    assert request.system_message.content[0] is own.content[0]
+    assert request.system_message.content[1]["text"].startswith("Be brief.\n\n<context")
+
+
+def test_a_base_with_nothing_to_say_leaves_the_prompt_alone() -> None:
+    own = SystemMessage("You plan trips.")
+    request = asked(AssemblerMiddleware(Assembler()), turns(1), system_message=own)
+    assert request.system_message is own
+
+
+def test_tools_and_the_schema_of_an_answer_are_priced() -> None:
+    class Trip(BaseModel):
+        """Where to go."""
+
+        town: str
+
+    bare, tooled, answered = (AssemblerMiddleware(base()) for _ in range(3))
+    asked(bare, turns(1))
+    asked(tooled, turns(1), tools=[look_up])
+    asked(answered, turns(1), tools=[look_up], response_format=ToolStrategy(Trip))
+    costs = [middleware.last_context.costs.capability for middleware in (bare, tooled, answered)]
+    assert costs[0] == 0 < costs[1] < costs[2]
+
+
+def test_a_tool_of_the_provider_needs_room_of_its_own() -> None:
+    search = {"type": "web_search_20250305", "name": "web_search"}
+    with pytest.raises(ToolError, match="overhead"):
+        asked(AssemblerMiddleware(base()), turns(1), tools=[search])
+    budget = Budget.for_model("gpt-4o", context_window=WINDOW, overhead=500)
+    request = asked(AssemblerMiddleware(Assembler(budget)), turns(1), tools=[search])
+    assert request.tools == [search]
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_an_overflow_reaches_the_caller_as_ours(run: Callable[[Any, str, Any], None]) -> None:
+    agent = create_agent(Scripted(), [look_up], middleware=[AssemblerMiddleware(base(300))])
+    with pytest.raises(ContextLengthError) as caught:
+        run(agent, "much too long " * 200, {})
+    assert type(caught.value) is ContextLengthError
+    assert caught.value.required > caught.value.available
+
+
+def test_a_broken_history_reaches_the_caller_as_ours() -> None:
+    orphan = [HumanMessage("q"), ToolMessage("r", tool_call_id="nobody"), HumanMessage("q")]
+    agent = create_agent(Scripted(), [look_up], middleware=[AssemblerMiddleware(base())])
+    with pytest.raises(ConversationError) as caught:
+        agent.invoke({"messages": orphan})
+    assert caught.value.call_id == "nobody"
+
+
+def test_a_summary_is_written_once_for_many_calls() -> None:
+    written: list[int] = []
+
+    def summarizer(dropped: Any, previous: str | None, room: int) -> str:
+        written.append(len(dropped))
+        return "They talked about the weather."
+
+    model = Scripted()
+    middleware = AssemblerMiddleware(base(1_500, [Summarize(summarizer, keep_turns=1), TrimOldest()]))
+    agent = create_agent(model, [look_up], middleware=[middleware], checkpointer=InMemorySaver())
+    for turn in range(8):
+        invoked(agent, question(turn), THREAD)
+    assert 0 < len(written) < 8
+    assert any("They talked about" in message.text for message in model.seen[-1][:3])
+
+
+def test_threads_that_share_a_middleware_keep_their_own_reports() -> None:
+    middleware = AssemblerMiddleware(base())
+
+    def session(name: int) -> int:
+        agent = create_agent(Scripted(), [look_up], middleware=[middleware], checkpointer=InMemorySaver())
+        for turn in range(name + 1):
+            invoked(agent, question(turn), {"configurable": {"thread_id": f"thread {name}"}})
+        context = middleware.context_of(f"thread {name}")
+        assert context is not None
+        return len(context.messages)
+
+    with ThreadPoolExecutor(4) as pool:
+        lengths = list(pool.map(session, range(4)))
+    # A turn is a question, two calls with their results, a call with its own, and an answer: the last is not sent.
+    assert lengths == [7 * (name + 1) - 1 for name in range(4)]
