@@ -36,7 +36,7 @@ def replay(manifest: Mapping[str, Any], draft: Draft, terms: Terms) -> Context:
         return context
     found = _gathered(manifest, draft, terms)
     if not found:
-        found = tuple(_differences("decision", manifest["decision"], decision_of(context._plan)))  # pyright: ignore[reportPrivateUsage]
+        found = tuple(differences("decision", manifest["decision"], decision_of(context._plan)))  # pyright: ignore[reportPrivateUsage]
     raise ReplayError(found)
 
 
@@ -55,20 +55,22 @@ def _refuse_foreign(manifest: object) -> None:
 
 def _gathered(manifest: Mapping[str, Any], draft: Draft, terms: Terms) -> tuple[Difference, ...]:
     now = gathered_of(draft, draft.history.sight(), terms)
-    return tuple(found for part in now for found in _differences("", manifest[part], now[part]))
+    return tuple(found for part in now for found in differences("", manifest[part], now[part]))
 
 
-def _differences(place: str, then: object, now: object) -> Iterator[Difference]:
+def differences(place: str, then: object, now: object) -> Iterator[Difference]:
+    """What is not the same in two trees of plain data, leaf by leaf, items of lists by their place."""
+    before_it, after_it = then, now
     if then == now:
         return
     if isinstance(then, Mapping) and isinstance(now, Mapping):
         before, after = cast("Mapping[str, object]", then), cast("Mapping[str, object]", now)
         for key in [*after, *(key for key in before if key not in after)]:
-            yield from _differences(f"{place}.{key}" if place else key, before.get(key), after.get(key))
+            yield from differences(f"{place}.{key}" if place else key, before.get(key), after.get(key))
     elif isinstance(then, list) and isinstance(now, list):
         yield from _item_by_item(place, cast("Sequence[object]", then), cast("Sequence[object]", now))
     else:
-        yield Difference(place.removesuffix(".sha256"), _scalar(cast(object, then)), _scalar(now))
+        yield Difference(place.removesuffix(".sha256"), _scalar(before_it), _scalar(after_it))
 
 
 def _item_by_item(place: str, then: Sequence[object], now: Sequence[object]) -> Iterator[Difference]:
@@ -77,7 +79,7 @@ def _item_by_item(place: str, then: Sequence[object], now: Sequence[object]) -> 
     for index in range(max(len(then), len(now))):
         before = then[index] if index < len(then) else None
         after = now[index] if index < len(now) else None
-        yield from _differences(f"{place}[{index}]", before, after)
+        yield from differences(f"{place}[{index}]", before, after)
 
 
 def _scalar(value: object) -> Scalar:

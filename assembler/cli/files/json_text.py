@@ -40,8 +40,7 @@ def read_json(path: Path, place: Place) -> Any:
 def _parsed(text: str, place: Place, path: str, *, first_line: int | None = None) -> Any:
     where = path if first_line is None else f"{path}, line {first_line}"
     try:
-        value = json.loads(text, object_pairs_hook=_without_twins, parse_constant=_no_constant)
-        _refuse_depth(value)
+        return parse_json(text)
     except json.JSONDecodeError as error:
         line = (first_line or 1) + error.lineno - 1
         raise place.error(f"expected JSON, {path}, line {line}: {error.msg}") from None
@@ -49,6 +48,12 @@ def _parsed(text: str, place: Place, path: str, *, first_line: int | None = None
         raise place.error(f"expected JSON, {where}: nested too deeply") from None
     except ValueError as error:
         raise place.error(f"expected JSON, {where}: {error}") from None
+
+
+def parse_json(text: str) -> Any:
+    """The value of a JSON text. Raises `ValueError`, and `RecursionError` for what is nested too deeply."""
+    value = json.loads(text, object_pairs_hook=_without_twins, parse_constant=_no_constant)
+    _refuse_depth(value)
     return value
 
 

@@ -1,0 +1,7 @@
+"""Many requests of one kind: rows over one assembler, from columns or from a file. Builds no request of its own."""
+
+from assembler.batch.columns import BatchAssembler, Columns, assemble_batch
+from assembler.batch.errors import BatchError
+from assembler.batch.rows import OnError, Raise, Record, Skip
+
+__all__ = ["BatchAssembler", "BatchError", "Columns", "OnError", "Raise", "Record", "Skip", "assemble_batch"]

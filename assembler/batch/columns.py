@@ -1,0 +1,179 @@
+"""Columns in, columns out: what `map` of a column store calls. Knows names of columns; imports no store."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
+
+import attrs
+
+from assembler.assembler import Assembler
+from assembler.batch.errors import BatchError
+from assembler.batch.rows import REGIONS, Assembled, Failed, OnError, Raise, Record, Skip, assembled, outcome
+from assembler.batch.stores import plain
+
+WRITTEN = ("request", "tokens", "upper", "grade", "dropped", "error")
+"""The columns that come out beside those that were not read: `request` as JSON text, `error` a line or None."""
+
+
+class Column(Protocol):
+    """A list, an array, or whatever else has a length and items."""
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        ...
+
+    def __iter__(self) -> Iterator[Any]:
+        """The items, a row each."""
+        ...
+
+
+Batch: TypeAlias = Mapping[str, Column]
+"""Columns of one length."""
+
+KEPT = 8
+"""Assemblers that a process keeps ready for the functions that make them."""
+
+
+@attrs.frozen
+class Columns:
+    """Which column holds which region. One that a batch does not have is not read; None reads none at all."""
+
+    messages: str | None = "messages"
+    instruction: str | None = "instruction"
+    knowledge: str | None = "knowledge"
+    tools: str | None = "tools"
+
+    def found_in(self, names: Sequence[str]) -> dict[str, str]:
+        """The column of each region that is there. Raises `BatchError` where none is, or one by a name of its own."""
+        asked = {region: getattr(self, region) for region in REGIONS}
+        found = {region: name for region, name in asked.items() if name in names}
+        missing = [name for region, name in asked.items() if name not in (None, region) and name not in names]
+        if missing or not found:
+            wanted = missing or [name for name in asked.values() if name is not None]
+            raise BatchError(
+                f"no column {' or '.join(map(str, wanted))}; the batch has {', '.join(names) or 'none'}: "
+                "name yours with Columns(messages=…)"
+            )
+        return found
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # By position: beside attribute names, equal texts would be written once or twice as they happen to be shared.
+        return Columns, (self.messages, self.instruction, self.knowledge, self.tools)
+
+
+@attrs.frozen
+class _Held:
+    """An assembler that travels with what it holds."""
+
+    assembler: Assembler
+
+    def ready(self) -> Assembler:
+        return self.assembler
+
+
+@attrs.frozen
+class _Made:
+    """An assembler that each process makes for itself: only the name of the function travels."""
+
+    make: Callable[[], Assembler]
+
+    def ready(self) -> Assembler:
+        return _made_once(self.make)
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _made_once(make: Callable[[], Assembler]) -> Assembler:
+    return make()
+
+
+_COLUMNS, _RECORD = Columns(), Record()
+
+
+@attrs.frozen(init=False)
+class BatchAssembler:
+    """A function from columns to columns: each row laid over one assembler, as `assemble batch` does with lines.
+
+    Rows come out in order, with the columns that were not read and those of `WRITTEN`. The same rows give the same
+    columns in any process. It pickles, the same bytes every time; the assembler's own content travels with it, no
+    vocabulary does. A tokenizer of your own would: `BatchAssembler.made_by(function)` leaves it at home.
+    """
+
+    _base: _Held | _Made
+    columns: Columns
+    on_error: OnError
+
+    def __init__(self, assembler: Assembler, *, columns: Columns = _COLUMNS, on_error: OnError = _RECORD) -> None:
+        if not isinstance(assembler, Assembler):
+            raise BatchError(f"expected an Assembler, got {type(assembler).__name__}; for a function use made_by()")
+        _settle(self, _Held(assembler.fork()), columns, on_error)
+
+    @classmethod
+    def made_by(
+        cls, make: Callable[[], Assembler], *, columns: Columns = _COLUMNS, on_error: OnError = _RECORD
+    ) -> BatchAssembler:
+        """One whose assembler `make` makes: once in each process, when the first row needs it.
+
+        Only the name of `make` is pickled, so it must be a function at the top of a module.
+        """
+        made = object.__new__(cls)
+        _settle(made, _Made(make), columns, on_error)
+        return made
+
+    def __call__(self, batch: Batch) -> dict[str, list[Any]]:
+        """The columns of the requests. Raises `BatchError` for columns, and with `Raise` a row's own error."""
+        names = list(batch)
+        read = self.columns.found_in(names)
+        carried = [name for name in names if name not in read.values()]
+        if taken := [name for name in carried if name in WRITTEN]:
+            raise BatchError(f"the batch has a column {taken[0]}, which is written here: rename it before")
+        columns = {region: plain(batch[name]) for region, name in read.items()}
+        rows = _rows(columns)
+        out: dict[str, list[Any]] = {name: [] for name in (*carried, *WRITTEN)}
+        kept = {name: list(batch[name]) for name in carried}
+        for index, row in enumerate(rows):
+            written = self._written(index, row)
+            if written is None:
+                continue
+            for name in carried:
+                out[name].append(kept[name][index])
+            for name, value in zip(WRITTEN, written, strict=True):
+                out[name].append(value)
+        return out
+
+    def _written(self, index: int, row: Mapping[str, object]) -> tuple[Any, ...] | None:
+        base = self._base.ready()
+        if isinstance(self.on_error, Raise):
+            try:
+                found: Assembled | Failed = assembled(base, row)
+            except Exception as error:
+                error.add_note(f"row {index} of the batch")
+                raise
+        else:
+            found = outcome(base, row)
+        if isinstance(found, Failed):
+            return None if isinstance(self.on_error, Skip) else (*[None] * 5, f"{found.kind}: {found.message}")
+        return (found.request, found.count.tokens, found.count.upper, str(found.count.grade), found.dropped, None)
+
+
+def _settle(made: BatchAssembler, base: _Held | _Made, columns: Columns, on_error: OnError) -> None:
+    for name, value in (("_base", base), ("columns", columns), ("on_error", on_error)):
+        object.__setattr__(made, name, value)
+
+
+def _rows(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, object]]:
+    lengths = {region: len(column) for region, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise BatchError(f"columns of different lengths: {', '.join(f'{r} {n}' for r, n in lengths.items())}")
+    return [
+        {region: plain(column[index], without_nulls=region == "messages") for region, column in columns.items()}
+        for index in range(max(lengths.values()))
+    ]
+
+
+def assemble_batch(
+    batch: Batch, assembler: Assembler, columns: Columns = _COLUMNS, on_error: OnError = _RECORD
+) -> dict[str, list[Any]]:
+    """The columns of the requests, for stores that pass arguments along (`fn_kwargs`): see `BatchAssembler`."""
+    return BatchAssembler(assembler, columns=columns, on_error=on_error)(batch)

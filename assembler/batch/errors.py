@@ -1,0 +1,28 @@
+"""What stops a whole batch, as a bad row never does. Holds no text of any row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from budgets.errors import Evidence
+
+if TYPE_CHECKING:
+    from assembler.manifest import Difference
+
+
+class BatchError(Evidence, ValueError):
+    """Columns that cannot be read, or a run that cannot go on.
+
+    `differences` says what of input and spec is not as it was when the run began.
+    """
+
+    differences: tuple[Difference, ...]
+
+    def __init__(self, problem: str, *, differences: Sequence[Difference] = ()) -> None:
+        self.differences = tuple(differences)
+        super().__init__(problem)
+
+
+class RowError(Evidence, ValueError):
+    """A line that is no row: no JSON, no object, or a field that cannot be meant."""

@@ -1,0 +1,175 @@
+"""Where a run stands: what it reads and how much it has written. Knows files; knows no request.
+
+Law: every complete line of the output is one row's, in order, and is written once. The output alone says how far a run
+came; the journal beside it says only what the run is made of, and is written, whole, before the first line. So a run
+that is killed anywhere leaves complete lines and perhaps a torn last one, which the next run cuts off and writes again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Generator, Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import attrs
+
+from assembler.batch.errors import BatchError
+from assembler.batch.lines import FAILED, LONGEST, begins
+from assembler.manifest import Difference
+from assembler.manifest.replay import differences
+
+FORMAT = 1
+"""The version of the journal's shape."""
+
+PIECE = 1024 * 1024
+"""Bytes that are read at a time where no line is needed."""
+
+SHOWN = 3
+"""Differences that an error names."""
+
+
+@attrs.frozen
+class Written:
+    """How much of the output is there: whole lines, those of them without a request, and their bytes."""
+
+    rows: int = 0
+    failed: int = 0
+    length: int = 0
+
+
+@attrs.frozen
+class Input:
+    """A file of rows: its bytes, their hash, its rows, and where the first row begins that is still to be done."""
+
+    size: int
+    sha256: str
+    rows: int
+    offset: int
+
+    def told(self) -> dict[str, Any]:
+        """What a later run must find again."""
+        return {"bytes": self.size, "sha256": self.sha256, "rows": self.rows}
+
+
+def journal_of(output: Path) -> Path:
+    """Where the journal of an output lies: beside it."""
+    return output.with_name(f"{output.name}.run.json")
+
+
+def survey(source: Path, done: int) -> Input:
+    """Hash a file and find its row number `done`. One pass, O(bytes), bounded memory. Blank lines are no rows."""
+    seen, size, rows, start, offset = hashlib.sha256(), 0, 0, 0, None
+    blank = True
+    with source.open("rb") as file:
+        while piece := file.readline(PIECE):
+            seen.update(piece)
+            size += len(piece)
+            blank = blank and not piece.strip()
+            if not piece.endswith(b"\n"):
+                continue
+            if not blank:
+                offset = start if rows == done else offset
+                rows += 1
+            start, blank = size, True
+    if not blank:
+        offset = start if rows == done else offset
+        rows += 1
+    return Input(size, seen.hexdigest(), rows, size if offset is None else offset)
+
+
+def rows_from(file: BinaryIO) -> Iterator[bytes]:
+    """The rows from here on, without their line breaks; of one that is too long, enough to see that it is."""
+    while line := file.readline(LONGEST + 2):
+        rest = line
+        while rest and not rest.endswith(b"\n"):
+            rest = file.readline(PIECE)
+        if line.strip():
+            yield line.rstrip(b"\r\n")
+
+
+def written(file: BinaryIO, name: str) -> Written:
+    """What of the output is whole; a torn last line is not. Raises `BatchError` for lines of something else."""
+    found = Written()
+    file.seek(0)
+    for line in file:
+        if not line.endswith(b"\n"):
+            break
+        if not line.startswith(begins(found.rows)):
+            raise BatchError(f"{name}: line {found.rows + 1} is not of this run; move the file away to begin anew")
+        failed = FAILED.match(line) is not None
+        found = Written(found.rows + 1, found.failed + failed, found.length + len(line))
+    return found
+
+
+def settle(output: Path, written: Written, size: int, asked: Mapping[str, Any]) -> None:
+    """Hold the run that was begun against the one that is asked for; note the latter where none was begun.
+
+    `size` is that of the output as it was found. Raises `BatchError` with the differences.
+    """
+    journal = journal_of(output)
+    begun = _read(journal) if size else None
+    if begun is None:
+        if size:
+            raise BatchError(f"{output}: a file, and no run was begun that writes it: name another, or move it")
+        _note(journal, {"run": FORMAT, **asked})
+        return
+    found = _differences(begun, {"run": FORMAT, **asked})
+    if found:
+        more = f" (and {len(found) - SHOWN} more)" if len(found) > SHOWN else ""
+        raise BatchError(
+            f"{output}: {written.rows} rows are of another run: {'; '.join(map(str, found[:SHOWN]))}{more}. "
+            f"Put back what changed to go on, or move {output.name} away to begin anew.",
+            differences=found,
+        )
+
+
+def _differences(begun: Mapping[str, Any], asked: Mapping[str, Any]) -> tuple[Difference, ...]:
+    """What is not as it was: `input`, then the spec's own items and terms by their names, then versions."""
+    parts = [*asked, *(part for part in begun if part not in asked)]
+    named = {"items": "", "terms": "", "versions": ""}
+    return tuple(d for part in parts for d in differences(named.get(part, part), begun.get(part), asked.get(part)))
+
+
+def _read(journal: Path) -> Mapping[str, Any] | None:
+    try:
+        found: object = json.loads(journal.read_bytes())
+    except FileNotFoundError:
+        return None
+    except ValueError:
+        found = None
+    if isinstance(found, dict):
+        return cast("Mapping[str, Any]", found)
+    raise BatchError(f"{journal}: expected the journal of a run; move it and its output away to begin anew")
+
+
+def _note(journal: Path, run: Mapping[str, Any]) -> None:
+    fresh = journal.with_name(f".{journal.name}.{os.getpid()}.part")
+    try:
+        with fresh.open("x", encoding="utf-8") as file:
+            json.dump(run, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(journal)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
+
+
+@contextlib.contextmanager
+def opened(output: Path) -> Generator[BinaryIO]:
+    """The output, open to be read and continued by this process alone. Raises `BatchError` where another holds it."""
+    with output.open("a+b", buffering=0) as file:
+        try:
+            import fcntl
+        except ImportError:  # no such lock on Windows: there, running twice at once is the caller's to avoid
+            yield cast(BinaryIO, file)
+            return
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BatchError(f"{output}: another run is writing it; wait for its end") from None
+        yield cast(BinaryIO, file)

@@ -1,0 +1,97 @@
+"""A line of JSON in, a line of JSON out. Knows rows; knows no file."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+
+from assembler.assembler import Assembler
+from assembler.batch.errors import RowError
+from assembler.batch.rows import REGIONS, Assembled, Failed, compact, outcome
+from assembler.cli.files.json_text import parse_json
+
+WRITTEN = ("row", "error", "request", "tokens", "upper", "grade", "dropped")
+"""What an output line says of its own; every other field of a row goes along as it stands."""
+
+LIKENESS = 0.85
+"""From which likeness on a field is a slip of the pen: `mesages`, `tool`, `instructions`, but not `message_id`."""
+
+LONGEST = 64 * 1024 * 1024
+"""Bytes of one row: some 15 million tokens, more than any window; a bound on memory."""
+
+FAILED = re.compile(rb'\{"row":\d+,"error":')
+"""How the line of a row without a request begins."""
+
+
+def begins(number: int) -> bytes:
+    """How the output line of a row begins."""
+    return b'{"row":%d,' % number
+
+
+def answer(base: Assembler, number: int, line: bytes) -> bytes:
+    """The output line of a row, line break included: its request, or why there is none. Same line, same bytes."""
+    carried: Mapping[str, Any] = {}
+    try:
+        row = _row(number, line)
+        carried = {name: value for name, value in row.items() if name not in REGIONS}
+        _refuse_slips(carried)
+    except RowError as error:
+        known = {name: value for name, value in carried.items() if name not in WRITTEN}
+        return _spelled(number, known, Failed.by(error))
+    return _spelled(number, carried, outcome(base, {name: row[name] for name in REGIONS if name in row}))
+
+
+def _row(number: int, line: bytes) -> dict[str, Any]:
+    if len(line) > LONGEST:
+        raise RowError(f"the row is longer than {LONGEST // 1024**2} MiB")
+    row = _value(_text(number, line))
+    if not isinstance(row, dict):
+        raise RowError(f"expected a JSON object with {', '.join(REGIONS)}")
+    return cast("dict[str, Any]", row)
+
+
+def _text(number: int, line: bytes) -> str:
+    try:
+        return line.decode("utf-8-sig" if number == 0 else "utf-8")
+    except UnicodeDecodeError as error:  # it holds the row: leave no trace of it in the chain
+        offset = error.start
+    raise RowError(f"expected UTF-8, the row has other bytes at offset {offset}")
+
+
+def _value(text: str) -> object:
+    try:
+        return parse_json(text)
+    except json.JSONDecodeError as error:
+        problem = f"column {error.colno}: {error.msg}"
+    except RecursionError:
+        problem = "nested too deeply"
+    except ValueError as error:
+        problem = str(error)
+    raise RowError(f"expected JSON, {problem}")
+
+
+def _refuse_slips(carried: Mapping[str, Any]) -> None:
+    for name in carried:
+        if name in WRITTEN:
+            raise RowError(f"the row has a field {name}, which the output line writes: rename it")
+        if near := difflib.get_close_matches(name, REGIONS, n=1, cutoff=LIKENESS):
+            raise RowError(f"the row has a field that is nearly {near[0]}: spell it so, or rename it")
+
+
+def _spelled(number: int, carried: Mapping[str, Any], found: Assembled | Failed) -> bytes:
+    fields = compact(carried)[1:-1]
+    more = f",{fields}" if fields else ""
+    match found:
+        case Failed():
+            text = f'{{"row":{number},"error":{compact({"kind": found.kind, "message": found.message})}{more}}}\n'
+        case Assembled():
+            count = found.count
+            told = {"tokens": count.tokens, "upper": count.upper, "grade": str(count.grade), "dropped": found.dropped}
+            text = f'{{"row":{number}{more},"request":{found.request},{compact(told)[1:]}\n'
+    try:
+        return text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair in a field that goes along: JSON escapes it
+        return json.dumps(json.loads(text), separators=(",", ":")).encode() + b"\n"

@@ -1,0 +1,163 @@
+"""One row laid over an assembler, and what came of it. Knows the four regions; knows no file and no column store."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, cast
+
+import attrs
+
+from assembler.assembler import Assembler
+from assembler.errors import ConversationError, MarkupError, ToolError
+from budgets import AssemblyError, Count, MissingExtraError
+
+REGIONS = ("instruction", "tools", "knowledge", "messages")
+"""What a row may say; each as the `add_` of that region takes it."""
+
+DOCUMENT = ("text", "type", "trusted", "source", "score", "metadata")
+"""What a document of a row may say. Never a file: rows are data, and data opens nothing."""
+
+KIND = "document"
+"""The type of a document that came as a bare text."""
+
+
+@attrs.frozen
+class Record:
+    """A bad row is written down with its error, and the others go on."""
+
+
+@attrs.frozen
+class Skip:
+    """A bad row is left out, and with it the row's place: fewer rows come out than went in."""
+
+
+@attrs.frozen
+class Raise:
+    """The first bad row's own error ends the batch; a note on it names the row."""
+
+
+OnError: TypeAlias = Record | Skip | Raise
+"""What becomes of a row whose request cannot be built."""
+
+
+@attrs.frozen
+class Assembled:
+    """A request as JSON text, what it costs, and how many messages were left out of it or shortened."""
+
+    request: str = attrs.field(repr=False)
+    count: Count
+    dropped: int
+
+
+@attrs.frozen
+class Failed:
+    """Why there is no request. `message` is that of the library's error; of any other kind only the kind is told."""
+
+    kind: str
+    message: str
+
+    @classmethod
+    def by(cls, error: Exception) -> Failed:
+        """The failure of a row. An error that is not the library's may quote a prompt, and so is not repeated."""
+        if isinstance(error, AssemblyError):
+            return cls(type(error).__name__, str(error))
+        return cls(type(error).__name__, "an error that is not the library's own; its text may quote the row")
+
+
+def outcome(base: Assembler, row: Mapping[str, object]) -> Assembled | Failed:
+    """The request of a row, or why there is none. Raises only what is no row's fault: a missing package."""
+    try:
+        return assembled(base, row)
+    except MissingExtraError:
+        raise
+    except Exception as error:
+        return Failed.by(error)
+
+
+def assembled(base: Assembler, row: Mapping[str, object]) -> Assembled:
+    """The request of a row laid over the assembler, which stays as it was. Raises what building it raises."""
+    context = laid_over(base, row).build()
+    return Assembled(compact(context.request()), context.count, len(context.dropped))
+
+
+def compact(value: object) -> str:
+    """One line of JSON. Bytes, which some requests hold for an image, become base64, as the APIs' own JSON has them."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_as_json)
+
+
+def _as_json(value: object) -> str:
+    if isinstance(value, bytes | bytearray):
+        return base64.b64encode(value).decode()
+    raise TypeError(type(value).__name__)
+
+
+def laid_over(base: Assembler, row: Mapping[str, object]) -> Assembler:
+    """A fork of the assembler with the regions of a row: knowledge is added to its own, the others replace them.
+
+    A region that is left out or None stays the assembler's. Lists may come as their JSON text.
+    """
+    assembler = base.fork()
+    if (instruction := row.get("instruction")) is not None:
+        assembler.add_instruction(cast(str, instruction))
+    if (tools := row.get("tools")) is not None:
+        assembler.add_capability(_listed(tools, ToolError, "tools: expected a list of definitions"))
+    if (knowledge := row.get("knowledge")) is not None:
+        _add_knowledge(assembler, knowledge)
+    if (messages := row.get("messages")) is not None:
+        assembler.add_messages(_listed(messages, ConversationError, "messages: expected a list of messages"))
+    return assembler
+
+
+def _listed(value: object, kind: type[ConversationError | ToolError], expected: str) -> list[object]:
+    found = _from_json(value)
+    if isinstance(found, list):
+        return cast("list[object]", found)
+    raise kind(f"{expected} or its JSON text, got {_kind(value)}")
+
+
+def _from_json(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        return cast(object, json.loads(value))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _kind(value: object) -> str:
+    return f"a text of {len(value)} characters" if isinstance(value, str) else type(value).__name__
+
+
+def _add_knowledge(assembler: Assembler, value: object) -> None:
+    found = _from_json(value)
+    if found is None and isinstance(value, str):
+        found = value  # a text that is no JSON: one document
+    listed = cast("Sequence[object]", found) if isinstance(found, list) else [found]
+    for place, document in enumerate(listed):
+        fields = {"text": document, "type": KIND} if isinstance(document, str) else document
+        if not isinstance(fields, dict):
+            raise _wrong(place, f"expected a text or a mapping with {', '.join(DOCUMENT)}, got {_kind(document)}")
+        _add_document(assembler, place, cast("dict[str, Any]", fields))
+
+
+def _add_document(assembler: Assembler, place: int, fields: Mapping[str, Any]) -> None:
+    given = {name: value for name, value in fields.items() if value is not None}
+    for name in given:
+        if name not in DOCUMENT:
+            raise _wrong(place, f"has a key that no document has; known are {', '.join(DOCUMENT)}")
+    if "text" not in given:
+        raise _wrong(place, "has no text")
+    assembler.add_knowledge(
+        given["text"],
+        type=given.get("type", KIND),
+        trusted=given.get("trusted", False),
+        source=given.get("source"),
+        score=given.get("score"),
+        metadata=given.get("metadata"),
+    )
+
+
+def _wrong(place: int, problem: str) -> MarkupError:
+    return MarkupError(f"knowledge[{place}] of the row: {problem}", field=f"knowledge[{place}]")

@@ -1,0 +1,85 @@
+"""A file of rows to a file of requests, in one go or in several. Decides nothing about a request.
+
+IN.jsonl ─survey─► what is still to do ─rows─► chunks ─workers─► lines ─► OUT.jsonl, appended, in order
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import attrs
+
+from assembler.assembler import Assembler
+from assembler.batch.errors import BatchError
+from assembler.batch.journal import opened, rows_from, settle, survey, written
+from assembler.batch.lines import FAILED
+from assembler.batch.workers import in_order
+from assembler.manifest import gathered_of
+
+
+@attrs.frozen
+class Progress:
+    """How far a run is: rows in all, rows done, those of them without a request, and what it began with."""
+
+    total: int
+    done: int
+    failed: int
+    resumed: int
+
+
+def run(source: Path, output: Path, base: Assembler, *, workers: int = 1) -> Generator[Progress, None, None]:
+    """Write the line of every row that has none yet; after each chunk, how far it is.
+
+    A run that ended early, however it ended, goes on where it stopped. Raises `BatchError` where input, spec or library
+    changed since, where another run is writing, or where a worker dies; `OSError` for files.
+    """
+    if workers < 1:
+        raise BatchError(f"workers is {workers}: at least one is needed")
+    with opened(output) as file:
+        size = os.fstat(file.fileno()).st_size
+        there = written(file, str(output))
+        began = _state(source)
+        rows = survey(source, there.rows)
+        settle(output, there, size, {"input": rows.told(), **_asked(base)})
+        if there.length < size:
+            file.truncate(there.length)
+        progress = Progress(rows.rows, there.rows, there.failed, there.rows)
+        yield progress
+        if there.rows < rows.rows:
+            yield from _continued(source, file, base, workers, progress, rows.offset)
+            os.fsync(file.fileno())
+        if _state(source) != began:
+            raise BatchError(f"{source}: changed while it was read; move {output.name} away and begin anew")
+
+
+def _state(source: Path) -> tuple[int, int, int]:
+    found = source.stat()
+    return found.st_size, found.st_mtime_ns, found.st_ino
+
+
+def _asked(base: Assembler) -> dict[str, Any]:
+    """What of the spec decides: its settings, its own items, the versions."""
+    draft, terms = base.__getstate__()
+    return gathered_of(draft, draft.history.sight(), terms)
+
+
+def _continued(
+    source: Path, file: BinaryIO, base: Assembler, workers: int, progress: Progress, offset: int
+) -> Generator[Progress, None, None]:
+    with source.open("rb") as given:
+        given.seek(offset)
+        for lines in in_order(base, rows_from(given), progress.done, workers):
+            _append(file, b"".join(lines))
+            failed = sum(1 for line in lines if FAILED.match(line))
+            progress = attrs.evolve(progress, done=progress.done + len(lines), failed=progress.failed + failed)
+            yield progress
+
+
+def _append(file: BinaryIO, content: bytes) -> None:
+    """All of it: an unbuffered write may take less than it is given."""
+    rest = memoryview(content)
+    while rest:
+        rest = rest[file.write(rest) :]

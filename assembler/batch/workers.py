@@ -1,0 +1,149 @@
+"""Chunks of rows through one process or several, in order. Knows lines of bytes; knows no file.
+
+Each worker holds one end of a pipe and one chunk at a time: it ends by itself when the other end is gone, however the
+parent died, and no chunk is lost in a queue. Workers are spawned, never forked: tokenizers hold threads and locks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import signal
+from collections.abc import Generator, Iterable, Iterator
+from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
+from typing import Any, Protocol, TypeAlias, cast
+
+import attrs
+
+from assembler.assembler import Assembler
+from assembler.batch.errors import BatchError
+from assembler.batch.lines import answer
+
+ROWS = 64
+"""Rows of a chunk at most: enough that a pipe costs nothing beside them, few enough that a bar moves."""
+
+BYTES = 1024 * 1024
+"""Bytes of a chunk, unless its first row alone has more."""
+
+AHEAD = 4
+"""Chunks a worker's share of those that are read and not written yet: while one is slow, the others go on so far."""
+
+Chunk: TypeAlias = list[tuple[int, bytes]]
+
+
+class Pipe(Protocol):
+    """One end of a pipe, on any system."""
+
+    def send(self, obj: Any, /) -> None:
+        """Pass a value to the other end."""
+        ...
+
+    def recv(self) -> Any:
+        """The next value from the other end; EOFError where that is gone."""
+        ...
+
+    def close(self) -> None:
+        """Give this end up."""
+        ...
+
+
+def chunks(rows: Iterable[bytes], first: int) -> Iterator[Chunk]:
+    """Rows, numbered from `first`, in bundles."""
+    chunk: Chunk = []
+    size = 0
+    for number, line in enumerate(rows, first):
+        if chunk and (len(chunk) == ROWS or size + len(line) > BYTES):
+            yield chunk
+            chunk, size = [], 0
+        chunk.append((number, line))
+        size += len(line)
+    if chunk:
+        yield chunk
+
+
+def answered(base: Assembler, chunk: Chunk) -> list[bytes]:
+    """The output lines of a chunk."""
+    return [answer(base, number, line) for number, line in chunk]
+
+
+def in_order(base: Assembler, rows: Iterable[bytes], first: int, workers: int) -> Generator[list[bytes], None, None]:
+    """The output lines of all rows, chunk by chunk, in order. At most `AHEAD` chunks a worker are in memory."""
+    if workers == 1:
+        return (answered(base, chunk) for chunk in chunks(rows, first))
+    return _spread(base, chunks(rows, first), workers)
+
+
+@attrs.frozen(eq=False)
+class _Worker:
+    process: BaseProcess
+    pipe: Pipe
+
+    @classmethod
+    def started(cls, base: Assembler) -> _Worker:
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_serve, args=(theirs, base), daemon=True)
+        process.start()
+        theirs.close()  # or its end would never be seen
+        return cls(process, ours)
+
+    def answer(self) -> list[bytes]:
+        """The lines of the chunk that it was given; its own error where it met one that is no row's."""
+        try:
+            found: list[bytes] | Exception = self.pipe.recv()
+        except (EOFError, ConnectionResetError):
+            self.process.join()
+            raise BatchError(
+                f"a worker ended by itself (exit code {self.process.exitcode}); what is written stays: run again to go "
+                "on, with fewer workers if memory ran out"
+            ) from None
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+
+def _spread(base: Assembler, bundles: Iterator[Chunk], number: int) -> Generator[list[bytes], None, None]:
+    workers = [_Worker.started(base) for _ in range(number)]
+    try:
+        yield from _shared_out(workers, bundles)
+    finally:
+        for worker in workers:
+            worker.pipe.close()
+        for worker in workers:
+            worker.process.join()
+
+
+def _shared_out(workers: list[_Worker], bundles: Iterator[Chunk]) -> Generator[list[bytes], None, None]:
+    idle, busy = list(workers), dict[Pipe, tuple[_Worker, int]]()
+    answers: dict[int, list[bytes]] = {}
+    given = wanted = 0
+    while True:
+        while idle and given - wanted < AHEAD * len(workers) and (chunk := next(bundles, None)) is not None:
+            worker = idle.pop()
+            with contextlib.suppress(BrokenPipeError):  # then its answer never comes, and says why
+                worker.pipe.send(chunk)
+            busy[worker.pipe] = worker, given
+            given += 1
+        if not busy:
+            return
+        for pipe in cast("list[Pipe]", wait(list[Any](busy))):
+            worker, place = busy.pop(pipe)
+            answers[place] = worker.answer()
+            idle.append(worker)
+        while wanted in answers:
+            yield answers.pop(wanted)
+            wanted += 1
+
+
+def _serve(pipe: Pipe, base: Assembler) -> None:
+    """A worker's life: answer chunks until the other end of the pipe is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it too, and closes the pipe
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        while True:
+            chunk: Chunk = pipe.recv()
+            try:
+                found: list[bytes] | Exception = answered(base, chunk)
+            except Exception as error:
+                found = error
+            pipe.send(found)

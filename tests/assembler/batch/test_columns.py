@@ -1,0 +1,203 @@
+"""Columns to columns: what any store may hand over, in any process, by a function that pickles."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler import Assembler, ContextLengthError, ConversationError
+from assembler.batch import BatchAssembler, BatchError, Columns, OnError, Raise, Record, Skip, assemble_batch
+from assembler.batch.lines import answer
+from assembler.batch.stores import plain as plain_value
+from tests.assembler.batch.made import base, for_a_model, priced_by_a_tokenizer
+from tests.assembler.drawn import histories
+
+GOOD = [{"role": "user", "content": "why?"}]
+
+
+@given(st.lists(histories(), max_size=4))
+def test_a_column_says_what_a_file_of_the_same_rows_says(conversations: list[list[dict[str, Any]]]) -> None:
+    out = BatchAssembler(base())({"messages": conversations, "id": list(range(len(conversations)))})
+    for number, messages in enumerate(conversations):
+        line = json.loads(answer(base(), number, json.dumps({"messages": messages}).encode()))
+        assert out["id"][number] == number
+        if "error" in line:
+            assert out["error"][number] == f"{line['error']['kind']}: {line['error']['message']}"
+            assert out["request"][number] is None
+        else:
+            assert json.loads(out["request"][number]) == line["request"]
+            told = [line[name] for name in ("tokens", "upper", "grade", "dropped")]
+            assert [out[name][number] for name in ("tokens", "upper", "grade", "dropped")] == told
+
+
+@given(st.lists(histories(), min_size=2, max_size=5), st.data())
+def test_where_a_batch_is_parted_changes_nothing(conversations: list[Any], data: st.DataObject) -> None:
+    cut = data.draw(st.integers(1, len(conversations) - 1))
+    assemble = BatchAssembler(base())
+    first, second = assemble({"messages": conversations[:cut]}), assemble({"messages": conversations[cut:]})
+    assert assemble({"messages": conversations}) == {name: first[name] + second[name] for name in first}
+
+
+def test_no_rows_give_every_column_empty() -> None:
+    assert set(map(len, BatchAssembler(base())({"messages": [], "id": []}).values())) == {0}
+
+
+def test_a_bad_row_is_recorded_skipped_or_raised() -> None:
+    batch: dict[str, Any] = {"id": ["a", "b", "c"], "messages": [GOOD, 7, GOOD]}
+    recorded = BatchAssembler(base(), on_error=Record())(batch)
+    assert recorded["id"] == ["a", "b", "c"]
+    assert [error is None for error in recorded["error"]] == [True, False, True]
+    assert [text is None for text in recorded["request"]] == [False, True, False]
+    skipped = BatchAssembler(base(), on_error=Skip())(batch)
+    assert skipped["id"] == ["a", "c"]
+    assert {len(column) for column in skipped.values()} == {2}
+    with pytest.raises(ConversationError) as caught:
+        BatchAssembler(base(), on_error=Raise())(batch)
+    assert caught.value.__notes__ == ["row 1 of the batch"]
+    assert pickle.loads(pickle.dumps(caught.value)).__notes__ == ["row 1 of the batch"]
+
+
+def test_an_overflow_that_is_raised_pickles_with_its_arithmetic() -> None:
+    with pytest.raises(ContextLengthError) as caught:
+        BatchAssembler(base(), on_error=Raise())({"messages": [[("user", "x" * 500)]]})
+    assert pickle.loads(pickle.dumps(caught.value)).excess == caught.value.excess > 0
+
+
+@pytest.mark.parametrize("on_error", [Record(), Skip()])
+def test_all_rows_bad_is_a_batch_too(on_error: OnError) -> None:
+    out = BatchAssembler(base(), on_error=on_error)({"messages": [7, 7]})
+    assert out["request"] == [None, None] * isinstance(on_error, Record)
+
+
+def test_columns_have_the_names_that_they_are_given() -> None:
+    columns = Columns(messages="talk", instruction=None, knowledge="found")
+    batch: dict[str, Any] = {"talk": [GOOD], "found": [["One."]], "instruction": ["carried along"]}
+    out = BatchAssembler(base(), columns=columns)(batch)
+    assert out["instruction"] == ["carried along"]
+    assert "talk" not in out
+    by_hand = base().add_knowledge("One.", type="document").add_messages(GOOD).build()
+    assert json.loads(out["request"][0]) == by_hand.request()
+
+
+WRONG: dict[str, tuple[Columns, dict[str, Any], str]] = {
+    "no region": (
+        Columns(),
+        {"talk": [GOOD]},
+        "no column instruction or tools or knowledge or messages; the batch has",
+    ),
+    "no such column": (Columns(knowledge="found"), {"messages": [GOOD]}, "no column found; the batch has messages"),
+    "lengths": (Columns(), {"messages": [GOOD], "tools": [None, None]}, "different lengths"),
+    "our own": (Columns(), {"messages": [GOOD], "tokens": [5]}, "a column tokens, which is written here"),
+    "empty": (Columns(), {}, "the batch has none"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_columns_that_cannot_be_read_are_refused(case: str) -> None:
+    columns, batch, expected = WRONG[case]
+    with pytest.raises(BatchError, match=expected) as caught:
+        BatchAssembler(base(), columns=columns)(batch)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_a_function_is_no_assembler() -> None:
+    with pytest.raises(BatchError, match="made_by"):
+        BatchAssembler(base)  # type: ignore[arg-type]
+
+
+def test_later_adds_to_the_assembler_reach_no_batch() -> None:
+    shared = base()
+    assemble = BatchAssembler(shared)
+    shared.add_instruction("Other.")
+    assert "Be kind." in assemble({"messages": [GOOD]})["request"][0]
+
+
+def test_arguments_may_be_passed_along() -> None:
+    batch = {"talk": [GOOD]}
+    assert assemble_batch(batch, base(), Columns(messages="talk"), Skip()) == BatchAssembler(
+        base(), columns=Columns(messages="talk"), on_error=Skip()
+    )(batch)
+
+
+# ── what stores hand over
+
+
+def test_arrays_are_lists() -> None:
+    messages = np.empty(2, dtype=object)
+    messages[0] = np.array([{"role": "user", "content": "why?"}], dtype=object)
+    messages[1] = GOOD
+    out = BatchAssembler(base())({"messages": messages, "id": np.array([1, 2])})
+    assert out["request"][0] == out["request"][1]
+    assert out["id"] == [1, 2]
+
+
+def test_keys_that_only_another_row_has_are_no_part_of_a_message() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}", "strict": None}}
+    stored = [
+        {"role": "user", "content": "why?", "tool_calls": None, "name": None, "tool_call_id": None},
+        {"role": "assistant", "content": None, "tool_calls": [call], "name": None, "tool_call_id": None},
+        {"role": "tool", "content": "so", "tool_calls": None, "name": None, "tool_call_id": "c"},
+    ]
+    meant = [
+        {"role": "user", "content": "why?"},
+        {"role": "assistant", "content": None,
+         "tool_calls": [{**call, "function": {"name": "f", "arguments": "{}"}}]},
+        {"role": "tool", "content": "so", "tool_call_id": "c"},
+    ]  # fmt: skip
+    assemble = BatchAssembler(base())
+    assert assemble({"messages": [stored]}) == assemble({"messages": [meant]})
+    assert plain_value(stored, without_nulls=True) == meant
+
+
+def test_a_null_among_a_models_own_words_stays() -> None:
+    part = {"type": "tool_use", "id": "c", "name": "f", "input": {"a": None}, "text": None}
+    assert plain_value([part], without_nulls=True) == [{k: v for k, v in part.items() if k != "text"}]
+
+
+# ── other processes
+
+
+@pytest.mark.parametrize("make", [base, for_a_model])
+def test_a_pickle_is_small_the_same_every_time_and_holds_no_memory(make: Callable[[], Assembler]) -> None:
+    assemble = BatchAssembler(make())
+    before = pickle.dumps(assemble)
+    first = assemble({"messages": [GOOD]})
+    assert pickle.dumps(assemble) == pickle.dumps(pickle.loads(before)) == before
+    assert len(before) < 10_000
+    assert pickle.loads(before) == assemble
+    assert pickle.loads(before)({"messages": [GOOD]}) == first
+
+
+def test_a_tokenizer_stays_at_home() -> None:
+    lazy = BatchAssembler.made_by(priced_by_a_tokenizer)
+    before = pickle.dumps(lazy)
+    lazy({"messages": [GOOD]})
+    assert pickle.dumps(lazy) == before
+    assert len(before) < 500 < len(pickle.dumps(BatchAssembler(priced_by_a_tokenizer())))
+
+
+def test_an_assembler_is_made_once_in_a_process() -> None:
+    made: list[Assembler] = []
+
+    def make() -> Assembler:
+        made.append(base())
+        return made[-1]
+
+    for assemble in (BatchAssembler.made_by(make), BatchAssembler.made_by(make)):
+        assemble({"messages": [GOOD]})
+    assert len(made) == 1
+
+
+def test_a_pool_of_spawned_processes_gives_what_one_gives() -> None:
+    batches = [{"messages": [[("user", f"{batch} {row}")] for row in range(3)] + [7]} for batch in range(4)]
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        for assemble in (BatchAssembler(base()), BatchAssembler.made_by(priced_by_a_tokenizer)):
+            assert pool.map(assemble, batches) == list(map(assemble, batches))

@@ -1,0 +1,189 @@
+"""A row over an assembler is what the same calls on a fork are; a bad one says why and harms nobody."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from assembler import Assembler, ContextLengthError, MissingExtraError, TrimOldest
+from assembler.batch.lines import answer
+from assembler.batch.rows import Assembled, Failed, laid_over, outcome
+from assembler.dialects import bedrock, plain
+from budgets import Budget
+
+CANARY = "xyzzy"
+MESSAGES = [{"role": "user", "content": "why?"}]
+TOOL = {"name": "find", "description": "Find.", "parameters": {"type": "object", "properties": {}}}
+
+
+def base() -> Assembler:
+    made = Assembler(Budget(200, counter=len), dialect=plain, on_overflow=TrimOldest())
+    return made.add_instruction("Be kind.").add_knowledge("Known.", type="rag", source="a.md")
+
+
+def test_a_row_is_what_the_same_calls_on_a_fork_are() -> None:
+    row = {
+        "instruction": "Be brief.",
+        "tools": [TOOL],
+        "knowledge": ["One.", {"text": "Two.", "type": "rag", "source": "b.md", "trusted": True, "score": None}],
+        "messages": MESSAGES,
+    }
+    by_hand = base().add_instruction("Be brief.").add_capability([TOOL]).add_messages(MESSAGES)
+    by_hand.add_knowledge("One.", type="document").add_knowledge("Two.", type="rag", source="b.md", trusted=True)
+    assert laid_over(base(), row) == by_hand
+    as_text = {name: value if name == "instruction" else json.dumps(value) for name, value in row.items()}
+    assert laid_over(base(), as_text) == by_hand
+
+
+@pytest.mark.parametrize("row", [{}, dict.fromkeys(("instruction", "tools", "knowledge", "messages"))])
+def test_what_a_row_does_not_say_stays_the_assemblers(row: dict[str, None]) -> None:
+    assert laid_over(base(), row) == base()
+
+
+@pytest.mark.parametrize("knowledge", ["One.", ["One."], {"text": "One."}, '{"text": "One."}', '"One."'])
+def test_one_document_may_come_alone(knowledge: object) -> None:
+    assert laid_over(base(), {"knowledge": knowledge}) == base().add_knowledge("One.", type="document")
+
+
+def test_the_base_is_as_before_whatever_a_row_does() -> None:
+    shared = base()
+    outcome(shared, {"messages": MESSAGES, "knowledge": ["One."], "instruction": "Other."})
+    outcome(shared, {"messages": 7})
+    assert shared == base()
+
+
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "messages": ({"messages": 7}, "messages: expected a list of messages or its JSON text, got int"),
+    "messages in words": ({"messages": CANARY}, "or its JSON text, got a text of 5 characters"),
+    "a message": ({"messages": [{"role": "user", "content": 7}]}, "message 0: content must be text"),
+    "an orphan": ({"messages": [{"role": "tool", "tool_call_id": "c", "content": ""}]}, "message 0"),
+    "tools": ({"tools": 7}, "tools: expected a list of definitions"),
+    "a tool": ({"tools": [{"name": "no name"}]}, "tool"),
+    "instruction": ({"instruction": 7}, "instruction"),
+    "a document": ({"knowledge": [7]}, "knowledge[0] of the row: expected a text or a mapping"),
+    "a document of no text": ({"knowledge": [{"type": "x"}]}, "knowledge[0] of the row: has no text"),
+    "a document that is a file": ({"knowledge": [{"text": "a", "file": "/etc/passwd"}]}, "key that no document has"),
+    "too much": ({"messages": [("user", "x" * 500)]}, "context needs"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_bad_row_says_why(case: str) -> None:
+    row, expected = WRONG[case]
+    found = outcome(base(), row)
+    assert isinstance(found, Failed)
+    assert expected in found.message
+    assert CANARY not in found.message
+
+
+def test_of_a_foreign_error_only_the_kind_is_told() -> None:
+    def counter(text: str) -> int:
+        return len(text)
+
+    class Lying:
+        name = "lying"
+        opening = plain.opening
+
+        def pricer(self, *_: object) -> object:
+            return plain.pricer(None, counter)
+
+        def notes(self, _: object) -> tuple[str, ...]:
+            raise KeyError(CANARY)
+
+    found = outcome(Assembler(dialect=Lying()), {"messages": MESSAGES})  # type: ignore[arg-type]
+    assert found == Failed("KeyError", "an error that is not the library's own; its text may quote the row")
+
+
+def test_a_missing_package_is_no_rows_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(_: Assembler) -> None:
+        raise MissingExtraError("toktok", needed_for="counting")
+
+    monkeypatch.setattr(Assembler, "build", missing)
+    with pytest.raises(MissingExtraError):
+        outcome(base(), {})
+
+
+def test_bytes_leave_as_base64() -> None:
+    image = {"image": {"format": "png", "source": {"bytes": b"\x00\x01"}}}
+    messages = [{"role": "user", "content": [image, {"text": "What is it?"}]}]
+    found = outcome(Assembler(dialect=bedrock), {"messages": messages})
+    assert not isinstance(found, Failed) or "png" not in found.message
+    assert isinstance(found, Assembled)
+    assert '"bytes":"AAE="' in found.request
+
+
+# ── lines
+
+
+def answered(line: str | bytes, number: int = 0) -> dict[str, Any]:
+    content = line.encode() if isinstance(line, str) else line
+    out = answer(base(), number, content)
+    assert out.endswith(b"\n")
+    assert out.count(b"\n") == 1
+    assert out.startswith(b'{"row":%d,' % number)
+    found: dict[str, Any] = json.loads(out)
+    return found
+
+
+def test_a_line_is_answered_by_the_request_its_cost_and_what_went_along() -> None:
+    row = {"id": "é\u2028", "label": {"a": [1.5, None]}, "messages": MESSAGES}
+    context = base().add_messages(MESSAGES).build()
+    assert answered(json.dumps(row), 3) == {
+        "row": 3,
+        "id": "é\u2028",
+        "label": {"a": [1.5, None]},
+        "request": context.request(),
+        "tokens": context.count.tokens,
+        "upper": context.count.upper,
+        "grade": "exact",
+        "dropped": 0,
+    }
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_row() -> None:
+    line = b"\xef\xbb\xbf" + json.dumps({"messages": MESSAGES}).encode()
+    assert "request" in answered(line)
+    assert "error" in answered(line, 1)
+
+
+REFUSED: dict[str, tuple[str | bytes, str]] = {
+    "no JSON": ('{"messages": ', "expected JSON, column 14"),
+    "no object": ("[1]", "expected a JSON object"),
+    "NaN": ('{"x": NaN}', "NaN is no JSON number"),
+    "a key twice": ('{"id": 1, "id": 2}', "given twice"),
+    "depth": ("[" * 5000 + "]" * 5000, "nested too deeply"),
+    "a long number": ('{"id": ' + "9" * 5000 + "}", "Exceeds the limit"),
+    "other bytes": (b'{"id": "\xff"}', "other bytes at offset 8"),
+    "a slip": ('{"mesages": []}', "a field that is nearly messages"),
+    "our own word": ('{"tokens": 5, "id": 1}', "a field tokens, which the output line writes"),
+    "a surrogate": ('{"messages": [["user", "\\ud800"]]}', "surrogate"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_line_that_is_no_row_is_answered_by_an_error(case: str) -> None:
+    line, expected = REFUSED[case]
+    found = answered(line)
+    assert expected in found["error"]["message"]
+    assert "request" not in found
+
+
+def test_what_went_along_comes_with_the_error_too() -> None:
+    assert answered('{"id": "a", "messages": 5, "tokens": 1}')["id"] == "a"
+    assert answered('{"message_id": "a", "messages": 5}')["message_id"] == "a"
+
+
+def test_half_a_surrogate_pair_that_goes_along_comes_out_as_it_came() -> None:
+    assert answered('{"id": "\\ud83d", "messages": [["user", "é"]]}')["id"] == "\ud83d"
+
+
+def test_a_row_beyond_any_window_is_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assembler.batch.lines.LONGEST", 10)
+    assert "longer than" in answered('{"id": "aaaaaaaaaaaaaa"}')["error"]["message"]
+
+
+def test_an_overflow_is_named_as_what_it_is() -> None:
+    line = json.dumps({"messages": [["user", "x" * 500]]})
+    assert answered(line)["error"]["kind"] == ContextLengthError.__name__

@@ -1,0 +1,420 @@
+"""A run over a file: killed anywhere it goes on, nothing twice, nothing lost; what changed meanwhile is refused."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assembler import Assembler
+from assembler.batch import BatchError, workers
+from assembler.batch import run as running
+from assembler.batch.journal import journal_of, rows_from, survey
+from assembler.batch.lines import answer
+from assembler.cli import main
+from budgets import MissingExtraError
+from tests.assembler.batch.made import base, deadly, lacking
+
+ROOT = Path(__file__).parents[3]
+SPEC = """
+budget: {context_window: 120}
+dialect: plain
+instruction: Be kind.
+on_overflow: trim_oldest
+"""
+
+
+def a_row(number: int) -> dict[str, Any]:
+    words = "word " * (number * 7 % 30)
+    row = {"id": number, "messages": [("user", words), ("assistant", "yes"), ("user", f"and {number}?")]}
+    return row if number % 9 else {"id": number, "messages": number}
+
+
+def written_rows(path: Path, number: int) -> Path:
+    path.write_text("".join(json.dumps(a_row(n)) + "\n" + "\n" * (n % 4 == 3) for n in range(number)))
+    return path
+
+
+def finished(source: Path, output: Path, made: Assembler | None = None, workers: int = 1) -> running.Progress:
+    *_, last = running.run(source, output, made or base(), workers=workers)
+    return last
+
+
+def expected(number: int) -> bytes:
+    return b"".join(answer(base(), n, json.dumps(a_row(n)).encode()) for n in range(number))
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    return written_rows(tmp_path / "in.jsonl", 20)
+
+
+@pytest.fixture
+def output(tmp_path: Path) -> Path:
+    return tmp_path / "out.jsonl"
+
+
+@pytest.fixture
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "ROWS", 3)
+
+
+def test_every_row_has_its_line_in_order(source: Path, output: Path, small_chunks: None) -> None:
+    steps = list(running.run(source, output, base()))
+    assert output.read_bytes() == expected(20)
+    assert [step.done for step in steps] == [0, *range(3, 19, 3), 20]
+    assert steps[-1] == running.Progress(total=20, done=20, failed=3, resumed=0)
+
+
+class Killed(BaseException):
+    """What SIGKILL is to the files: nothing runs any more."""
+
+
+@given(st.data())
+@settings(max_examples=40)
+def test_a_run_that_is_killed_anywhere_goes_on_to_the_same_bytes(data: st.DataObject) -> None:
+    """Each attempt writes some bytes more and dies, in mid-line or not; the last one lives."""
+    number = data.draw(st.integers(0, 9))
+    whole = expected(number)
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(workers, "ROWS", data.draw(st.integers(1, 4)))
+        source, output = written_rows(Path(folder, "in.jsonl"), number), Path(folder, "out.jsonl")
+        for _ in range(data.draw(st.integers(0, 4))):
+            left = data.draw(st.integers(0, len(whole)))
+
+            def append(file: Any, content: bytes) -> None:
+                nonlocal left
+                file.write(content[: max(left, 0)])
+                left -= len(content)
+                if left < 0:
+                    raise Killed
+
+            with pytest.MonkeyPatch.context() as dying:
+                dying.setattr(running, "_append", append)
+                try:
+                    finished(source, output)
+                except Killed:
+                    assert whole.startswith(output.read_bytes())
+        last = finished(source, output)
+        assert output.read_bytes() == whole
+        assert (last.total, last.failed) == (number, len([n for n in range(number) if n % 9 == 0]))
+
+
+DYING = """
+import os, signal, sys
+from assembler.batch import run as running
+from assembler.batch import workers
+from assembler.cli import main
+left, workers.ROWS = int(sys.argv[1]), 4
+def append(file, content):
+    global left
+    file.write(content[:left])
+    left -= len(content)
+    if left <= 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+running._append = append
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[2:]))
+"""
+
+
+def test_a_process_that_is_killed_in_mid_write_leaves_a_run_that_goes_on(tmp_path: Path) -> None:
+    """SIGKILL, once alone and once with two workers. That the pipes end says that the orphaned workers ended too."""
+    source = written_rows(tmp_path / "in.jsonl", 60)
+    (tmp_path / "spec.yaml").write_text(SPEC)
+    dying = tmp_path / "dying.py"
+    dying.write_text(DYING)
+    command = ["batch", str(source), "out.jsonl", "--spec", "spec.yaml"]
+    for written, more in ((1_001, []), (2_503, ["--workers", "2"])):
+        done = subprocess.run(
+            [sys.executable, str(dying), str(written), *command, *more],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            timeout=60,
+        )
+        assert done.returncode == -signal.SIGKILL, done.stderr
+    killed = (tmp_path / "out.jsonl").read_bytes()
+    assert not killed.endswith(b"\n")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(tmp_path)
+        assert main(command) == 0
+        assert main([command[0], command[1], "whole.jsonl", *command[3:]]) == 0
+    assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    assert (tmp_path / "whole.jsonl").read_bytes().startswith(killed[: killed.rindex(b"\n") + 1])
+
+
+def test_a_finished_run_has_nothing_more_to_do(source: Path, output: Path) -> None:
+    finished(source, output)
+    before = output.stat()
+    assert finished(source, output) == running.Progress(total=20, done=20, failed=3, resumed=20)
+    assert output.stat().st_mtime_ns == before.st_mtime_ns
+
+
+def half_done(source: Path, output: Path) -> bytes:
+    finished(source, output)
+    half = output.read_bytes()[:900]
+    output.write_bytes(half)
+    return half
+
+
+def test_a_changed_input_is_refused_and_nothing_is_touched(source: Path, output: Path) -> None:
+    half = half_done(source, output)
+    source.write_bytes(source.read_bytes().replace(b"and 7", b"and 8"))
+    with pytest.raises(BatchError, match="rows are of another run: input was ") as caught:
+        finished(source, output)
+    assert [one.place for one in caught.value.differences] == ["input"]
+    assert output.read_bytes() == half
+
+
+@pytest.mark.parametrize(
+    ("made", "place"),
+    [(base(300), "budget.context_window"), (base().add_instruction("Be brief."), "instruction"),
+     (base().add_knowledge("a", type="b"), "number of knowledge")],
+)  # fmt: skip
+def test_a_changed_spec_is_refused_and_named(made: Assembler, place: str, source: Path, output: Path) -> None:
+    half = half_done(source, output)
+    with pytest.raises(BatchError, match="Put back what changed to go on, or move out") as caught:
+        finished(source, output, made)
+    assert place in [one.place for one in caught.value.differences]
+    assert output.read_bytes() == half
+
+
+def test_another_version_of_the_library_is_refused(source: Path, output: Path) -> None:
+    half_done(source, output)
+    journal = json.loads(journal_of(output).read_text())
+    journal["versions"]["context-assembler"] = "0.0.1"
+    journal_of(output).write_text(json.dumps(journal))
+    with pytest.raises(BatchError, match=r"context-assembler was 0\.0\.1, is "):
+        finished(source, output)
+
+
+def test_an_output_that_was_moved_away_begins_anew_whatever_changed(source: Path, output: Path) -> None:
+    half_done(source, output)
+    output.unlink()
+    finished(source, output, base(300))
+    assert len(output.read_bytes().splitlines()) == 20
+
+
+@pytest.mark.parametrize("content", [b"mine\n", b'{"row":0,"id":1}\n', b"no line"])
+def test_a_file_of_somebody_elses_is_never_written(content: bytes, source: Path, output: Path) -> None:
+    output.write_bytes(content)
+    with pytest.raises(BatchError, match="move"):
+        finished(source, output)
+    assert output.read_bytes() == content
+
+
+def test_a_line_of_something_else_is_found(source: Path, output: Path) -> None:
+    half_done(source, output)
+    output.write_bytes(output.read_bytes().replace(b'{"row":2,', b'{"row":3,'))
+    with pytest.raises(BatchError, match="line 3 is not of this run"):
+        finished(source, output)
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{"])
+def test_a_journal_that_is_none_is_refused(content: bytes, source: Path, output: Path) -> None:
+    half_done(source, output)
+    journal_of(output).write_bytes(content)
+    with pytest.raises(BatchError, match="expected the journal of a run"):
+        finished(source, output)
+
+
+def test_two_runs_never_write_one_file(source: Path, output: Path) -> None:
+    first = running.run(source, output, base())
+    next(first)
+    with pytest.raises(BatchError, match="another run is writing it"):
+        finished(source, output)
+    list(first)
+    assert output.read_bytes() == expected(20)
+
+
+def test_where_there_are_no_locks_a_run_goes_on_without(
+    source: Path, output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    finished(source, output)
+    assert output.read_bytes() == expected(20)
+
+
+def test_an_input_that_changes_under_a_run_is_noticed(source: Path, output: Path) -> None:
+    steps = running.run(source, output, base())
+    next(steps)
+    source.write_bytes(source.read_bytes() + b"{}\n")
+    with pytest.raises(BatchError, match="changed while it was read"):
+        list(steps)
+
+
+def test_a_journal_that_cannot_be_written_leaves_nothing(
+    source: Path, output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        finished(source, output)
+    assert sorted(path.name for path in source.parent.iterdir()) == ["in.jsonl", "out.jsonl"]
+    assert output.read_bytes() == b""
+
+
+def test_a_write_that_takes_less_than_it_is_given_loses_nothing() -> None:
+    class Slow(io.BytesIO):
+        def write(self, content: Any, /) -> int:
+            return super().write(bytes(content)[:3])
+
+    file = Slow()
+    running._append(file, b"0123456789")
+    assert file.getvalue() == b"0123456789"
+
+
+# ── what is read
+
+
+@given(st.lists(st.sampled_from([b"{}", b"[1, 2]", b"", b"  ", b"\xc3\xa9" * 9]), max_size=9), st.booleans(), st.data())
+@settings(max_examples=60)
+def test_a_survey_finds_every_row_where_a_reader_finds_it(lines: list[bytes], ends: bool, data: st.DataObject) -> None:
+    content = b"".join(line + b"\n" for line in lines) + b"[7]" * ends
+    rows = [line for line in content.split(b"\n") if line.strip()]
+    done = data.draw(st.integers(0, len(rows)))
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
+        patched.setattr("assembler.batch.journal.PIECE", data.draw(st.integers(1, 9)))
+        path = Path(folder, "in.jsonl")
+        path.write_bytes(content)
+        found = survey(path, done)
+        assert (found.size, found.rows) == (len(content), len(rows))
+        with path.open("rb") as file:
+            file.seek(found.offset)
+            assert list(rows_from(file)) == rows[done:]
+
+
+def test_of_a_row_without_end_only_the_beginning_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assembler.batch.journal.LONGEST", 8)
+    monkeypatch.setattr("assembler.batch.journal.PIECE", 5)
+    rows = list(rows_from(io.BytesIO(b"x" * 100 + b"\nnext\r\n" + b"y" * 100)))
+    assert rows == [b"x" * 10, b"next", b"y" * 10]
+
+
+# ── chunks and workers
+
+
+@given(st.lists(st.integers(0, 9), max_size=12), st.integers(1, 4), st.integers(1, 12))
+def test_chunks_are_the_rows_and_none_is_larger_than_asked(sizes: list[int], most: int, size: int) -> None:
+    rows = [b"x" * length for length in sizes]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(workers, "ROWS", most)
+        patched.setattr(workers, "BYTES", size)
+        bundles = list(workers.chunks(rows, 5))
+    assert list(itertools.chain(*bundles)) == list(enumerate(rows, 5))
+    for bundle in bundles:
+        assert 1 <= len(bundle) <= most
+        assert len(bundle) == 1 or sum(len(line) for _, line in bundle) <= size
+
+
+def test_workers_give_what_one_process_gives_and_hold_few_rows(
+    tmp_path: Path, output: Path, small_chunks: None
+) -> None:
+    source = written_rows(tmp_path / "in.jsonl", 100)
+    finished(source, output, workers=2)
+    assert output.read_bytes() == expected(100)
+
+    read = 0
+
+    def rows() -> Iterator[bytes]:
+        nonlocal read
+        for number in range(100):
+            read += 1
+            yield json.dumps(a_row(number)).encode()
+
+    given_out = workers.in_order(base(), rows(), 0, 2)
+    next(given_out)
+    assert read <= 3 * (workers.AHEAD * 2 + 1) + 1
+    given_out.close()
+
+
+def test_a_worker_that_dies_ends_the_run_and_the_next_one_goes_on(
+    tmp_path: Path, output: Path, small_chunks: None
+) -> None:
+    source = written_rows(tmp_path / "in.jsonl", 20)
+    with pytest.raises(BatchError, match=r"exit code 9\); what is written stays: run again"):
+        finished(source, output, base(counter=deadly), workers=2)
+    rows = [json.loads(line)["row"] for line in output.read_bytes().splitlines()]
+    assert rows == list(range(len(rows)))
+    assert len(rows) <= 12
+
+
+def test_a_missing_package_ends_the_run_in_any_process(source: Path, output: Path) -> None:
+    for number in (1, 2):
+        with pytest.raises(MissingExtraError):
+            finished(source, output, lacking(), workers=number)
+
+
+def test_at_least_one_process_works(source: Path, output: Path) -> None:
+    with pytest.raises(BatchError, match="workers is 0"):
+        finished(source, output, workers=0)
+
+
+# ── the command
+
+
+@pytest.fixture
+def folder(source: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(source.parent)
+    Path("spec.yaml").write_text(SPEC)
+    return source.parent
+
+
+COMMAND = ["batch", "in.jsonl", "out.jsonl", "--spec", "spec.yaml"]
+
+
+def test_the_command_says_what_it_did(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(COMMAND) == 0
+    assert capsys.readouterr() == ("rows     20\nrequests 17\nerrors   3\n", "")
+    assert main(COMMAND) == 0
+    assert capsys.readouterr().out.endswith("resumed  20 were there\n")
+
+
+def test_the_bar_goes_to_the_terminal_and_nowhere_else(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert main(COMMAND) == 0
+    out, err = capsys.readouterr()
+    assert out == "rows     20\nrequests 17\nerrors   3\n"
+    assert "20/20" in err
+
+
+REFUSALS = {
+    "no workers": ([*COMMAND, "-w", "0"], "assemble batch: --workers: expected at least 1, got 0"),
+    "no rows": (["batch", "gone.jsonl", *COMMAND[2:]], "gone.jsonl: expected a file of rows"),
+    "a folder": (["batch", ".", *COMMAND[2:]], "expected a file of rows"),
+    "input is output": (["batch", "in.jsonl", "./in.jsonl", *COMMAND[3:]], "expected another file than those"),
+    "spec is output": (["batch", "in.jsonl", "spec.yaml", *COMMAND[3:]], "expected another file than those"),
+    "no folder": (["batch", "in.jsonl", "gone/out.jsonl", *COMMAND[3:]], "gone/out.jsonl: expected a file to read or"),
+    "no spec": (COMMAND[:3], "--spec"),
+    "another's file": (["batch", "in.jsonl", "mine.txt", *COMMAND[3:]], "mine.txt: "),
+}
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_what_cannot_be_run_is_one_line_and_exit_code_2(
+    case: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("mine.txt").write_text("mine")
+    argv, said = REFUSALS[case]
+    assert main(argv) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert said in err
+    assert err.count("\n") == 1
