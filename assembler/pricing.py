@@ -71,6 +71,10 @@ class WholePricer(Pricer, Protocol):
         """What the request of this layout costs. Dear: the whole is spelled and counted."""
         ...
 
+    def at_least(self, message: Message, price: Count) -> Tokens:
+        """Tokens that a message priced so adds to every request that it is put into; 0 where nobody can promise."""
+        ...
+
 
 def priced_layout(pricer: Pricer, layout: Layout) -> Count:
     """A whole request by the sum of its parts: what every pricer but a `WholePricer` promises."""

@@ -20,6 +20,9 @@ from budgets import TokenCountError, Tokens
 Spoken: TypeAlias = dict[str, Any]
 """A message as a template takes it."""
 
+_TRIED = " Two  words,\n\u00e9 and <s> \U0001f600\n"
+"""What a tokenizer that prepares a text before it encodes it would change: blanks, an accent, a mark, an emoji."""
+
 
 class ChatTokenizer(Protocol):
     """What is used of a tokenizer; any of transformers with a chat template has it."""
@@ -48,6 +51,8 @@ class Renderer:
     """The words that the template may ask a message for, or compare one with. None of them is a control token."""
     _tokenizer: Any
     _variables: Mapping[str, Any]
+    _of_a_piece: bool = False
+    """Whether the ids of a prompt are those of its text: then one render gives both."""
 
     @classmethod
     def of(cls, tokenizer: ChatTokenizer, variables: Mapping[str, Any]) -> Renderer:
@@ -62,7 +67,24 @@ class Renderer:
             raise TokenCountError(name, f"cannot be copied: {type(failure).__name__}") from failure
         renderer = cls(name, source, _control_ids(own, source), frozenset(), own, dict(variables))
         harmless = (word for word in _words(source) if not renderer.structure(renderer.encoded(word)))
-        return attrs.evolve(renderer, words=frozenset(harmless))
+        return attrs.evolve(renderer, words=frozenset(harmless), of_a_piece=renderer.is_of_a_piece())
+
+    def is_of_a_piece(self) -> bool:
+        """Whether encoding the text of a small prompt gives the ids that the tokenizer itself makes of it.
+
+        transformers does just that (5.23, `apply_chat_template`, read 2026-11); a tokenizer that does otherwise, or
+        refuses to be tried, is asked for the text and for the ids: two renders a prompt.
+        """
+        tried: list[Spoken] = [{"role": "user", "content": _TRIED}]
+        try:
+            return self.encoded(self.text(tried, [])) == self.ids(tried, [])
+        except (ConversationError, TokenCountError):
+            return False
+
+    def prompt(self, messages: Sequence[Spoken], tools: Sequence[Spoken]) -> tuple[str, list[int]]:
+        """The prompt as text and as ids, of one render. Raises `ConversationError` where the template refuses."""
+        text = self.text(messages, tools)
+        return text, self.encoded(text) if self._of_a_piece else self.ids(messages, tools)
 
     def text(self, messages: Sequence[Spoken], tools: Sequence[Spoken]) -> str:
         """The prompt, with the words that open the answer. Raises `ConversationError` where the template refuses."""

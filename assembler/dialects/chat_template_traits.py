@@ -18,6 +18,22 @@ from budgets import Tokens
 # Words that no template writes and no template cuts apart.
 _ONE, _TWO, _THREE, _RULE, _VALUE, _RESULT, _NAME = "qone", "qtwo", "qthree", "qrule", "qvalue", "qresult", "qname"
 
+_EDGES = (
+    "one",
+    " two ",
+    "\n3\n",
+    "  - 4.\n\n",
+    '{"five": 5}',
+    "Six?",
+    "<seven>",
+    "(8)",
+    "\u4e5d\u3002",
+    "\ttenth'\r\n",
+    "e\u0301",
+    "_",
+)
+"""Texts that begin and end with what tokenizers join to what stands beside it, and with what they do not."""
+
 _TOOL: Spoken = {
     "type": "function",
     "function": {
@@ -54,10 +70,16 @@ class Traits:
     """Whether an assistant message may have several calls."""
     once: Tokens
     """What a prompt costs beside its messages."""
-    each: Tokens
-    """What a message costs beside its text: a typical one."""
+    asked: Tokens
+    """What a user's message costs beside its text."""
+    answered: Tokens
+    """What an assistant's message costs beside its text."""
+    called: Tokens
+    """What a call costs beside its name and arguments, with what its result costs more than any message."""
     tooling: Tokens
     """What tools cost beside their own texts."""
+    adds_up: bool
+    """Whether texts of many endings cost together what each costs alone: nothing is trimmed, nothing merges."""
     shows_tools: bool
     shows_calls: bool
     shows_results: bool
@@ -65,7 +87,7 @@ class Traits:
 
 
 def traits_of(renderer: Renderer) -> Traits:
-    """The traits of a template: about a dozen renders of a few words each."""
+    """The traits of a template: about two dozen renders of a few words each."""
 
     def shown(messages: list[Spoken], *marks: str, tools: list[Spoken] | None = None) -> bool:
         text = _rendered(renderer, messages, tools)
@@ -75,10 +97,12 @@ def traits_of(renderer: Renderer) -> Traits:
     with_calls = _rendered(renderer, called, [_TOOL])
     thinking = [_said("user", _ONE), {**_calling(1), "reasoning_content": _THREE}, _result(0)]
     asked = [_said("user", _ONE)]
-    once, each = _framing(renderer)
+    once, of_user, of_assistant = _framing(renderer)
     return Traits(
         once=once,
-        each=each,
+        asked=of_user,
+        answered=of_assistant,
+        called=_calls(renderer, called, of_assistant + of_user),
         tooling=_tooling(renderer),
         system=shown([_said("system", _RULE), *asked], _RULE, _ONE),
         several_systems=shown([_said("system", _RULE), _said("system", _TWO), *asked], _RULE, _TWO, _ONE),
@@ -93,6 +117,7 @@ def traits_of(renderer: Renderer) -> Traits:
         or not shown([*called, _said("user", _THREE)], _THREE, tools=[_TOOL]),
         contentless=_rendered(renderer, _without_content(called), [_TOOL]) is not None,
         parallel_calls=shown([*asked, _calling(2), _result(0), _result(1)], f"{_VALUE}0", f"{_VALUE}1", tools=[_TOOL]),
+        adds_up=_adds_up(renderer, once, of_user, of_assistant),
         shows_tools=shown(asked, _NAME, tools=[_TOOL]),
         shows_calls=with_calls is None or f"{_VALUE}0" in with_calls,
         shows_results=with_calls is None or f"{_RESULT}0" in with_calls,
@@ -107,26 +132,50 @@ def _rendered(renderer: Renderer, messages: list[Spoken], tools: list[Spoken] | 
         return None
 
 
-def _framing(renderer: Renderer) -> tuple[Tokens, Tokens]:
-    """Tokens of a prompt and of a message beside the texts, from two prompts that differ by two messages."""
-    one, two, three = _said("user", _ONE), _said("assistant", _TWO), _said("user", _THREE)
+def _framing(renderer: Renderer) -> tuple[Tokens, Tokens, Tokens]:
+    """Tokens beside the texts: of a prompt, of a user's message and of an assistant's, both in the middle of a talk.
+
+    What the two cost together is right even where a template takes no two answers in a row to tell them apart.
+    """
+    first, answer, last = _said("user", _ONE), _said("assistant", _TWO), _said("user", _THREE)
+    prompts = [first], [first, answer, last], [first, answer, _said("assistant", _RULE), last]
+    one, three, four = (_prompt_tokens(renderer, prompt) for prompt in prompts)
+    if one is None or three is None:
+        return 0, 0, 0
+    both = max(0, three - one - renderer.count(_TWO) - renderer.count(_THREE))
+    of_assistant = both // 2 if four is None else min(max(0, four - three - renderer.count(_RULE)), both)
+    return max(0, one - (both - of_assistant) - renderer.count(_ONE)), both - of_assistant, of_assistant
+
+
+def _adds_up(renderer: Renderer, once: Tokens, of_user: Tokens, of_assistant: Tokens) -> bool:
+    """Whether a talk of all the edges, each said by the user and by the assistant, costs what its parts do."""
+    texts = [*_EDGES, _ONE, *_EDGES]
+    said = [_said("assistant" if place % 2 else "user", text) for place, text in enumerate(texts)]
+    framing = once + len(_EDGES) * (of_user + of_assistant) + of_user
+    return _prompt_tokens(renderer, said) == framing + sum(map(renderer.count, texts))
+
+
+def _calls(renderer: Renderer, called: list[Spoken], framing: Tokens) -> Tokens:
+    """What a call and its result add to a conversation beside their texts and the framing of two messages."""
+    short, long = (_prompt_tokens(renderer, said, [_TOOL]) for said in ([called[0], called[-1]], called))
+    if short is None or long is None:
+        return 0
+    written = json.dumps({"q": f"{_VALUE}0"})
+    return max(0, long - short - sum(map(renderer.count, (_NAME, written, f"{_RESULT}0"))) - framing)
+
+
+def _prompt_tokens(renderer: Renderer, messages: list[Spoken], tools: list[Spoken] | None = None) -> Tokens | None:
     try:
-        short, long = len(renderer.ids([one], [])), len(renderer.ids([one, two, three], []))
+        return len(renderer.ids(messages, tools or []))
     except ConversationError:
-        return 0, 0
-    texts = [renderer.count(text) for text in (_ONE, _TWO, _THREE)]
-    each = max(0, (long - short - texts[1] - texts[2]) // 2)
-    return max(0, short - each - texts[0]), each
+        return None
 
 
 def _tooling(renderer: Renderer) -> Tokens:
     """Tokens of what stands around one tool."""
     asked = [_said("user", _ONE)]
-    try:
-        beside = len(renderer.ids(asked, [_TOOL])) - len(renderer.ids(asked, []))
-    except ConversationError:
-        return 0
-    return max(0, beside - renderer.count(json.dumps(_TOOL)))
+    alone, beside = _prompt_tokens(renderer, asked), _prompt_tokens(renderer, asked, [_TOOL])
+    return 0 if alone is None or beside is None else max(0, beside - alone - renderer.count(json.dumps(_TOOL)))
 
 
 def _taken_for_the_user_s(renderer: Renderer, tools: list[Spoken] | None) -> bool:

@@ -10,6 +10,7 @@ it. Each case is one window; every build is followed by its request.
 from __future__ import annotations
 
 import math
+import statistics
 import sys
 from typing import Any
 
@@ -85,7 +86,7 @@ def main() -> int:
                     appended.append(spent(assembler))
             print(
                 f"{turns:>5} turns, {name}: cold {cold} renders (log2(turns) + 3 = {math.log2(turns) + 3:.1f}), "
-                f"unchanged {same}, appended at most {max(appended)}"
+                f"unchanged {same}, appended {statistics.median(appended):g} in the median, at most {max(appended)} (target 2)"
             )
     return 0
 

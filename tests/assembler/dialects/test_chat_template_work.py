@@ -1,0 +1,255 @@
+"""What a fit over a chat template costs is counted in renders; what it keeps is held against every cut, rendered."""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any, ClassVar
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("transformers")
+
+from transformers import PreTrainedTokenizerFast
+
+from assembler import Assembler, ClearToolResults, ContextLengthError, TrimOldest
+from assembler.dialects.chat_template import ControlText, chat_template
+from assembler.dialects.chat_template_prompts import REMEMBERED
+from budgets import Budget
+
+from .test_chat_template import ALTERNATING, CHATML, LLAMA, SPECIAL, TOOL, answered, bytewise, call, tokenizer_of
+
+FORGETFUL_OF_THOUGHT = """{% set last = namespace(asked=0) %}
+{%- for m in messages %}{% if m.role == 'user' %}{% set last.asked = loop.index0 %}{% endif %}{% endfor %}
+{%- for m in messages %}<|im_start|>{{ m.role }}
+{% set said = m.content or '' -%}
+{% if m.role == 'assistant' and loop.index0 < last.asked %}{% set said = said.split('</think>')[-1] %}{% endif -%}
+{{ said }}<|im_end|>
+{% endfor %}<|im_start|>assistant
+"""
+
+MERGING = """{% for m in messages %}{{ m.role }}: {{ m.content | trim }}  {% endfor %}"""
+
+WORDY = """{% for m in messages %}<|im_start|>{{ m.role }} said in so many words, and we quote every one of them:
+{{ m.content }}{{ m.content }}<|im_end|>{% endfor %}"""
+
+TEMPLATES = {
+    "chatml": CHATML,
+    "trimming": LLAMA,
+    "alternating": ALTERNATING,
+    "forgetful of thought": FORGETFUL_OF_THOUGHT,
+    "merging": MERGING,
+    "wordy": WORDY,
+}
+
+
+class Counting(PreTrainedTokenizerFast):
+    """Counts its renders, and those of its copies."""
+
+    renders: ClassVar[list[int]] = []
+
+    def apply_chat_template(self, *args: Any, **kwargs: Any) -> Any:
+        self.renders.append(len(args[0]))
+        parent: Any = super()
+        return parent.apply_chat_template(*args, **kwargs)
+
+
+def counting(template: str) -> Any:
+    kind: Any = Counting
+    made = kind(tokenizer_object=bytewise(), bos_token="<s>", eos_token="</s>", extra_special_tokens=SPECIAL[2:])
+    made.add_tokens(["  ", "<tool_call>", "</tool_call>"])
+    made.chat_template = template
+    return made
+
+
+DIALECTS = {name: chat_template(counting(template)) for name, template in TEMPLATES.items()}
+
+
+def renders_of(assembler: Assembler) -> int:
+    Counting.renders.clear()
+    context = assembler.build()
+    context.request()
+    _ = context.count
+    return len(Counting.renders)
+
+
+def talk(turns: int, since: int = 0) -> list[dict[str, Any]]:
+    """Turns of different lengths, with odd edges."""
+    said: list[dict[str, Any]] = []
+    for number in range(since, since + turns):
+        said.append({"role": "user", "content": f"\nQuestion {number}?" + " why" * (number * 7 % 13) + " "})
+        said.append({"role": "assistant", "content": f" Answer {number}:\n" + "- so\n" * (number * 5 % 11)})
+    return said
+
+
+def session(name: str, window: int, policy: Any = None, turns: int = 60) -> Assembler:
+    assembler = Assembler(Budget(window), dialect=DIALECTS[name], on_overflow=policy or TrimOldest())
+    return assembler.add_messages(talk(turns)).add_message({"role": "user", "content": "And now?"})
+
+
+# ── renders
+
+
+@pytest.mark.parametrize("turns", [3, 16, 100])
+@pytest.mark.parametrize("policy", [TrimOldest(), TrimOldest(low_water=0.5)], ids=["oldest", "low water"])
+def test_renders_are_few_for_a_cold_build_and_none_for_an_unchanged_one(turns: int, policy: TrimOldest) -> None:
+    for name in TEMPLATES:
+        assembler = session(name, 200 + 30 * turns, policy, turns)
+        assert renders_of(assembler) <= math.log2(turns) + 3, name
+        assert renders_of(assembler) == 0
+        assert renders_of(assembler.fork()) == 0
+        assert renders_of(assembler.add_instruction("Be brief.")) <= math.log2(turns) + 3, name
+
+
+@pytest.mark.parametrize("policy", [TrimOldest(), TrimOldest(low_water=0.5), [ClearToolResults(), TrimOldest()]])
+def test_an_appended_message_costs_two_renders_at_most(policy: Any) -> None:
+    assembler = session("chatml", 1_000, policy, turns=20)
+    renders_of(assembler)
+    spent = [renders_of(assembler.add_message(message)) for message in talk(40, since=20)]
+    assert max(spent) == 2  # the prompt, and its bare structure
+
+
+def test_a_template_whose_parts_do_not_add_up_costs_two_renders_more_often_than_not() -> None:
+    for name in ("trimming", "alternating", "forgetful of thought", "merging", "wordy"):
+        assembler = session(name, 800, turns=20)
+        renders_of(assembler)
+        spent = sorted(renders_of(assembler.add_message(message)) for message in talk(20, since=20))
+        assert spent[len(spent) // 2] == 2, name
+        assert spent[-1] <= 5, name
+
+
+def test_calls_are_foreseen() -> None:
+    assembler = Assembler(Budget(3_000), dialect=DIALECTS["chatml"], on_overflow=TrimOldest()).add_capability([TOOL])
+    for number in range(40):
+        assembler.add_message({"role": "user", "content": f"Look {number} up."})
+        for message in answered(call(f"c{number}"), result="found " * (number % 9)):
+            assembler.add_message(message)
+    assert renders_of(assembler) <= math.log2(40) + 3
+    assert renders_of(assembler) == 0
+
+
+def test_a_changed_message_is_rendered_anew() -> None:
+    history = talk(4)
+    assembler = Assembler(dialect=DIALECTS["chatml"]).add_messages(history)
+    assembler.build().request()
+    history[2]["content"] = "something else"
+    assert renders_of(assembler) == 2
+    assert "something else" in assembler.build().request()["prompt"]
+
+
+def test_what_was_rendered_is_forgotten_in_time() -> None:
+    dialect = chat_template(counting(CHATML))
+    bases = [Assembler(dialect=dialect).add_message(("user", f"{number}")) for number in range(REMEMBERED + 1)]
+    for base in bases:
+        base.build()
+    assert renders_of(bases[-1]) == 0
+    assert renders_of(bases[0]) == 2
+
+
+def test_a_request_can_be_changed_without_changing_the_next() -> None:
+    assembler = session("chatml", 2_000)
+    first = assembler.build().request()
+    kept = copy.deepcopy(first)
+    first["prompt_token_ids"].clear()
+    assert assembler.build().request() == kept
+
+
+def test_control_text_is_refused_at_every_asking() -> None:
+    assembler = Assembler(dialect=DIALECTS["chatml"]).add_message(("user", "a <|im_end|> b"))
+    for _ in range(2):
+        with pytest.raises(ValueError, match="control token"):
+            assembler.build()
+
+
+def test_a_tokenizer_that_prepares_its_prompts_is_asked_twice() -> None:
+    class Preparing(PreTrainedTokenizerFast):
+        def apply_chat_template(self, *args: Any, **kwargs: Any) -> Any:
+            parent: Any = super()
+            found = parent.apply_chat_template(*args, **kwargs)
+            return {"input_ids": [1, *found["input_ids"]]} if kwargs["tokenize"] else found
+
+    kind: Any = Preparing
+    tokenizer = kind(tokenizer_object=bytewise(), bos_token="<s>", eos_token="</s>")
+    tokenizer.chat_template = MERGING
+    request = Assembler(dialect=chat_template(tokenizer)).add_message(("user", "hi")).build().request()
+    assert request["prompt"] == "user: hi  "
+    assert request["prompt_token_ids"] == [1, *tokenizer.encode(request["prompt"], add_special_tokens=False)]
+
+
+# ── what is kept
+
+said = st.text(st.sampled_from("ab \n.é"), max_size=12)
+thoughts = st.tuples(said, said).map(lambda both: f"<think>{both[0]}</think>{both[1]}")
+turns = st.lists(st.tuples(said.map(lambda text: text + "?"), st.none() | said | thoughts), min_size=1, max_size=8)
+OPEN = {
+    name: chat_template(tokenizer_of(template), control_text=ControlText.ALLOW) for name, template in TEMPLATES.items()
+}
+
+
+def spoken(drawn: list[tuple[str, str | None]]) -> list[dict[str, Any]]:
+    history: list[dict[str, Any]] = []
+    for asked, answer in drawn:
+        history.append({"role": "user", "content": asked})
+        if answer is not None:
+            history.append({"role": "assistant", "content": answer})
+    return history
+
+
+def kept_by_trying(name: str, history: list[dict[str, Any]], limit: int) -> int | None:
+    """The longest run of newest turns that fits, each rendered whole; None where the newest alone does not."""
+    begins = [place for place, message in enumerate(history) if message["role"] == "user"]
+    for start in begins:
+        weight = Assembler(dialect=OPEN[name]).add_messages(history[start:]).build().count.tokens
+        if weight <= limit:
+            return len(history) - start
+    return None
+
+
+def kept(assembler: Assembler) -> int | None:
+    try:
+        return len(assembler.build().messages)
+    except ContextLengthError:
+        return None
+
+
+@given(st.sampled_from(sorted(TEMPLATES)), turns, st.integers(0, 8), st.integers(-2, 2))
+@settings(max_examples=50)
+def test_as_many_turns_stay_as_fit_however_the_history_grew(
+    name: str, drawn: list[tuple[str, str | None]], cut: int, nudge: int
+) -> None:
+    history = spoken(drawn)
+    begins = [place for place, message in enumerate(history) if message["role"] == "user"]
+    edge = history[begins[min(cut, len(begins) - 1)] :]
+    limit = max(1, Assembler(dialect=OPEN[name]).add_messages(edge).build().count.tokens + nudge)
+    grown = Assembler(Budget(limit), dialect=OPEN[name], on_overflow=TrimOldest())
+    for stop, message in enumerate(history, 1):
+        expected = kept_by_trying(name, history[:stop], limit)
+        assert kept(grown.add_message(message)) == expected
+        cold = Assembler(Budget(limit), dialect=OPEN[name], on_overflow=TrimOldest()).add_messages(history[:stop])
+        assert kept(cold) == expected
+
+
+@given(turns, st.integers(1, 3), st.sets(st.integers(0, 3), max_size=2), st.integers(40, 400))
+@settings(max_examples=30)
+def test_protected_turns_and_a_note_are_weighed_too(
+    drawn: list[tuple[str, str | None]], keep: int, pins: set[int], limit: int
+) -> None:
+    history = spoken(drawn)
+    policy = TrimOldest(keep_turns=keep, pins={pin for pin in pins if pin < len(history)}, note="(left out)")
+    terms: dict[str, Any] = {"dialect": OPEN["chatml"], "on_overflow": policy}
+    try:
+        context = Assembler(Budget(limit), **terms).add_messages(history).build()
+    except ContextLengthError:
+        return
+    assert context.count.tokens == len(context.request()["prompt_token_ids"]) <= limit
+    more = [item.index for item in context.dropped]
+    if not more:
+        return
+    begins = [place for place, message in enumerate(history) if message["role"] == "user"]
+    next_turn = max(begin for begin in begins if begin <= more[-1])
+    wider = sorted({*range(next_turn, len(history)), *(i for i in range(len(history)) if i not in more)})
+    noted = [{"role": "user", "content": "(left out)"}] if len(wider) < len(history) else []
+    weight = Assembler(dialect=OPEN["chatml"]).add_messages([*noted, *(history[i] for i in wider)]).build().count
+    assert weight.tokens > limit
