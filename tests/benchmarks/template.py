@@ -86,7 +86,7 @@ def main() -> int:
                     appended.append(spent(assembler))
             print(
                 f"{turns:>5} turns, {name}: cold {cold} renders (log2(turns) + 3 = {math.log2(turns) + 3:.1f}), "
-                f"unchanged {same}, appended {statistics.median(appended):g} in the median, at most {max(appended)} (target 2)"
+                f"unchanged {same}, appended {statistics.median(appended):g} in the median and at most {max(appended)}"
             )
     return 0
 
