@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import attrs
 
@@ -15,6 +15,9 @@ from assembler.errors import AssemblyError
 from assembler.plan import Plan
 from assembler.steps import Step, Steps
 from budgets import Budget, Count, RegionCosts, Tokens
+
+if TYPE_CHECKING:
+    from assembler.page import Texts
 
 Outcome: TypeAlias = Literal["kept", "shortened", "dropped"]
 
@@ -94,6 +97,20 @@ class Report:
             "volatile": [attrs.asdict(found) for found in self.volatile],
             "rows": [attrs.asdict(row) for row in self.rows],
         }
+
+    def to_html(self, *, texts: Texts | None = None) -> str:
+        """One self-contained page: every item, and what other windows would keep. No text of a message without `texts`.
+
+        O(items), and where the policy is not `TrimOldest()` or `Refuse()` some forty fits, which count no text again.
+        """
+        from assembler.page import page_html
+
+        return page_html(self, self._steps.plan, texts=texts)
+
+    def _repr_html_(self) -> str:
+        from assembler.page import notebook_html
+
+        return notebook_html(self, self._steps.plan)
 
     def __str__(self) -> str:
         from assembler.report_text import report_text

@@ -77,6 +77,11 @@ class Steps:
     def __init__(self, plan: Plan | None, found: tuple[Step, ...] | None = None) -> None:
         self._plan, self._found = plan, found
 
+    @property
+    def plan(self) -> Plan | None:
+        """Whose steps they are; None once pickled."""
+        return self._plan
+
     def __call__(self) -> tuple[Step, ...]:
         """The steps."""
         if self._found is None and self._plan is not None:

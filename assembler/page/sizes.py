@@ -1,0 +1,241 @@
+"""What would be kept at other windows, found once for a page. Knows plans and items; counts no text again.
+
+Where the policy is `TrimOldest()` or `Refuse()` over regions that do not depend on the window, `report.steps()` says it
+of every window. Elsewhere `plan.what_if` is asked at some, and only those are shown.
+"""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+
+import attrs
+
+from assembler.cache.estimate import cacheable, rule_of, stable_prefix
+from assembler.messages import spoken
+from assembler.page.items import Item
+from assembler.plan import Plan
+from assembler.policies import Refuse, Summarize, TrimOldest
+from assembler.report import Outcome
+from assembler.steps import Step, steps_of
+from budgets import Budget, BudgetError, ContextLengthError, Tokens
+
+_SHARES = 40
+"""Windows that are asked for where they must be asked one by one: each 2.5 % of what is drawn."""
+_REACH = 4
+"""How far the drawing goes beyond the budget's own window, at most, where more room would keep more."""
+
+
+@attrs.frozen
+class Size:
+    """What a request holds at this window: tokens by region, and what becomes of the items.
+
+    Turns stay from item `first` on, and the pinned ones; `after` holds what else than 0 or all is left of an item.
+    `gone` and `shortened` say why. `served` is what a prefix cache may serve of the first `prefix` tokens.
+    """
+
+    window: Tokens
+    tokens: Tokens
+    upper: Tokens
+    regions: tuple[Tokens, ...]
+    prefix: Tokens
+    served: Tokens
+    first: int
+    after: Mapping[int, Tokens] = attrs.field(factory=dict[int, Tokens])
+    gone: str = ""
+    shortened: str = ""
+
+    def outcome_of(self, place: int, item: Item) -> Outcome:
+        """What becomes of the item at this place."""
+        if item.omitted or (item.span is not None and place < self.first and not item.pinned):
+            return "dropped"
+        return "shortened" if item.before is not None and self.left_of(place, item) < item.before else "kept"
+
+    def left_of(self, place: int, item: Item) -> Tokens:
+        """What is sent of the item at this place, in tokens."""
+        if place in self.after:
+            return self.after[place]
+        gone = item.span is not None and place < self.first and not item.pinned
+        return 0 if gone or item.omitted else item.before or 0
+
+
+@attrs.frozen
+class Outlook:
+    """The sizes, smallest first, for windows up to `most`. `below` says what holds under the first.
+
+    Where `every` window is known, a size holds up to the next one; elsewhere for its own window alone. `missing` says
+    why there are none.
+    """
+
+    sizes: tuple[Size, ...] = ()
+    most: Tokens = 0
+    every: bool = False
+    below: str = ""
+    missing: str = ""
+
+
+def size_of(plan: Plan, items: Sequence[Item]) -> Size:
+    """What this plan keeps, as a size of its window; of all there is where no budget was given."""
+    budget = plan.terms.budget
+    decisions = plan.what.decisions
+    return Size(
+        window=plan.count.upper if budget is None else budget.context_window,
+        tokens=plan.count.tokens,
+        upper=plan.count.upper,
+        regions=tuple(plan.costs.as_dict().values()),
+        prefix=stable_prefix(plan).tokens,
+        served=cacheable(plan).tokens,
+        first=_first(items, plan.first),
+        after=dict(_changed(plan, items)),
+        gone="; ".join(f"{decision.policy}: {decision.reason}" for decision in decisions),
+        shortened="; ".join(f"{decision.policy}: {decision.reason}" for decision in decisions if decision.saved),
+    )
+
+
+def _first(items: Sequence[Item], message: int) -> int:
+    """The first item from which all turns stay."""
+    places = (place for place, item in enumerate(items) if item.span is not None and item.span[0] >= message)
+    return next(places, len(items))
+
+
+def _changed(plan: Plan, items: Sequence[Item]) -> Iterator[tuple[int, Tokens]]:
+    places = [place for place, item in enumerate(items) if item.span is not None]
+    starts = [item.span[0] for item in items if item.span is not None]
+    saved: dict[int, Tokens] = {}
+    for start, count in plan.what.savings.items():
+        place = places[bisect_right(starts, start) - 1]
+        if items[place].pinned or start >= plan.first:
+            saved[place] = saved.get(place, 0) + count.tokens
+    yield from ((place, (items[place].before or 0) + tokens) for place, tokens in saved.items())
+    if (summary := plan.what.cut.summary) is not None:
+        tokens = plan.ledger.price(summary).tokens
+        yield from ((place, tokens) for place, item in enumerate(items) if item.stands_in)
+
+
+def outlook_of(plan: Plan, items: Sequence[Item]) -> Outlook:
+    """The sizes to draw. As cheap as `report.steps()`, or `_SHARES` times a fit."""
+    budget = plan.terms.budget
+    if budget is None:
+        return Outlook(missing="There is no budget, so there is no window to change.")
+    if any(isinstance(policy, Summarize) for policy in plan.terms.policies):
+        return Outlook(missing="Other windows are not drawn: at each of them a model would have to write a summary.")
+    if any(item.span is not None and item.before is None for item in items):
+        return Outlook(missing="Other windows are not drawn: an older message cannot be read or priced.")
+    steps = steps_of(plan)
+    window = budget.context_window
+    most = max(window, min(steps[-1].context_window, window * _REACH))
+    if _depends_on_turns_alone(plan, budget):
+        return _stairs(plan, items, steps, most)
+    return _sampled(plan, items, budget, most)
+
+
+def _depends_on_turns_alone(plan: Plan, budget: Budget) -> bool:
+    policies = plan.terms.willing_policies
+    return (
+        not budget.limits
+        and budget.max_input_tokens is None
+        and plan.terms.whole is None
+        and getattr(plan.terms.strategy, "choose", None) is None
+        and len(policies) == 1
+        and (isinstance(policies[0], Refuse) or (isinstance(policies[0], TrimOldest) and policies[0].low_water is None))
+    )
+
+
+def _stairs(plan: Plan, items: Sequence[Item], steps: Sequence[Step], most: Tokens) -> Outlook:
+    places = {item.span[0]: place for place, item in enumerate(items) if item.span is not None}
+    places[plan.sight.length] = len(items)
+    known = [step for step in steps if step.first_kept in places]
+    sizes = _staircase(plan, items, [(step, places[step.first_kept]) for step in known])
+    drawn = tuple(size for size in sizes if size.window <= most)
+    return Outlook(drawn, most, len(known) == len(steps), _nothing_below(drawn))
+
+
+def _staircase(plan: Plan, items: Sequence[Item], steps: Sequence[tuple[Step, int]]) -> Iterator[Size]:
+    """A size for each step, its conversation summed from the items."""
+    rule, note = rule_of(plan), _note(plan)
+    sums = [*itertools.accumulate((_stays(item) for item in items), initial=0)]
+    pinned = [*itertools.accumulate((_stays(item) if item.pinned else 0 for item in items), initial=0)]
+    stand_in = next((place for place, item in enumerate(items) if item.stands_in), None)
+    now, gone = plan.costs.conversation, _why_gone(plan, steps)
+    prefix = stable_prefix(plan).tokens - now
+    for step, first in steps:
+        said = note if step.left_out else 0
+        turns = sums[-1] - sums[first] + pinned[first] + said
+        costs = attrs.evolve(plan.costs, conversation=turns)
+        yield Size(
+            window=step.context_window,
+            tokens=costs.total,
+            upper=step.tokens,
+            regions=tuple(costs.as_dict().values()),
+            prefix=prefix + turns,
+            served=0 if rule is None else rule.served(prefix + turns),
+            first=first,
+            after={stand_in: said} if stand_in is not None and said else {},
+            gone=gone,
+        )
+
+
+def _stays(item: Item) -> Tokens:
+    return 0 if item.span is None or item.omitted else item.before or 0
+
+
+def _note(plan: Plan) -> Tokens:
+    policy = plan.terms.willing_policies[0]
+    note = policy.note if isinstance(policy, TrimOldest) else None
+    return plan.ledger.price(spoken(note)).tokens if note else 0
+
+
+def _why_gone(plan: Plan, steps: Sequence[tuple[Step, int]]) -> str:
+    """What the policy says where it cuts, in its own words."""
+    if plan.what.decisions or not steps or not steps[0][0].left_out:
+        cut = plan
+    else:
+        cut = plan.what_if(context_window=steps[0][0].context_window)
+    return "; ".join(f"{decision.policy}: {decision.reason}" for decision in cut.what.decisions)
+
+
+def _sampled(plan: Plan, items: Sequence[Item], budget: Budget, most: Tokens) -> Outlook:
+    shares = {most * share // _SHARES for share in range(1, _SHARES + 1)}
+    if budget.limits and plan.measured.rendered.omitted:  # a plan no longer holds what its limits left out
+        shares = {window for window in shares if window < budget.context_window}
+    found: dict[Tokens, Plan | None] = {window: _at(plan, window) for window in shares - {budget.context_window}}
+    found[budget.context_window] = plan
+    least = min(window for window, other in found.items() if other is not None)
+    found |= {window: _at(plan, window) for window in _smallest(plan, budget, least)}
+    alike = {window: other for window, other in found.items() if other is not None and _same_regions(plan, other)}
+    sizes = tuple(size_of(other, items) for _, other in sorted(alike.items()))
+    if all(_same_regions(plan, other) for other in found.values() if other is not None):
+        return Outlook(sizes, most, every=False, below=_nothing_below(sizes))
+    other = f"Only windows where the same knowledge goes in are drawn, from {sizes[0].window:,} tokens on."
+    return Outlook(sizes, sizes[-1].window, every=False, below=other)
+
+
+def _at(plan: Plan, window: Tokens) -> Plan | None:
+    try:
+        return plan.what_if(context_window=window)
+    except (ContextLengthError, BudgetError):  # too small for a request, or for what is kept free
+        return None
+
+
+def _smallest(plan: Plan, budget: Budget, least: Tokens) -> set[Tokens]:
+    """The smallest window that does, by the error of one that does not."""
+    barely = budget.max_output_tokens + budget.reasoning_tokens + 1
+    try:
+        plan.what_if(context_window=barely)
+    except ContextLengthError as error:
+        return {error.smallest_window} if error.smallest_window < least else set()
+    return {barely}
+
+
+def _same_regions(plan: Plan, other: Plan) -> bool:
+    ours, theirs = plan.measured, other.measured
+    return ours is theirs or (
+        ours.prices == theirs.prices
+        and ours.rendered.every_piece == theirs.rendered.every_piece
+        and ours.rendered.omitted == theirs.rendered.omitted
+    )
+
+
+def _nothing_below(sizes: Sequence[Size]) -> str:
+    return f"Nothing can be sent below {sizes[0].window:,} tokens: a build raises ContextLengthError." if sizes else ""

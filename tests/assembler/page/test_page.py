@@ -1,0 +1,269 @@
+"""A page is one file that asks nobody for anything, holds every row, and in which nothing that was given can run."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import pickle
+import re
+from collections.abc import Callable
+from html import unescape
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from assembler import Assembler, CacheMarks, ClearToolResults, ContextLengthError, Summarize, TrimOldest
+from assembler.dialects import anthropic, bedrock, openai_chat, plain
+from assembler.page import Texts
+from assembler.page.escaping import inert_json, shown_name
+from assembler.report import Report
+from budgets import Budget, BudgetError
+
+from ..drawn import HOSTILE, documents, histories, words
+from .reading import Page
+
+ATTACKS = (
+    "<script>window.owned = 1</script>",
+    "</script><script>window.owned = 1</script>",
+    '</style><img src=x onerror="window.owned = 1">',
+    '" onmouseover="window.owned = 1" x="',
+    "' autofocus onfocus='window.owned = 1",
+    "<!--<script>",
+    "javascript:window.owned=1",
+    "\u2028window.owned = 1\u2029",
+    "{{ 7*7 }}{% raw %}",
+    "&lt;b&gt; &amp;",
+    "\u202e reversed \u2066",
+    "]]><svg/onload=window.owned=1>",
+)
+TOOLS = [{"name": "search", "description": "Search orders.", "parameters": {"type": "object", "properties": {}}}]
+
+
+def talk(turns: int = 6) -> list[dict[str, Any]]:
+    return [{"role": role, "content": f"{role} secret{n} " * 8} for n in range(turns) for role in ("user", "assistant")]
+
+
+def report_of(policy: Any = None, window: int = 400, **add: Any) -> Report:
+    assembler = Assembler(Budget(window, max_output_tokens=50), dialect=openai_chat, on_overflow=policy or TrimOldest())
+    assembler.add_instruction("secret rules").add_capability(TOOLS)
+    return (
+        assembler.add_knowledge("secret fact", **{"type": "rag", "source": "crm.json", **add})
+        .add_messages(talk())
+        .build()
+        .report
+    )
+
+
+def assert_inert(html: str) -> Page:
+    page = Page(html)
+    for tag, attrs in page.elements:
+        assert not any(name.startswith("on") for name in attrs), (tag, attrs)
+        assert not {"src", "href", "srcdoc", "style", "action", "formaction", "data", "background"} & set(attrs)
+        assert tag not in {"link", "img", "iframe", "object", "embed", "base", "form", "a", "use", "image"}
+    assert [attrs.get("type") for attrs in page.of("script")] == ["application/json", None]
+    assert len(page.of("style")) == 1
+    return page
+
+
+def test_the_page_asks_nobody_for_anything() -> None:
+    page = assert_inert(report_of().to_html())
+    for text in [*page.text("style"), page.text("script")[1]]:
+        assert not re.search(r"url\(|@import|https?:|fetch|XMLHttp|import\(|WebSocket|innerHTML|eval", text)
+    (policy,) = [str(attrs["content"]) for attrs in page.of("meta") if "http-equiv" in attrs]
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+
+
+def test_the_policy_lets_run_exactly_what_the_page_holds() -> None:
+    html = report_of().to_html()
+    page = Page(html)
+    (policy,) = [str(attrs["content"]) for attrs in page.of("meta") if "http-equiv" in attrs]
+    for kind, text in (("script-src", page.text("script")[1]), ("style-src", page.text("style")[0])):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{kind} 'sha256-{digest}'" in policy
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_nothing_that_was_given_can_run(attack: str) -> None:
+    assembler = Assembler(Budget(450, model=f"gpt-4o{attack}", counter=len), dialect=plain, on_overflow=TrimOldest())
+    assembler.add_instruction(attack).add_capability([{"name": "find", "description": attack}])
+    knowledge = attack.replace("\u202e", "")
+    assembler.add_knowledge(knowledge, type=knowledge or "x", source=knowledge)
+    assembler.add_messages([("user", attack), ("assistant", attack), ("user", attack)])
+    report = assembler.plan().report
+    for texts in (None, Texts()):
+        html = report.to_html(texts=texts)
+        page = assert_inert(html)
+        seen = "".join(text for tag, text in page.texts if tag not in ("script", "style"))
+        assert shown_name(attack) in seen
+        assert "\u202e" not in html
+        assert html.isascii() or "\u2028" not in page.text("script")[0]
+    assert_inert(pickle.loads(pickle.dumps(report)).to_html())
+    frame = report._repr_html_()
+    assert frame.count("<") == 2  # the frame's own two tags
+    assert unescape(re.findall(r'srcdoc="([^"]*)"', frame)[0]) == report.to_html()
+
+
+@settings(max_examples=30)
+@given(st.recursive(st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+def test_inert_json_is_the_same_value_and_no_markup(value: object) -> None:
+    text = inert_json(value)
+    assert json.loads(text) == value
+    assert text.isascii()
+    assert not set("<>&") & set(text)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=20)
+@given(histories(), st.lists(documents, max_size=3), words, st.floats(0.3, 1.2))
+def test_the_page_holds_every_row_of_the_report_and_each_outcome(
+    history: list[dict[str, Any]], knowledge: list[dict[str, Any]], rules: str, share: float
+) -> None:
+    def made(budget: Budget | None) -> Assembler:
+        assembler = Assembler(budget, dialect=openai_chat, on_overflow=TrimOldest())
+        assembler.add_instruction(rules).add_capability(TOOLS).add_messages(history)
+        for item in knowledge:
+            assembler.add_knowledge(**item)
+        return assembler
+
+    limit = max(1, int(share * made(None).costs().total))
+    try:
+        report = made(Budget(limit)).plan().report
+    except ContextLengthError:
+        return
+    page = assert_inert(report.to_html())
+    names = [row["cells"][0].split("  ")[0].strip() for row in page.rows]
+    for row in report.rows:
+        shown = [place for place, name in enumerate(names) if name.startswith(shown_name(row.name).strip()[:20])]
+        if row.outcome != "dropped":
+            assert shown, row.name
+            assert f"{row.after:,}" in [page.rows[place]["cells"][2].strip() for place in shown]
+    messages = [item["messages"] for item in page.data["items"]]
+    gone = [messages[row["item"]] for row in page.rows if row["outcome"] == "dropped"]
+    assert sum(gone) == sum(row.messages for row in report.rows if row.outcome == "dropped")
+    assert sum(messages) == len(history)
+
+
+def test_no_text_is_in_the_page_unless_it_is_asked_for() -> None:
+    report = report_of()
+    assert "secret" not in report.to_html()
+    assert "secret" not in report._repr_html_()
+    shown = report.to_html(texts=Texts(longest=70))
+    for text in ("secret rules", "secret fact", "user secret0", "Search orders"):
+        assert text in shown
+    assert "characters more" in shown
+    assert "secret" not in pickle.loads(pickle.dumps(report)).to_html(texts=Texts())
+    with pytest.raises(BudgetError, match="longest is a whole number"):
+        Texts(longest=0)
+
+
+def test_texts_of_calls_thinking_and_media_are_told_apart() -> None:
+    history: list[dict[str, Any]] = [
+        {"role": "user", "content": "look"},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "hmm", "signature": "s"},
+                {"type": "tool_use", "id": "a", "name": "search", "input": {"q": "x"}},
+            ],
+        },
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "found\x07it"}]},
+    ]
+    budget = Budget(4_000, model="claude-sonnet-4-5")
+    report = Assembler(budget, dialect=anthropic).add_capability(TOOLS).add_messages(history).plan().report
+    text = unescape(report.to_html(texts=Texts()))
+    for part in ("[user]\nlook", "(thinking) hmm", 'calls search({"q":"x"})', "found\N{REPLACEMENT CHARACTER}it"):
+        assert part in text
+
+
+def test_a_stored_report_says_that_its_plan_is_gone() -> None:
+    report = report_of()
+    stored = pickle.loads(pickle.dumps(report))
+    page = assert_inert(stored.to_html())
+    assert len(page.rows) == len(report.rows)
+    assert page.data["sizes"] == []
+    assert "this report was stored" in stored.to_html()
+    assert [row["outcome"] for row in page.rows].count("dropped") == 1
+
+
+@pytest.mark.parametrize(
+    ("assembler", "said"),
+    [
+        (lambda: Assembler(), "There is no budget"),
+        (lambda: Assembler(Budget(900), on_overflow=Summarize(lambda *_: "s")), "a model would have to write"),
+    ],
+)
+def test_where_other_windows_are_not_drawn_the_page_says_why(assembler: Callable[[], Assembler], said: str) -> None:
+    html = assembler().add_messages(talk()).plan().report.to_html()
+    assert said in html
+    assert assert_inert(html).data["sizes"] == []
+
+
+def test_a_dropped_message_that_nobody_could_read_is_a_row_of_unknown_size() -> None:
+    history: list[Any] = [{"role": "user", "content": "x" * 9} for _ in range(300)]
+    history[3] = {"role": "nobody"}
+    assembler = Assembler(Budget(40, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(history)
+    page = assert_inert(assembler.build().report.to_html())
+    assert [row["cells"][2].split() for row in page.rows if row["outcome"] == "dropped"] == [["?", "0"]]
+    assert sum(item["messages"] for item in page.data["items"]) == 300
+    pinned = Assembler(Budget(40, counter=len), dialect=plain, on_overflow=TrimOldest(pins={5})).add_messages(history)
+    rows = assert_inert(pinned.build().report.to_html()).rows
+    assert [row["outcome"] for row in rows[:3]] == ["dropped", "kept", "dropped"]
+
+
+@pytest.mark.parametrize("dialect", [anthropic, bedrock])
+def test_cache_marks_stand_after_the_rows_that_they_end(dialect: Any) -> None:
+    model = "claude-sonnet-4-5"
+    assembler = Assembler(Budget(4_000, model=model), dialect=dialect, cache_marks=CacheMarks(ttl="1h"))
+    assembler.add_instruction("rules").add_capability(TOOLS).add_messages([*talk(2), {"role": "user", "content": "q"}])
+    html = assembler.build().report.to_html()
+    page = assert_inert(html)
+    lines = [text for text in page.text("li") if "cache mark" in text]
+    assert [line.split(" after ")[1] for line in lines] == [
+        "the tools.", "the system text.", "the turn before the newest.", "the newest turn.",
+    ]  # fmt: skip
+    assert len([attrs for attrs in page.of("tr") if attrs.get("class") == "mark"]) == 4
+    assert len([attrs for attrs in page.of("tr") if attrs.get("class") == "ends"]) == 1
+
+
+def test_marks_of_the_callers_own_are_named_where_no_row_ends_with_them() -> None:
+    mark = {"cache_control": {"type": "ephemeral"}}
+    history = [{"role": "user", "content": [{"type": "text", "text": "one", **mark}]}, *talk(3)[1:-1]]
+    budget = Budget(4_000, model="claude-sonnet-4-5")
+    html = Assembler(budget, dialect=anthropic).add_messages(history).build().report.to_html()
+    assert "A cache mark for 5m stands after message 0 of the request." in html
+    whole = Assembler(budget, dialect=plain).add_messages(talk(1)).build().report.to_html()
+    assert "cache mark" not in re.sub(r"<style>.*?</style>", "", whole, flags=re.DOTALL)
+
+
+def test_volatile_text_and_folds_are_named_and_not_quoted() -> None:
+    budget = Budget(4_000, model="claude-sonnet-4-5")
+    rules = "It is 2026-11-02 10:20:30 and 2026-11-02 10:20:31."
+    assembler = Assembler(budget, dialect=anthropic, on_overflow=ClearToolResults()).add_instruction(rules)
+    html = assembler.add_messages([("assistant", "hello"), talk()[0]]).build().report.to_html()
+    assert "timestamp in instruction, instruction, at character 6, 2 times" in html
+    assert "2026-11-02 10" not in html
+    assert "must begin with a user message" in html
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_name_is_one_line_in_which_nothing_hides(text: str) -> None:
+    assert shown_name(text).isprintable()
+    assert len(shown_name(text)) == len(text)
+
+
+@pytest.mark.parametrize("policy", [TrimOldest(note="older turns were cut"), Summarize(lambda *_: "they met")])
+def test_what_stands_in_for_dropped_turns_is_a_row_while_something_is_dropped(policy: Any) -> None:
+    def page(window: int) -> Page:
+        budget = Budget(window, counter=len)
+        assembler = Assembler(budget, dialect=plain, on_overflow=policy).add_messages([("user", "x" * 90)] * 12)
+        return Page(assembler.plan().report.to_html(texts=Texts()))
+
+    cut = page(600)
+    (row,) = [row for row in cut.rows if row["cells"][0].startswith("in place of dropped turns")]
+    assert row["outcome"] == "kept"
+    assert int(row["cells"][2]) > 0
+    whole = [attrs for attrs in page(5_000).of("tr") if "hidden" in attrs]
+    assert len(whole) == (1 if isinstance(policy, TrimOldest) else 0)
