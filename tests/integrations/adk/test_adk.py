@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import json
 from typing import Any
 
 import pytest
@@ -29,11 +30,12 @@ from assembler import (
     count_request,
     verify,
 )
-from assembler.dialects import gemini
+from assembler.dialects import gemini, plain
 from assembler.integrations.adk import AssemblerPlugin
 from budgets import Budget
 from tests.integrations.adk.scripted import Scripted, gemini_request, look_up
 
+pytestmark = pytest.mark.filterwarnings("default")  # ADK warns of itself
 WINDOW = 900
 TURNS = 50
 
@@ -106,6 +108,33 @@ def test_the_count_is_that_of_what_was_sent() -> None:
     recount = count_request(gemini_request(model.seen[-1]), dialect=gemini, model="gemini-2.5-flash")
     assert plugin.last_context is not None
     assert plugin.last_context.count.tokens == recount.tokens
+
+
+def letters(call: dict[str, Any]) -> int:
+    """The letters of all texts, names, arguments and tools of a call: the least it can cost by the letter."""
+    total = len(call["config"].system_instruction or "")
+    for content in call["contents"]:
+        for part in content.parts:
+            total += len(part.text or "") if not part.thought else 0
+            if part.function_call:
+                total += len(part.function_call.name) + len(compact(part.function_call.args))
+            if part.function_response:
+                total += len(compact(part.function_response.response))
+    for tool in call["config"].tools:
+        total += sum(len(f.name) + len(f.description) for f in tool.function_declarations)
+    return total
+
+
+def compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def test_a_recount_by_the_letter_never_exceeds_the_budget() -> None:
+    budget = Budget(3_000, max_output_tokens=500, counter=len)
+    model, plugin = Scripted(), AssemblerPlugin(Assembler(budget, dialect=plain, on_overflow=TrimOldest()))
+    asyncio.run(asked(runner_of(agent_of(model), plugin), [f"Question {n}?" for n in range(20)]))
+    costs = [letters(call) for call in model.seen]
+    assert 1_500 < max(costs) <= 2_500
 
 
 def history(turns: int, size: int = 40) -> list[types.Content]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import json
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,12 +27,12 @@ from assembler import (
     count_request,
     verify,
 )
-from assembler.dialects import bedrock
+from assembler.dialects import bedrock, plain
 from assembler.integrations.strands import AssemblerConversationManager
 from budgets import Budget
 from tests.integrations.strands.scripted import Scripted, bedrock_request, look_up
 
-MODEL = "anthropic.claude-sonnet-4-20250514-v1:0"
+pytestmark = pytest.mark.filterwarnings("default")  # Strands warns of itself
 WINDOW = 2_500
 TURNS = 50
 
@@ -100,6 +101,32 @@ def test_the_history_of_the_agent_stays_whole_and_as_it_was() -> None:
         assert agent.messages[: len(before)] == before
     questions = [m for m in agent.messages if m["role"] == "user" and "text" in m["content"][0]]
     assert len(questions) == 20
+
+
+def letters(call: dict[str, Any]) -> int:
+    """The letters of all texts, names, arguments and tools of a call: the least it can cost by the letter."""
+    total = len(call["system"] or "")
+    for message in call["messages"]:
+        for block in message["content"]:
+            total += len(block.get("text", ""))
+            if "toolUse" in block:
+                total += len(block["toolUse"]["name"]) + len(compact(block["toolUse"]["input"]))
+            if "toolResult" in block:
+                total += sum(len(inner["text"]) for inner in block["toolResult"]["content"])
+    return total + sum(len(compact(spec["inputSchema"]["json"])) + len(spec["name"]) for spec in call["tools"])
+
+
+def compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def test_a_recount_by_the_letter_never_exceeds_the_budget() -> None:
+    budget = Budget(3_000, max_output_tokens=500, counter=len)
+    agent, model, _ = agent_of(Assembler(budget, dialect=plain, on_overflow=TrimOldest()))
+    for turn in range(20):
+        agent(f"Question {turn}?")
+    costs = [letters(call) for call in model.seen]
+    assert 1_500 < max(costs) <= 2_500
 
 
 def call_of(messages: list[Any], system: Any = "You are a librarian.") -> Any:

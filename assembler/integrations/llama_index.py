@@ -1,0 +1,213 @@
+"""LlamaIndex: a memory that fits what it gives, and a function agent that fits what it sends.
+
+    memory = AssemblerMemory.from_defaults(assembler=assembler)
+    agent = AssemblerFunctionAgent(assembler=assembler, tools=…, llm=…)
+
+Read in llama-index-core 0.14.25 (2026-11). A memory sees neither the agent's system prompt and tools nor, in a
+`FunctionAgent`, the tool rounds of the running turn, which stand in a scratchpad until it ends: only the agent does.
+How a `ChatMessage` is read and written: `assembler.integrations.llama_messages`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+from assembler.assembler import Assembler
+from assembler.context import Context
+from assembler.integrations.fitting import Fitting
+from assembler.integrations.llama_messages import message_fields, rewritten
+from assembler.integrations.own_objects import kept_objects
+from assembler.messages import Message
+from assembler.plan import Plan
+from assembler.report import Report
+from budgets import AssemblyError, ContextLengthError, MissingExtraError
+
+if TYPE_CHECKING:
+    # What is used of LlamaIndex and of its pydantic, for type checkers, which do not have it.
+    from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+
+    class ChatMessage(BaseModel):
+        """LlamaIndex's own."""
+
+        def __init__(self, content: str, *, role: str) -> None: ...
+
+    class BaseChatStoreMemory(BaseModel):
+        """LlamaIndex's own."""
+
+        chat_store: Any
+        chat_store_key: str
+
+    class FunctionAgent(BaseModel):
+        """LlamaIndex's own."""
+
+        scratchpad_key: str
+
+        async def take_step(self, ctx: Any, llm_input: Any, tools: Any, memory: Any) -> Any:
+            """LlamaIndex's own."""
+
+        def run(self, *args: Any, **kwargs: Any) -> Any:
+            """LlamaIndex's own."""
+
+    SimpleChatStore: Any
+else:
+    try:
+        from llama_index.core.agent.workflow import FunctionAgent
+        from llama_index.core.llms import ChatMessage
+        from llama_index.core.memory.types import BaseChatStoreMemory
+        from llama_index.core.storage.chat_store import SimpleChatStore
+        from pydantic import ConfigDict, Field, PrivateAttr
+    except ImportError as absent:
+        raise MissingExtraError("llama-index", needed_for="assembler.integrations.llama_index") from absent
+
+
+class AssemblerMemory(BaseChatStoreMemory):
+    """Keeps every message, and gives what fits the assembler's budget, its instruction and knowledge first.
+
+    For chat engines, and for agents that keep nothing beside the memory. Name the tools to the assembler, and put the
+    system prompt into its instruction: a prompt of the engine's or agent's own is not seen here. Without an assembler
+    it gives everything: the memory for an `AssemblerFunctionAgent`. With one it is no part of a serialized workflow
+    context, which says so in a warning: pass it to each run.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    assembler: Assembler | None = None
+    _fitting: Fitting = PrivateAttr()
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Fork the assembler: what is added to it later is not seen."""
+        super().model_post_init(context)
+        self._fitting = Fitting(Assembler() if self.assembler is None else self.assembler)
+
+    @classmethod
+    def class_name(cls) -> str:
+        """The name in LlamaIndex's serialized form."""
+        return "AssemblerMemory"
+
+    @classmethod
+    def from_defaults(
+        cls,
+        chat_history: list[Any] | None = None,
+        llm: object = None,
+        *,
+        assembler: Assembler | None = None,
+        chat_store: Any = None,
+        chat_store_key: str = "chat_history",
+        **kwargs: Any,
+    ) -> Self:
+        """A memory over a chat store. `llm` is not asked: the budget knows its window."""
+        store = SimpleChatStore() if chat_store is None else chat_store
+        if chat_history is not None:
+            store.set_messages(chat_store_key, chat_history)
+        return cls(assembler=assembler, chat_store=store, chat_store_key=chat_store_key, **kwargs)
+
+    @property
+    def last_context(self) -> Context | None:
+        """What was last given for a call; None before the first."""
+        return self._fitting.last_context
+
+    @property
+    def report(self) -> Report | None:
+        """What was kept and dropped of it, and why."""
+        return self._fitting.report
+
+    def get(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:
+        """The messages that fit. Raises what `build` raises.
+
+        A history that ends with an answer is no request yet: it is cut too, and given whole where even its newest turn
+        does not fit, so that an agent that has answered does not fail on reading.
+        """
+        return self._fitted(self.chat_store.get_messages(self.chat_store_key), kwargs)
+
+    async def aget(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:
+        """The messages that fit, from the store's own coroutine."""
+        return self._fitted(await self.chat_store.aget_messages(self.chat_store_key), kwargs)
+
+    def _fitted(self, history: Sequence[ChatMessage], asked: dict[str, Any]) -> list[ChatMessage]:
+        if asked.get("initial_token_count"):
+            raise AssemblyError(
+                "initial_token_count: tokens of a prefix that the assembler cannot see; "
+                "put the prefix into its instruction"
+            )
+        fields = [message_fields(message) for message in history]
+        base = self._fitting.assembler
+        if fields and fields[-1]["role"] == "assistant" and "tool_calls" not in fields[-1]:
+            try:
+                plan = base.fork().add_messages(fields).plan()
+            except ContextLengthError:
+                return list(history)
+        else:
+            plan, _ = self._fitting.fit(fields, system=None, tools=base.tool_classes)
+        return _with_system(plan, history)
+
+
+class AssemblerFunctionAgent(FunctionAgent):
+    """A `FunctionAgent` that fits each model call into the assembler's budget: all that it sends, counted together.
+
+    That is the system prompt, the assembler's instruction and knowledge after it, the tools, the memory's messages and
+    the tool rounds of the running turn. The tools are the agent's, whatever the assembler holds. Memory and scratchpad
+    stay whole. The default memory gives everything; another may cut before this does.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    assembler: Assembler = Field(exclude=True)
+    _fitting: Fitting = PrivateAttr()
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Fork the assembler: what is added to it later is not seen."""
+        super().model_post_init(context)
+        self._fitting = Fitting(self.assembler)
+
+    @property
+    def last_context(self) -> Context | None:
+        """The last call's; None before the first."""
+        return self._fitting.last_context
+
+    @property
+    def report(self) -> Report | None:
+        """What the last call kept and dropped, and why."""
+        return self._fitting.report
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        """Run as `FunctionAgent` does, with a memory that gives everything where none is named."""
+        if kwargs.get("memory") is None and len(args) < _MEMORY_PLACE + 1:
+            kwargs["memory"] = AssemblerMemory.from_defaults()
+        return super().run(*args, **kwargs)
+
+    async def take_step(self, ctx: Any, llm_input: list[ChatMessage], tools: Sequence[Any], memory: Any) -> Any:
+        """One model call, fitted. Raises what `build` raises, before the model is asked."""
+        if isinstance(memory, AssemblerMemory) and memory.assembler is not None:
+            raise AssemblyError("the memory has an assembler too: give it to the agent or to the memory, not to both")
+        rounds = await ctx.store.get(self.scratchpad_key, default=[])
+        fitted = self._fitted([*llm_input, *rounds], tools, run=id(memory))
+        # `take_step` of the parent sends what it is given and what the scratchpad holds, and appends the answer there.
+        await ctx.store.set(self.scratchpad_key, [])
+        try:
+            output = await super().take_step(ctx, fitted, tools, memory)
+            rounds = [*rounds, *await ctx.store.get(self.scratchpad_key)]
+        finally:
+            await ctx.store.set(self.scratchpad_key, rounds)
+        return output
+
+    def _fitted(self, messages: list[ChatMessage], tools: Sequence[Any], run: int) -> list[ChatMessage]:
+        fields = [message_fields(message) for message in messages]
+        sent = [tool.metadata.to_openai_tool(skip_length_check=True) for tool in tools]
+        plan, _ = self._fitting.fit(fields, system=None, tools=sent, run=run)
+        return _with_system(plan, messages)
+
+
+_MEMORY_PLACE = 2
+"""Where `run` takes a memory by position: after the message and the history."""
+
+
+def _with_system(plan: Plan, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """The messages that stay; the assembler's text as a system message after those at the head."""
+    kept: list[Any] = kept_objects(plan, messages, rewritten=rewritten, said=_said)
+    system = plan.layout.system
+    if system is not None:
+        kept.insert(plan.sight.head, ChatMessage(system, role="system"))
+    return kept
+
+
+def _said(summary: Message) -> Any:
+    return ChatMessage("".join(part for part in summary.parts if isinstance(part, str)), role="user")

@@ -1,0 +1,140 @@
+"""How LlamaIndex's `ChatMessage` is read as a message dict, and one with another text made. Imports no framework."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+from assembler.errors import UnsupportedContentError
+from assembler.integrations.own_objects import aligned
+from assembler.messages import Call, Message, Part, Result
+from assembler.messages.objects import plain_fields
+from assembler.messages.parts import compact_json
+
+_ASSISTANTS = frozenset({"chatbot", "model"})
+"""Roles of `MessageRole` (llama-index-core 0.14.25) that other providers' models speak in."""
+_SIDE_CALLS = "tool_calls"
+"""Where `additional_kwargs` has the calls, as OpenAI's objects or dicts, in messages without a `ToolCallBlock`."""
+
+
+def message_fields(message: Any) -> dict[str, Any]:
+    """The message dict that a `ChatMessage` stands for. O(blocks); reads the head of a file that a block names.
+
+    Calls are its `ToolCallBlock`s, then those of `additional_kwargs` under other ids.
+    """
+    role = str(getattr(message.role, "value", message.role))
+    fields: dict[str, Any] = {"role": "assistant" if role in _ASSISTANTS else role}
+    parts = [part for block in message.blocks for part in _parts(block)]
+    lone = parts[0]["text"] if len(parts) == 1 and parts[0]["type"] == "text" else None
+    fields["content"] = lone if lone is not None else parts or ""
+    extra: Mapping[str, Any] = message.additional_kwargs
+    if calls := [*map(_block_call, _called(message.blocks)), *map(_plain, _side_calls(message))]:
+        fields["tool_calls"] = calls
+    fields |= {key: extra[key] for key in ("tool_call_id", "name") if isinstance(extra.get(key), str)}
+    return fields
+
+
+def _called(blocks: Iterable[Any]) -> list[Any]:
+    return [block for block in blocks if block.block_type == "tool_call"]
+
+
+def _side_calls(message: Any) -> list[Any]:
+    """The calls of `additional_kwargs` that no block says: LLMs of some integrations say each call in both places."""
+    known = {block.tool_call_id for block in _called(message.blocks)}
+    listed = cast("Iterable[Any]", message.additional_kwargs.get(_SIDE_CALLS) or ())
+    return [call for call in listed if _plain(call).get("id") not in known]
+
+
+def _plain(call: Any) -> dict[str, Any]:
+    """A call of `additional_kwargs` as a dict: OpenAI's spelling, or LlamaIndex's own `ToolSelection`."""
+    said = cast("Mapping[str, Any]", call if isinstance(call, Mapping) else call.model_dump(exclude_none=True))
+    if "tool_name" in said:
+        return {"id": said.get("tool_id"), "name": said["tool_name"], "args": said.get("tool_kwargs")}
+    return plain_fields(said)
+
+
+def _block_call(block: Any) -> dict[str, Any]:
+    given = block.tool_kwargs
+    arguments = given if isinstance(given, str) else compact_json(given)
+    return {
+        "id": block.tool_call_id,
+        "type": "function",
+        "function": {"name": block.tool_name, "arguments": arguments},
+    }
+
+
+def _parts(block: Any) -> list[dict[str, Any]]:
+    """The content parts of one block: none for calls, which stand beside the content, and for cache points."""
+    match block.block_type:
+        case "text":
+            return [{"type": "text", "text": block.text}]
+        case "thinking":
+            extra: Mapping[str, Any] = block.additional_information
+            signed = {key: extra[key] for key in ("signature",) if key in extra}
+            return [{"type": "thinking", "thinking": block.content or "", **signed}]
+        case "image":
+            return [{"type": "image_url", "image_url": {"url": _address(block, block.image)}}]
+        case "audio":
+            data = block.resolve_audio(as_base64=True).read().decode()
+            return [{"type": "input_audio", "input_audio": {"data": data, "format": block.format}}]
+        case "document":
+            return [{"type": "file", "file": {"file_data": block.inline_url(), "filename": block.title}}]
+        case "citable":
+            return [part for inner in block.content for part in _parts(inner)]
+        case "citation":
+            return _parts(block.cited_content)
+        case "tool_call" | "cache":
+            return []
+        case kind:
+            raise UnsupportedContentError(f"a {kind} block has no price here; leave it out", kind=str(kind))
+
+
+def _address(block: Any, data: object) -> str:
+    """Where a picture is: its URL, unopened, or its bytes."""
+    return str(block.url) if block.url is not None and not data else str(block.inline_url())
+
+
+def rewritten(own: Any, before: Message, after: Message) -> Any:
+    """A copy of the `ChatMessage` whose texts and arguments are what a policy left; all else is shared with it."""
+    became = aligned(before.parts, after.parts)
+    if before.role == "tool":
+        (was, now), *_ = became
+        became = aligned(cast(Result, was).parts, cast(Result, now).parts)
+    calls: dict[str | None, Call] = {}
+    blocks: list[Any] = []
+    contents = (block for block in own.blocks if block.block_type != "tool_call" and _parts(block))
+    for was, now in became:
+        if isinstance(was, Call):
+            calls[was.id] = cast(Call, now)
+        elif (block := next(contents, None)) is not None and now is not None:
+            blocks.append(_block(block, was, now))
+    blocks += [_called_with(block, calls[block.tool_call_id]) for block in _called(own.blocks)]
+    extra = dict(own.additional_kwargs)
+    if _SIDE_CALLS in extra:
+        extra[_SIDE_CALLS] = [_side_call(call, calls) for call in extra[_SIDE_CALLS]]
+    return own.model_copy(update={"blocks": blocks, "additional_kwargs": extra})
+
+
+def _block(block: Any, was: Part, now: Part) -> Any:
+    return block if now is was or not isinstance(now, str) else block.model_copy(update={"text": now})
+
+
+def _called_with(block: Any, call: Call) -> Any:
+    given = call.arguments if isinstance(block.tool_kwargs, str) else json.loads(call.arguments)
+    return block if given == block.tool_kwargs else block.model_copy(update={"tool_kwargs": given})
+
+
+def _side_call(call: Any, calls: Mapping[str | None, Call]) -> Any:
+    """A call of `additional_kwargs` with the arguments that are left of it."""
+    said = _plain(call)
+    now = calls.get(said.get("id"))
+    if now is None:
+        return call
+    if isinstance(call, Mapping):
+        spelled = cast("dict[str, Any]", call)
+        return {**spelled, "function": {**spelled["function"], "arguments": now.arguments}}
+    if "args" in said:
+        return call.model_copy(update={"tool_kwargs": json.loads(now.arguments)})
+    function = call.function.model_copy(update={"arguments": now.arguments})
+    return call.model_copy(update={"function": function})
