@@ -31,7 +31,6 @@ def test_every_fence_runs(
     run_fences(page, capsys)
 
 
-@pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("framework", OF_FRAMEWORKS)
 def test_every_fence_of_a_framework_runs(
     framework: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
