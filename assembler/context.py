@@ -126,6 +126,9 @@ class Context:
         budget = self._plan.terms.budget
         return marked(request, spoken, marks, model=None if budget is None else budget.model).request
 
+    def _repr_html_(self) -> str:
+        return self.report._repr_html_()  # pyright: ignore[reportPrivateUsage]  # the notebooks' own protocol
+
     def __repr__(self) -> str:
         return (
             f"Context(tokens={self.count.tokens}, grade={self.count.grade}, messages={len(self.messages)}, "

@@ -1,4 +1,4 @@
-"""JSON to a file, all of it or nothing. Knows no request."""
+"""Text or JSON to a file, all of it or nothing. Knows no request."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ from assembler.cli.spec.place import Place
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """Put the value where the path leads, as UTF-8 JSON; a reader never sees half of it.
+    """Put the value where the path leads, as UTF-8 JSON. Raises what `write_text` does."""
+    write_text(path, json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n")
+
+
+def write_text(path: Path, content: str) -> None:
+    """Put the text where the path leads, as UTF-8; a reader never sees half of it.
 
     Written beside the target and renamed over it; a link is followed, and a device or pipe is written to directly.
     Raises `SpecError` where it cannot be written: the old file, if there was one, is then as it was.
     """
-    content = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
     try:
         target = path.resolve()
         if target.exists() and not target.is_file():

@@ -1,0 +1,76 @@
+"""`assemble view` writes the page of the report that `assemble build` prints, and no text that was not asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assembler import Assembler
+from assembler.cli import main
+from budgets import Budget
+
+from .reading import Page
+
+SPEC = """
+budget: {context_window: 60, max_output_tokens: 10}
+instruction: secret rules
+messages: [{role: user, content: secret question}, {role: user, content: another}]
+on_overflow: trim_oldest
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bot.yaml").write_text(SPEC)
+    return tmp_path / "bot.yaml"
+
+
+def test_the_page_is_that_of_the_same_request_by_hand(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["view", "bot.yaml", "-o", "page.html"]) == 0
+    assert capsys.readouterr() == ("", "")
+    by_hand = Assembler(Budget(60, max_output_tokens=10)).add_instruction("secret rules")
+    by_hand.add_messages([("user", "secret question"), ("user", "another")])
+    context = by_hand.build()
+    written = Page((file.parent / "page.html").read_text("utf-8"))
+    assert [row["cells"] for row in written.rows] == [row["cells"] for row in Page(context.report.to_html()).rows]
+    assert context._repr_html_() == context.report._repr_html_()
+
+
+def test_texts_are_on_the_page_only_where_they_are_asked_for(file: Path) -> None:
+    page = file.parent / "page.html"
+    assert main(["view", "bot.yaml", "-o", "page.html"]) == 0
+    assert "secret" not in page.read_text("utf-8")
+    assert main(["view", "bot.yaml", "-o", "page.html", "--texts", "shown"]) == 0
+    assert "secret rules" in page.read_text("utf-8")
+    assert "secret question" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["bot.yaml"], 2, "--output"),
+        (["bot.yaml", "-o", "bot.yaml"], 2, "expected another file than the one that is read"),
+        (["bot.yaml", "-o", "gone/page.html"], 2, "expected a place to write to"),
+        (["bot.yaml", "-o", "page.html", "--texts", "some"], 2, "--texts"),
+        (["none.yaml", "-o", "page.html"], 2, "none.yaml"),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_no_page(
+    file: Path, words: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["view", *words]) == code
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    assert not (file.parent / "page.html").exists()
+
+
+def test_a_request_that_does_not_fit_gets_the_arithmetic_and_no_page(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text(SPEC.replace("60", "12"))
+    assert main(["view", "bot.yaml", "-o", "page.html"]) == 3
+    assert "context needs" in capsys.readouterr().err
+    assert not (file.parent / "page.html").exists()
