@@ -128,11 +128,16 @@ def report_of(plan: Plan) -> Report:
         budget=budget,
         dialect=plan.terms.dialect.name,
         model=None if budget is None else budget.model,
-        notes=(*plan.notes, *_unmarked(plan), *_anchor(plan)),
+        notes=(*plan.notes, *_counter(plan), *_unmarked(plan), *_anchor(plan)),
         steps=Steps(plan),
         cache=_cache(plan),
         volatile=volatile_of(plan.measured),
     )
+
+
+def _counter(plan: Plan) -> tuple[str, ...]:
+    """What the counter has to say: that a fallback stood in for it, and why."""
+    return () if plan.terms.budget is None else plan.terms.budget.token_counter.notes
 
 
 def _unmarked(plan: Plan) -> tuple[str, ...]:

@@ -15,15 +15,15 @@ from assembler.dialects import anthropic_pricing as claude
 from assembler.dialects.anthropic_blocks import AnthropicWriter, system_blocks, tool_definition
 from assembler.dialects.block_pricing import (
     difference,
-    graded,
     media_apart,
     price_together,
-    stands_in,
     with_error_texts,
     with_objects,
 )
 from assembler.dialects.blocks import Block, Ending, Notes, Turn, fields_of, refuse_ending, surplus_marks, turns_of
 from assembler.dialects.dialect import Opening
+from assembler.dialects.graded import graded
+from assembler.dialects.own_tokenizer import stands_in
 from assembler.dialects.standin import price_texts
 from assembler.errors import ConversationError
 from assembler.layout import Layout

@@ -15,20 +15,6 @@ from assembler.messages import Call, Media, Message, Opaque, Part, Result
 from assembler.pricing import price_pieces
 from budgets import Count, Grade, TokenCounter
 
-_BUNDLED = ("tiktoken:", "toktok:")
-"""How the names of the counters begin whose vocabularies are OpenAI's: for other providers they only stand in."""
-
-
-def stands_in(count: TokenCounter) -> bool:
-    """Whether a counter counts with a vocabulary of OpenAI's. Any other was given as the model's own tokenizer."""
-    return str(getattr(count, "name", "")).startswith(_BUNDLED)
-
-
-def graded(price: Count, count: TokenCounter) -> Count:
-    """A price that is worth no more than its counter says of itself."""
-    grade = getattr(count, "grade", Grade.EXACT)
-    return price if price.grade >= grade else attrs.evolve(price, grade=grade)
-
 
 def price_together(texts: Sequence[str], count: TokenCounter, calibration: Calibration | None) -> tuple[Count, ...]:
     """A price for each text such that the sum is the price of all of them as one text: estimates round once."""

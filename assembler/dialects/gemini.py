@@ -12,10 +12,12 @@ from typing import Any, cast
 import attrs
 
 from assembler.dialects import gemini_pricing as google
-from assembler.dialects.block_pricing import graded, media_apart, price_together, stands_in, with_objects
+from assembler.dialects.block_pricing import media_apart, price_together, with_objects
 from assembler.dialects.blocks import Block, Ending, Notes, Turn, fields_of, refuse_ending, turns_of
 from assembler.dialects.dialect import Opening
 from assembler.dialects.gemini_parts import GeminiWriter, as_answered, declarations, either, system_instruction
+from assembler.dialects.graded import graded
+from assembler.dialects.own_tokenizer import stands_in
 from assembler.dialects.standin import price_texts
 from assembler.errors import ConversationError
 from assembler.layout import Layout

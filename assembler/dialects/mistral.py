@@ -13,6 +13,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.dialects.dialect import Opening
+from assembler.dialects.graded import graded_pricer
 from assembler.dialects.mistral_pricing import (
     ASSISTANT,
     SETTINGS,
@@ -33,7 +34,7 @@ from assembler.dialects.own_tokenizer import stands_in
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.layout import Layout
 from assembler.messages import Call, Message, Part, Result, Thinking
-from assembler.pricing import NOTHING, FixedPrices, Piece
+from assembler.pricing import NOTHING, FixedPrices, Piece, Pricer
 from assembler.tools import Tool
 from budgets import Count, Grade, TokenCounter
 from budgets.count import total
@@ -62,10 +63,10 @@ class Mistral:
         """The regions of a request: leading system messages are the head, the rest the conversation."""
         return openai_chat.parse(request)
 
-    def pricer(self, model: str | None, count: TokenCounter) -> MistralPricer:
+    def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         """The price list of the model; exact where `count` is its own tokenizer, calibrated where one stands in."""
         family = family_of(model or NEWEST)
-        return MistralPricer(family if stands_in(count) else with_own_tokenizer(family), count)
+        return graded_pricer(MistralPricer(family if stands_in(count) else with_own_tokenizer(family), count), count)
 
     def notes(self, layout: Layout) -> tuple[str, ...]:
         """What was left out, put in or sent under another role, and how often."""

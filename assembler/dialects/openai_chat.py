@@ -13,6 +13,7 @@ import attrs
 
 from assembler.dialects.block_media import not_carried
 from assembler.dialects.dialect import Opening
+from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosted import hosted_pricer
 from assembler.dialects.openai_pricing import (
     FUNCTION_ROLE,
@@ -62,7 +63,8 @@ class OpenAIChat:
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         """The price list of the model's family, or of its host's chat template where it is no model of OpenAI."""
-        return hosted_pricer(model, count) or OpenAIChatPricer(family_of(model), count, model)
+        rules = hosted_pricer(model, count) or OpenAIChatPricer(family_of(model), count, model)
+        return graded_pricer(rules, count)
 
     def notes(self, layout: Layout) -> tuple[str, ...]:
         """How many assistant messages have nothing to say and are left out."""

@@ -13,6 +13,7 @@ import attrs
 
 from assembler.dialects.blocks import fields_of
 from assembler.dialects.dialect import Opening
+from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosted import hosted_pricer
 from assembler.dialects.openai_pricing import (
     Family,
@@ -89,9 +90,8 @@ class OpenAIResponses:
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         """The price list of the model's family on this API, or of its host where it is no model of OpenAI."""
-        return hosted_pricer(model, count, "responses") or OpenAIResponsesPricer(
-            family_of(model, "responses"), count, model
-        )
+        own = OpenAIResponsesPricer(family_of(model, "responses"), count, model)
+        return graded_pricer(hosted_pricer(model, count, "responses") or own, count)
 
     def notes(self, layout: Layout) -> tuple[str, ...]:
         """How many names and how many parts of another provider's reasoning are left out."""

@@ -70,6 +70,11 @@ class Memoised(Guarded):
         return self.counter.grade
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """The remembered counter's."""
+        return self.counter.notes
+
+    @property
     def additive_at_tag_seams(self) -> bool:
         """The remembered counter's promise."""
         return self.counter.additive_at_tag_seams

@@ -100,7 +100,7 @@ class ProviderCounter(Guarded):
     def notes(self) -> tuple[str, ...]:
         """A line for the report if the fallback ever stood in: how often, and why last."""
         times, last = self._fallbacks.times, self._fallbacks.last
-        return (f"{self.name}: fallback counted {times} times, last because it {last}",) if times else ()
+        return (f"the fallback counted {times} times: the endpoint {last} ({self.name})",) if times else ()
 
     def __call__(self, text: str, /) -> Tokens:
         """Tokens of `text`, 0 for the empty one without asking. Raises CountEndpointError without a fallback."""

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from budgets import BudgetError, memoised
+from budgets import BudgetError, memoised, tiktoken_counter
 from tests.budgets.drawn_texts import texts
 
 
@@ -23,6 +23,19 @@ class Watched:
     def __call__(self, text: str) -> int:
         self.asked.append(text)
         return len(text)
+
+
+def test_what_a_counter_has_to_say_is_passed_on() -> None:
+    class Chatty(Watched):
+        notes: object = ("a fallback counted",)
+
+    counter = Chatty()
+    remembered = memoised(counter)
+    assert remembered.notes == ("a fallback counted",)
+    assert memoised(len).notes == memoised(tiktoken_counter()).notes == ()
+    for wrong in ("one line", ["a list"], 3, None):
+        Chatty.notes = wrong
+        assert remembered.notes == ()
 
 
 @given(drawn=st.lists(texts, max_size=30))

@@ -1,0 +1,54 @@
+"""Prices that are worth no more than their counter says of itself. Knows grades; knows no provider."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import attrs
+
+from assembler.layout import Layout
+from assembler.messages import Message
+from assembler.pricing import FixedPrices, Piece, Pricer
+from assembler.tools import Tool
+from budgets import Count, Grade, TokenCounter
+
+
+def graded(price: Count, count: TokenCounter) -> Count:
+    """A price, of the lower of two grades: its own, and the one that its counter has now."""
+    grade = getattr(count, "grade", Grade.EXACT)
+    return price if price.grade >= grade else attrs.evolve(price, grade=grade)
+
+
+def graded_pricer(rules: Pricer, count: TokenCounter) -> Pricer:
+    """The rules of a pricer whose counter may be no exact one; an exact counter stays so, and costs nothing here."""
+    return rules if getattr(count, "grade", Grade.EXACT) is Grade.EXACT else GradedPricer(rules, count)
+
+
+@attrs.frozen(eq=False)
+class GradedPricer:
+    """The prices of a pricer, none graded above its counter as it is when they are made: an endpoint may fall back."""
+
+    rules: Pricer
+    count: TokenCounter
+
+    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
+        """By rule, each of them graded."""
+        prices = self.rules.fixed(pieces, head, tools)
+        return FixedPrices(
+            pieces=self._each(prices.pieces),
+            head=self._each(prices.head),
+            tools=self._each(prices.tools),
+            tooling=graded(prices.tooling, self.count),
+            framing=graded(prices.framing, self.count),
+        )
+
+    def message(self, message: Message) -> Count:
+        """By rule, graded."""
+        return graded(self.rules.message(message), self.count)
+
+    def options(self, layout: Layout) -> Count:
+        """By rule, graded."""
+        return graded(self.rules.options(layout), self.count)
+
+    def _each(self, prices: Iterable[Count]) -> tuple[Count, ...]:
+        return tuple(graded(price, self.count) for price in prices)
