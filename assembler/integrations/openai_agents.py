@@ -9,13 +9,13 @@ give the assembler `dialect=openai_responses`, unless the model is an `OpenAICha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from assembler.assembler import Assembler
 from assembler.integrations.fitting import Fitting, priced_tools
 from assembler.integrations.own_objects import kept_objects
-from assembler.messages import Message
+from assembler.messages import Call, Message
 from budgets import MissingExtraError
 
 try:
@@ -65,12 +65,13 @@ class FitInput:
     async def __call__(self, data: Any) -> ModelInputData:  # pyright: ignore[reportUnknownParameterType]
         """The input that fits. Raises what `build` raises, as it is. Waits for MCP servers that list their tools."""
         items: list[Any] = data.model_data.input
+        turns = list(_together(items))
         plan, context = self._fitting.fit(
-            items,
+            [_spoken(turn) for turn in turns],
             system=data.model_data.instructions,
             tools=priced_tools(await _definitions(data.agent, data.context), self._fitting.assembler),
         )
-        kept = kept_objects(plan, items, rewritten=_rewritten, said=_said)
+        kept = [item for turn in kept_objects(plan, turns, rewritten=_rewritten, said=_said) for item in turn]
         return ModelInputData(input=kept, instructions=context.system)  # pyright: ignore[reportUnknownVariableType]
 
 
@@ -105,10 +106,42 @@ def _function(name: str, about: str | None, schema: Mapping[str, Any], strict: A
     return {"type": "function", "name": name, "description": about or "", "parameters": schema, "strict": strict}
 
 
-def _rewritten(item: Any, before: Message, after: Message) -> Any:
-    """A copy of the item, its ids and status with it, only the texts as the policy left them."""
-    return dict(cast("Mapping[str, Any]", after.raw))
+def _together(items: Sequence[Any]) -> Iterator[list[Any]]:
+    """The items one by one, but calls that the model made at once together: side by side they cost more than alone."""
+    calls: list[Any] = []
+    for item in items:
+        if item.get("type") == "function_call":
+            calls.append(item)
+            continue
+        if calls:
+            yield calls
+            calls = []
+        yield [item]
+    if calls:
+        yield calls
 
 
-def _said(summary: Message) -> dict[str, Any]:
-    return {"role": "user", "content": "\n".join(part for part in summary.parts if isinstance(part, str))}
+def _spoken(turn: Sequence[Any]) -> Mapping[str, Any]:
+    if len(turn) == 1:
+        return cast("Mapping[str, Any]", turn[0])
+    calls = [
+        {
+            "id": item["call_id"],
+            "type": "function",
+            "function": {"name": item["name"], "arguments": item["arguments"]},
+        }
+        for item in turn
+    ]
+    return {"role": "assistant", "content": None, "tool_calls": calls}
+
+
+def _rewritten(turn: list[Any], before: Message, after: Message) -> list[Any]:
+    """Copies of the items, their ids and status with them, only the texts as the policy left them."""
+    if len(turn) == 1:
+        return [dict(cast("Mapping[str, Any]", after.raw))]
+    became = zip(turn, after.parts, strict=True)
+    return [{**item, "arguments": part.arguments} if isinstance(part, Call) else item for item, part in became]
+
+
+def _said(summary: Message) -> list[Any]:
+    return [{"role": "user", "content": "\n".join(part for part in summary.parts if isinstance(part, str))}]

@@ -1,0 +1,250 @@
+"""A run of the OpenAI Agents SDK, fifty turns long, under a window that holds eight of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from agents import Agent, RunConfig, Runner, SQLiteSession, WebSearchTool, set_tracing_disabled
+from agents.run_config import CallModelData, ModelInputData
+from pydantic import BaseModel
+
+from assembler import (
+    Assembler,
+    ClearToolResults,
+    ContextLengthError,
+    ConversationError,
+    Summarize,
+    ToolError,
+    TrimOldest,
+    TrimSteps,
+    Truncate,
+    count_request,
+    verify,
+)
+from assembler.dialects import Dialect, openai_chat, openai_responses
+from assembler.integrations.openai_agents import FitInput
+from budgets import Budget
+from tests.integrations.independent import assert_sendable, recount
+from tests.integrations.openai_agents.scripted import Scripted, look_up
+from tests.integrations.script import ANSWER, CALLS_OF_A_TURN, TURNS, WINDOW, question
+
+set_tracing_disabled(True)
+
+
+def base(window: int = WINDOW, policy: Any = None, dialect: Dialect = openai_responses, **more: int) -> Assembler:
+    budget = Budget.for_model("gpt-4o", context_window=window, max_output_tokens=ANSWER, **more)
+    assembler = Assembler(budget, on_overflow=policy or TrimOldest(), dialect=dialect)
+    return assembler.add_instruction("Be brief.").add_knowledge("The user lives in Köln & Bonn.", type="entity")
+
+
+def agent_of(model: Any, **more: Any) -> Agent[Any]:
+    return Agent(name="planner", instructions="You plan trips.", model=model, tools=[look_up], **more)
+
+
+def invoked(agent: Agent[Any], text: Any, config: RunConfig, session: Any = None) -> None:
+    Runner.run_sync(agent, text, run_config=config, session=session)
+
+
+def awaited(agent: Agent[Any], text: Any, config: RunConfig, session: Any = None) -> None:
+    asyncio.run(Runner.run(agent, text, run_config=config, session=session))
+
+
+def streamed(agent: Agent[Any], text: Any, config: RunConfig, session: Any = None) -> None:
+    async def run() -> None:
+        result = Runner.run_streamed(agent, text, run_config=config, session=session)
+        assert [event async for event in result.stream_events()]
+
+    asyncio.run(run())
+
+
+RUNS: list[Callable[..., None]] = [invoked, awaited, streamed]
+
+
+def watched(filter: FitInput) -> tuple[RunConfig, list[Any]]:
+    """A run config whose filter is this one, and the contexts that it builds, call by call."""
+    contexts: list[Any] = []
+
+    async def fit(data: Any) -> Any:
+        fitted = await filter(data)
+        contexts.append(filter.last_context)
+        return fitted
+
+    return RunConfig(call_model_input_filter=fit), contexts
+
+
+def fitted(filter: FitInput, items: list[Any], agent: Agent[Any] | None = None) -> ModelInputData:
+    """What the model is given of one call, by the filter alone."""
+    data = ModelInputData(input=items, instructions="You plan trips.")
+    bare: Agent[Any] = Agent(name="bare")
+    return asyncio.run(filter(CallModelData(data, agent or bare, None)))
+
+
+def turns(count: int) -> list[Any]:
+    items: list[Any] = []
+    for turn in range(count):
+        calls = [
+            {"type": "function_call", "call_id": f"{turn}-{w}", "name": "look_up", "arguments": '{"question": "é"}'}
+            for w in "ab"
+        ]
+        results = [
+            {"type": "function_call_output", "call_id": call["call_id"], "output": "found " * 60} for call in calls
+        ]
+        said = {"type": "output_text", "text": f"answer {turn}", "annotations": []}
+        items += [
+            {"role": "user", "content": question(turn)},
+            {"type": "reasoning", "id": f"rs_{turn}", "summary": [{"type": "summary_text", "text": "hm"}]},
+            *calls,
+            *results,
+            {"type": "message", "role": "assistant", "id": f"msg_{turn}", "status": "completed", "content": [said]},
+        ]
+    return [*items, {"role": "user", "content": "and now?"}]
+
+
+@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("reasons", ["", "They want the weather first."])
+def test_fifty_turns_stay_valid_and_within_budget(run: Callable[..., None], reasons: str) -> None:
+    model, assembler = Scripted(reasons=reasons), base()
+    config, contexts = watched(FitInput(assembler))
+    agent, session = agent_of(model), SQLiteSession("one")
+    for turn in range(TURNS):
+        run(agent, question(turn), config, session)
+    assert len(model.responses) == len(contexts) == TURNS * CALLS_OF_A_TURN
+    assert assembler.budget is not None
+    for body, chat, context in zip(model.responses, model.chats, contexts, strict=True):
+        assert verify(body, dialect=openai_responses) == []
+        assert verify(chat, dialect=openai_chat) == []
+        priced = count_request(body, dialect=openai_responses, model="gpt-4o")
+        assert priced.tokens == context.count.tokens
+        assert priced.upper <= assembler.budget.input_limit
+        assert recount(chat) <= assembler.budget.input_limit
+    assert len(model.seen[-1]) < 100
+    kept = asyncio.run(session.get_items())
+    assert [item["content"] for item in kept if item.get("role") == "user"] == [question(n) for n in range(TURNS)]
+    instructions = model.responses[-1]["instructions"]
+    assert instructions.startswith("You plan trips.\n\nBe brief.\n\n<context")
+    assert "Köln &amp; Bonn" in instructions
+
+
+@pytest.mark.parametrize("run", [awaited, streamed])
+def test_fifty_turns_cost_what_chat_completions_is_sent(run: Callable[..., None]) -> None:
+    model, assembler = Scripted(), base(dialect=openai_chat)
+    config, contexts = watched(FitInput(assembler))
+    agent, session = agent_of(model), SQLiteSession("one")
+    for turn in range(TURNS):
+        run(agent, question(turn), config, session)
+    assert len(model.chats) == len(contexts) == TURNS * CALLS_OF_A_TURN
+    for body, context in zip(model.chats, contexts, strict=True):
+        assert_sendable(body, context, assembler)
+
+
+def test_what_stays_is_the_very_objects() -> None:
+    items = turns(40)
+    sent = fitted(FitInput(base()), items).input
+    assert 1 < len(sent) < len(items)
+    assert all(a is b for a, b in zip(sent, items[-len(sent) :], strict=True))
+
+
+@pytest.mark.parametrize(
+    "policy", [ClearToolResults(keep=2), Truncate(max_tokens=20), [TrimSteps(keep=1), Truncate(max_tokens=10)]]
+)
+def test_a_shortened_item_keeps_its_ids(policy: Any) -> None:
+    items = turns(8)
+    before = [dict(item) for item in items]
+    sent = fitted(FitInput(base(1_500, policy)), items).input
+    assert items == before
+    assert verify({"input": sent}, dialect=openai_responses) == []
+    shortened = [(a, b) for a, b in zip(sent, items, strict=True) if a is not b]
+    assert shortened
+    for new, old in shortened:
+        assert {key for key in old if new[key] != old[key]} <= {"output", "arguments", "content"}
+
+
+def test_tools_handoffs_and_the_schema_of_an_answer_are_priced() -> None:
+    class Trip(BaseModel):
+        """Where to go."""
+
+        town: str
+
+    costs: list[int] = []
+    other: Agent[Any] = Agent(name="booker", handoff_description="Books what was planned.")
+    for agent in (
+        Agent(name="bare"),
+        agent_of(None),
+        agent_of(None, handoffs=[other]),
+        agent_of(None, handoffs=[other], output_type=Trip),
+    ):
+        fit = FitInput(base())
+        fitted(fit, turns(1), agent)
+        assert fit.last_context is not None
+        costs.append(fit.last_context.costs.capability)
+    assert costs[0] == 0
+    assert costs == sorted(set(costs))
+
+
+def test_a_tool_of_the_provider_needs_room_of_its_own() -> None:
+    agent: Agent[Any] = Agent(name="searcher", tools=[WebSearchTool()])
+    with pytest.raises(ToolError, match="overhead"):
+        fitted(FitInput(base()), turns(1), agent)
+    assert fitted(FitInput(base(overhead=500)), turns(1), agent).input
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_an_overflow_reaches_the_caller_as_ours(run: Callable[..., None]) -> None:
+    config = RunConfig(call_model_input_filter=FitInput(base(300)))
+    with pytest.raises(ContextLengthError) as caught:
+        run(agent_of(Scripted()), "much too long " * 200, config)
+    assert type(caught.value) is ContextLengthError
+    assert caught.value.required > caught.value.available
+
+
+def test_a_broken_history_reaches_the_caller_as_ours() -> None:
+    orphan = [
+        {"role": "user", "content": "q"},
+        {"type": "function_call_output", "call_id": "nobody", "output": "r"},
+        {"role": "user", "content": "q"},
+    ]
+    with pytest.raises(ConversationError) as caught:
+        fitted(FitInput(base()), orphan)
+    assert caught.value.call_id == "nobody"
+
+
+def test_a_summary_is_written_once_for_many_calls() -> None:
+    written: list[int] = []
+
+    def summarizer(dropped: Any, previous: str | None, room: int) -> str:
+        written.append(len(dropped))
+        return "They talked about the weather."
+
+    model = Scripted()
+    fit = FitInput(base(1_500, [Summarize(summarizer, keep_turns=1), TrimOldest()]))
+    session = SQLiteSession("one")
+    for turn in range(8):
+        invoked(agent_of(model), question(turn), RunConfig(call_model_input_filter=fit), session)
+    assert 0 < len(written) < 8
+    assert any("They talked about" in str(item.get("content")) for item in model.seen[-1][:3])
+
+
+def test_runs_at_once_that_share_a_filter_send_each_its_own() -> None:
+    fit = FitInput(base())
+
+    async def session(name: int) -> list[Any]:
+        model = Scripted()
+        items: list[Any] = []
+        for turn in range(name + 1):
+            result = await Runner.run(
+                agent_of(model),
+                [*items, {"role": "user", "content": f"{name}: {question(turn)}"}],
+                run_config=RunConfig(call_model_input_filter=fit),
+            )
+            items = result.to_input_list()
+        return model.seen[-1]
+
+    async def together() -> list[list[Any]]:
+        return await asyncio.gather(*map(session, range(4)))
+
+    for name, sent in enumerate(asyncio.run(together())):
+        asked = [item["content"] for item in sent if item.get("role") == "user"]
+        assert asked == [f"{name}: {question(turn)}" for turn in range(name + 1)]
