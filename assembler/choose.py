@@ -1,7 +1,7 @@
-"""Knowledge chosen under a room, and its price inside the question's message. Knows tokens; knows no strategy's rules.
+"""Knowledge chosen under a room, and its price inside a message. Knows tokens; knows no strategy's rules.
 
-The room is what the budget leaves once the least conversation is paid for that the policies would keep: knowledge may
-displace old turns where a policy lets them go, and never the newest.
+The room is what the budget leaves once the least conversation is paid for that the policies would keep, and all that
+its floor promises: knowledge may displace old turns where a policy lets them go, and never the newest.
 
 Inside the question's message counts add where one piece ends with a line break and the next begins with neither a
 line break, a blank nor a slash, for counters that promise additive seams (the proof is T1 of the counting notes, held
@@ -18,13 +18,14 @@ import attrs
 
 from assembler.draft import Draft, Regions
 from assembler.history import Sight
+from assembler.host import Host, newest_question, newest_result
 from assembler.ledger import Ledger
-from assembler.messages import Message, read_message
+from assembler.messages import Message
 from assembler.policies import Refuse, TrimOldest
 from assembler.pricing import NOTHING, FixedPrices, Piece, Pricer
-from assembler.strategies import Around, ChoosingStrategy, Continued, Rendered
+from assembler.strategies import Around, ChoosingStrategy, Continued, Placement, Rendered
 from assembler.terms import Terms, counter_for
-from budgets import Count, Tokens
+from budgets import Budget, Count, Limit, Tokens
 from budgets.count import total
 from budgets.limit import Amount
 
@@ -33,25 +34,42 @@ _NO_SEAM = ("\n", "\r", " ", "\t", "/")
 
 @attrs.frozen
 class Choice:
-    """What a choice depends on beside the regions: the newest question and the room for all that is no turn."""
+    """What a choice depends on beside the regions: who may hold knowledge, and the room for all that is no turn."""
 
-    question: Message | None
-    index: int
+    host: Host | None
     room: Tokens | None
-    cap: tuple[Amount, Tokens] | None = None
-    """The most that knowledge may cost, and the input limit that it may be a share of; None for no such limit."""
+    limits: Limits | None = None
 
-    @property
-    def text(self) -> str | None:
-        """The question's text; None where there is no question, or one that is more than one text."""
-        if self.question is None or len(self.question.parts) != 1 or not isinstance(self.question.parts[0], str):
-            return None
-        return self.question.parts[0]
+
+@attrs.frozen
+class Limits:
+    """What the budget's limits say of knowledge and of the conversation that it shares the room with, in tokens."""
+
+    input_limit: Tokens
+    """What a share is a share of, less the framing."""
+    cap: Amount | None
+    """The most that knowledge may cost."""
+    floor: Amount
+    """What the conversation is sure of, as far as it asks for it."""
+    asked: Tokens
+    least: Tokens
+    """What it is left in any case."""
+
+    def of_knowledge(self, framing: Tokens) -> Tokens:
+        """The most that knowledge may cost."""
+        return self.input_limit if self.cap is None else self._tokens(self.cap, framing)
+
+    def beyond_least(self, framing: Tokens) -> Tokens:
+        """What the floor of the conversation takes from the room."""
+        return max(0, min(self._tokens(self.floor, framing), self.asked) - self.least)
+
+    def _tokens(self, amount: Amount, framing: Tokens) -> Tokens:
+        return int(amount * (self.input_limit - framing)) if isinstance(amount, float) else amount
 
 
 @attrs.frozen
 class Asked:
-    """The newest question's message with knowledge around it, and where it stands in the history."""
+    """The host with knowledge around its text, and where it stands in the history."""
 
     index: int
     message: Message
@@ -61,26 +79,43 @@ def choice_for(draft: Draft, sight: Sight, terms: Terms) -> Choice | None:
     """What the strategy chooses under; None for one that does not choose. O(turns that the policies protect)."""
     if getattr(terms.strategy, "choose", None) is None:
         return None
-    index, _ = sight.newest_turn()
-    opening = sight.message(index) if index < sight.length else None
-    question = opening if opening is not None and opening.role == "user" else None
+    at_result = getattr(terms.strategy, "placement", None) is Placement.TOOL
+    host = newest_result(sight) if at_result else newest_question(sight)
     if terms.budget is None:
-        return Choice(question, index, None)
-    room = terms.budget.input_limit - _least_conversation(draft, sight, terms)
-    limit = terms.budget.limits.get("knowledge")
-    cap = None if limit is None or limit.cap is None else (limit.cap, terms.budget.input_limit)
-    return Choice(question, index, room, cap)
+        return Choice(host, None)
+    ledger = Ledger.of(sight, terms.pricer, draft.history.lock)
+    least = _least_conversation(ledger, terms)
+    return Choice(host, terms.budget.input_limit - least, _limits(ledger, terms.budget, least))
 
 
-def _least_conversation(draft: Draft, sight: Sight, terms: Terms) -> Tokens:
+def _limits(ledger: Ledger, budget: Budget, least: Tokens) -> Limits | None:
+    """What limits say of the choice; None where they say nothing. Prices as much conversation as a floor may hold."""
+    knowledge, conversation = (budget.limits.get(region, Limit()) for region in ("knowledge", "conversation"))
+    if knowledge.cap is None and not conversation.floor:
+        return None
+    limit = budget.input_limit
+    asked = asked_for(ledger, limit) if conversation.floor else least
+    return Limits(limit, knowledge.cap, conversation.floor, asked, least)
+
+
+def _least_conversation(ledger: Ledger, terms: Terms) -> Tokens:
     """The least that the policies would keep, or all of it where one may ask its owner (a summary costs a model call).
 
     A policy that is not listed here is only asked once knowledge has been chosen, and then has less to do.
     """
-    ledger = Ledger.of(sight, terms.pricer, draft.history.lock)
     asked = [policy for policy in terms.policies if isinstance(policy, Refuse | TrimOldest)]
     firsts = [policy.cut(ledger, 0).first_kept for policy in asked] or [ledger.first]
     return ledger.since(max(firsts)).upper
+
+
+def asked_for(ledger: Ledger, limit: Tokens) -> Tokens:
+    """What the conversation asks for: all of it, or as much as there is, whichever is found first."""
+    asked = 0
+    for turn in ledger.newest_first():
+        asked += turn.tokens
+        if asked > limit:
+            break
+    return asked
 
 
 def laid_out(
@@ -96,16 +131,10 @@ def laid_out(
 
 
 def asked(rendered: Rendered, choice: Choice | None) -> Asked | None:
-    """The question's message as it will be sent; None where nothing is put around it."""
-    if rendered.around is None or choice is None or choice.question is None or choice.text is None:
+    """The host as it will be sent; None where nothing is put around its text."""
+    if rendered.around is None or choice is None or choice.host is None:
         return None
-    return Asked(choice.index, _wrapped(choice.question, rendered.around.text(choice.text)))
-
-
-def _wrapped(question: Message, text: str) -> Message:
-    fields = {"role": "user", "content": text}
-    message = read_message(fields if question.name is None else {**fields, "name": question.name}, 0)
-    return attrs.evolve(message, pinned=question.pinned)
+    return Asked(choice.host.index, choice.host.saying(rendered.around.text(choice.host.text)))
 
 
 def _adds(terms: Terms) -> bool:
@@ -125,8 +154,8 @@ class Chosen:
 
     @property
     def question(self) -> str | None:
-        """The text of the newest question."""
-        return self._choice.text
+        """The text of the host."""
+        return None if self._choice.host is None else self._choice.host.text
 
     def price(self, pieces: Sequence[Piece]) -> list[Tokens]:
         """What each piece costs on its own, at most."""
@@ -143,12 +172,12 @@ class Chosen:
         prices = self.prices(rendered)
         fixed = total([*prices.pieces, *prices.head, *prices.tools, prices.tooling, prices.framing])
         left = self._choice.room - fixed.upper
-        if self._choice.cap is None:
+        limits, framing = self._choice.limits, prices.framing.upper
+        if limits is None:
             return left
-        cap, limit = self._choice.cap
-        most = int(cap * (limit - prices.framing.upper)) if isinstance(cap, float) else cap
         pairs = zip(rendered.every_piece, prices.pieces, strict=True)
-        return min(left, most - sum(price.upper for piece, price in pairs if piece.region == "knowledge"))
+        knowledge = sum(price.upper for piece, price in pairs if piece.region == "knowledge")
+        return min(left - limits.beyond_least(framing), limits.of_knowledge(framing) - knowledge)
 
     def prices(self, rendered: Rendered) -> FixedPrices:
         """A price for every piece, the system's first, then those around the question."""
@@ -164,17 +193,18 @@ class Chosen:
         return known
 
     def _around(self, around: Around) -> list[Count]:
-        """What each piece adds to the question's message, which the ledger prices without them."""
-        question, text = self._choice.question, self._choice.text
-        if question is None or text is None:
+        """What each piece adds to the host, which the ledger prices without them."""
+        host = self._choice.host
+        if host is None:
             raise ValueError("a strategy put text around a question that has none; look at Space.question first")
         before, after = around.before, around.after
-        bare = self._pricer.message(question)
-        if self._additive and _seams_add(before) and _seams_add(after):
-            core = _wrapped(question, Around(before[-1:], after[:1]).text(text))
+        bare = self._pricer.message(host.message)
+        # A result may travel inside JSON, where no line break ends a text: it is priced as one.
+        if host.place is None and self._additive and _seams_add(before) and _seams_add(after):
+            core = host.saying(Around(before[-1:], after[:1]).text(host.text))
             added = [_less(self._pricer.message(core), bare)] + [NOTHING] * (len(before[-1:]) + len(after[:1]) - 1)
             return [*map(self._count, before[:-1]), *added, *map(self._count, after[1:])]
-        whole = _less(self._pricer.message(_wrapped(question, around.text(text))), bare)
+        whole = _less(self._pricer.message(host.saying(around.text(host.text))), bare)
         return _shared_out(whole, [self._count(piece) for piece in (*before, *after)])
 
 

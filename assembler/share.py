@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from assembler.choose import asked_for
 from assembler.draft import Draft, Regions
 from assembler.ledger import Ledger
 from assembler.measure import Measured
@@ -32,7 +33,7 @@ def shared(draft: Draft, measured: Measured, ledger: Ledger, budget: Budget) -> 
         "instruction": measured.instruction.upper,
         "capability": measured.capability.upper,
         "knowledge": measured.knowledge.upper,
-        "conversation": _asked_for(ledger, limit),
+        "conversation": asked_for(ledger, limit),
     }
     given = allotments(max(limit, 0), demands, budget.limits)
     regions, omitted = draft.regions, list[Omitted]()
@@ -52,16 +53,6 @@ def conversation_cap(budget: Budget) -> Tokens:
     limit = budget.limits.get("conversation")
     cap = None if limit is None else limit.cap
     return budget.input_limit if cap is None else int(cap * budget.input_limit) if isinstance(cap, float) else cap
-
-
-def _asked_for(ledger: Ledger, limit: Tokens) -> Tokens:
-    """What the conversation asks for: all of it, or as much as there is, whichever is found first."""
-    asked = 0
-    for turn in ledger.newest_first():
-        asked += turn.tokens
-        if asked > limit:
-            break
-    return asked
 
 
 def _chosen(

@@ -1,4 +1,4 @@
-"""All knowledge, tagged: after the instruction in the system text, or before the newest question in its message."""
+"""All knowledge, tagged: in the system text, before the newest question, or in the answer of a tool."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ class ChatRegions:
     `Placement.QUESTION` sets reminder and documents before the text of the newest question, a blank line between: the
     system text then stays the same whatever was retrieved, so that a prefix cache can serve it. A question that is more
     than one text, or none, leaves the documents in the system text.
+
+    `Placement.TOOL` sets them before the text of the tool result that the conversation ends with: what the caller's own
+    retrieval found, where the model asked for it. No call is made up: some APIs refuse one that the model did not sign
+    or think about, and some a tool that nobody defined. Where the conversation does not end with a result of one text,
+    the documents stay in the system text.
     """
 
     reminder: str | None = None

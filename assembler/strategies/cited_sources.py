@@ -51,7 +51,7 @@ class CitedSources:
     of one document at most; `max_tokens` for all sources together, the words around them apart. `compress` is asked
     for a shorter text of each source where not all fit, and believed only where the result costs less. At the question
     the words of `template` stand around both. A question that is more than one text, or none, leaves the sources in the
-    system text.
+    system text, and so does the end of a conversation that is no tool result of one text, with `Placement.TOOL`.
 
     A source costs its whole block, number and rule included. Each body is counted once. The room that merging frees is
     not filled again.
@@ -165,9 +165,11 @@ class CitedSources:
         return self._placed(regions, ordered(chosen, self.order), space)
 
     def _placed(self, regions: Regions, sources: Sequence[Source], space: Space, *, framed: bool = False) -> Rendered:
-        if self.placement is Placement.QUESTION and space.question is not None:
-            return self._at_question(regions, sources, framed=framed or bool(sources))
-        return self._in_system(regions, sources, framed=framed or bool(sources))
+        framed = framed or bool(sources)
+        if self.placement is Placement.SYSTEM or space.question is None:
+            return self._in_system(regions, sources, framed=framed)
+        lay = self._at_question if self.placement is Placement.QUESTION else self._at_result
+        return lay(regions, sources, framed=framed)
 
     def _in_system(self, regions: Regions, sources: Sequence[Source], *, framed: bool) -> Rendered:
         pieces = [Piece("instruction", "instruction", regions.instruction)] if regions.instruction else []
@@ -182,8 +184,16 @@ class CitedSources:
         opening = Piece("knowledge", _OPENING, words.opening if framed else words.unsourced)
         before = (opening, *self._sources(sources), Piece("knowledge", _QUESTION, words.question))
         return Rendered(
-            (Piece("instruction", "instruction", regions.instruction),) if regions.instruction else (),
+            _instruction(regions),
             around=Around(before, (Piece("knowledge", _QUESTION, words.closing),)),
+            sources=tuple(source.document for source in sources),
+        )
+
+    def _at_result(self, regions: Regions, sources: Sequence[Source], *, framed: bool) -> Rendered:
+        ends = Piece("knowledge", _END, END + SEPARATOR)
+        return Rendered(
+            _instruction(regions),
+            around=Around((Piece("knowledge", _OPENING, SOURCES), *self._sources(sources), ends)) if framed else None,
             sources=tuple(source.document for source in sources),
         )
 
@@ -226,6 +236,10 @@ def _left_out(
         for at, source in enumerate(sources)
         if at not in kept
     ]
+
+
+def _instruction(regions: Regions) -> tuple[Piece, ...]:
+    return (Piece("instruction", "instruction", regions.instruction),) if regions.instruction else ()
 
 
 def _name(source: Source) -> str:

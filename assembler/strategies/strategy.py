@@ -19,6 +19,7 @@ class Placement(enum.Enum):
 
     SYSTEM = "in the system text, after the instruction"
     QUESTION = "in the message of the newest question, before its text"
+    TOOL = "in the tool result that the conversation ends with, before its text"
 
 
 @attrs.frozen
@@ -28,7 +29,10 @@ class Continued(Piece):
 
 @attrs.frozen
 class Around:
-    """Pieces that share the message of the newest question: what is read before its text, and what after."""
+    """Pieces that share a message with its own text: what is read before it, and what after.
+
+    The message is that of the newest question, or the newest tool result for a strategy placed there.
+    """
 
     before: tuple[Piece, ...] = ()
     after: tuple[Piece, ...] = ()
@@ -51,7 +55,7 @@ class Omitted:
 class Rendered:
     """What is sent of instruction and knowledge, in pieces that a region owns each.
 
-    `pieces` joined in order are the system text; `around` stands in the newest question's message. `sources` are the
+    `pieces` joined in order are the system text; `around` stands in a message of the conversation. `sources` are the
     documents that went in, in the order in which they are read; `omitted` are the others, each with its reason.
     """
 
@@ -92,7 +96,11 @@ class Space(Protocol):
 
     @property
     def question(self) -> str | None:
-        """The text of the newest question; None where there is none that text can be put around."""
+        """The text of the newest question; None where there is none that text can be put around.
+
+        For a strategy whose `placement` is `Placement.TOOL` it is the text of the tool result that the conversation
+        ends with.
+        """
         ...
 
     def price(self, pieces: Sequence[Piece]) -> list[Tokens]:

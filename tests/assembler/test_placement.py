@@ -13,17 +13,21 @@ from assembler import (
     Assembler,
     ChatRegions,
     CitedSources,
+    ClearToolResults,
     ContextLengthError,
     Placement,
     QuestionChunks,
     Refuse,
     TrimOldest,
+    TrimSteps,
     Truncate,
+    count_request,
     first_user,
 )
-from assembler.dialects import openai_chat, plain
+from assembler.dialects import DIALECTS, openai_chat, plain
 from assembler.messages import spoken
 from assembler.rag import Everything, Order
+from assembler.verify import verify
 from budgets import Budget, Grade, Limit, approximate_counter
 from tests.assembler.by_hand import pairs_hold
 from tests.assembler.drawn import histories
@@ -267,3 +271,145 @@ def test_a_share_for_knowledge_is_of_what_the_framing_leaves_for_whoever_chooses
     most = int(0.25 * (window - context.costs.framing))
     assert context.costs.framing > 1
     assert most - 2 < context.costs.knowledge <= most
+
+
+# ── in a tool's answer
+
+AT_RESULT = ChatRegions(placement=Placement.TOOL)
+CITED_AT_RESULT = CitedSources(duplicates=(), order=Order.SCORE, placement=Placement.TOOL)
+SEARCH: dict[str, Any] = {
+    "type": "function",
+    "function": {"name": "search", "description": "d", "parameters": {"type": "object", "properties": {}}},
+}
+
+
+def searched(*results: Any, before: int = 0) -> list[dict[str, Any]]:
+    """Old turns, a question, and a search with an answer for each of `results`."""
+    calls = [
+        {"id": f"c{at}", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+        for at in range(len(results))
+    ]
+    old = [{"role": role, "content": "old " * 9} for _ in range(before) for role in ("user", "assistant")]
+    answers = [{"role": "tool", "tool_call_id": f"c{at}", "content": text} for at, text in enumerate(results)]
+    return [*asked(old, "What?"), {"role": "assistant", "content": None, "tool_calls": calls}, *answers]
+
+
+def test_the_documents_stand_before_the_text_of_the_last_result() -> None:
+    history = searched("1 page", "2 pages")
+    context = assembled(None, AT_RESULT, ["One.", "Two."], history, plain).build()
+    tag = '<context type="rag" source="same.md" trusted="false">\n'
+    told: dict[str, Any] = {**history[-1], "content": f"{tag}One.\n</context>\n\n{tag}Two.\n</context>\n\n2 pages"}
+    assert context.request() == {"system": "Be brief.", "messages": [*history[:-1], told]}
+    assert all(one is other for one, other in zip(context.messages[:-1], history, strict=False))
+    assert history[-1]["content"] == "2 pages"
+    assert [source.text for source in context.sources] == ["One.", "Two."]
+
+
+def test_sources_in_a_result_are_numbered_between_their_own_words() -> None:
+    context = assembled(None, CITED_AT_RESULT, ["One."], searched("found"), plain).build()
+    assert context.request()["messages"][-1]["content"] == (
+        "SOURCES:\n[Source 1]\nDocument: same.md\nContent:\nOne.\n\nEND OF SOURCES\n\nfound"
+    )
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        asked([], "What?"),
+        [*searched("found"), {"role": "assistant", "content": "So."}],
+        searched([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]),
+        [],
+    ],
+)
+@pytest.mark.parametrize(("there", "here"), [(ChatRegions(), AT_RESULT), (CitedSources(), CITED_AT_RESULT)])
+def test_where_the_conversation_ends_with_no_result_of_one_text_all_is_as_in_the_system_text(
+    history: list[Any], there: Any, here: Any
+) -> None:
+    budget = Budget(WIDE, counter=len)
+    texts = ["One."]
+    assert (
+        assembled(budget, here, texts, history, plain).build().request()
+        == assembled(budget, there, texts, history, plain).build().request()
+    )
+
+
+@pytest.mark.parametrize("name", sorted(DIALECTS))
+@pytest.mark.parametrize("strategy", [AT_RESULT, CITED_AT_RESULT])
+@pytest.mark.parametrize("results", [("",), ("found",), ("a", "b\n")])
+def test_a_result_with_knowledge_is_valid_everywhere_and_fits_on_the_boundary(
+    name: str, strategy: Any, results: tuple[str, ...]
+) -> None:
+    dialect = DIALECTS[name]
+
+    def made(window: int) -> Assembler:
+        budget = Budget(window, model="gpt-4o" if dialect is openai_chat else None)
+        history = searched(*results, before=2)
+        return assembled(budget, strategy, ["One & two.", "Three."], history, dialect).add_capability([SEARCH])
+
+    whole = made(WIDE).build()
+    assert verify(whole.request(), dialect=dialect) == []
+    assert rows_sum(whole)
+    again = count_request(whole.request(), dialect=dialect, model="gpt-4o")
+    if dialect in (plain, openai_chat):
+        assert again.tokens == whole.count.tokens
+    for nudge in (-1, 0):
+        context = made(whole.count.upper + nudge).build()
+        assert verify(context.request(), dialect=dialect) == []
+        assert context.count.upper <= whole.count.upper + nudge
+        assert (len(context.dropped) == 0) == (nudge == 0 or len(context.sources) < 2)
+
+
+@pytest.mark.parametrize("policy", [ClearToolResults(keep=0), TrimSteps(), Truncate(20)])
+def test_no_policy_touches_the_result_that_carries_knowledge(policy: Any) -> None:
+    history = searched("old " * 40)
+    history += [*searched("new " * 30)[1:]]
+    history[3]["tool_calls"][0]["id"] = history[4]["tool_call_id"] = "c9"
+    made = Assembler(Budget(WIDE, counter=len), dialect=plain, strategy=AT_RESULT, on_overflow=[policy, Refuse()])
+    made.add_knowledge("One.", type="rag").add_messages(history)
+    whole = letters(made.build().request())
+    tight = Assembler(
+        Budget(whole - 60, counter=len), dialect=plain, strategy=AT_RESULT, on_overflow=[policy, Refuse()]
+    )
+    try:
+        context = tight.add_knowledge("One.", type="rag").add_messages(history).build()
+    except ContextLengthError:
+        assert isinstance(policy, TrimSteps)  # two steps are kept
+        return
+    last = text_of(context, -1)
+    assert "One." in last
+    assert last.endswith("new " * 30)
+
+
+def test_a_result_of_anthropic_keeps_its_spelling() -> None:
+    use: dict[str, Any] = {"type": "tool_use", "id": "t1", "name": "search", "input": {}}
+    result: dict[str, Any] = {"type": "tool_result", "tool_use_id": "t1", "content": "found"}
+    history: list[dict[str, Any]] = [
+        {"role": "user", "content": "What?"},
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [result, {"type": "text", "text": "Quick."}]},
+    ]
+    context = assembled(None, AT_RESULT, ["One."], history, DIALECTS["anthropic"]).add_capability([SEARCH]).build()
+    told, said = context.request()["messages"][-1]["content"]
+    assert told["content"].endswith("One.\n</context>\n\nfound")
+    assert (told["tool_use_id"], said["text"]) == ("t1", "Quick.")
+    assert result["content"] == "found"
+
+
+# ── the conversation's floor
+
+
+@pytest.mark.parametrize("floor", [150, 0.5])
+@pytest.mark.parametrize("strategy", [CitedSources(duplicates=()), QuestionChunks()])
+def test_knowledge_leaves_the_conversation_its_floor(strategy: Any, floor: float) -> None:
+    history = asked([{"role": role, "content": "o" * 40} for _ in range(4) for role in ("user", "assistant")], "What?")
+    sizes: dict[bool, int] = {}
+    unlimited: dict[str, Limit] = {}
+    for limits in (unlimited, {"conversation": Limit(floor=floor)}):
+        budget = Budget(400, counter=len, limits=limits)
+        context = assembled(budget, strategy, ["k" * 30] * 12, history, plain).build()
+        sizes[bool(limits)] = context.costs.conversation
+        assert context.count.tokens <= 400
+    assert sizes[False] < 90  # knowledge displaces old turns where nothing protects them
+    wanted = floor if isinstance(floor, int) else int(floor * 400)
+    assert wanted - 80 < sizes[True]  # whole turns of 80
+    assert sizes[True] > sizes[False]
