@@ -22,10 +22,12 @@ class AnchoredPricer:
     rules: Pricer
     dialect: Dialect
     calibration: CalibratedCounter
+    model: str | None = None
 
     def whole(self, layout: Layout) -> Count:
         """The request of this layout: its billed beginning as billed, what is new by rule."""
-        beginning = Fingerprint.of(self.dialect.emit(layout), turns=self.calibration.request.turns)
+        request, turns = self.dialect.emit(layout), self.calibration.request.turns
+        beginning = Fingerprint.of(request, dialect=self.dialect.name, model=self.model, turns=turns)
         return self.calibration.correct(priced_layout(self.rules, layout), beginning)
 
     def at_least(self, message: Message, price: Count) -> Tokens:

@@ -29,19 +29,26 @@ what is beyond 2 is the bill of something else, such as one without its cached t
 
 @attrs.frozen
 class Fingerprint:
-    """A request up to its first `turns` messages, hashed: equal for equal requests, and it tells nothing of them."""
+    """A request up to its first `turns` messages, its dialect and its model, hashed: it tells nothing of them.
+
+    Another model's bill is no bill for this one: its tokens are others.
+    """
 
     digest: str
     turns: int
 
     @classmethod
-    def of(cls, request: Mapping[str, Any], *, turns: int | None = None) -> Fingerprint:
-        """Of a whole request, or of one as it was `turns` messages ago. O(request)."""
+    def of(
+        cls, request: Mapping[str, Any], *, dialect: str = "", model: str | None = None, turns: int | None = None
+    ) -> Fingerprint:
+        """Of a whole request, or of no more than its first `turns` messages. O(request)."""
         listed = {key: list(request[key]) for key in TURNS if isinstance(request.get(key), list | tuple)}
         longest = max(map(len, listed.values()), default=0)
         kept = longest if turns is None else min(turns, longest)
         cut = {**request, **{key: messages[:kept] for key, messages in listed.items()}}
-        text = json.dumps(cut, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=_digest)
+        text = json.dumps(
+            [dialect, model, cut], ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=_digest
+        )
         return cls(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(), kept)
 
 
@@ -70,7 +77,7 @@ class CalibratedCounter:
 
     def count(self, context: Context) -> Count:
         """Tokens of a context that was priced by the same terms. O(context): it is spelled and hashed."""
-        return self.correct(context.count, Fingerprint.of(context.request(), turns=self.request.turns))
+        return self.correct(context.count, _of(context, self.request.turns))
 
     def correct(self, ours: Count, beginning: Fingerprint) -> Count:
         """The count of a request, `ours` by rule, that begins with `beginning`.
@@ -102,7 +109,7 @@ class CalibratedCounter:
         """A line for the report: what was billed, how far the rule was off, and what the correction is worth here."""
         count = self.count(context)
         share = 100 * self.margin / max(self.ours.tokens, 1)
-        continued = Fingerprint.of(context.request(), turns=self.request.turns) == self.request
+        continued = _of(context, self.request.turns) == self.request
         how = "its first part as billed" if continued else "another request, scaled within bounds"
         return (
             f"calibrated: {self.billed} billed where {self.ours.tokens} were counted "
@@ -116,7 +123,11 @@ def calibrate(context: Context, usage: object) -> CalibratedCounter:
     `usage` is the provider's own usage (an object or a dict) or the number of input tokens, cached ones included.
     Raises TokenCountError for a usage without a number above 0.
     """
-    return CalibratedCounter(Fingerprint.of(context.request()), context.count, input_tokens(usage))
+    return CalibratedCounter(_of(context), context.count, input_tokens(usage))
+
+
+def _of(context: Context, turns: int | None = None) -> Fingerprint:
+    return Fingerprint.of(context.unmarked(), dialect=context.dialect, model=context.model, turns=turns)
 
 
 # All fields of one line are added. Cached tokens are inside the number for OpenAI and Gemini, beside it for the others.

@@ -54,6 +54,17 @@ class Context:
         return self._plan.report
 
     @property
+    def dialect(self) -> str:
+        """The name of the dialect that it was priced as."""
+        return self._plan.terms.dialect.name
+
+    @property
+    def model(self) -> str | None:
+        """The model that it was priced for; None where the budget names none."""
+        budget = self._plan.terms.budget
+        return None if budget is None else budget.model
+
+    @property
     def sources(self) -> tuple[Document, ...]:
         """The documents that went in, in the order in which they are read: number 1 first, where they are numbered."""
         return self._plan.measured.rendered.sources
@@ -107,6 +118,10 @@ class Context:
         from assembler.cache.estimate import served_after
 
         return served_after(self._plan, previous._plan)
+
+    def unmarked(self) -> dict[str, Any]:
+        """The request that was priced, before any cache mark: what one build and the next have in common."""
+        return self._plan.terms.dialect.emit(self._plan.layout)
 
     def request(self, dialect: Dialect | None = None, *, cache_marks: CacheMarks | None = None) -> dict[str, Any]:
         """The keyword arguments of the API's call that carry the regions: plain dicts and lists of your own.

@@ -38,7 +38,8 @@ class Terms:
         if self.calibration is not None:
             from assembler.anchored import AnchoredPricer
 
-            return AnchoredPricer(self.pricer, self.dialect, self.calibration)
+            model = None if self.budget is None else self.budget.model
+            return AnchoredPricer(self.pricer, self.dialect, self.calibration, model)
         return self.pricer if isinstance(self.pricer, WholePricer) else None
 
     @cached_property

@@ -7,8 +7,9 @@ import pickle
 import pytest
 
 from assembler import Assembler, ContextLengthError, TrimOldest, calibrate
+from assembler.cache import CacheMarks
 from assembler.dialects import openai_chat
-from budgets import Budget
+from budgets import Budget, Grade
 
 QUESTION = {"role": "user", "content": "x" * 40}
 ANSWER = {"role": "assistant", "content": "y" * 40}
@@ -30,6 +31,25 @@ def test_only_what_is_new_is_counted_by_rule() -> None:
     assert "anchored: 60 billed where 47 were counted (+13)" in str(second.report)
     assert pickle.loads(pickle.dumps(assembler)).build().count == second.count
     assert assembler.anchor(None).build().count.tokens == 47 + 2 * 44
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-4o-mini", "claude-sonnet-4-5"])
+def test_the_bill_of_one_model_is_not_believed_of_another(model: str) -> None:
+    first = priced().build()
+    other = Assembler(Budget(10_000, counter=len, model=model), dialect=openai_chat).add_message(QUESTION)
+    moved = other.anchor(calibrate(first, 60)).add_message(ANSWER).build()
+    assert (moved.count.tokens == 60 + 44) is (model == "gpt-4o")
+    assert (moved.count.grade is Grade.ESTIMATED) is (model != "gpt-4o")
+
+
+def test_cache_marks_move_and_leave_a_request_the_one_that_was_billed() -> None:
+    """A mark costs nothing, and each call sets it further on: in the hash it would make every request another."""
+    budget = Budget.for_model("claude-sonnet-4-5", counter=len)
+    assembler = Assembler(budget, cache_marks=CacheMarks()).add_instruction("x" * 9_000).add_message(QUESTION)
+    first = assembler.build()
+    assert "cache_control" in str(first.request())
+    second = assembler.anchor(calibrate(first, 12_345)).add_message(ANSWER).add_message(QUESTION).build()
+    assert 12_345 + 80 < second.count.tokens < 12_345 + 100
 
 
 @pytest.mark.parametrize("nudge", [-1, 0, 1])

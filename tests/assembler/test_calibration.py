@@ -176,6 +176,8 @@ def test_a_fingerprint_up_to_a_message_is_that_of_the_shorter_request(
     shorter = {"messages": spoken, "tools": [{"name": "t"}]}
     assert Fingerprint.of(longer, turns=len(spoken)) == Fingerprint.of(shorter)
     assert Fingerprint.of(longer) != Fingerprint.of(shorter)
+    assert Fingerprint.of(shorter, dialect="a") != Fingerprint.of(shorter, dialect="b")
+    assert Fingerprint.of(shorter, dialect="a", model="a") != Fingerprint.of(shorter, dialect="a")
     assert Fingerprint.of({**shorter, "tools": []}) != Fingerprint.of(shorter)
 
 
