@@ -20,7 +20,7 @@ from assembler.plan import Plan
 from assembler.policies import Policy, Refuse
 from assembler.strategies import ChatRegions, Strategy
 from assembler.terms import Terms
-from assembler.text import checked_text
+from assembler.text import checked_text, provenance
 from assembler.tools import read_tools
 from budgets import Budget, RegionCosts, Tokens
 
@@ -82,7 +82,7 @@ class Assembler:
     def add_instruction(self, text: str) -> Self:
         """Set the system instruction, replacing the one before. An empty text removes it."""
         instruction = checked_text(text, field="instruction") or None
-        return self._with_regions(instruction=instruction)
+        return self._with_regions(instruction=instruction, provenance=provenance(text))
 
     def add_capability(self, tools: object) -> Self:
         """Set the tools that the model may call, replacing those before: a list, or a single one.

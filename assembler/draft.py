@@ -18,11 +18,24 @@ class Regions:
     instruction: str | None = attrs.field(default=None, repr=False)
     tools: tuple[Tool, ...] = ()
     documents: tuple[Document, ...] = ()
+    provenance: str | None = attrs.field(default=None, eq=False, kw_only=True)
+    """Where the instruction was rendered from, for the report."""
     priced: dict[Any, Any] = attrs.field(factory=dict[Any, Any], init=False, repr=False, eq=False)
     """What these regions cost, by pricer: lives and dies with them, so that nothing is priced twice."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Regions, (self.instruction, self.tools, self.documents)
+        return _regions, (self.instruction, self.tools, self.documents, self.provenance)
+
+    @property
+    def opening(self) -> str:
+        """What reports call the instruction."""
+        return "instruction" if self.provenance is None else f"instruction ({self.provenance})"
+
+
+def _regions(
+    instruction: str | None, tools: tuple[Tool, ...], documents: tuple[Document, ...], provenance: str | None
+) -> Regions:
+    return Regions(instruction, tools, documents, provenance=provenance)
 
 
 @attrs.frozen

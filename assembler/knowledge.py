@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from assembler.errors import MarkupError
-from assembler.text import checked_text
+from assembler.text import checked_text, provenance
 
 SEPARATOR = "\n\n"
 """What stands between the instruction and the tags, and between tags: a seam where token counts add."""
@@ -38,6 +38,13 @@ class Document:
     score: float | None = None
     embedding: Sequence[float] | None = attrs.field(default=None, repr=False, eq=False)
     metadata: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
+    provenance: str | None = attrs.field(default=None, eq=False, repr=False)
+    """Where the text was rendered from, for the report: the tag does not show it."""
+
+    @property
+    def shown(self) -> str | None:
+        """What reports call it, where it has a name."""
+        return self.source or self.provenance
 
     def tag(self) -> str:
         """The document in its tag."""
@@ -67,6 +74,7 @@ def document(
         score=score,
         embedding=embedding,
         metadata=metadata,
+        provenance=provenance(text),
     )
 
 

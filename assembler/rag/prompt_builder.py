@@ -28,7 +28,7 @@ from assembler.sources.templates import SINGLE_HOP, SYSTEM_INSTRUCTIONS, Questio
 from assembler.strategies.cited_sources import FRAME, REPEATS, CitedSources
 from assembler.strategies.strategy import Placement
 from assembler.terms import Terms
-from assembler.text import checked_text
+from assembler.text import checked_text, provenance
 from budgets import Tokens
 from budgets.count import total
 
@@ -110,7 +110,8 @@ class PromptBuilder:
             _LOG.warning("Query too long, reducing context budget")
         strategy = self._strategy(optimize_context)
         warn_without_embeddings(strategy, documents)
-        draft = Draft(Regions(system or None, documents=documents), History.of([{"role": "user", "content": query}]))
+        regions = Regions(system or None, documents=documents, provenance=provenance(system))
+        draft = Draft(regions, History.of([{"role": "user", "content": query}]))
         plan = fit(draft, Terms.of(self.token_budget_manager.budget_for(query), plain, Refuse(), strategy))
         components = _components(plan, query)
         self._log(plan, components, optimize_context, parts["context_budget"])

@@ -40,7 +40,7 @@ class ChatRegions:
         opening = [] if not regions.instruction else [regions.instruction]
         if self.reminder and regions.documents:
             opening.append(self.reminder)
-        texts = [Piece("instruction", "instruction", SEPARATOR.join(opening))] if opening else []
+        texts = [Piece("instruction", regions.opening, SEPARATOR.join(opening))] if opening else []
         texts += _documents(regions)
         return Rendered((*_followed(texts[:-1]), *texts[-1:]), sources=regions.documents)
 
@@ -54,7 +54,7 @@ class ChatRegions:
             return self.render(regions)
         reminder = [Piece("instruction", "reminder", self.reminder)] if self.reminder else []
         return Rendered(
-            (Piece("instruction", "instruction", regions.instruction),) if regions.instruction else (),
+            (Piece("instruction", regions.opening, regions.instruction),) if regions.instruction else (),
             around=Around(tuple(_followed([*reminder, *_documents(regions)]))),
             sources=regions.documents,
         )
@@ -62,7 +62,7 @@ class ChatRegions:
 
 def _documents(regions: Regions) -> list[Piece]:
     return [
-        Piece("knowledge", document.source or f"{document.type} {place}", document.tag())
+        Piece("knowledge", document.shown or f"{document.type} {place}", document.tag())
         for place, document in enumerate(regions.documents)
     ]
 

@@ -172,7 +172,7 @@ class CitedSources:
         return lay(regions, sources, framed=framed)
 
     def _in_system(self, regions: Regions, sources: Sequence[Source], *, framed: bool) -> Rendered:
-        pieces = [Piece("instruction", "instruction", regions.instruction)] if regions.instruction else []
+        pieces = [Piece("instruction", regions.opening, regions.instruction)] if regions.instruction else []
         if framed:
             pieces = [attrs.evolve(piece, text=piece.text + SEPARATOR) for piece in pieces]
             opening, end = Piece("knowledge", _OPENING, SOURCES), Piece("knowledge", _END, END)
@@ -239,10 +239,10 @@ def _left_out(
 
 
 def _instruction(regions: Regions) -> tuple[Piece, ...]:
-    return (Piece("instruction", "instruction", regions.instruction),) if regions.instruction else ()
+    return (Piece("instruction", regions.opening, regions.instruction),) if regions.instruction else ()
 
 
 def _name(source: Source) -> str:
     """What reports call a source: its source and its place among the documents given."""
     suffix = " (compressed)" if of(source.document, COMPRESSED) else ""
-    return f"{source.document.source or source.document.type} #{source.place}{suffix}"
+    return f"{source.document.shown or source.document.type} #{source.place}{suffix}"

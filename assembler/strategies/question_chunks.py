@@ -86,12 +86,12 @@ def _first_that_fit(count: int, room_with: Callable[[int], int | None]) -> int:
 def _at_question(regions: Regions, chunks: Sequence[Document]) -> Rendered:
     opening = Piece("instruction", "role line", f"{ROLE_LINE}\n{QUESTION_LINE}")
     header = Piece("instruction", "context header", f"\n{CONTEXT_HEADER}\n")
-    instruction = (Piece("instruction", "instruction", regions.instruction),) if regions.instruction else ()
+    instruction = (Piece("instruction", regions.opening, regions.instruction),) if regions.instruction else ()
     return Rendered(instruction, around=Around((opening,), (header, *_lines(chunks))), sources=tuple(chunks))
 
 
 def _in_system(regions: Regions, chunks: Sequence[Document]) -> Rendered:
-    instruction = (Piece("instruction", "instruction", f"{regions.instruction}\n"),) if regions.instruction else ()
+    instruction = (Piece("instruction", regions.opening, f"{regions.instruction}\n"),) if regions.instruction else ()
     # One piece: between two chunks there is no seam where counts are sure to add.
     prompt = f"{ROLE_LINE}\n{CONTEXT_HEADER}\n" + "".join(piece.text for piece in _lines(chunks))
     return Rendered((*instruction, Piece("knowledge", "prompt", prompt)), sources=tuple(chunks))
@@ -107,4 +107,4 @@ def _lines(chunks: Sequence[Document]) -> list[Piece]:
 
 
 def _name(document: Document, place: int) -> str:
-    return document.source or f"{document.type} {place}"
+    return document.shown or f"{document.type} {place}"

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assembler import Assembler, ChatRegions, CitedSources, Placement, QuestionChunks
 from assembler.prompts import Prompt
 from assembler.prompts.marked import Marked
 
@@ -98,3 +99,48 @@ def test_spans_outside_the_text_are_refused(values):
 @given(prompts())
 def test_the_marks_of_a_prompt_are_its_colours(prompt):
     assert [mark == 1 for mark in Marked.of(prompt).mask] == colours(prompt)
+
+
+# ── in a report
+
+STRATEGIES = [
+    ChatRegions(),
+    ChatRegions(placement=Placement.QUESTION),
+    CitedSources(),
+    CitedSources(placement=Placement.QUESTION),
+    QuestionChunks(),
+]
+
+
+def built(strategy, instruction, knowledge):
+    assembler = Assembler(strategy=strategy).add_instruction(instruction).add_knowledge(knowledge, type="rag")
+    return pickle.loads(pickle.dumps(assembler.add_message(("user", "q")))).build()
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_report_says_which_prompt_a_text_was_rendered_from_and_nothing_else_changes(strategy):
+    rules, facts = Prompt("Be brief.", name="rules", source="prompts/rules.md"), Prompt("Cats purr.", name="facts")
+    named, plain = built(strategy, rules, facts), built(strategy, str(rules), str(facts))
+    assert named.request() == plain.request()
+    assert named.costs == plain.costs
+    names, unnamed = ([row.name for row in context.report.rows] for context in (named, plain))
+    assert "instruction (rules, prompts/rules.md)" in names
+    assert "instruction" in unnamed
+    if strategy != QuestionChunks():
+        assert any("facts" in name for name in names)
+    assert not any("rules" in name or "facts" in name for name in unnamed)
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "shown"),
+    [
+        (None, None, "instruction"),
+        ("a", "a", "instruction (a)"),
+        ("a\n b", None, "instruction (a b)"),
+        ("", "", "instruction"),
+    ],
+)
+def test_what_a_prompt_is_known_by_is_one_line(name, source, shown):
+    context = Assembler().add_instruction(Prompt("x", name=name, source=source)).build()
+    assert context.report.rows[0].name == shown
+    assert Assembler().add_instruction(Prompt("", name="n")).build().system is None
