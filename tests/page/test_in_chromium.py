@@ -1,0 +1,258 @@
+"""The page in a browser: what it shows at a window is `what_if`, by mouse and by key, and nothing given to it runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assembler import Assembler, CacheMarks, ClearToolResults, ContextLengthError, Plan, TrimOldest
+from assembler.dialects import anthropic, openai_chat
+from assembler.page import Texts
+from budgets import Budget
+
+ARTEFACTS = Path(__file__).parent / "artefacts"
+SHOTS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
+ATTACK = (
+    '</script><script>window.owned = 1; alert(1)</script><img src=x onerror="window.owned = 1">'
+    '<svg onload=\'window.owned = 1\'></svg>" onfocus="window.owned = 1" autofocus x="<!--<script>'
+)
+TOOLS = [
+    {"name": name, "description": f"{name} by number.", "parameters": {"type": "object", "properties": {}}}
+    for name in ("find_orders", "track_parcel", "open_return")
+]
+
+
+def session(turns: int = 24) -> list[dict[str, Any]]:
+    """Turns of two kinds, so that some hold tool results."""
+    history: list[dict[str, Any]] = []
+    for turn in range(turns):
+        history.append({"role": "user", "content": f"Where is order {turn}? " + "Please look. " * (turn % 5 * 4)})
+        if turn % 3 == 0:
+            call = {"id": f"c{turn}", "type": "function", "function": {"name": "find_orders", "arguments": "{}"}}
+            history.append({"role": "assistant", "content": None, "tool_calls": [call]})
+            history.append({"role": "tool", "tool_call_id": f"c{turn}", "content": f"parcel {turn} on its way; " * 25})
+        history.append({"role": "assistant", "content": f"It is on its way, parcel {turn}." * (1 + turn % 2)})
+    return [*history, {"role": "user", "content": "And the last one?"}]
+
+
+def plan_of(policy: Any, window: int = 3_000, dialect: Any = openai_chat, model: str = "gpt-4o") -> Plan:
+    budget = Budget(window, max_output_tokens=300, model=model)
+    assembler = Assembler(budget, dialect=dialect, on_overflow=policy, cache_marks=CacheMarks()).add_capability(TOOLS)
+    assembler.add_instruction("You answer questions about parcels, briefly and with the facts at hand. " * 6)
+    assembler.add_knowledge("Parcels take two days. " * 30, type="policy", source="handbook/shipping.md", trusted=True)
+    assembler.add_knowledge("Returns are free for a month. " * 20, type="policy", source="handbook/returns.md")
+    return assembler.add_messages(session()).plan()
+
+
+def names(first: int, stop: int) -> str:
+    return f"message {first}" if stop - first == 1 else f"messages {first}-{stop - 1}"
+
+
+def dropped_rows(plan: Plan, window: int) -> set[str]:
+    """The turns that a build at this window drops whole, as rows are named; found from the indexes alone."""
+    gone = {one.index for one in plan.what_if(context_window=window).dropped if one.outcome == "dropped"}
+    questions = [at for at, message in enumerate(session()) if message["role"] == "user"]
+    spans = zip(questions, [*questions[1:], len(session())], strict=True)
+    return {names(*span) for span in spans if set(range(*span)) <= gone}
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_slider_at_a_fifth_shows_what_a_window_of_a_fifth_drops(look: Callable[..., Any], width: int) -> None:
+    plan = plan_of(TrimOldest(), window=6_000)
+    looked = look(plan.report.to_html(), width=width)
+    assert looked.window == 6_000
+    assert {name for name, outcome in looked.outcomes.items() if outcome == "dropped"} == dropped_rows(plan, 6_000)
+    for share in (0.5, 0.3, 0.2):
+        looked.at(share * 6_000)
+        assert abs(looked.window - share * 6_000) <= 6_000 / 100
+        shown = {name for name, outcome in looked.outcomes.items() if outcome == "dropped"}
+        assert shown == dropped_rows(plan, looked.window)
+        assert shown
+    looked.at(0.08 * 6_000)
+    with pytest.raises(ContextLengthError):
+        plan.what_if(context_window=looked.window)
+    assert "Nothing can be sent below" in looked.page.locator("#outcome").inner_text()
+    assert looked.complaints == []
+
+
+def test_a_fifth_of_a_large_window_drops_what_what_if_drops(look: Callable[..., Any]) -> None:
+    plan = plan_of(TrimOldest(), window=10_000)
+    looked = look(plan.report.to_html())
+    assert "dropped" not in looked.outcomes.values()
+    looked.page.locator("#exactly").fill("2000")
+    looked.page.keyboard.press("Enter")
+    assert looked.window == 2_000
+    shown = {name for name, outcome in looked.outcomes.items() if outcome == "dropped"}
+    assert shown == dropped_rows(plan, 2_000)
+    assert len(shown) > 3
+
+
+def test_a_low_water_ladder_shows_the_windows_that_were_asked_for(look: Callable[..., Any]) -> None:
+    plan = plan_of([ClearToolResults(keep=1), TrimOldest(low_water=0.5)])
+    looked = look(plan.report.to_html())
+    assert "shortened" in looked.outcomes.values()
+    looked.page.locator("#slider").focus()
+    seen = set()
+    for _ in range(12):
+        looked.page.keyboard.press("ArrowLeft")
+        seen.add(looked.window)
+        shown = {name for name, outcome in looked.outcomes.items() if outcome == "dropped"}
+        assert shown == dropped_rows(plan, looked.window)
+        tokens = int(looked.page.locator("#tokens").inner_text().replace(",", ""))
+        assert tokens == plan.what_if(context_window=looked.window).count.tokens
+    assert len(seen) > 5
+
+
+def test_the_keyboard_alone_reaches_every_window(look: Callable[..., Any]) -> None:
+    plan = plan_of(TrimOldest())
+    looked = look(plan.report.to_html())
+    page = looked.page
+    reached = []
+    for _ in range(4):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.id"))
+    assert reached == ["slider", "less", "exactly", "more"]  # the budget's own window is where it stands
+    page.locator("#slider").focus()
+    page.keyboard.press("ArrowLeft")
+    assert looked.window < 3_000
+    page.keyboard.press("Home")
+    assert page.locator("body.refused").count() == 1
+    page.keyboard.press("End")
+    assert page.locator("body.refused").count() == 0
+    assert "messages stay" in page.locator("#slider").get_attribute("aria-valuetext")
+    page.locator("#own").press("Enter")
+    assert looked.window == 3_000
+    edges = [step.context_window for step in plan.report.steps()]
+    below = [edge for edge in edges if edge < 3_000]
+    page.locator("#less").press("Enter")
+    assert looked.window == below[-1]
+    page.locator("#less").press("Space")
+    assert looked.window == below[-2]
+    page.locator("#more").press("Enter")
+    assert looked.window == below[-1]
+    assert looked.complaints == []
+
+
+@pytest.mark.parametrize("texts", [None, Texts()])
+def test_hostile_content_changes_nothing(look: Callable[..., Any], texts: Texts | None) -> None:
+    assembler = Assembler(Budget(2_000, model=f"gpt-4o {ATTACK}"), dialect=openai_chat, on_overflow=TrimOldest())
+    assembler.add_instruction(ATTACK).add_capability([{"name": "find", "description": ATTACK}])
+    assembler.add_knowledge(ATTACK, type=ATTACK, source=ATTACK)
+    report = assembler.add_messages([{"role": "user", "content": ATTACK}] * 3).plan().report
+    looked = look(report.to_html(texts=texts))
+    for details in looked.page.locator("details > summary").all():
+        details.click()
+    looked.page.locator("#slider").focus()
+    for key in ("Home", "End", "ArrowLeft", "Tab", "Tab", "Tab", "Tab"):
+        looked.page.keyboard.press(key)
+    assert looked.dialogs == []
+    assert looked.page.evaluate("window.owned") is None
+    assert looked.page.locator("script").count() == 2
+    assert looked.page.locator("img, iframe, [onload], [onerror], [onfocus]").count() == 0
+    assert [url for url in looked.requests if not url.startswith("file:")] == []
+    assert len(looked.requests) == 1
+    assert looked.complaints == []
+
+
+def test_the_policy_of_the_page_stops_what_would_get_in(look: Callable[..., Any]) -> None:
+    html = plan_of(TrimOldest()).report.to_html()
+    planted = html.replace(
+        "<footer>", "<script>window.owned = 1</script><img src=x onerror='window.owned = 1'><footer>"
+    )
+    looked = look(planted)
+    assert looked.page.evaluate("window.owned") is None
+    assert looked.complaints
+    assert all("Content Security Policy" in one for one in looked.complaints)
+
+
+def test_without_scripts_the_page_is_the_report(look: Callable[..., Any]) -> None:
+    plan = plan_of(TrimOldest())
+    looked = look(plan.report.to_html(), java_script_enabled=False)
+    assert not looked.page.locator("#try").is_visible()
+    assert {name for name, outcome in looked.outcomes.items() if outcome == "dropped"} == dropped_rows(plan, 3_000)
+
+
+def test_moving_nothing_changes_nothing(look: Callable[..., Any]) -> None:
+    """What the script shows at the budget's own window is what stood there before it ran."""
+    for policy in (TrimOldest(), TrimOldest(note="cut"), [ClearToolResults(keep=1), TrimOldest(low_water=0.5)]):
+        html = plan_of(policy).report.to_html()
+        still, moved = look(html, java_script_enabled=False), look(html)
+        moved.page.locator("#less").click()
+        moved.page.locator("#own").click()
+        for part in ("header", ".regions", ".items", "#outcome"):
+            before, after = (one.page.locator(part).inner_text() for one in (still, moved))
+            assert re.sub(r"\s+", " ", before) == re.sub(r"\s+", " ", after)
+        widths = [
+            one.page.eval_on_selector_all(
+                ".bar rect", "all => all.map(r => [r.className.baseVal, r.getAttribute('width')])"
+            )
+            for one in (still, moved)
+        ]
+        assert [name for name, _ in widths[0]] == [name for name, _ in widths[1]]
+        assert [float(w) for _, w in widths[0]] == pytest.approx([float(w) for _, w in widths[1]])
+
+
+def test_in_a_notebook_the_page_keeps_to_its_frame(look: Callable[..., Any]) -> None:
+    plan = plan_of(TrimOldest())
+    cell = f"<!DOCTYPE html><title>n</title><p id=theirs>theirs</p>{plan.report._repr_html_()}"
+    looked = look(cell)
+    frame = looked.page.frame_locator("iframe")
+    frame.locator("#less").click()
+    assert "messages stay" in frame.locator("#outcome").inner_text()
+    font = looked.page.evaluate("getComputedStyle(document.getElementById('theirs')).fontFamily")
+    assert "system-ui" not in font
+    assert looked.page.frames[1].evaluate("try { parent.document.title } catch { 'apart' }") == "apart"
+
+
+@pytest.mark.parametrize(("width", "scheme"), SHOTS)
+def test_it_can_be_looked_at(look: Callable[..., Any], width: int, scheme: str) -> None:
+    """Saves what people will see, and refuses a page that is wider than its screen or too faint to read."""
+    ARTEFACTS.mkdir(exist_ok=True)
+    marked = plan_of(TrimOldest(), dialect=anthropic, model="claude-sonnet-4-5")
+    for name, html in {
+        "trimmed": plan_of(TrimOldest()).report.to_html(),
+        "ladder": plan_of([ClearToolResults(keep=1), TrimOldest(low_water=0.5)]).report.to_html(),
+        "texts": marked.report.to_html(texts=Texts(longest=300)),
+    }.items():
+        looked = look(html, width=width, scheme=scheme)
+        if name == "texts":
+            looked.page.locator("summary").first.click()
+        assert looked.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert faintest(looked.page) >= 4.5  # WCAG 2.2, 1.4.3, level AA
+        looked.page.screenshot(path=ARTEFACTS / f"{name}-{width}-{scheme}.png", full_page=True)
+        looked.page.mouse.wheel(0, 900)
+        looked.page.wait_for_function("scrollY > 100")
+        looked.page.screenshot(path=ARTEFACTS / f"{name}-{width}-{scheme}-scrolled.png")
+
+
+def faintest(page: Any) -> float:
+    """The least contrast of any visible text against what is painted behind it, as WCAG 2.2 defines it."""
+    found: float = page.evaluate(
+        """() => {
+          const channels = (color) => color.match(/[\\d.]+/g).map(Number);
+          const bright = ([r, g, b]) => {
+            const line = (c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+            return 0.2126 * line(r) + 0.7152 * line(g) + 0.0722 * line(b);
+          };
+          const behind = (node) => {
+            for (; node; node = node.parentElement) {
+              const paint = channels(getComputedStyle(node).backgroundColor);
+              if (paint.length === 3 || paint[3] > 0) return paint;
+            }
+            return [255, 255, 255];
+          };
+          let least = 21;
+          for (const node of document.querySelectorAll("main *")) {
+            const own = [...node.childNodes].some((one) => one.nodeType === 3 && one.data.trim());
+            if (!own || !node.checkVisibility() || node.disabled || node.closest("button:disabled")) continue;
+            const [a, b] = [bright(channels(getComputedStyle(node).color)), bright(behind(node))];
+            least = Math.min(least, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05));
+          }
+          return least;
+        }"""
+    )
+    return found
