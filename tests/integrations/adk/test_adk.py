@@ -35,7 +35,6 @@ from assembler.integrations.adk import AssemblerPlugin
 from budgets import Budget
 from tests.integrations.adk.scripted import Scripted, gemini_request, look_up
 
-pytestmark = pytest.mark.filterwarnings("default")  # ADK warns of itself
 WINDOW = 900
 TURNS = 50
 

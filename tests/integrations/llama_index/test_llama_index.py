@@ -54,7 +54,6 @@ from budgets import Budget
 from tests.integrations.independent import recount
 from tests.integrations.llama_index.scripted import TOOL, WORDS, Scripted, openai_request
 
-pytestmark = pytest.mark.filterwarnings("default")  # LlamaIndex warns of itself
 WINDOW = 900
 TURNS = 50
 

@@ -32,7 +32,6 @@ from assembler.integrations.strands import AssemblerConversationManager
 from budgets import Budget
 from tests.integrations.strands.scripted import Scripted, bedrock_request, look_up
 
-pytestmark = pytest.mark.filterwarnings("default")  # Strands warns of itself
 WINDOW = 2_500
 TURNS = 50
 
