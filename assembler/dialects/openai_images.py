@@ -8,7 +8,7 @@ checked against eight published counts of pamelafox/openai-messages-token-helper
 from __future__ import annotations
 
 import re
-from math import ceil, sqrt
+from math import ceil, floor, sqrt
 from typing import Literal, TypeAlias
 
 import attrs
@@ -94,4 +94,7 @@ def _patches(width: int, height: int) -> int:
     if whole <= MOST_PATCHES:
         return whole
     scale = sqrt(MOST_PATCHES * PATCH**2 / (width * height))
-    return min(MOST_PATCHES, ceil(width * scale / PATCH) * ceil(height * scale / PATCH))
+    # Then down to where one side is whole patches, as the guide has it: 1800 × 2400 is 33 × 44.
+    across, down = width * scale / PATCH, height * scale / PATCH
+    scale *= min(max(1, floor(across)) / across, max(1, floor(down)) / down)
+    return min(MOST_PATCHES, ceil(_side(width, scale) / PATCH) * ceil(_side(height, scale) / PATCH))

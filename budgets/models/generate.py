@@ -6,7 +6,7 @@
 
 The second argument is the day on which the wheels were taken. The same wheels and day give the same bytes.
 
-Whom to believe, where the three upstreams (genai-prices, models.dev, litellm) disagree:
+Whom to believe, where the upstreams (genai-prices, models.dev, litellm, the old windows of langchain-openai) disagree:
 - `window`: the stated window that most upstreams agree with; among equals the smallest, since a request that is too
   small is sent and one that is too large is refused. An upstream that states only an input cap agrees with a window if
   cap and output together are the window, or if the cap lies at most a tenth below it.

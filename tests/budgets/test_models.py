@@ -20,12 +20,14 @@ from budgets.errors import UnknownModelError
 from budgets.models import dialect_of, encoding_of, facts, family_of, known
 from budgets.models.generate import main, rows, settle, table
 from budgets.models.names import HOSTS, VENDORS
-from budgets.models.sources import Claim, genai_prices, litellm, models_dev, profiles
+from budgets.models.sources import Claim, genai_prices, legacy_windows, litellm, models_dev, profiles
 
 # Written down from the published tables that the generator reads, 2026-11, to hold merging and lookup:
 # window, max_input, max_output.
 PUBLISHED = {
     "gpt-3.5-turbo": (16_385, None, 4_096),
+    "gpt-3.5-turbo-0613": (4_096, None, None),
+    "gpt-3.5-turbo-16k-0613": (16_385, None, 4_096),
     "gpt-4": (8_192, None, 8_192),
     "gpt-4-turbo": (128_000, None, 4_096),
     "gpt-4o": (128_000, None, 16_384),
@@ -411,6 +413,13 @@ def test_a_profile_states_caps_and_is_read_without_being_run() -> None:
     assert (made.name, made.window, made.max_input, made.max_output) == ("gpt-x", None, 272, None)
     with pytest.raises(LookupError):
         list(profiles("x = 1", "langchain-openai"))
+
+
+def test_windows_kept_by_hand_for_old_models_are_read_out_of_the_function_that_holds_them() -> None:
+    text = "class A:\n    def f(self):\n        legacy_token_mapping = {'gpt-old': 4096, 'gpt-0': 0}\n        return 1"
+    old, unknown = legacy_windows(text)
+    assert (old.provider, old.name, old.window, old.max_input) == ("openai", "gpt-old", 4096, None)
+    assert unknown.window is None
 
 
 def test_litellm_speaks_of_chat_models_without_its_own_prefix() -> None:
