@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from assembler.page.chart import Line, Ticks, chart_svg
 from assembler.page.html import notebook_html, page_html
+from assembler.page.session import Call, calls_of, session_svg
 from assembler.page.texts import Texts
 
-__all__ = ["Texts", "notebook_html", "page_html"]
+__all__ = ["Call", "Line", "Texts", "Ticks", "calls_of", "chart_svg", "notebook_html", "page_html", "session_svg"]

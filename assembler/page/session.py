@@ -1,0 +1,89 @@
+"""A session over time: how full the window was, when its prefix changed, what a cache could serve. Draws contexts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import attrs
+
+from assembler.context import Context
+from assembler.page.chart import Line, Panel, Ticks, chart_svg
+from assembler.plan import Plan
+
+_SMOOTHED = 20
+"""Calls: the share that a cache serves is drawn as the mean of so many, since that of one call jumps."""
+
+
+@attrs.frozen
+class Call:
+    """One model call of a session: what of `input_limit` it fills, whether its request goes on from the last one, and
+    the share of its tokens that a cache may serve.
+
+    `fill` is None without a budget. `served` is an estimate, 0 where the provider's rule is not known.
+    """
+
+    fill: float | None
+    left_out: int
+    prefix_changed: bool
+    served: float
+
+    @classmethod
+    def of(cls, context: Context, previous: Context | None = None) -> Call:
+        """The call that sends this context after that one. O(messages that stay)."""
+        budget = _plan(context).terms.budget
+        limit = None if budget is None else budget.input_limit
+        return cls(
+            fill=None if limit is None else context.count.upper / limit if limit else 1.0,
+            left_out=len(context.dropped),
+            prefix_changed=previous is not None and context.first_changed(previous) is not None,
+            served=_served(context, previous),
+        )
+
+
+def calls_of(contexts: Iterable[Context]) -> Iterator[Call]:
+    """The calls of a session, oldest first. Holds two contexts at a time."""
+    previous: Context | None = None
+    for context in contexts:
+        yield Call.of(context, previous)
+        previous = context
+
+
+def session_svg(calls: Iterable[Call], *, title: str = "A session, call by call") -> str:
+    """Three panels: how full the window is, the calls whose prefix changed, and the share that a cache may serve."""
+    known = list(calls)
+    return chart_svg(title, [*_fill(known), _changes(known), _cache(known)])
+
+
+def smoothed(values: Sequence[float], window: int = _SMOOTHED) -> list[float]:
+    """The mean of the last `window` values, at each."""
+    sums = [0.0]
+    for value in values:
+        sums.append(sums[-1] + value)
+    return [(sums[at + 1] - sums[max(0, at + 1 - window)]) / min(at + 1, window) for at in range(len(values))]
+
+
+def _plan(context: Context) -> Plan:
+    return context._plan  # pyright: ignore[reportPrivateUsage]  # its budget is nowhere else
+
+
+def _served(context: Context, previous: Context | None) -> float:
+    if previous is None or not context.count.tokens:
+        return 0.0
+    return context.served_after(previous).tokens / context.count.tokens
+
+
+def _fill(calls: Sequence[Call]) -> Iterator[Panel]:
+    fills = [call.fill for call in calls if call.fill is not None]
+    if fills:
+        yield Line("How full the window is", fills, f"mean {sum(fills) / len(fills):.0%}")
+
+
+def _changes(calls: Sequence[Call]) -> Panel:
+    at = [place for place, call in enumerate(calls) if call.prefix_changed]
+    return Ticks("Calls that do not begin like the one before", at, len(calls), f"{len(at):,} of {len(calls):,} calls")
+
+
+def _cache(calls: Sequence[Call]) -> Panel:
+    shares = [call.served for call in calls]
+    mean = sum(shares) / len(shares) if shares else 0
+    return Line(f"Share that a prefix cache may serve, mean of {_SMOOTHED} calls", smoothed(shares), f"mean {mean:.0%}")
