@@ -15,6 +15,7 @@ from assembler.fit import fit
 from assembler.history import History
 from assembler.knowledge import document, xml_tag
 from assembler.ledger import Ledger
+from assembler.logs import listening, log_build
 from assembler.measure import measure
 from assembler.plan import Plan
 from assembler.policies import Policy, Refuse
@@ -164,7 +165,10 @@ class Assembler:
 
     def build(self) -> Context:
         """The request that fits. Raises `ContextLengthError`, `ConversationError`, `TokenCountError`."""
-        return emit(fit(self._draft, self._terms))
+        context = emit(fit(self._draft, self._terms))
+        if (logger := listening()) is not None:
+            log_build(logger, context)
+        return context
 
     def replay(self, manifest: Mapping[str, Any]) -> Context:
         """The request of `plan.manifest()` made again from what is gathered here, byte for byte.

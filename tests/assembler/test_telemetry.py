@@ -1,0 +1,163 @@
+"""What a build says to logs and spans: numbers and names, under a name of its own, and nothing when nobody listens."""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import sys
+import types
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from assembler import Assembler, ContextLengthError, MissingExtraError, TrimOldest, Truncate
+from assembler.dialects import plain
+from assembler.logs import listening
+from assembler.telemetry import NAMESPACE, Value, attributes, set_attributes
+from budgets import Budget
+
+CANARY = "xyzzy"
+
+
+def gathered(turns: int, window: int = 400, policy: Any = None) -> Assembler:
+    made = Assembler(
+        Budget(window, counter=len, model="gpt-4o"), dialect=plain, on_overflow=policy or TrimOldest(note=CANARY)
+    )
+    made.add_instruction(f"You are {CANARY}.").add_knowledge(CANARY, type="rag", source=f"https://{CANARY}")
+    made.add_capability([{"name": "find", "description": CANARY}])
+    return made.add_messages([("user", f"{CANARY} " * 5) for _ in range(turns)])
+
+
+@pytest.fixture(autouse=True)
+def as_it_was() -> Iterator[None]:
+    logger = logging.getLogger("assembler")
+    before = logger.level
+    yield
+    logger.setLevel(before)
+
+
+class Span:
+    """A span that remembers."""
+
+    def __init__(self) -> None:
+        self.noted: dict[str, Value] = {}
+
+    def set_attributes(self, attributes: Mapping[str, Value], /) -> None:
+        self.noted |= attributes
+
+
+# ── attributes
+
+
+def test_attributes_are_the_numbers_of_the_context() -> None:
+    context = gathered(20).build()
+    assert context.dropped
+    found = attributes(context)
+    said = {name.removeprefix(NAMESPACE): value for name, value in found.items()}
+    assert said["tokens"] == context.count.tokens
+    assert {name: said[f"tokens.{name}"] for name in context.costs.as_dict()} == context.costs.as_dict()
+    assert said["messages.dropped"] == len(context.dropped)
+    assert said["messages.kept"] == 20 - len(context.dropped)
+    assert (said["input_limit"], said["model"], said["dialect"]) == (400, "gpt-4o", "plain")
+    assert (said["documents.kept"], said["documents.dropped"], said["tools"]) == (1, 0, 1)
+    assert said["policies"] == "TrimOldest"
+    assert attributes(gathered(20).plan()) == found
+
+
+def test_a_shortened_message_is_neither_kept_nor_dropped() -> None:
+    long = gathered(1, window=300, policy=Truncate(60)).add_messages([("user", "word " * 100)])
+    found = attributes(long.build())
+    shares = [found[f"{NAMESPACE}messages.{outcome}"] for outcome in ("kept", "shortened", "dropped")]
+    assert shares == [0, 1, 0]
+
+
+def test_without_a_budget_no_budget_is_told() -> None:
+    found = attributes(Assembler().add_messages([("user", "hi")]).build())
+    assert f"{NAMESPACE}input_limit" not in found
+    assert f"{NAMESPACE}policies" not in found
+
+
+def test_an_overflow_tells_its_arithmetic() -> None:
+    with pytest.raises(ContextLengthError) as caught:
+        gathered(1, window=150).build()
+    found = attributes(caught.value)
+    assert found[f"{NAMESPACE}required"] == caught.value.required
+    assert found[f"{NAMESPACE}excess"] == caught.value.excess
+    assert found[f"{NAMESPACE}context_window"] == 150
+
+
+def test_no_attribute_is_text_and_none_is_the_providers_own() -> None:
+    with pytest.raises(ContextLengthError) as caught:
+        gathered(1, window=150).build()
+    for told in (gathered(20).build(), gathered(20, window=2_000).build(), caught.value):
+        found = attributes(told)
+        assert CANARY not in json.dumps(found)
+        assert all(name.startswith("context_assembler.") for name in found)
+        assert all(type(value) in (str, int, float, bool) for value in found.values())
+
+
+# ── spans
+
+
+def test_a_span_gets_the_attributes() -> None:
+    span, context = Span(), gathered(20).build()
+    set_attributes(context, span=span)
+    assert span.noted == attributes(context)
+
+
+def test_without_a_span_it_is_the_current_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    span = Span()
+    trace = types.ModuleType("opentelemetry.trace")
+    trace.get_current_span = lambda: span  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "opentelemetry", types.ModuleType("opentelemetry"))
+    monkeypatch.setitem(sys.modules, "opentelemetry.trace", trace)
+    set_attributes(gathered(3).build())
+    assert span.noted[f"{NAMESPACE}messages.kept"] == 3
+
+
+def test_without_opentelemetry_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "opentelemetry.trace", None)
+    with pytest.raises(MissingExtraError, match=r"context-assembler\[opentelemetry\]"):
+        set_attributes(gathered(3).build())
+
+
+# ── logs
+
+
+def test_a_cut_is_logged_as_information_with_every_number_a_field(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="assembler")
+    context = gathered(20).build()
+    [record] = caplog.records
+    assert (record.name, record.levelno) == ("assembler", logging.INFO)
+    fields = {name.replace(".", "_"): value for name, value in attributes(context).items()}
+    assert {name: vars(record)[name] for name in fields} == fields
+    assert record.getMessage().startswith(f"built a request of {context.count.tokens} tokens")
+    assert CANARY not in str(vars(record))
+
+
+def test_what_was_left_whole_is_logged_for_debugging_alone(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="assembler")
+    gathered(3).build()
+    assert not caplog.records
+    caplog.set_level(logging.DEBUG, logger="assembler")
+    gathered(3).build()
+    assert [record.levelno for record in caplog.records] == [logging.DEBUG]
+
+
+def test_nobody_listens_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    logging.getLogger("assembler").setLevel(logging.WARNING)
+    assert listening() is None
+    monkeypatch.delitem(sys.modules, "logging")
+    assert listening() is None
+
+
+def test_building_loads_neither_logging_nor_opentelemetry() -> None:
+    code = (
+        "import sys; from assembler import Assembler; from budgets import Budget;"
+        "Assembler(Budget(100, counter=len)).add_messages([('user', 'hi')]).build();"
+        "print([name for name in ('logging', 'opentelemetry', 'assembler.telemetry') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
