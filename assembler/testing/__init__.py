@@ -1,0 +1,83 @@
+"""For test suites: Hypothesis strategies, a check for any history trimmer, assertions. Never imported by the library.
+
+    from assembler.testing import conversations, check_fitter, assert_fits
+
+The strategies and the check need Hypothesis (`pip install 'context-assembler[testing]'`); the assertions do not. Each
+name is loaded at its first use.
+"""
+
+import typing
+
+from assembler.later import load_later as _load_later
+
+if typing.TYPE_CHECKING:
+    from assembler.testing.assertions import assert_fits, assert_valid
+    from assembler.testing.conversations import conversations, messages, requests, tools
+    from assembler.testing.faults import Broken, broken_conversations
+    from assembler.testing.fitters import (
+        ESSENTIAL,
+        MAXIMAL,
+        MONOTONE,
+        NEWEST_TURN_STAYS,
+        SUFFIX,
+        FitterError,
+        Invariant,
+        Trial,
+        Verdict,
+        check_fitter,
+    )
+    from assembler.testing.regions import assemblers, budgets, documents
+    from assembler.testing.texts import texts
+
+_load_later(
+    __name__,
+    {
+        "ESSENTIAL": "assembler.testing.fitters",
+        "MAXIMAL": "assembler.testing.fitters",
+        "MONOTONE": "assembler.testing.fitters",
+        "NEWEST_TURN_STAYS": "assembler.testing.fitters",
+        "SUFFIX": "assembler.testing.fitters",
+        "Broken": "assembler.testing.faults",
+        "FitterError": "assembler.testing.fitters",
+        "Invariant": "assembler.testing.fitters",
+        "Trial": "assembler.testing.fitters",
+        "Verdict": "assembler.testing.fitters",
+        "assemblers": "assembler.testing.regions",
+        "assert_fits": "assembler.testing.assertions",
+        "assert_valid": "assembler.testing.assertions",
+        "broken_conversations": "assembler.testing.faults",
+        "budgets": "assembler.testing.regions",
+        "check_fitter": "assembler.testing.fitters",
+        "conversations": "assembler.testing.conversations",
+        "documents": "assembler.testing.regions",
+        "messages": "assembler.testing.conversations",
+        "requests": "assembler.testing.conversations",
+        "texts": "assembler.testing.texts",
+        "tools": "assembler.testing.conversations",
+    },
+)
+
+__all__ = [
+    "ESSENTIAL",
+    "MAXIMAL",
+    "MONOTONE",
+    "NEWEST_TURN_STAYS",
+    "SUFFIX",
+    "Broken",
+    "FitterError",
+    "Invariant",
+    "Trial",
+    "Verdict",
+    "assemblers",
+    "assert_fits",
+    "assert_valid",
+    "broken_conversations",
+    "budgets",
+    "check_fitter",
+    "conversations",
+    "documents",
+    "messages",
+    "requests",
+    "texts",
+    "tools",
+]

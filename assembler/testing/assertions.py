@@ -1,0 +1,115 @@
+"""Assertions about raw requests, whoever built them: they fit, they are valid. Needs neither Hypothesis nor pytest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from assembler.count_request import count_request
+from assembler.dialects import DIALECTS, Dialect
+from assembler.layout import Layout
+from assembler.pricing import Piece, Pricer
+from assembler.verify import Violation, verify
+from budgets import Budget, Count, Grade, Tokens
+from budgets.count import total
+
+_MOST_ROWS = 12
+"""Items in a failure's table: the dearest ones. The rest is one line."""
+
+
+def assert_fits(
+    request: Mapping[str, Any],
+    *,
+    model: str | None = None,
+    budget: Budget | None = None,
+    dialect: str | Dialect | None = None,
+    max_output_tokens: Tokens = 0,
+) -> Count:
+    """The request costs no more than the model's window leaves beside `max_output_tokens`; returns what it costs.
+
+    `request` is the body of the API's call. `budget` stands in for the published window, or both for each other's
+    part: its model is the default of `model`, and so is the model that the body names. Without `dialect` the model
+    decides. `AssertionError` lists the dearest items, and none of their texts; `TypeError` where there is neither
+    model nor budget, `UnknownModelError` for a model without a published window.
+    """
+    __tracebackhide__ = True
+    named = model or (budget.model if budget is not None else None) or request.get("model")
+    if budget is None:
+        if not isinstance(named, str):
+            raise TypeError("assert_fits needs model='gpt-4o' or budget=Budget(…): the request names no model")
+        budget = Budget.for_model(named, max_output_tokens=max_output_tokens)
+    spoken = _dialect(dialect, named)
+    count = count_request(request, dialect=spoken, model=named, counter=budget.token_counter)
+    if count.upper > budget.input_limit:
+        pricer = spoken.pricer(named, budget.token_counter)
+        raise AssertionError("\n".join(_overflow(count, budget, spoken.parse(request), pricer)))
+    return count
+
+
+def assert_valid(request: Mapping[str, Any], *, dialect: str | Dialect | None = None, model: str | None = None) -> None:
+    """The request breaks no rule of its API that `assembler.verify` knows.
+
+    Without `dialect` the model decides: `model`, or the one that the body names. `AssertionError` lists every breach:
+    the rule, the place, the problem, and the API's own error text where one is known; never the text of a message.
+    """
+    __tracebackhide__ = True
+    named = model or request.get("model")
+    name = dialect if isinstance(dialect, str) else _dialect(dialect, named).name
+    violations = verify(request, dialect=name, model=named)
+    if violations:
+        raise AssertionError("\n".join(_breaches(violations, name)))
+
+
+def _dialect(dialect: str | Dialect | None, model: object) -> Dialect:
+    if dialect is not None:
+        return DIALECTS[dialect] if isinstance(dialect, str) else dialect
+    from budgets.models import dialect_of
+
+    name = dialect_of(model) if isinstance(model, str) else None
+    if name is None:
+        raise TypeError(f"no dialect: pass dialect=, one of {', '.join(DIALECTS)}, or a model whose API is known")
+    return DIALECTS[name]
+
+
+def _overflow(count: Count, budget: Budget, layout: Layout, pricer: Pricer) -> Iterator[str]:
+    most = (
+        f"{count.upper:,} tokens" if count.grade is Grade.EXACT else f"at most {count.upper:,} tokens ({count.grade})"
+    )
+    yield (
+        f"the request costs {most}, but only {budget.input_limit:,} are free ({budget.arithmetic()}): "
+        f"{count.upper - budget.input_limit:,} too many"
+    )
+    rows = sorted(_items(layout, pricer), key=lambda row: -row[1].upper)
+    yield f"  {'item':<20}{'role':<12}{'tokens':>9}"
+    for (item, role), cost in rows[:_MOST_ROWS]:
+        yield f"  {item:<20}{role:<12}{cost.upper:>9,}"
+    rest = rows[_MOST_ROWS:]
+    if rest:
+        yield f"  {f'{len(rest)} more items':<32}{total(cost for _, cost in rest).upper:>9,}"
+    framing = count.upper - total(cost for _, cost in rows).upper
+    yield f"  {'framing and the rest':<32}{framing:>9,}"
+    yield "Assembler(budget, on_overflow=TrimOldest()) drops old turns; a smaller max_output_tokens leaves more room."
+
+
+def _items(layout: Layout, pricer: Pricer) -> Iterator[tuple[tuple[str, str], Count]]:
+    pieces = [Piece("instruction", "system", layout.system)] if layout.system is not None else []
+    fixed = pricer.fixed(pieces, layout.head, layout.tools)
+    for cost in fixed.pieces:
+        yield ("system", ""), cost
+    if layout.tools:
+        noun = "tool" if len(layout.tools) == 1 else "tools"
+        yield (f"{len(layout.tools)} {noun}", ""), total(fixed.tools) + fixed.tooling
+    for place, (message, cost) in enumerate(zip(layout.head, fixed.head, strict=True)):
+        yield (f"messages[{place}]", message.role), cost
+    for place, message in enumerate(layout.messages, len(layout.head)):
+        yield (f"messages[{place}]", message.role), pricer.message(message)
+
+
+def _breaches(violations: list[Violation], dialect: str) -> Iterator[str]:
+    number = f"{len(violations)} breaches" if len(violations) > 1 else "1 breach"
+    yield f"the request is not valid for {dialect}: {number}"
+    width = max(len(each.where or "the request") for each in violations)
+    for each in violations:
+        yield f"  {each.rule:<4}{each.where or 'the request':<{width}}  {each.problem}"
+        if each.provider_says is not None:
+            yield f"  {'':<4}the API says: {each.provider_says}"

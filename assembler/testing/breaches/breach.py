@@ -1,0 +1,122 @@
+"""The few ways in which a request is broken, whatever its API. Knows lists and keys; knows no rule.
+
+Every breach is done to a fresh request whose last exchange makes at least one call and ends with its results.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from typing import Any, TypeAlias, cast
+
+from assembler.testing.engine import DrawFn, st
+from assembler.testing.spellings import Request
+
+Breach: TypeAlias = Callable[[DrawFn, Request], None]
+"""Changes a request in place, so that it breaks one rule and no other."""
+
+HISTORIES = ("messages", "contents", "input")
+
+
+def history_of(request: Request) -> list[Request]:
+    """The messages, contents or items of a request: the list itself."""
+    return next(request[key] for key in HISTORIES if key in request)
+
+
+def nothing_said(_draw: DrawFn, request: Request) -> None:
+    """The history is empty."""
+    history_of(request).clear()
+
+
+def before_a_question(message: Request) -> Breach:
+    """A message too many, before one of the user's own."""
+
+    def breach(draw: DrawFn, request: Request) -> None:
+        history = history_of(request)
+        places = [place for place, each in enumerate(history) if is_question(each)]
+        history.insert(draw(st.sampled_from(places)), copy.deepcopy(message))
+
+    return breach
+
+
+def first(message: Request) -> Breach:
+    """A message too many, at the front of the conversation: after the system messages."""
+
+    def breach(_draw: DrawFn, request: Request) -> None:
+        history = history_of(request)
+        head = next(place for place, each in enumerate(history) if each.get("role") != "system")
+        history.insert(head, copy.deepcopy(message))
+
+    return breach
+
+
+def last(*messages: Request) -> Breach:
+    """Messages too many, at the end."""
+    return lambda _draw, request: history_of(request).extend(copy.deepcopy(messages))
+
+
+def without(key: str) -> Breach:
+    """A key of the request is gone."""
+
+    def breach(_draw: DrawFn, request: Request) -> None:
+        del request[key]
+
+    return breach
+
+
+def with_ids(old: str, new: str) -> Breach:
+    """Every id that begins with `old` begins with `new` instead, in calls and answers alike."""
+
+    def breach(_draw: DrawFn, request: Request) -> None:
+        history = history_of(request)
+        history[:] = _renamed(history, old, new)
+
+    return breach
+
+
+def _renamed(value: Any, old: str, new: str) -> Any:
+    kind = cast("type[object]", type(value))
+    if kind is dict:
+        return {key: _renamed_id(key, item, old, new) for key, item in value.items()}
+    return [_renamed(item, old, new) for item in value] if kind is list else value
+
+
+def _renamed_id(key: str, value: Any, old: str, new: str) -> Any:
+    if key in _ID_KEYS and isinstance(value, str) and value.startswith(old):
+        return new + value.removeprefix(old)
+    return _renamed(value, old, new)
+
+
+_ID_KEYS = frozenset({"id", "tool_call_id", "tool_use_id", "toolUseId", "call_id"})
+_RESULTS = ("tool_result", "toolResult", "function_response")
+
+
+def is_question(message: Request) -> bool:
+    """Whether a message is the user's own words: no results in it."""
+    if message.get("role") != "user":
+        return False
+    return not any(kind in block or block.get("type") == kind for block in _blocks(message) for kind in _RESULTS)
+
+
+def pick(draw: DrawFn, request: Request, *words: str) -> int:
+    """The place of a message that has one of the keys, or is of one of the types or roles; drawn among all that are."""
+    found = [place for place, message in enumerate(history_of(request)) if _speaks(message, words)]
+    return draw(st.sampled_from(found))
+
+
+def _speaks(message: Request, words: tuple[str, ...]) -> bool:
+    if message.get("role") in words or message.get("type") in words or any(word in message for word in words):
+        return True
+    return any(block.get("type") in words or any(word in block for word in words) for block in _blocks(message))
+
+
+def _blocks(message: Request) -> list[Request]:
+    """The parts of a message that are objects; none where its content is a text."""
+    parts: Any = message.get("content") or message.get("parts") or ()
+    return [cast("Request", part) for part in parts if isinstance(part, dict)]
+
+
+def same(value: Any) -> Any:
+    """A copy that shares nothing with the request."""
+    return json.loads(json.dumps(value))

@@ -1,0 +1,69 @@
+"""Whole conversations that an API accepts, as data: what your code is given. Knows dialects by name only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assembler.testing.engine import SearchStrategy, st
+from assembler.testing.said import definitions, said
+from assembler.testing.spellings import Named, Request, spelling_of
+from assembler.testing.texts import texts
+
+DEFAULT = "openai_chat"
+"""The dialect of everything here that names none."""
+FEW_TURNS = 4
+"""Exchanges in a conversation, at most, unless more are asked for: enough for a cut with something on either side."""
+
+
+def requests(
+    dialect: str | Named = DEFAULT,
+    *,
+    min_turns: int = 1,
+    max_turns: int = FEW_TURNS,
+    texts: SearchStrategy[str] = texts(),  # noqa: B008 - a strategy is a value
+) -> SearchStrategy[Request]:
+    """Whole requests: `assembler.verify(request, dialect=dialect)` finds nothing in them.
+
+    A system text or none, up to three tools, `min_turns` to `max_turns` exchanges of several texts, steps of up to
+    three parallel calls answered in any order, thinking where the API has it; the last exchange ends with the user or
+    with results. Every text is drawn from `texts`, which must draw none that is blank. Shrinks to one user message.
+    Raises `ValueError` for an unknown dialect and for turns out of order.
+    """
+    spelling = spelling_of(dialect)
+    _check_turns(min_turns, max_turns)
+    drawn = said(words=texts, turns=(min_turns, max_turns), fewest_answers=spelling.fewest_answers, fewest_tools=0)
+    return drawn.map(spelling.request)
+
+
+def conversations(
+    dialect: str | Named = DEFAULT,
+    *,
+    min_turns: int = 1,
+    max_turns: int = FEW_TURNS,
+    texts: SearchStrategy[str] = texts(),  # noqa: B008 - a strategy is a value
+) -> SearchStrategy[list[dict[str, Any]]]:
+    """Histories that the API accepts: the messages, contents or items of `requests`, with the same arguments.
+
+    By default OpenAI Chat messages, where a system message may stand at the head.
+    """
+    history = spelling_of(dialect).history
+    drawn = requests(dialect, min_turns=min_turns, max_turns=max_turns, texts=texts)
+    return drawn.map(lambda request: request[history])
+
+
+def messages(dialect: str | Named = DEFAULT) -> SearchStrategy[dict[str, Any]]:
+    """Single messages, taken from conversations: of any role, with calls, results, thinking, one text or several."""
+    return conversations(dialect, max_turns=2).flatmap(st.sampled_from)
+
+
+def tools(dialect: str | Named = DEFAULT) -> SearchStrategy[dict[str, Any]]:
+    """Definitions of one tool, with up to three arguments of the kinds that JSON schema has.
+
+    A list of them needs names of its own: `st.lists(tools(), unique_by=lambda tool: tool["function"]["name"])`.
+    """
+    return definitions().map(spelling_of(dialect).tool)
+
+
+def _check_turns(fewest: int, most: int) -> None:
+    if not 1 <= fewest <= most:
+        raise ValueError(f"min_turns {fewest} and max_turns {most}: expected 1 <= min_turns <= max_turns")

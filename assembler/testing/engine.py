@@ -1,0 +1,27 @@
+"""Hypothesis, or the error that says how to get it. Whatever is not run by Hypothesis itself imports it from here."""
+
+from __future__ import annotations
+
+from budgets import MissingExtraError
+
+try:
+    from hypothesis import HealthCheck, Phase, Verbosity, find, given, settings
+    from hypothesis import strategies as st
+    from hypothesis.errors import Flaky, NoSuchExample
+    from hypothesis.strategies import DrawFn, SearchStrategy
+except ImportError as absent:
+    raise MissingExtraError("testing", needed_for="assembler.testing") from absent
+
+__all__ = [
+    "DrawFn",
+    "Flaky",
+    "HealthCheck",
+    "NoSuchExample",
+    "Phase",
+    "SearchStrategy",
+    "Verbosity",
+    "find",
+    "given",
+    "settings",
+    "st",
+]

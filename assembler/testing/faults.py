@@ -1,0 +1,61 @@
+"""Conversations that an API refuses, each for one reason that has a name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from assembler.testing.breaches import BREACHES
+from assembler.testing.breaches.breach import history_of
+from assembler.testing.conversations import DEFAULT, FEW_TURNS
+from assembler.testing.engine import DrawFn, SearchStrategy, st
+from assembler.testing.said import Call, Conversation, Step, said
+from assembler.testing.spellings import Named, Request, spelling_of
+from assembler.testing.texts import texts
+
+
+@attrs.frozen
+class Broken:
+    """A request that breaks exactly one rule: `rule` is its id, as in `assembler.verify.rules(dialect)`."""
+
+    rule: str
+    dialect: str
+    request: Request
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The history alone: messages, contents or items."""
+        return history_of(self.request)
+
+
+def broken_conversations(dialect: str | Named = DEFAULT, *, rule: str | None = None) -> SearchStrategy[Broken]:
+    """Requests that are valid but for one rule, drawn among all that a history or its request can break; or `rule`.
+
+    Shrinks to a question, a call, its answer, and the breach. Raises `ValueError` for an unknown dialect or rule.
+    """
+    name = spelling_of(dialect).name
+    rules = list(BREACHES[name])
+    if rule is None:
+        return st.sampled_from(rules).flatmap(lambda one: _broken(name, one))
+    if rule not in rules:
+        raise ValueError(f"no breach of rule {rule!r} is known for {name}; known: {', '.join(rules)}")
+    return _broken(name, rule)
+
+
+@st.composite
+def _broken(draw: DrawFn, dialect: str, rule: str) -> Broken:
+    spelling = spelling_of(dialect)
+    whole = draw(said(words=texts(), turns=(1, FEW_TURNS), fewest_answers=spelling.fewest_answers, fewest_tools=1))
+    request = spelling.request(_calling(whole))
+    BREACHES[dialect][rule](draw, request)
+    return Broken(rule, dialect, request)
+
+
+def _calling(conversation: Conversation) -> Conversation:
+    """The same, ending with one more step: so that there is a call to break, without drawing until there is one."""
+    number = sum(1 for _ in conversation.calls)
+    call = Call(number, conversation.tools[0].name, {}, "a", failed=False)
+    *before, newest = conversation.exchanges
+    newest = attrs.evolve(newest, steps=(*newest.steps, Step(None, (), (call,), (0,))))
+    return attrs.evolve(conversation, exchanges=(*before, newest))

@@ -1,0 +1,148 @@
+"""Runs a fitter on many histories, most of them with a window on the edge of what fits, and shrinks what it finds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import attrs
+
+from assembler.testing.engine import (
+    DrawFn,
+    Flaky,
+    HealthCheck,
+    NoSuchExample,
+    Phase,
+    SearchStrategy,
+    find,
+    given,
+    settings,
+    st,
+)
+from assembler.testing.fitters.histories import History, histories
+from assembler.testing.fitters.invariants import ESSENTIAL, Invariant
+from assembler.testing.fitters.trial import CountMessages, Fit, Spell, Subject
+from assembler.testing.fitters.verdict import FitterError, Verdict
+from budgets import AssemblyError
+
+Case: TypeAlias = tuple[History, int]
+
+_NUDGE = 2
+"""A window is drawn at the cost of some end of the history, or this much beside it: off-by-one lives there."""
+_UNASKED = (
+    HealthCheck.data_too_large,
+    HealthCheck.filter_too_much,
+    HealthCheck.large_base_example,
+    HealthCheck.nested_given,
+    HealthCheck.too_slow,
+)
+"""Hypothesis' advice to the author of a test: a fitter may be slow, and a check may run inside of a property."""
+_SEARCH_LONGER = 5
+"""The search for the smallest example may take this many times the examples in which the law was seen broken."""
+
+
+def check_fitter(
+    fit: Fit,
+    *,
+    count: CountMessages,
+    invariants: Sequence[Invariant] = ESSENTIAL,
+    refuses: tuple[type[Exception], ...] = (AssemblyError, ValueError),
+    conversations: SearchStrategy[History] | None = None,
+    spell: Spell = list,
+    max_examples: int = 200,
+) -> Verdict:
+    """Hold `fit(messages, window) -> messages` to the laws of trimming; `FitterError` tells the first that is broken.
+
+    `count` says what a list of messages costs, in the unit of the window. `refuses` are the errors by which the fitter
+    may say that nothing fits; any other is a crash. The histories are OpenAI Chat messages; `spell` turns a list of
+    them into the fitter's own, one for one, and `conversations` draws others (`assembler.testing.conversations()`).
+    The same examples each time. Calls `fit` three to four times an example. Raises `ValueError` without an invariant.
+    """
+    __tracebackhide__ = True
+    if not invariants:
+        raise ValueError("invariants is empty: nothing would be checked; leave it out for ESSENTIAL")
+    subject = Subject(fit, count, spell, refuses)
+    cases = _cases(subject, histories() if conversations is None else conversations)
+    survey = _surveyed(subject, invariants, cases, max_examples)
+    verdict = survey.verdict(invariants)
+    broken = next((each for each in invariants if each.name in verdict.broken), None)
+    if broken is None:
+        return verdict
+    messages, window = _smallest(subject, broken, cases, max_examples) or survey.seen[broken.name]
+    trial = subject.run(messages, window)
+    problem = broken.broken(trial) or "only in some of the runs: it does not do the same each time"
+    raise FitterError(trial, broken, problem, verdict)
+
+
+@attrs.define
+class _Survey:
+    """What the examples showed so far: local to one check."""
+
+    examples: int = 0
+    refused: int = 0
+    broken: Counter[str] = attrs.Factory(Counter[str])
+    seen: dict[str, Case] = attrs.Factory(dict[str, Case])
+    """The shortest history in which each law was broken."""
+
+    def note(self, name: str, case: Case) -> None:
+        self.broken[name] += 1
+        if name not in self.seen or len(case[0]) < len(self.seen[name][0]):
+            self.seen[name] = case
+
+    def verdict(self, invariants: Sequence[Invariant]) -> Verdict:
+        in_order = {each.name: self.broken[each.name] for each in invariants if self.broken[each.name]}
+        return Verdict(self.examples, self.refused, in_order)
+
+
+def _settings(max_examples: int) -> settings:
+    return settings(
+        max_examples=max_examples,
+        database=None,
+        deadline=None,
+        derandomize=True,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=_UNASKED,
+    )
+
+
+def _surveyed(
+    subject: Subject, invariants: Sequence[Invariant], cases: SearchStrategy[Case], max_examples: int
+) -> _Survey:
+    survey = _Survey()
+
+    @_settings(max_examples)
+    @given(cases)
+    def run(case: Case) -> None:
+        trial = subject.run(*case)
+        survey.examples += 1
+        survey.refused += trial.refusal is not None
+        for each in invariants:
+            if each.broken(trial) is not None:
+                survey.note(each.name, case)
+
+    run()
+    return survey
+
+
+def _smallest(subject: Subject, broken: Invariant, cases: SearchStrategy[Case], max_examples: int) -> Case | None:
+    """The smallest case that Hypothesis finds; None where the law breaks too rarely, or not each time."""
+
+    def is_broken(case: Case) -> bool:
+        return broken.broken(subject.run(*case)) is not None
+
+    try:
+        return find(cases, is_broken, settings=_settings(max_examples * _SEARCH_LONGER))
+    except (NoSuchExample, Flaky):
+        return None
+
+
+@st.composite
+def _cases(draw: DrawFn, subject: Subject, drawn: SearchStrategy[History]) -> Case:
+    """A history, and a window near what the head and some end of the history cost."""
+    history: list[dict[str, Any]] = draw(drawn)
+    head = [message for message in history if message["role"] in ("system", "developer")]
+    place = draw(st.integers(0, len(history)))
+    end = [message for message in history[place:] if message["role"] not in ("system", "developer")]
+    edge = subject.cost([*head, *end]) + draw(st.integers(-_NUDGE, _NUDGE))
+    return history, max(1, edge)

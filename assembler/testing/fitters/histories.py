@@ -1,0 +1,54 @@
+"""Histories to trim, drawn by their pattern: two choices each, so that thousands take seconds. Knows Chat's keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from assembler.testing.engine import SearchStrategy, st
+
+History: TypeAlias = list[dict[str, Any]]
+
+_HEADS = ("", "", "s", "sd")
+_KINDS = {"0": "q", "1": "a", "2": "1", "3": "Q", "4": "2", "5": "A", "6": "3", "7": "!"}
+"""What each drawn digit stands for: a question, an answer, a step of 1, 2 or 3 calls; capital and `!`: a long one."""
+_LONGEST = 14
+"""Messages and steps: room for several turns on either side of a cut."""
+_PADDING = " and so on" * 4
+
+
+def histories() -> SearchStrategy[History]:
+    """OpenAI Chat histories, ready to be sent: whole steps, parallel calls, one to many turns. Every text is unique.
+
+    A system and a developer message may stand at the head, a greeting of the assistant after it; the user may speak
+    twice in a row. The last message is a user's, or the result of a call. Shrinks to one question.
+    """
+    patterns = st.text("".join(_KINDS), min_size=1, max_size=_LONGEST)
+    return st.builds(_history, st.sampled_from(_HEADS), patterns)
+
+
+def _history(head: str, digits: str) -> History:
+    pattern = "".join(_KINDS[digit] for digit in digits)
+    if pattern[0] in "123!":
+        pattern = f"q{pattern}"  # nothing is called before anybody has asked
+    if pattern[-1] in "aA" or not {"q", "Q"} & {*pattern}:
+        pattern += "q"
+    messages: History = []
+    for letter in head + pattern:
+        messages.extend(_spoken(letter, len(messages)))
+    return messages
+
+
+_ROLES = {"s": "system", "d": "developer", "q": "user", "a": "assistant"}
+
+
+def _spoken(letter: str, index: int) -> Iterator[dict[str, Any]]:
+    padding = _PADDING if letter in "QA!" else ""
+    if role := _ROLES.get(letter.lower()):
+        yield {"role": role, "content": f"{letter.lower()}{index}{padding}"}
+        return
+    ids = [f"c{index}_{number}" for number in range(1 if letter == "!" else int(letter))]
+    calls = [{"id": each, "type": "function", "function": {"name": "look", "arguments": "{}"}} for each in ids]
+    yield {"role": "assistant", "content": None, "tool_calls": calls}
+    for each in ids:
+        yield {"role": "tool", "tool_call_id": each, "content": f"r{index}{padding}"}

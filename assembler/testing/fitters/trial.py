@@ -1,0 +1,124 @@
+"""One run of a fitter on one history and one window, and what came of it. Judges nothing."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
+
+import attrs
+
+Fit: TypeAlias = Callable[[list[Any], int], Iterable[Any]]
+"""`(messages, window)` to the messages that stay."""
+CountMessages: TypeAlias = Callable[[list[Any]], int]
+"""What a list of messages costs, in the unit of the window."""
+Spell: TypeAlias = Callable[[list[dict[str, Any]]], Sequence[Any]]
+"""OpenAI Chat messages to the fitter's own, one for one."""
+Places: TypeAlias = tuple[int | None, ...]
+"""Which of the given messages came back, in the order in which they did; None for one that was never given."""
+
+
+@attrs.frozen(eq=False)
+class Subject:
+    """A fitter with all that is needed to run it."""
+
+    fit: Fit
+    count: CountMessages
+    spell: Spell
+    refuses: tuple[type[Exception], ...]
+
+    def spelled(self, messages: Sequence[dict[str, Any]]) -> list[Any]:
+        """The messages as the fitter wants them, new objects each time. Raises `ValueError` unless one for one."""
+        spelled = list(self.spell(pickle.loads(pickle.dumps(list(messages)))))  # a tenth of what a deepcopy costs
+        if len(spelled) != len(messages):
+            raise ValueError(f"spell made {len(spelled)} messages of {len(messages)}; expected one for each")
+        return spelled
+
+    def cost(self, messages: Sequence[dict[str, Any]]) -> int:
+        """What these messages cost."""
+        return self.count(self.spelled(messages))
+
+    def run(self, messages: Sequence[dict[str, Any]], window: int) -> Trial:
+        """What the fitter makes of a fresh copy of these messages."""
+        given = self.spelled(messages)
+        pristine = self.spelled(messages)
+        listed = list(given)
+        try:
+            kept = list(self.fit(listed, window))
+        except self.refuses as error:
+            return Trial(self, messages, window, refusal=error)
+        except Exception as error:
+            return Trial(self, messages, window, crash=error)
+        changed = len(listed) != len(given) or any(now is not then for now, then in zip(listed, given, strict=True))
+        return Trial(
+            self,
+            messages,
+            window,
+            kept=_places(kept, given, pristine),
+            kept_cost=self.count(kept),
+            changed=changed or given != pristine,
+        )
+
+
+def _places(kept: list[Any], given: list[Any], pristine: list[Any]) -> Places:
+    """Where each kept message stood: by identity, else the last equal one that stands before those already found."""
+    places: list[int | None] = []
+    by_identity = {id(message): place for place, message in enumerate(given)}
+    below = len(given)
+    for message in reversed(kept):
+        place = by_identity.get(id(message))
+        if place is None:
+            place = next((each for each in range(below - 1, -1, -1) if message == pristine[each]), None)
+        below = below if place is None else min(below, place)
+        places.append(place)
+    return tuple(reversed(places))
+
+
+@attrs.frozen(eq=False)
+class Trial:
+    """A history, a window, and what the fitter did: it kept messages, it refused, or it crashed.
+
+    `kept` are places in `messages`, None where it refused or crashed; `kept_cost` is what the kept ones cost by the
+    given counter; `changed` says whether the list or the messages that it was given are no longer what they were.
+    """
+
+    subject: Subject = attrs.field(repr=False)
+    messages: Sequence[dict[str, Any]]
+    window: int
+    kept: Places | None = None
+    kept_cost: int = 0
+    changed: bool = False
+    refusal: Exception | None = None
+    crash: Exception | None = None
+
+    @property
+    def known(self) -> tuple[int, ...]:
+        """The places of the kept messages that were given."""
+        return tuple(place for place in self.kept or () if place is not None)
+
+    @property
+    def head(self) -> int:
+        """How many messages at the front are system or developer messages."""
+        roles = [message["role"] in ("system", "developer") for message in self.messages]
+        return (*roles, False).index(False)
+
+    @property
+    def turns(self) -> list[range]:
+        """The turns after the head: each begins with a user message, but for what stands before the first."""
+        starts = [place for place in range(self.head, len(self.messages)) if self._begins_turn(place)]
+        return [range(start, stop) for start, stop in zip(starts, [*starts[1:], len(self.messages)], strict=True)]
+
+    def _begins_turn(self, place: int) -> bool:
+        return place == self.head or self.messages[place]["role"] == "user"
+
+    def cost(self, places: Iterable[int]) -> int:
+        """What the messages at these places cost together."""
+        return self.subject.cost([self.messages[place] for place in places])
+
+    def again(self, window: int | None = None) -> Trial:
+        """The same once more, under this window or another."""
+        return self.subject.run(self.messages, self.window if window is None else window)
+
+    def refitted(self) -> Trial:
+        """What the fitter makes of what it kept."""
+        return self.subject.run([self.messages[place] for place in self.known], self.window)

@@ -1,0 +1,201 @@
+"""A conversation before any API spells it, and how one is drawn. Knows who says what when; knows no JSON key."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from assembler.testing.engine import DrawFn, SearchStrategy, st
+from assembler.testing.texts import identifiers, texts
+
+
+@attrs.frozen
+class Property:
+    """One argument of a tool: `kind` is a place in `KINDS`."""
+
+    name: str
+    kind: int
+    required: bool
+
+
+@attrs.frozen
+class Definition:
+    """A tool: its name, what it does, and its arguments."""
+
+    name: str
+    description: str
+    properties: tuple[Property, ...]
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of its arguments, a new one each time."""
+        schema: dict[str, Any] = {
+            "type": "object",
+            "properties": {each.name: dict(KINDS[each.kind][0]) for each in self.properties},
+        }
+        required = [each.name for each in self.properties if each.required]
+        return {**schema, "required": required} if required else schema
+
+
+@attrs.frozen
+class Call:
+    """A call and its answer. `number` counts the calls of the conversation: every spelling makes its id of it."""
+
+    number: int
+    name: str
+    arguments: Mapping[str, Any]
+    result: str
+    failed: bool
+
+
+@attrs.frozen
+class Step:
+    """Thoughts, words, calls; and the order in which the calls are answered."""
+
+    thinking: str | None
+    words: tuple[str, ...]
+    calls: tuple[Call, ...]
+    order: tuple[int, ...]
+
+    @property
+    def answered(self) -> tuple[Call, ...]:
+        """The calls in the order of their answers."""
+        return tuple(self.calls[place] for place in self.order)
+
+
+@attrs.frozen
+class Exchange:
+    """What the user says, the steps that follow, and the answer: empty where the user goes on without one."""
+
+    question: tuple[str, ...]
+    speaker: str | None
+    steps: tuple[Step, ...]
+    thinking: str | None
+    answer: tuple[str, ...]
+
+
+@attrs.frozen
+class Conversation:
+    """A whole conversation. The last exchange has no answer yet: it ends as a request ends."""
+
+    system: str | None
+    exchanges: tuple[Exchange, ...]
+    tools: tuple[Definition, ...]
+
+    @property
+    def calls(self) -> Iterator[Call]:
+        """Every call, in order."""
+        return (call for exchange in self.exchanges for step in exchange.steps for call in step.calls)
+
+
+KINDS: tuple[tuple[dict[str, Any], SearchStrategy[Any]], ...] = (
+    ({"type": "string"}, texts()),
+    ({"type": "integer"}, st.integers(-(2**53) + 1, 2**53 - 1)),  # what every JSON parser keeps exact: RFC 8259, 6
+    ({"type": "number", "description": "a measure"}, st.sampled_from([0.5, -1.25, 1e-9, 3.0])),
+    ({"type": "boolean"}, st.booleans()),
+    ({"type": "string", "enum": ["low", "high"]}, st.sampled_from(["low", "high"])),
+    ({"type": "array", "items": {"type": "string"}}, st.lists(texts(), max_size=2)),
+    (
+        {"type": "object", "properties": {"where": {"type": "string"}}, "required": ["where"]},
+        st.fixed_dictionaries({"where": texts()}),
+    ),
+)
+"""Kinds of properties: a JSON schema, and the values that obey it."""
+
+_PROPERTIES = (
+    (),
+    *((Property("it", kind, required=True),) for kind in range(len(KINDS))),
+    (Property("query", 0, required=True), Property("limit", 1, required=False)),
+    (Property("price", 2, required=False), Property("urgent", 3, required=False), Property("level", 4, required=True)),
+    (Property("names", 5, required=True), Property("place", 6, required=False), Property("straße", 0, required=True)),
+)
+"""The arguments that a tool may take."""
+_STEPS = ((), (), (1,), (), (2,), (1, 1), (), (3, 1), (1, 2, 1), (1, 1, 1, 1, 1))
+"""The steps of an exchange: how many calls each makes at once."""
+
+# Shapes are sampled whole, not built choice by choice: every choice costs a tenth of a millisecond.
+_ORDERS = {size: st.sampled_from([*itertools.permutations(range(size))]) for size in (1, 2, 3)}
+_PICKS = {size: st.integers(0, size - 1) for size in (1, 2, 3)}
+_DEFINITION_PROPERTIES = st.sampled_from(_PROPERTIES)
+_STEP_SIZES = st.sampled_from(_STEPS)
+_SPEAKERS = st.sampled_from((None, None, None, "ann", "Bob_2-x"))
+
+
+@st.composite
+def definitions(draw: DrawFn) -> Definition:
+    """One tool. Shrinks to one without arguments."""
+    return Definition(draw(identifiers), draw(texts()), draw(_DEFINITION_PROPERTIES))
+
+
+def _call(draw: DrawFn, number: int, tool: Definition, words: SearchStrategy[str]) -> Call:
+    given = [each for each in tool.properties if each.required or draw(st.booleans())]
+    arguments = {each.name: draw(KINDS[each.kind][1]) for each in given}
+    return Call(number, tool.name, arguments, draw(words), draw(st.booleans()))
+
+
+@attrs.frozen
+class _Words:
+    """What is drawn again and again of one conversation's texts."""
+
+    word: SearchStrategy[str]
+    maybe: SearchStrategy[str | None]
+    some: SearchStrategy[tuple[str, ...]]
+    any: SearchStrategy[tuple[str, ...]]
+
+    @classmethod
+    def of(cls, word: SearchStrategy[str]) -> _Words:
+        one, two = st.tuples(word), st.tuples(word, word)
+        return cls(word, st.none() | word, st.one_of(one, one, one, two), st.one_of(st.just(()), one, two))
+
+
+@st.composite
+def _exchanges(draw: DrawFn, tools: tuple[Definition, ...], words: _Words, fewest_answers: int) -> Exchange:
+    question, speaker = draw(words.some), draw(_SPEAKERS)
+    steps: list[Step] = []
+    for size in draw(_STEP_SIZES) if tools else ():
+        thinking, said = draw(words.maybe), draw(words.any)
+        calls = [_call(draw, number, tools[draw(_PICKS[len(tools)])], words.word) for number in range(size)]
+        steps.append(Step(thinking, said, tuple(calls), draw(_ORDERS[size])))
+    answer = draw(words.some if fewest_answers else words.any)
+    return Exchange(question, speaker, tuple(steps), draw(words.maybe) if answer else None, answer)
+
+
+def said(
+    *, words: SearchStrategy[str], turns: tuple[int, int], fewest_answers: int, fewest_tools: int
+) -> SearchStrategy[Conversation]:
+    """Conversations of `turns` (fewest, most) exchanges.
+
+    `fewest_answers` is the number of parts that an answer has at least: with 0 the user may go on without one.
+    """
+    tools = st.lists(definitions(), min_size=fewest_tools, max_size=max(_PICKS), unique_by=_name)
+    return _conversations(tools, _Words.of(words), turns, fewest_answers)
+
+
+@st.composite
+def _conversations(
+    draw: DrawFn, defined: SearchStrategy[list[Definition]], words: _Words, turns: tuple[int, int], fewest_answers: int
+) -> Conversation:
+    tools = tuple(draw(defined))
+    fewest, most = turns
+    exchanges = draw(st.lists(_exchanges(tools, words, fewest_answers), min_size=fewest, max_size=most))
+    exchanges[-1] = attrs.evolve(exchanges[-1], answer=(), thinking=None)
+    return Conversation(draw(words.maybe), tuple(_numbered(exchanges)), tools)
+
+
+def _name(tool: Definition) -> str:
+    return tool.name
+
+
+def _numbered(exchanges: list[Exchange]) -> Iterator[Exchange]:
+    """The same, its calls counted through, so that what is drawn can shrink by leaving an exchange out."""
+    number = 0
+    for exchange in exchanges:
+        steps: list[Step] = []
+        for step in exchange.steps:
+            calls = tuple(attrs.evolve(call, number=number + place) for place, call in enumerate(step.calls))
+            steps.append(attrs.evolve(step, calls=calls))
+            number += len(calls)
+        yield attrs.evolve(exchange, steps=tuple(steps))

@@ -1,0 +1,79 @@
+"""The spelling that OpenAI's Chat Completions, Mistral and the plain dialect share, and where they differ."""
+
+from __future__ import annotations
+
+import json
+
+from assembler.testing.said import Call, Conversation, Definition, Exchange, Step
+from assembler.testing.spellings.spelling import Request, Spelling, text_or_parts
+
+
+def _id(call: Call) -> str:
+    return f"call_{call.number}"
+
+
+def _nine_digits(call: Call) -> str:
+    """Nine letters or digits, as older Mistral models demand (validator of mistral-common 1.13.1)."""
+    return f"{call.number:09}"
+
+
+def _tool(tool: Definition) -> Request:
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.schema}
+    return {"type": "function", "function": function}
+
+
+def _called(call: Call, call_id: str) -> Request:
+    arguments = json.dumps(call.arguments, ensure_ascii=False)
+    return {"id": call_id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+
+
+def _step(step: Step, ids: dict[int, str]) -> list[Request]:
+    calls = [_called(call, ids[call.number]) for call in step.calls]
+    content = text_or_parts(step.words) if step.words else None
+    answers = [
+        {"role": "tool", "tool_call_id": ids[call.number], "content": call.result, "name": call.name}
+        for call in step.answered
+    ]
+    return [{"role": "assistant", "content": content, "tool_calls": calls}, *answers]
+
+
+def _exchange(exchange: Exchange, ids: dict[int, str]) -> list[Request]:
+    asked: Request = {"role": "user", "content": text_or_parts(exchange.question)}
+    if exchange.speaker is not None:
+        asked["name"] = exchange.speaker
+    answer = [{"role": "assistant", "content": text_or_parts(exchange.answer)}] if exchange.answer else []
+    return [asked, *(message for step in exchange.steps for message in _step(step, ids)), *answer]
+
+
+def _request(conversation: Conversation, ids: dict[int, str]) -> Request:
+    head = [] if conversation.system is None else [{"role": "system", "content": conversation.system}]
+    messages = [message for exchange in conversation.exchanges for message in _exchange(exchange, ids)]
+    tools = [_tool(tool) for tool in conversation.tools]
+    return {"messages": [*head, *messages], **({"tools": tools} if tools else {})}
+
+
+def _openai_chat(conversation: Conversation) -> Request:
+    request = _request(conversation, {call.number: _id(call) for call in conversation.calls})
+    for message in request["messages"]:
+        if message["role"] == "tool":
+            del message["name"]  # Chat Completions has none on a tool message
+    return request
+
+
+def _mistral(conversation: Conversation) -> Request:
+    request = _request(conversation, {call.number: _nine_digits(call) for call in conversation.calls})
+    for message in request["messages"]:
+        if message["role"] == "user":
+            message.pop("name", None)
+    return request
+
+
+def _plain(conversation: Conversation) -> Request:
+    request = _openai_chat(conversation)
+    spoken = [message for message in request["messages"] if message["role"] != "system"]
+    return {**request, "system": conversation.system, "messages": spoken}
+
+
+OPENAI_CHAT = Spelling("openai_chat", "messages", _openai_chat, _tool)
+MISTRAL = Spelling("mistral", "messages", _mistral, _tool, fewest_answers=1)
+PLAIN = Spelling("plain", "messages", _plain, _tool)

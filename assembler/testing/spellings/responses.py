@@ -1,0 +1,64 @@
+"""OpenAI Responses: a list of items, reasoning and calls among them."""
+
+from __future__ import annotations
+
+import json
+
+from assembler.testing.said import Conversation, Definition, Exchange, Step
+from assembler.testing.spellings.spelling import Request, Spelling, text_or_parts
+
+
+def _tool(tool: Definition) -> Request:
+    parameters = tool.schema
+    return {
+        "type": "function",
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": parameters,
+        "strict": False,
+    }
+
+
+def _reasoning(thinking: str | None, number: int | str) -> list[Request]:
+    if thinking is None:
+        return []
+    summary = [{"type": "summary_text", "text": thinking}]
+    return [{"type": "reasoning", "id": f"rs_{number}", "summary": summary, "encrypted_content": "c2ln"}]
+
+
+def _spoken(texts: tuple[str, ...]) -> list[Request]:
+    return [{"role": "assistant", "content": text_or_parts(texts, "output_text")}] if texts else []
+
+
+def _step(step: Step) -> list[Request]:
+    calls = [
+        {
+            "type": "function_call",
+            "call_id": f"call_{call.number}",
+            "name": call.name,
+            "arguments": json.dumps(call.arguments, ensure_ascii=False),
+        }
+        for call in step.calls
+    ]
+    outputs = [
+        {"type": "function_call_output", "call_id": f"call_{call.number}", "output": call.result}
+        for call in step.answered
+    ]
+    return [*_reasoning(step.thinking, step.calls[0].number), *_spoken(step.words), *calls, *outputs]
+
+
+def _exchange(exchange: Exchange, place: int) -> list[Request]:
+    items: list[Request] = [{"role": "user", "content": text_or_parts(exchange.question, "input_text")}]
+    for step in exchange.steps:
+        items += _step(step)
+    return [*items, *_reasoning(exchange.thinking, f"answer_{place}"), *_spoken(exchange.answer)]
+
+
+def _request(conversation: Conversation) -> Request:
+    items = [item for place, exchange in enumerate(conversation.exchanges) for item in _exchange(exchange, place)]
+    instructions = {} if conversation.system is None else {"instructions": conversation.system}
+    tools = [_tool(tool) for tool in conversation.tools]
+    return {**instructions, "input": items, **({"tools": tools} if tools else {})}
+
+
+OPENAI_RESPONSES = Spelling("openai_responses", "input", _request, _tool)

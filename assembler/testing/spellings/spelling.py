@@ -1,0 +1,38 @@
+"""What a spelling is: a drawn conversation in, a request out. Knows no API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeAlias
+
+import attrs
+
+from assembler.testing.said import Conversation, Definition
+
+Request: TypeAlias = dict[str, Any]
+
+
+class Named(Protocol):
+    """Anything that carries a dialect's name, such as the values of `assembler.dialects`."""
+
+    @property
+    def name(self) -> str:
+        """The dialect's name."""
+        ...
+
+
+@attrs.frozen
+class Spelling:
+    """How one API spells: `request` makes a new request each time, whose history stands under `history`."""
+
+    name: str
+    history: str
+    request: Callable[[Conversation], Request]
+    tool: Callable[[Definition], Request]
+    fewest_answers: int = 0
+    """1 where the API refuses a user who goes on without an answer: the least number of parts of an answer."""
+
+
+def text_or_parts(texts: tuple[str, ...], kind: str = "text") -> str | list[Request]:
+    """One text as it is, several as typed parts."""
+    return texts[0] if len(texts) == 1 else [{"type": kind, "text": text} for text in texts]

@@ -1,0 +1,102 @@
+"""The library's own values, one function each: what `st.from_type` draws."""
+
+from __future__ import annotations
+
+from assembler import Assembler, Context
+from assembler.dialects import DIALECTS
+from assembler.draft import Draft
+from assembler.messages import Call, Message, Result, Thinking, read_message
+from assembler.messages.parts import compact_json
+from assembler.testing.conversations import messages as spelled_messages
+from assembler.testing.conversations import tools as spelled_tools
+from assembler.testing.engine import SearchStrategy, st
+from assembler.testing.regions import assemblers, budgets, documents
+from assembler.testing.spellings import SPELLINGS
+from assembler.testing.texts import identifiers, texts
+from assembler.tools import Tool, read_tool
+from budgets import Count, Grade, Limit, RegionCosts
+
+_IDS = st.none() | st.integers(0, 99).map("call_{}".format)
+_ARGUMENTS = st.dictionaries(identifiers, texts() | st.integers() | st.booleans(), max_size=3)
+_TOKENS = st.integers(0, 200_000)
+
+
+def messages() -> SearchStrategy[Message]:
+    """Messages of any role and part, read from any API's spelling."""
+    drawn = st.sampled_from(list(SPELLINGS)).flatmap(spelled_messages)
+    return drawn.map(lambda raw: read_message(raw, 0))
+
+
+def calls() -> SearchStrategy[Call]:
+    """Calls with or without an id, their arguments as compact JSON."""
+    return st.builds(Call, _IDS, identifiers, _ARGUMENTS.map(compact_json))
+
+
+def results() -> SearchStrategy[Result]:
+    """Answers of no, one or two texts."""
+    parts = st.lists(texts(), max_size=2).map(tuple)
+    return st.builds(Result, _IDS, parts, st.none() | identifiers, st.booleans())
+
+
+def thoughts() -> SearchStrategy[Thinking]:
+    """Thinking as Anthropic spells it, signed."""
+    return texts().map(lambda text: Thinking(text, {"type": "thinking", "thinking": text, "signature": "c2ln"}))
+
+
+def tools() -> SearchStrategy[Tool]:
+    """Tools with up to three arguments."""
+    return spelled_tools().map(read_tool)
+
+
+def limits() -> SearchStrategy[Limit]:
+    """Limits with a cap as a share, a floor in tokens, or neither."""
+    shares = st.sampled_from((0.1, 0.4, 0.75, 1.0))
+    return st.builds(Limit, st.none() | shares, st.integers(0, 500))
+
+
+def counts() -> SearchStrategy[Count]:
+    """Counts of every grade; the upper bound is the count itself where that is exact."""
+    exact = _TOKENS.map(Count)
+    return exact | st.builds(_bounded, _TOKENS, st.integers(0, 500), st.sampled_from((Grade.BOUNDED, Grade.ESTIMATED)))
+
+
+def _bounded(tokens: int, slack: int, grade: Grade) -> Count:
+    return Count(tokens, grade, tokens + slack)
+
+
+def region_costs() -> SearchStrategy[RegionCosts]:
+    """Costs of the five regions, each 0 or more."""
+    return st.builds(RegionCosts, _TOKENS, _TOKENS, _TOKENS, _TOKENS, _TOKENS)
+
+
+def drafts() -> SearchStrategy[Draft]:
+    """What an assembler has gathered."""
+    return assemblers().map(lambda drawn: drawn.__getstate__()[0])
+
+
+def contexts() -> SearchStrategy[Context]:
+    """Finished requests, nothing dropped, of any dialect."""
+    return st.builds(_built, drafts(), st.sampled_from(list(DIALECTS)))
+
+
+def _built(draft: Draft, name: str) -> Context:
+    assembler = Assembler(dialect=DIALECTS[name])
+    assembler.__setstate__((draft, assembler.__getstate__()[1]))
+    return assembler.build()
+
+
+__all__ = [
+    "assemblers",
+    "budgets",
+    "calls",
+    "contexts",
+    "counts",
+    "documents",
+    "drafts",
+    "limits",
+    "messages",
+    "region_costs",
+    "results",
+    "thoughts",
+    "tools",
+]
