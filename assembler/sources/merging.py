@@ -73,6 +73,14 @@ def _united(run: Sequence[Source], text: str, best: Document) -> Document:
     return attrs.evolve(first, text=text, score=best.score, trusted=trusted, embedding=None, metadata=metadata)
 
 
+def beside(source: Source) -> set[tuple[str, int]]:
+    """Where the neighbours of a source stand: in its document, one chunk before it and one after; nowhere, without an
+    index."""
+    index = of(source.document, "chunk_index")
+    origin = str(source.origin)
+    return {(origin, index - 1), (origin, index + 1)} if isinstance(index, int) else set()
+
+
 def _follows(one: Source, other: Source) -> bool:
     if one.origin != other.origin:
         return False

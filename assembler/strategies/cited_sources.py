@@ -11,7 +11,7 @@ from assembler.knowledge import SEPARATOR
 from assembler.pricing import Piece
 from assembler.sources.duplicates import Duplicates, SameText, SimilarVectors
 from assembler.sources.layout import PlainSources, SourceLayout
-from assembler.sources.merging import MergeNeighbours
+from assembler.sources.merging import MergeNeighbours, beside
 from assembler.sources.ordering import Order, ordered
 from assembler.sources.selection import Candidate, Greedy, Selection, capped
 from assembler.sources.source import Reliability, Source, of, ranked_sources
@@ -31,6 +31,12 @@ END = "END OF SOURCES"
 _OPENING, _END, _QUESTION = "opening", "end", "question frame"
 FRAME = frozenset({_OPENING, _END, _QUESTION})
 """The names of the pieces that are words around the sources, and no source."""
+
+_REFILLS = 8
+"""How often the room that merging freed is filled: each time all goes in that fits, and what that frees is less."""
+
+_NEIGHBOURS = 32
+"""How many neighbours of chosen sources are tried for what they add once they are merged. Each is a layout."""
 
 REPEATS = "repeats"
 UNFITTING = "does not fit"
@@ -54,7 +60,7 @@ class CitedSources:
     system text, and so does the end of a conversation that is no tool result of one text, with `Placement.TOOL`.
 
     A source costs its whole block, number and rule included. Each body is counted once. The room that merging frees is
-    not filled again.
+    filled again, by the same rule, while that only adds sources.
     """
 
     duplicates: Sequence[Duplicates] = (SameText(), SimilarVectors())
@@ -87,6 +93,8 @@ class CitedSources:
             if self.compress is not None and len(shelf.picked(self.selection, room)) < len(allowed):
                 shelf = self._compressed(shelf, self.compress, space)
             chosen, rendered = self._fitted(regions, shelf, room, space)
+            if self.merging is not None:
+                chosen, rendered = self._refilled(regions, shelf, room, chosen, rendered, space)
         return attrs.evolve(rendered, omitted=(*repeats, *_left_out(sources, candidates, allowed, chosen)))
 
     def _distinct(self, sources: list[Source]) -> tuple[list[Source], list[Omitted]]:
@@ -135,6 +143,45 @@ class CitedSources:
             else:
                 low, best = middle, tried
         return best[0], best[1]
+
+    def _refilled(
+        self, regions: Regions, shelf: _Shelf, room: Tokens, picked: list[int], rendered: Rendered, space: Space
+    ) -> tuple[list[int], Rendered]:
+        """The choice with what merging freed: first as if there was so much more room, then neighbours one by one."""
+
+        def laid(more: list[int]) -> Rendered | None:
+            found = self._laid(regions, [shelf.sources[at] for at in more], space)
+            left = space.left(found)
+            return found if (left is None or left >= 0) and self._spent(found, space) <= room else None
+
+        for _ in range(_REFILLS):
+            freed = room - self._spent(rendered, space)
+            more = shelf.picked(self.selection, shelf.cost(picked) + freed) if freed > 0 else picked
+            if not set(more) > set(picked) or (wider := laid(more)) is None:
+                break
+            picked, rendered = more, wider
+        near = set[tuple[str, int]]().union(*(beside(shelf.sources[at]) for at in picked))
+        taken, tries = set(picked), 0
+        for at in shelf.allowed:
+            source = shelf.sources[at]
+            if (
+                tries == _NEIGHBOURS
+                or at in taken
+                or (str(source.origin), of(source.document, "chunk_index")) not in near
+            ):
+                continue
+            tries += 1
+            if (wider := laid([*picked, at])) is not None:
+                picked, rendered = [*picked, at], wider
+                near |= beside(source)
+                taken.add(at)
+        return picked, rendered
+
+    def _spent(self, rendered: Rendered, space: Space) -> Tokens:
+        """What the sources cost as they are laid out, by their pieces."""
+        texts = [self.layout.heading(number) for number in range(1, len(rendered.sources) + 1)]
+        texts += [self.layout.body(document) for document in rendered.sources]
+        return sum(space.price([Piece("knowledge", "source", text) for text in texts]))
 
     def _tried(self, regions: Regions, shelf: _Shelf, room: Tokens, space: Space) -> tuple[list[int], Rendered, Tokens]:
         """The choice in a room, its layout, and what that leaves."""

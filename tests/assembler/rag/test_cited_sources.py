@@ -450,3 +450,37 @@ def test_a_seam_that_does_not_add_is_priced_as_one_text(encoding: str, text: str
         assembler.add_knowledge(text, type="rag")
     context = assembler.add_message({"role": "user", "content": "q"}).build()
     assert tokens_of(encoding, context.messages[0]["content"]) == context.count.tokens
+
+
+# ── the room that merging frees
+
+PAGE = " ".join(str(number) for number in range(100, 200))
+
+
+@pytest.mark.parametrize("max_tokens", [None, 330])
+@pytest.mark.parametrize("placement", [Placement.SYSTEM, Placement.QUESTION])
+def test_what_merging_frees_is_filled_again(placement: Placement, max_tokens: int | None) -> None:
+    """Four chunks of 100, each 60 of them shared with the next: read as one they cost little more than two."""
+    found: list[dict[str, Any]] = [
+        {
+            "text": PAGE[at * 40 : at * 40 + 100],
+            "type": "x",
+            "score": 1 - at / 10,
+            "source": "d",
+            "metadata": {"chunk_index": at},
+        }
+        for at in range(6)
+    ]
+    kept: dict[bool, list[str]] = {}
+    for merging in (None, MergeNeighbours()):
+        strategy = CitedSources(duplicates=(), merging=merging, placement=placement, max_tokens=max_tokens)
+        room = 10_000 if max_tokens else 430
+        context = assembled(strategy, found, Budget(room, counter=len), "What?", dialect=plain).build()
+        assert sum(map(len, sent_texts(context))) == context.count.tokens <= room
+        kept[merging is not None] = [source.text for source in context.sources]
+        dropped = [row.name for row in context.report.rows if row.outcome == "dropped" and row.region == "knowledge"]
+    assert len(kept[False]) == 2
+    (merged,) = kept[True]
+    assert len(merged) >= 220  # four chunks at the least
+    assert PAGE.startswith(merged)
+    assert len(dropped) == 6 - (len(merged) - 60) // 40
