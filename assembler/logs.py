@@ -22,7 +22,7 @@ _CUT, _WHOLE = 20, 10
 
 
 def listening() -> Logger | None:
-    """The logger, where anybody hears records as low as these can be. None costs 0.15 of the 50 microseconds of the smallest build."""
+    """The logger, where anybody hears records as low as these can be; else None, in 0.15 microseconds."""
     if "logging" not in sys.modules:
         return None
     logger = _logger()

@@ -6,6 +6,7 @@ import io
 import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -418,3 +419,16 @@ def test_what_cannot_be_run_is_one_line_and_exit_code_2(
     assert not out
     assert said in err
     assert err.count("\n") == 1
+
+
+def test_the_page_shows_what_the_command_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (ROOT / "docs" / "batches.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    for language, name in (("yaml", "spec.yaml"), ("json", "rows.jsonl")):
+        [text] = re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+        Path(name).write_text(text)
+    [line] = re.findall(r"^assemble (batch .*)$", page, re.MULTILINE)
+    assert main([*line.split()[:-1], "1"]) == 0
+    shown = re.findall(r'^\{"row":.*$', page, re.MULTILINE)
+    for line, pattern in zip(Path("requests.jsonl").read_text().splitlines(), shown, strict=True):
+        assert re.fullmatch(".*".join(map(re.escape, pattern.split("…"))), line), line
