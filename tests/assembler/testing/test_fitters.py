@@ -303,7 +303,7 @@ def test_other_conversations_can_be_drawn() -> None:
         return messages[-window:]
 
     with pytest.raises(FitterError) as caught:
-        check_fitter(last_three, count=length, conversations=drawn, max_examples=20)
+        check_fitter(last_three, count=length, conversations=drawn, max_examples=40)
     assert caught.value.invariant.name == "no-orphan-result"
 
 
