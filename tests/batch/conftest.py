@@ -15,3 +15,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The stores warn of themselves; only this library's own warnings are errors."""
     for item in items:
         item.add_marker(pytest.mark.filterwarnings("default"))
+        item.add_marker(pytest.mark.timeout(600))  # Ray and Spark take half a minute each to start on a busy machine

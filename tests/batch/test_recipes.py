@@ -16,8 +16,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "batches.md"
 def test_the_recipes_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import datasets
 
-    page = types.ModuleType("page")  # known by name, so that what it defines can be pickled
-    monkeypatch.setitem(sys.modules, "page", page)
+    page = types.ModuleType("__main__")  # as in a script or notebook: what it defines is pickled by value
+    monkeypatch.setitem(sys.modules, "__main__", page)
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path)
     fences = re.findall(r"^```(?:py|python)\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
