@@ -11,6 +11,29 @@ from assembler.messages import Message
 from assembler.tools import Tool
 
 
+class Spelled:
+    """A request that was spelled for its notes, kept for the `emit` that follows. Given away once: it is the caller's.
+
+    Not pickled. Two threads never get the same one.
+    """
+
+    __slots__ = ("_by",)
+
+    def __init__(self) -> None:
+        self._by: dict[object, dict[str, Any]] = {}
+
+    def keep(self, dialect: object, request: dict[str, Any]) -> None:
+        """Keep what a dialect spelled; nobody else may hold it."""
+        self._by[dialect] = request
+
+    def take(self, dialect: object) -> dict[str, Any] | None:
+        """What the dialect spelled, if nobody took it."""
+        return self._by.pop(dialect, None)
+
+    def __reduce__(self) -> tuple[type[Spelled], tuple[()]]:
+        return Spelled, ()
+
+
 @attrs.frozen(eq=False)
 class Layout:
     """One request before it is spelled, or after it was read. `messages` are the turns; `head` stands before them."""
@@ -21,3 +44,4 @@ class Layout:
     tools: Sequence[Tool] = ()
     options: Mapping[str, Any] = attrs.field(factory=dict[str, Any], repr=False)
     """The keys of a parsed request that carry no region: kept so that they can be priced, never emitted by a build."""
+    spelled: Spelled = attrs.field(factory=Spelled, init=False, repr=False)

@@ -85,11 +85,16 @@ class Anthropic:
 
     def notes(self, layout: Layout) -> tuple[str, ...]:
         """What is folded in or left out. Raises what `emit` raises, except for the want of any message."""
-        return self._written(layout)[1].lines() if layout.messages else ()
+        if not layout.messages:
+            return ()
+        request, notes = self._written(layout)
+        layout.spelled.keep(self, request)
+        return notes.lines()
 
     def emit(self, layout: Layout) -> dict[str, Any]:
         """`system`, `messages` and `tools`. Raises `ConversationError` and `UnsupportedContentError`."""
-        return self._written(layout)[0]
+        spelled = layout.spelled.take(self)
+        return self._written(layout)[0] if spelled is None else spelled
 
     def _written(self, layout: Layout) -> tuple[dict[str, Any], Notes]:
         notes = Notes()
