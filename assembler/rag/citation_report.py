@@ -134,8 +134,10 @@ def _sentence(span: Span, citations: Sequence[Citation], quotes: Sequence[Span],
 def _quote(span: Span, cited: Sequence[int], search: _Search) -> Quote:
     text = search.answer[slice(*span)]
     confirmed = search.among(text, cited)
-    others = () if confirmed else search.among(text, [number for number in search.texts if number not in cited])
-    return Quote(*span, confirmed=confirmed, elsewhere=others)
+    if confirmed:
+        return Quote(*span, confirmed=confirmed)
+    others = search.among(text, sorted(search.texts.keys() - set(cited)))
+    return Quote(*span, confirmed=(), elsewhere=others)
 
 
 def _by_sentence(spans: Sequence[Span], items: Iterable[tuple[int, _T]]) -> dict[int, list[_T]]:

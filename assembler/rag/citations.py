@@ -18,6 +18,9 @@ MAX_RANGE = 100
 # answer is read twice.
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 _OURS = re.compile(r"sources?(?![^\W\d_])", re.IGNORECASE)
+# A label ends where another source is named: "[Source 1: a.pdf, Source 2: b.pdf]".
+_NEXT = re.compile(r"(?:[,;&]|\band\b)\s*+(?=sources?\s*+#?[0-9])", re.IGNORECASE)
+_NO_NUMBER = re.compile(r"sources?\s*+:", re.IGNORECASE)
 _BETWEEN = re.compile(r"[,;&]|\band\b", re.IGNORECASE)
 # Matched against an item whose runs of blanks are one blank. A label after a colon is the model's own decoration.
 _ITEM = re.compile(
@@ -69,10 +72,13 @@ def _citation(start: int, end: int, inside: str, issued: Collection[int] | None)
 
 
 def _items(inside: str) -> list[str]:
-    """The items between commas; a label after a colon is one with what it follows, commas and all."""
-    before, colon, _ = inside.partition(":")
-    items = _BETWEEN.split(before)
-    return [" ".join(item.split()) for item in items] if items or colon else []
+    """The items between commas; a label after a colon is one with what it follows, its own commas and all."""
+    items: list[str] = []
+    for named in _NEXT.split(inside):
+        bare = _NO_NUMBER.match(named)  # "[Source: 1]"
+        numbers, _, _ = (named[bare.end() :] if bare else named).partition(":")
+        items += _BETWEEN.split(numbers)
+    return [" ".join(item.split()) for item in items]
 
 
 def _numbers(item: str) -> range:

@@ -76,13 +76,13 @@ class ContextOptimizer:
         self.strategy = attrs.evolve(chosen, placement=Placement.QUESTION)
         self._counter = memoised(tiktoken_counter(ENCODING) if counter is None else counter)
 
-    def optimize(self, retrieval_results: Sequence[object], context_budget: Tokens) -> list[object]:
+    def optimize(self, retrieval_results: Sequence[object] | None, context_budget: Tokens) -> list[object]:
         """The very results that go in, in reading order; neighbours that were merged come as a `RetrievalResult`.
 
         Their blocks, numbers and rules included, cost `context_budget` at most; below 0 keeps none. Warns where there
         are results and no embeddings: then only equal texts are duplicates.
         """
-        given = list(retrieval_results)
+        given = [] if retrieval_results is None else list(retrieval_results)
         documents = [as_document(result) for result in read_results(given)]
         warn_without_embeddings(self.strategy, documents)
         space = _SourcesAlone(whole(context_budget, "context_budget"), self._counter)

@@ -119,9 +119,9 @@ class PromptBuilder:
 
     @staticmethod
     def preview_prompt(prompt_components: PromptComponents, max_chars: int = 1000) -> str:
-        """System and user prompt under headlines, the first `max_chars` characters of it, for a person's eyes."""
+        """System and user prompt under headlines, at most `max_chars` characters of it, for a person's eyes."""
         whole = f"SYSTEM:\n{prompt_components.system_prompt}\n\nUSER:\n{prompt_components.user_prompt}"
-        return whole if len(whole) <= max_chars else whole[:max_chars] + "…"
+        return whole if len(whole) <= max_chars else whole[: max(max_chars - 1, 0)] + "…" * (max_chars > 0)
 
     def _strategy(self, optimize: bool) -> CitedSources:
         own = attrs.evolve(self.context_optimizer.strategy, template=self._template)

@@ -14,8 +14,22 @@ from assembler.sources.source import of
 _T = TypeVar("_T")
 
 DocumentInfo: TypeAlias = dict[str, list[Any]]
-SourceMapping: TypeAlias = dict[int, dict[str, Any]]
-"""Source number → `chunk_id`, `document_id`, `page`; `chunk_ids` too where neighbours were merged."""
+
+
+class SourceEntry(dict[str, Any]):
+    """`chunk_id`, `document_id`, `page`; `chunk_ids` too where neighbours were merged.
+
+    The source system asks it for `page_number` in one place and calls it `page` in another: both are answered.
+    """
+
+    def __missing__(self, key: str) -> Any:
+        if key == "page_number":
+            return self["page"]
+        raise KeyError(key)
+
+
+SourceMapping: TypeAlias = dict[int, SourceEntry]
+"""Which chunk each source number means."""
 
 _LAYOUT = PlainSources()
 
@@ -79,14 +93,13 @@ def mapping_of(documents: Sequence[Document]) -> SourceMapping:
     return {number: _entry(document) for number, document in enumerate(documents, 1)}
 
 
-def _entry(document: Document) -> dict[str, Any]:
-    entry: dict[str, Any] = {
-        "chunk_id": of(document, "chunk_id"),
-        "document_id": of(document, "document_id"),
-        "page": of(document, "page_number"),
-    }
-    merged = of(document, "chunk_ids")
-    return entry if merged is None else {**entry, "chunk_ids": merged}
+def _entry(document: Document) -> SourceEntry:
+    entry = SourceEntry(
+        chunk_id=of(document, "chunk_id"), document_id=of(document, "document_id"), page=of(document, "page_number")
+    )
+    if (merged := of(document, "chunk_ids")) is not None:
+        entry["chunk_ids"] = merged
+    return entry
 
 
 def _column(values: Sequence[_T | None] | None, name: str, count: int) -> Sequence[_T | None]:

@@ -114,6 +114,8 @@ class TokenBudgetManager:
         """
         if len(texts) != len(scores):
             raise PromptError(f"{len(texts)} texts and {len(scores)} scores: give a score for each text")
+        if any(score != score for score in scores):
+            raise PromptError("a score is no number (nan): give 0 where there is none")
         ranked = sorted(range(len(texts)), key=lambda at: (-scores[at], at))
         candidates = [Candidate(self.count_tokens(texts[at]), scores[at]) for at in ranked]
         return [ranked[at] for at in Greedy().pick(candidates, whole(budget, "budget"), lambda _: 0)]

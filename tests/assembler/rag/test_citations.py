@@ -25,6 +25,9 @@ ANSWERS = [
     ("[Source 1][Source 2]", [(1,), (2,)]),
     ("[Source 7: ceo.pdf, page 3]", [(7,)]),
     ("[Source 1, Source 1]", [(1,)]),
+    ("[Source: 1] [Sources: 2, 3]", [(1,), (2, 3)]),
+    ("[Source 1: a.pdf, p. 2; Source 3: b.pdf, and more and Source 4]", [(1, 3, 4)]),
+    ("[Source 2: 12-13, 7]", [(2,)]),
     ("[1] (Source 1) {Source 1} Source 1", []),
     ("[Resource 1] [Sourcery]", []),
     ("[[Source 1]]", [(1,)]),
@@ -167,6 +170,9 @@ UNITS = [
     "a. [Source 1-99] ",
     "。",
     "[Source 1:",
+    ", Source 1: ",
+    "[Source 1, source ",
+    "[source  ",
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import logging
 import random
 from types import SimpleNamespace
@@ -355,7 +356,9 @@ def test_instructions_are_replaced_for_one_prompt_or_for_a_builder() -> None:
 def test_a_preview_is_cut_and_says_so() -> None:
     prompt = PromptBuilder().build_prompt("Why?", results(2))
     preview = PromptBuilder.preview_prompt(prompt, max_chars=100)
-    assert len(preview) == 101
+    assert len(preview) == 100
+    assert preview.endswith("…")
+    assert PromptBuilder.preview_prompt(prompt, max_chars=0) == ""
     assert preview.startswith("SYSTEM:\nYou are a helpful AI assistant")
     assert PromptBuilder().preview_prompt(prompt, max_chars=10**6).endswith("ANSWER:")
 
@@ -480,3 +483,17 @@ def test_every_combination_of_steps_keeps_numbers_and_mapping_in_line() -> None:
             heading = prompt.context.index(f"[Source {number}]\n")
             assert prompt.context.index(source.text) > heading
             assert prompt.source_mapping[number]["chunk_id"] == (source.metadata or {})["chunk_id"]
+
+
+def test_a_source_entry_answers_both_names_of_its_page() -> None:
+    entry = SourceFormatter.create_source_mapping([RetrievalResult("x", chunk_id="c", page_number=3)])[1]
+    assert entry == {"chunk_id": "c", "document_id": None, "page": 3}
+    assert (entry["page_number"], json.loads(json.dumps(entry))) == (3, dict(entry))
+    with pytest.raises(KeyError):
+        entry["section"]
+
+
+def test_a_score_that_is_no_number_is_refused_and_no_results_are_no_error() -> None:
+    with pytest.raises(PromptError, match="nan"):
+        TokenBudgetManager().truncate_to_budget(["a", "b"], [1.0, float("nan")], 10)
+    assert ContextOptimizer().optimize(None, 100) == []
