@@ -58,7 +58,8 @@ class OpenAIResponses:
     """Responses. Request: `{"instructions", "input", "tools"}`, the first and last left out where there is nothing.
 
     Head messages stay items with their own role. A name on a message, and another provider's reasoning, have no place
-    here and are left out; several texts of one assistant message are joined, as they are billed.
+    here and are left out; several texts of one assistant message are joined, as they are billed. A list that mixes parts
+    of Chat Completions and of this API goes out with the names that this API gives them, by who says them.
     """
 
     name: str = "openai_responses"

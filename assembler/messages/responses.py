@@ -112,10 +112,29 @@ _READERS: dict[str, Callable[[Raw, int], Part]] = {
 
 
 def sendable(message: Message) -> bool:
-    """Whether `seen` may stand in `input` as it is: an item, or a role and a text with no other provider's keys."""
+    """Whether `seen` may stand in `input` as it is: an item, or a role and a text with no other provider's keys.
+
+    A message whose parts are not all of this API, or not for its role, is not: each part goes out under the name that
+    the API gives it there.
+    """
     if message.shape == RESPONSES:
-        return True
+        return type(message.seen) is list or _in_its_parts(message)
     return message.shape == NEUTRAL and isinstance(message.seen.get("content"), str) and message.seen.keys() <= _EASY
+
+
+_OF_THE_MODEL = frozenset(["output_text", "refusal"])
+_OF_OTHERS = frozenset(["input_text", "input_image", "input_file", "input_audio"])
+_OF_CHAT = frozenset(["text", "image_url", "file"])
+
+
+def _in_its_parts(message: Message) -> bool:
+    content: object = message.seen.get("content") if "role" in message.seen else None
+    if not isinstance(content, list):
+        return True
+    misplaced = _OF_CHAT | (_OF_OTHERS if message.role == "assistant" else _OF_THE_MODEL)
+    return not any(
+        isinstance(part, Mapping) and cast(Raw, part).get("type") in misplaced for part in cast("list[object]", content)
+    )
 
 
 def continues(message: Message, before: Message) -> bool:

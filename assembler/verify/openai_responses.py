@@ -97,7 +97,8 @@ _ITEMS = frozenset(
         "web_search_call",
     ]
 )
-_PARTS = frozenset(["input_text", "input_image", "input_file", "input_audio", "output_text", "refusal"])
+_MODEL_PARTS = frozenset(["output_text", "refusal"])
+_INPUT_PARTS = frozenset(["input_text", "input_image", "input_file", "input_audio"])
 _RESULT_PARTS = frozenset({"input_text", "input_image", "input_file"})
 _ROLES = frozenset({"user", "assistant", "system", "developer"})
 
@@ -139,7 +140,8 @@ def _wrong_item(item: Place) -> Iterator[Violation]:
     if kind == "message":
         yield from must_be_one_of(item.at("role"), _ROLES, S3, "role")
         yield from must_be(item.at("content"), TEXT_OR_LIST)
-        yield from typed_parts(item.at("content"), _PARTS)
+        said = _MODEL_PARTS if item.at("role").text == "assistant" else _INPUT_PARTS
+        yield from typed_parts(item.at("content"), said)
     elif kind == "function_call":
         yield from must_be(item.at("call_id"), TEXT)
         yield from wrong_name(item.at("name"), _LEGAL)

@@ -544,6 +544,56 @@ def test_the_dialect_is_on_the_shelf() -> None:
     assert isinstance(read_message({"type": "compaction", "id": "c"}, 0), Message)
 
 
+PIXEL = (
+    "data:image/png;base64,"
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+MIXED = [
+    {"type": "text", "text": "a"},
+    {"type": "input_text", "text": "b"},
+    {"type": "image_url", "image_url": {"url": PIXEL, "detail": "low"}},
+    {"type": "input_image", "image_url": PIXEL, "detail": "low"},
+]
+
+
+def test_parts_of_both_apis_in_one_list_go_out_as_this_one_names_them() -> None:
+    message = {"role": "user", "content": MIXED}
+    request = Assembler(dialect=openai_responses).add_message(message).build().request()
+    assert [part["type"] for part in request["input"][0]["content"]] == ["input_text"] * 2 + ["input_image"] * 2
+    assert verify(request, dialect=openai_responses) == []
+    chat = Assembler(dialect=openai_chat).add_message(message).build().request()
+    assert [part["type"] for part in chat["messages"][0]["content"]] == ["text", "text", "image_url", "image_url"]
+    assert verify(chat, dialect=openai_chat) == []
+
+
+@given(kinds=st.lists(st.sampled_from(["text", "input_text", "output_text"]), min_size=1, max_size=4), said=words)
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_texts_are_named_after_who_says_them_and_cost_the_same_whatever_they_were_called(
+    role: str, kinds: list[str], said: str
+) -> None:
+    def built(*types: str) -> Any:
+        history = [
+            {"role": "user", "content": "q"},
+            {"role": role, "content": [{"type": t, "text": said} for t in types]},
+        ]
+        return Assembler(dialect=openai_responses).add_messages([*history, {"role": "user", "content": "on"}]).build()
+
+    context = built(*kinds)
+    assert verify(context.request(), dialect=openai_responses) == []
+    assert abs(context.count.tokens - built(*["text"] * len(kinds)).count.tokens) <= len(kinds)
+    assert said * len(kinds) in "".join(spoken(context.request()["input"][1]))
+
+
+def spoken(item: dict[str, Any]) -> list[str]:
+    content = item["content"]
+    return [content] if isinstance(content, str) else [part["text"] for part in content]
+
+
+def test_a_part_that_nobody_knows_yet_goes_out_as_it_came() -> None:
+    message = {"role": "user", "content": [{"type": "input_text", "text": "a"}], "type": "message", "novel": 1}
+    assert Assembler(dialect=openai_responses).add_message(message).build().request()["input"] == [message]
+
+
 def test_what_the_server_adds_in_pro_mode_is_in_the_bill() -> None:
     """1 recording, pydantic/pydantic-ai: 1,549 billed for a request of 18."""
     request = {"input": "What is the capital of France? Answer in one word."}
