@@ -58,8 +58,8 @@ class OpenAIResponses:
     """Responses. Request: `{"instructions", "input", "tools"}`, the first and last left out where there is nothing.
 
     Head messages stay items with their own role. A name on a message, and another provider's reasoning, have no place
-    here and are left out; several texts of one assistant message are joined, as they are billed. A list that mixes parts
-    of Chat Completions and of this API goes out with the names that this API gives them, by who says them.
+    here and are left out; several texts of one assistant message are joined, as they are billed. In a list that mixes
+    parts of Chat Completions and of this API, each goes out with the name that this API gives it, by who says it.
     """
 
     name: str = "openai_responses"
