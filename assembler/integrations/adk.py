@@ -27,9 +27,11 @@ if TYPE_CHECKING:
 
         def __init__(self, name: str) -> None: ...
 
+    BaseLlm: Any
     types: Any
 else:
     try:
+        from google.adk.models.base_llm import BaseLlm
         from google.adk.plugins.base_plugin import BasePlugin
         from google.genai import types
     except ImportError as absent:
@@ -68,7 +70,7 @@ class AssemblerPlugin(BasePlugin):
         config = llm_request.config or types.GenerateContentConfig()
         own = config.system_instruction
         head = [] if own is None or isinstance(own, str) else [types.Content(role="system", parts=_parts(own))]
-        contents = [*head, *cast("Sequence[Any]", llm_request.contents)]
+        contents = [*head, *_as_sent(llm_request)]
         plan, context = self._fitting.fit(
             [_spoken(content) for content in contents],
             system=own if isinstance(own, str) else None,
@@ -80,6 +82,18 @@ class AssemblerPlugin(BasePlugin):
             parts = [*head[0].parts, types.Part(text=context.system)] if head else []
             config.system_instruction = types.Content(parts=parts) if head else context.system
         llm_request.contents, llm_request.config = kept, config
+
+
+def _as_sent(llm_request: Any) -> Sequence[Any]:
+    """The contents, with the user's that ADK's models append by themselves where the last is not: it is billed too.
+
+    The words are ADK's own, by its own method, which appends nothing where this has: google-adk 2.13.0, `BaseLlm`.
+    """
+    request = llm_request.model_copy(update={"contents": list(llm_request.contents)})
+    appends: Any = getattr(BaseLlm, "_maybe_append_user_content", None)
+    if appends is not None:
+        appends(None, request)
+    return cast("Sequence[Any]", request.contents)
 
 
 def _parts(own: Any) -> list[Any]:

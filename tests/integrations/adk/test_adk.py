@@ -295,6 +295,19 @@ def test_tools_and_instruction_are_priced_with_the_contents() -> None:
     assert full.knowledge > 1
 
 
+@pytest.mark.parametrize("said", [history(1)[:-1], []], ids=["an answer", "nothing"])
+def test_a_request_that_does_not_end_with_the_user_goes_on_as_adk_would(said: list[types.Content]) -> None:
+    request, theirs = request_of(list(said)), request_of(list(said))
+    Scripted()._maybe_append_user_content(theirs)
+    plugin = AssemblerPlugin(base(10_000))
+    plugin.fit(request)
+    Scripted()._maybe_append_user_content(request)
+    assert request.contents == theirs.contents
+    assert plugin.last_context is not None
+    recount = count_request(sent(request), dialect=gemini, model="gemini-2.5-flash")
+    assert recount.tokens == plugin.last_context.count.tokens
+
+
 def test_a_built_in_tool_asks_for_an_overhead() -> None:
     search = types.Tool(google_search=types.GoogleSearch())
     with pytest.raises(ToolError):
