@@ -323,25 +323,69 @@ def test_chunks_are_the_rows_and_none_is_larger_than_asked(sizes: list[int], mos
         assert len(bundle) == 1 or sum(len(line) for _, line in bundle) <= size
 
 
-def test_workers_give_what_one_process_gives_and_hold_few_rows(
-    tmp_path: Path, output: Path, small_chunks: None
-) -> None:
+def test_workers_give_what_one_process_gives(tmp_path: Path, output: Path, small_chunks: None) -> None:
     source = written_rows(tmp_path / "in.jsonl", 100)
     finished(source, output, workers=2)
     assert output.read_bytes() == expected(100)
 
-    read = 0
 
-    def rows() -> Iterator[bytes]:
-        nonlocal read
-        for number in range(100):
-            read += 1
-            yield json.dumps(a_row(number)).encode()
+class Acting:
+    """A worker by hand: `wait` finds it ready when it was told to be."""
 
-    given_out = workers.in_order(base(), rows(), 0, 2)
-    next(given_out)
-    assert read <= 3 * (workers.AHEAD * 2 + 1) + 1
-    given_out.close()
+    def __init__(self) -> None:
+        self.pipe = self
+        self.chunks: list[workers.Chunk] = []
+        self.heard, self.said = os.pipe()
+
+    def fileno(self) -> int:
+        return self.heard
+
+    def send(self, chunk: workers.Chunk) -> None:
+        self.chunks.append(chunk)
+
+    def ready(self) -> None:
+        os.write(self.said, b".")
+
+    def answer(self) -> list[bytes]:
+        os.read(self.heard, 1)
+        return [line for _, line in self.chunks[-1]]
+
+    def end(self) -> None:
+        os.close(self.heard)
+        os.close(self.said)
+
+
+def test_while_one_worker_is_slow_few_chunks_are_in_memory() -> None:
+    slow, quick = Acting(), Acting()
+    most = workers.AHEAD * 2
+    taken = 0
+
+    def send(chunk: workers.Chunk) -> None:
+        quick.chunks.append(chunk)
+        quick.ready()
+
+    def answer() -> list[bytes]:
+        if len(quick.chunks) == most - 1:
+            slow.ready()  # not before all is answered that may be read
+        return Acting.answer(quick)
+
+    def bundles() -> Iterator[workers.Chunk]:
+        nonlocal taken
+        for taken in range(1, 31):
+            yield [(taken, b"%d" % taken)]
+
+    quick.send, quick.answer = send, answer  # type: ignore[method-assign]
+    given_back: list[bytes] = []
+    try:
+        for lines in workers._shared_out([quick, slow], bundles()):  # type: ignore[list-item]
+            assert taken - len(given_back) <= most
+            given_back += lines
+            if len(given_back) == most:
+                break
+    finally:
+        slow.end()
+        quick.end()
+    assert given_back == [b"%d" % number for number in range(1, most + 1)]
 
 
 def test_a_worker_that_dies_ends_the_run_and_the_next_one_goes_on(
