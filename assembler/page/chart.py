@@ -15,12 +15,13 @@ _PALETTE = ("#d1495b", "#2f7fc1", "#3a9d5d", "#b4690e", "#8a63d2", "#7a828c")
 """At least 3:1 against white and against #16181c (WCAG 2.2, 1.4.11)."""
 
 _STYLE = """
+  .paper { fill: #fcfcfa }
   text { font: 12px system-ui, sans-serif; fill: #333 }
   .title { font-weight: 650 }
   .axis { stroke: #888; stroke-width: 1; fill: none }
   .grid { stroke: #888; stroke-opacity: .3; fill: none }
   .line { fill: none; stroke-width: 1.3; stroke-linejoin: round }
-  @media (prefers-color-scheme: dark) { text { fill: #ddd } }
+  @media (prefers-color-scheme: dark) { .paper { fill: #16181c } text { fill: #ddd } }
 """
 
 
@@ -55,6 +56,7 @@ def chart_svg(title: str, panels: Sequence[Panel], *, across: str = "model calls
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img">\n'
         f"<title>{_text(title)}</title>\n<style>{_STYLE}</style>\n"
+        f'<rect class="paper" width="{_WIDTH}" height="{height}"/>\n'
         f'<text class="title" x="{_LEFT}" y="16">{_text(title)}</text>\n{drawn}\n'
         f'<text x="{_WIDTH - _RIGHT}" y="{height - 8}" text-anchor="end">{_text(across)}</text>\n</svg>\n'
     )

@@ -197,8 +197,6 @@ def _why_gone(plan: Plan, steps: Sequence[tuple[Step, int]]) -> str:
 
 def _sampled(plan: Plan, items: Sequence[Item], budget: Budget, most: Tokens) -> Outlook:
     shares = {most * share // _SHARES for share in range(1, _SHARES + 1)}
-    if budget.limits and plan.measured.rendered.omitted:  # a plan no longer holds what its limits left out
-        shares = {window for window in shares if window < budget.context_window}
     found: dict[Tokens, Plan | None] = {window: _at(plan, window) for window in shares - {budget.context_window}}
     found[budget.context_window] = plan
     least = min(window for window, other in found.items() if other is not None)

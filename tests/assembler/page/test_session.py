@@ -70,7 +70,7 @@ def test_a_chart_is_well_formed_whatever_things_are_called(
     svg = chart_svg(title, [Line(name, values), Ticks(name, at, 9, note=title)])
     root = ElementTree.fromstring(svg)
     assert {element.tag for element in root.iter()} <= {
-        SVG + n for n in ("svg", "title", "style", "text", "path", "polyline")
+        SVG + n for n in ("svg", "title", "style", "text", "path", "polyline", "rect")
     }
     (line,) = root.findall(f"{SVG}polyline")
     heights = [float(point.split(",")[1]) for point in (line.get("points") or "").split()]
