@@ -126,14 +126,15 @@ class Assembler:
         """
         history = self._draft.history.replaced(_listed(messages))
         _read_at_the_door(history)
-        self._draft = attrs.evolve(self._draft, history=history)
+        self._draft = Draft(self._draft.regions, history)
         return self
 
     def add_message(self, message: object) -> Self:
         """Append one message to the conversation. O(1), however long it is. Raises `ConversationError`."""
-        history = self._draft.history.appended(message)
-        _read_at_the_door(history, since=len(history) - 1)
-        self._draft = attrs.evolve(self._draft, history=history)
+        draft = self._draft
+        history = draft.history.appended(message)
+        _read_the_newest(history)
+        self._draft = Draft(draft.regions, history)
         return self
 
     def anchor(self, calibration: CalibratedCounter | None) -> Self:
@@ -191,7 +192,7 @@ class Assembler:
         return xml_tag(text, type=type, trusted=trusted, source=source)
 
     def _with_regions(self, **changes: Any) -> Self:
-        self._draft = attrs.evolve(self._draft, regions=attrs.evolve(self._draft.regions, **changes))
+        self._draft = Draft(attrs.evolve(self._draft.regions, **changes), self._draft.history)
         return self
 
     def __eq__(self, other: object) -> bool:
@@ -231,18 +232,29 @@ def _listed(messages: object) -> list[object]:
     )
 
 
-def _read_at_the_door(history: History, since: int = 0) -> None:
+def _read_at_the_door(history: History) -> None:
     """Read what is sure to be needed, or cheap to read, and hold it against the law of pairs.
 
-    `since` is how many messages were read before. Calls that wait for a result are no fault yet: the result may be the
-    next message that is added.
+    Calls that wait for a result are no fault yet: the result may be the next message that is added.
     """
     sight = history.sight()
     length = sight.length
     for start, stop in sight.turns_newest_first():
         if stop == length:
             sight.readings.open_calls(start, stop)
-        elif stop < since or length > DOOR_CHECK:
+        elif length > DOOR_CHECK:
             break
         else:
             sight.readings.check_turn(start, stop, length)
+
+
+def _read_the_newest(history: History) -> None:
+    """The same for one appended message: it can break its own turn, and leave the one before it without an answer."""
+    sight = history.sight()
+    readings, head, newest = sight.readings, sight.head, sight.length - 1
+    if newest < head:
+        return
+    start = readings.turn_start(newest, head)
+    readings.open_calls(start, newest + 1)
+    if head < start == newest < DOOR_CHECK:
+        readings.check_turn(readings.turn_start(start - 1, head), start, newest + 1)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import operator
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import attrs
@@ -44,9 +44,7 @@ class Readings:
         self._head: int | None = None
         self._lawful: Span = (0, 0)
         self.notes: dict[object, Any] = {}
-        # Two steps, so that a huge history pays for a look into each dict and nothing else: only a dict can be marked.
-        named = [index for index, raw in enumerate(raws) if type(raw) is dict and PIN in raw]
-        self.marked = [index for index in named if _is_marked(raws[index])]
+        self.marked = _marked(raws)
         """The messages that carry our own mark: their turns stay."""
 
     def known_until(self, stop: int, raws: list[object]) -> Readings:
@@ -143,8 +141,23 @@ class Readings:
         return waiting
 
 
+def _marked(raws: list[object]) -> list[int]:
+    """The indexes of the marked messages. A huge history of dicts pays for one look into each, and no step of ours."""
+    if set(map(type, raws)) <= {dict}:
+        named = itertools.compress(itertools.count(), map(operator.contains, cast("list[dict[str, Any]]", raws), _PINS))
+        return [index for index in named if _is_marked(raws[index])]
+    return [index for index, raw in enumerate(raws) if _is_marked(raw)]
+
+
+_PINS = itertools.repeat(PIN)
+
+
 def _is_marked(raw: object) -> bool:
-    return type(raw) is dict and raw.get(PIN) is True  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType]
+    """Whether a message carries our own mark: a key of a mapping, an attribute of an object."""
+    if type(raw) is dict or isinstance(raw, Mapping):
+        fields = cast("Mapping[str, object]", raw)
+        return PIN in fields and fields[PIN] is True
+    return getattr(raw, PIN, None) is True
 
 
 class _Log:

@@ -25,7 +25,7 @@ NOTHING_OPEN: Open = ()
 
 def opens_turn(message: Message) -> bool:
     """Whether a turn begins here: a user message that answers no call."""
-    return message.role == "user" and not any(type(part) is Result for part in message.parts)
+    return message.role == "user" and Result not in map(type, message.parts)
 
 
 def is_head(message: Message) -> bool:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from assembler.errors import ConversationError
-from assembler.messages.dicts import PIN, private_copy, role_of
+from assembler.messages.dicts import PIN, role_of
+from assembler.messages.jsonable import sendable_copy
 from assembler.messages.message import Media, Message, Opaque, Part, Result, Thinking
 from assembler.messages.parts import Raw, call_of, compact_json
 from assembler.text import checked_text
@@ -15,7 +16,7 @@ from assembler.text import checked_text
 def read_gemini(raw: Mapping[str, Any], *, index: int) -> Message:
     """A message from a Gemini content; a turn of function responses reads as results."""
     role = role_of(raw.get("role", "user"), index=index)
-    seen = private_copy(dict(raw))
+    seen = sendable_copy(raw, index=index)
     listed = seen.get("parts")
     if not isinstance(listed, list):
         raise ConversationError("Gemini content without parts; expected a list of parts", index=index)

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, cast
 
 from assembler.errors import ConversationError
 from assembler.messages.message import Call, Media, Opaque, Part, Result, Thinking
-from assembler.text import checked_text
+from assembler.text import checked_text, refuse_surrogates
 
 Raw: TypeAlias = Mapping[str, Any]
 
@@ -24,7 +24,9 @@ def compact_json(value: object) -> str:
 def read_content(content: object, *, index: int) -> tuple[tuple[Part, ...], str]:
     """The parts of a `content` field and the shape that they betray: text, None, or a list of typed parts."""
     if type(content) is str:
-        return (checked_text(content, field=f"conversation[{index}]"),), NEUTRAL
+        if not content.isascii():
+            refuse_surrogates(content, field=f"conversation[{index}]")
+        return (content,), NEUTRAL
     if content is None:
         return (), NEUTRAL
     if isinstance(content, str):
@@ -112,6 +114,9 @@ def _id(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
+_WITHIN_RESULTS = (str, Media, Opaque)
+
+
 def result_of(
     content: object, *, call_id: object, name: object, index: int, error: object = False, given: Raw | None = None
 ) -> Result:
@@ -119,7 +124,7 @@ def result_of(
     parts, _ = read_content(content, index=index)
     inner: list[str | Media | Opaque] = []
     for part in parts:
-        if not isinstance(part, str | Media | Opaque):
+        if not isinstance(part, _WITHIN_RESULTS):
             raise ConversationError("a tool result may hold text and media only", index=index, call_id=_id(call_id))
         inner.append(part)
     return Result(_id(call_id), tuple(inner), name if isinstance(name, str) else None, error is True, given)

@@ -32,6 +32,8 @@ def read_message(raw: object, index: int) -> Message:
 
 
 def _read(raw: object, index: int) -> Message:
+    if type(raw) is dict and _is_neutral(cast("dict[str, Any]", raw)):
+        return read_dict(cast("dict[str, Any]", raw), index=index)
     if isinstance(raw, Mapping):
         fields = cast("Mapping[str, Any]", raw)
         return _read_fields(fields if _is_plain(fields) else plain_fields(fields), index, fields)
@@ -55,6 +57,11 @@ def _read_fields(fields: Mapping[str, Any], index: int, raw: object) -> Message:
     else:
         return read_dict(fields, index=index, origin=None if fields is raw else raw)
     return message if fields is raw else attrs.evolve(message, raw=raw)
+
+
+def _is_neutral(fields: dict[str, Any]) -> bool:
+    """Whether a dict is spelled with `role` and a text, as most are: then no other spelling need be looked for."""
+    return "type" not in fields and "parts" not in fields and type(fields.get("content")) in (str, type(None))
 
 
 def _is_plain(fields: Mapping[str, Any]) -> bool:

@@ -11,7 +11,8 @@ from typing import Any, cast
 import attrs
 
 from assembler.errors import ConversationError
-from assembler.messages.dicts import PIN, private_copy, read_dict
+from assembler.messages.dicts import PIN, read_dict
+from assembler.messages.jsonable import sendable_copy
 from assembler.messages.message import Message, Opaque, Part, Role, Thinking
 from assembler.messages.parts import NEUTRAL, Raw, call_of, result_of
 from assembler.text import checked_text
@@ -61,7 +62,7 @@ def read_item(raw: Mapping[str, Any], *, index: int) -> Message:
     if "role" in raw:
         return attrs.evolve(read_dict(raw, index=index), shape=RESPONSES)
     try:
-        seen = private_copy(dict(raw))
+        seen = sendable_copy(raw, index=index)
     except RecursionError:
         raise ConversationError("message is nested too deeply to be JSON", index=index) from None
     kind = str(seen["type"])
