@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -18,13 +18,14 @@ from assembler.history import Sight, Span
 from assembler.messages import Message, spoken
 from assembler.pricing import NOTHING, Pricer, placed
 from assembler.timeline import Timeline
-from budgets import Count, TokenCountError, Tokens
+from budgets import Count, Grade, TokenCountError, Tokens
+from budgets.count import total
 
 
 class Prices:
     """The prices of one history under one pricer, as far as anybody asked."""
 
-    __slots__ = ("beyond", "memory", "messages", "passed", "running", "sums", "tail")
+    __slots__ = ("beyond", "fitting", "memory", "messages", "passed", "running", "sums", "tail")
 
     def __init__(self) -> None:
         self.messages: list[Count | None] = []
@@ -38,6 +39,8 @@ class Prices:
         """The price of the messages from the first index to before the second, found last: the next build goes on."""
         self.beyond: tuple[int, int, Tokens] | None = None
         """The newest turns that were once too much: where they begin, where they ended, their upper price."""
+        self.fitting: tuple[Tokens, int, int, int] | None = None
+        """The newest turns that fitted last: the room, how many stay at least, where they began, where they ended."""
         self.memory: dict[object, Any] = {}
         """What policies found about a history that can only grow from here; forgotten when a message changes."""
 
@@ -77,14 +80,6 @@ class TurnCost:
     start: int
     stop: int
     tokens: Tokens
-
-
-def _added(whole: Count, counts: Iterable[Count]) -> Count:
-    """A sum without a value for every step of it."""
-    tokens, grade, upper = whole.tokens, whole.grade, whole.upper
-    for count in counts:
-        tokens, grade, upper = tokens + count.tokens, max(grade, count.grade), upper + count.upper
-    return Count(tokens, grade, upper)
 
 
 _NO_SAVINGS: Mapping[int, Count] = {}
@@ -143,7 +138,8 @@ class Ledger:
 
     def turn_start(self, index: int) -> int:
         """Where the turn of the message at `index` begins."""
-        return self._sight.readings.turn_start(index, self._sight.head)
+        known = self._sight.readings.starts[index]
+        return self._sight.readings.turn_start(index, self._sight.head) if known is None else known
 
     def reading(self, index: int) -> Message:
         """The message at `index`, as it came in."""
@@ -188,10 +184,10 @@ class Ledger:
         known = stop - 1
         while known >= start and running[known] is None:
             known -= 1
-        total = (running[known] or NOTHING) if known >= start else NOTHING
+        whole = (running[known] or NOTHING) if known >= start else NOTHING
         for index in range(known + 1, stop):
-            running[index] = total = total + self.message(index)
-        return total
+            running[index] = whole = whole + self.message(index)
+        return whole
 
     def turns(self) -> Iterator[Span]:
         """Where the turns begin and end, newest first."""
@@ -211,15 +207,29 @@ class Ledger:
         return newest[-1] if newest else self.length
 
     def since(self, first: int) -> Count:
-        """The price of all turns from the one that begins at `first`."""
+        """The price of all turns from the one that begins at `first`. Goes on from the last time: O(what came since)
+        where the same turns stay, and where the oldest of them have gone since, O(what went).
+        """
         known = self._prices.tail
-        if known is not None and known[0] == first and known[1] <= self.length:
-            whole = _added(known[2], map(self.message, range(known[1], self.length)))
+        if known is not None and known[0] <= first <= known[1] <= self.length:
+            whole = known[2] if known[0] == first else self._without(known, first)
+            if known[1] < self.length:
+                whole = total(map(self.message, range(known[1], self.length)), whole)
         else:
             turns = itertools.takewhile(lambda turn: turn[0] >= first, self._sight.turns_newest_first())
-            whole = _added(NOTHING, itertools.starmap(self._whole, turns))
+            whole = total(itertools.starmap(self._whole, turns))
         self._prices.tail = (first, self.length, whole)
-        return _added(whole, (count for start, count in self._savings.items() if start >= first))
+        if not self._savings:
+            return whole
+        return total((count for start, count in self._savings.items() if start >= first), whole)
+
+    def _without(self, known: tuple[int, int, Count], first: int) -> Count:
+        """A known price less that of the messages before `first`; of grades there is no less, so they are looked at."""
+        start, stop, whole = known
+        gone, grade = total(map(self.message, range(start, first))), whole.grade
+        if gone.grade == grade and grade > Grade.EXACT:
+            grade = max((self.message(index).grade for index in range(first, stop)), default=Grade.EXACT)
+        return Count(whole.tokens - gone.tokens, grade, whole.upper - gone.upper)
 
     def fits(self, room: Tokens) -> bool:
         """Whether everything fits into `room`, as it came in. Stops at the first turn that shows that it does not.
@@ -236,6 +246,36 @@ class Ledger:
                 self._prices.beyond = (start, self.length, used)
                 return False
         return used <= room
+
+    def newest_that_fit(self, room: Tokens, least: int) -> int:
+        """Where the newest turns begin that cost at most `room`, or the `least` newest, whichever begin earlier.
+
+        What did not fit once does not when the history has grown: O(new messages and turns that no longer fit), where
+        no turn is pinned and none was rewritten; else O(turns that fit).
+        """
+        pinned = dict(self.pinned_turns())
+        known = None if pinned or self._savings else self._prices.fitting
+        if known is not None and known[:2] == (room, least) and self.first <= known[2] < known[3] <= self.length:
+            first = self._shrunk(known[2], room, self.newest_turns(least))
+        else:
+            used = sum(self.turn(start, stop).upper for start, stop in pinned.items())
+            kept, first = 0, self.length
+            for turn in self.newest_first():
+                used += 0 if turn.start in pinned else turn.tokens
+                if used > room and kept >= least:
+                    break
+                kept, first = kept + 1, turn.start
+        if not pinned and not self._savings:
+            self._prices.fitting = (room, least, first, self.length)
+        return first
+
+    def _shrunk(self, first: int, room: Tokens, last: int) -> int:
+        """The first turn from `first` on from which all fit into `room`, `last` at most."""
+        used = self.since(first).upper
+        while used > room and first < last:
+            stop = self._turn_stop(first)
+            used, first = used - self._whole(first, stop).upper, stop
+        return first
 
     def pinned_turns(self, before: int | None = None) -> tuple[Span, ...]:
         """The turns that hold a pinned message, oldest first; only those that begin before `before`, if given."""
@@ -254,8 +294,8 @@ class Ledger:
     def kept(self, cut: Cut) -> Count:
         """What a cut leaves: the turns from its first message on, the pinned ones before, its summary."""
         whole = self.since(cut.first_kept)
-        for start, stop in self.pinned_turns(cut.first_kept):
-            whole = whole + self.turn(start, stop)
+        if self.pins:
+            whole = total(itertools.starmap(self.turn, self.pinned_turns(cut.first_kept)), whole)
         return whole if cut.summary is None else whole + self.price(cut.summary)
 
     def objects(self, start: int, stop: int) -> list[object]:
@@ -290,5 +330,6 @@ class Ledger:
             with self._lock:
                 for index in range(len(sums) - 1, self.length):
                     sums.append(sums[-1] + self.message(index).upper)
-        pinned = tuple((start, self.turn(start, stop).upper) for start, stop in self.pinned_turns())
+        pins = self.pinned_turns() if self.pins else ()
+        pinned = tuple([(start, self.turn(start, stop).upper) for start, stop in pins])
         return Timeline(self._sight, sums, pinned, self.first, self.length)

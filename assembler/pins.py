@@ -48,7 +48,7 @@ def pinned_messages(sight: Sight, policies: Iterable[object], memory: dict[objec
             found.update(_matches(sight, pins, memory))
         elif pins:
             found.update(index for index in cast("frozenset[int]", pins) if index < sight.length)
-    return tuple(sorted(index for index in found if index >= sight.head))
+    return tuple(sorted(index for index in found if index >= sight.head)) if found else ()
 
 
 def _first_question(sight: Sight) -> Iterable[int]:

@@ -26,7 +26,7 @@ class Timeline:
         return self._sums[stop] - self._sums[start] + self._kept_before(start)
 
     def _kept_before(self, start: int) -> Tokens:
-        return sum(tokens for begin, tokens in self._pinned if begin < start)
+        return sum(tokens for begin, tokens in self._pinned if begin < start) if self._pinned else 0
 
     def overflow(self, start: int, room: Tokens) -> int | None:
         """The least `stop` at which what stays after a cut at `start` costs more than `room`, or None."""

@@ -42,9 +42,22 @@ class Count:
     upper: Tokens = attrs.field(default=attrs.Factory(_as_exact, takes_self=True))
 
     def __add__(self, other: Count) -> Count:
-        return Count(self.tokens + other.tokens, max(self.grade, other.grade), upper=self.upper + other.upper)
+        grade = self.grade if self.grade >= other.grade else other.grade  # a third of what max() takes
+        return Count(self.tokens + other.tokens, grade, self.upper + other.upper)
 
 
-def total(counts: Iterable[Count]) -> Count:
-    """The sum of counts: tokens and uppers add, the worst grade holds. `total([])` is an exact zero."""
-    return sum(counts, Count(0))
+_ZERO = Count(0)
+
+
+def total(counts: Iterable[Count], start: Count = _ZERO) -> Count:
+    """The sum of counts: tokens and uppers add, the worst grade holds. `total([])` is an exact zero.
+
+    No value is made for a step of the sum: a count is dear beside three integers.
+    """
+    tokens, grade, upper = start.tokens, start.grade, start.upper
+    for count in counts:
+        tokens += count.tokens
+        upper += count.upper
+        if count.grade > grade:
+            grade = count.grade
+    return Count(tokens, grade, upper)

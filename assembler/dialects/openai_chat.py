@@ -68,8 +68,8 @@ class OpenAIChat:
 
     def notes(self, layout: Layout) -> tuple[str, ...]:
         """How many assistant messages have nothing to say and are left out."""
-        # A message that was written once has something to say.
-        silent = sum(1 for message in layout.messages if message.copier is None and says_nothing(message))
+        # A message that was written once has something to say: of a session that grew, the last few are looked at.
+        silent = sum(map(says_nothing, [message for message in layout.messages if message.copier is None]))
         return (f"{silent} empty assistant message(s) left out",) if silent else ()
 
     def emit(self, layout: Layout) -> dict[str, Any]:
@@ -161,9 +161,10 @@ class OpenAIChatPricer:
         if says_nothing(message):
             return Count(0)
         results = [part for part in message.parts if type(part) is Result]
-        bill = total(self._result(result, message) for result in results)
-        rest = [part for part in message.parts if type(part) is not Result]
-        return bill + self._spoken(message, rest) if rest or not results else bill
+        bill = [self._result(result, message) for result in results]
+        if len(results) < len(message.parts) or not results:
+            bill += self._spoken(message, [part for part in message.parts if type(part) is not Result])
+        return bill[0] if len(bill) == 1 else total(bill)
 
     def _envelope(self, message: Message) -> Tokens:
         name = 0 if message.name is None else self.count(message.name) + self.family.per_name
@@ -171,24 +172,28 @@ class OpenAIChatPricer:
 
     def _result(self, result: Result, message: Message) -> Count:
         tokens = self._envelope(message)
-        if result.name is not None and message.shape == "openai":
-            tokens += self.count(result.name) + self.family.per_name
-        if message.shape == "openai" and message.seen["role"] == "function":
-            tokens += FUNCTION_ROLE
+        if message.shape == "openai":
+            if result.name is not None:
+                tokens += self.count(result.name) + self.family.per_name
+            if message.seen["role"] == "function":
+                tokens += FUNCTION_ROLE
         return self._texts_priced(tokens, result_texts(result))
 
-    def _spoken(self, message: Message, parts: Sequence[object]) -> Count:
+    def _spoken(self, message: Message, parts: Sequence[object]) -> list[Count]:
+        """What is said: the texts in their envelope, each medium, the calls."""
         texts = [part for part in parts if type(part) is str]
         calls = [part for part in parts if type(part) is Call]
         tokens = self._envelope(message)
-        if message.role == "assistant" and any(texts):
+        if texts and message.role == "assistant" and any(texts):
             tokens += self.family.assistant_text
-        bill = self._texts_priced(tokens, texts) + total(map(self._medium, parts))
-        if not calls:
-            return bill
-        if message.shape == "openai" and "function_call" in message.seen:
-            return bill + price_function_call(calls[0], self.family, self.count)
-        return bill + price_calls(calls, self.family, self.count)
+        bill = [self._texts_priced(tokens, texts)]
+        if len(texts) + len(calls) < len(parts):
+            bill += map(self._medium, parts)
+        if calls and message.shape == "openai" and "function_call" in message.seen:
+            bill.append(price_function_call(calls[0], self.family, self.count))
+        elif calls:
+            bill.append(price_calls(calls, self.family, self.count))
+        return bill
 
     def _medium(self, part: object) -> Count:
         """An image, a document, a sound by its published formula; nothing for what is none of them."""
@@ -204,7 +209,7 @@ class OpenAIChatPricer:
     def _texts_priced(self, envelope: Tokens, texts: Sequence[str]) -> Count:
         """Several parts reach the prompt without anything between them: 3 of 4 recordings; apart, 2 of 4."""
         if len(texts) < 2:
-            return Count(envelope + sum(map(self.count, texts)), self.family.text_grade)
+            return Count(envelope + (self.count(texts[0]) if texts else 0), self.family.text_grade)
         joined, apart = self.count("".join(texts)), sum(map(self.count, texts))
         return Count(envelope + joined, max(Grade.BOUNDED, self.family.text_grade), envelope + max(joined, apart))
 

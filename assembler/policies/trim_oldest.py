@@ -37,21 +37,10 @@ class TrimOldest:
         note = None if self.note is None else spoken(self.note)
         noted = 0 if note is None else ledger.price(note).upper
         if self.low_water is None:
-            first, reason = self._newest_that_fit(ledger, max(room - noted, 0)), "older turns do not fit"
+            first, reason = ledger.newest_that_fit(max(room - noted, 0), self.keep_turns), "older turns do not fit"
         else:
             first, reason = self._replayed(ledger, room, noted), f"cut down to {self.low_water:.0%} of the room"
         return Cut(first, reason, note if first > ledger.first else None)
-
-    def _newest_that_fit(self, ledger: Ledger, room: Tokens) -> int:
-        pinned = dict(ledger.pinned_turns())
-        used = sum(ledger.turn(start, stop).upper for start, stop in pinned.items())
-        kept, first = 0, ledger.length
-        for turn in ledger.newest_first():
-            used += 0 if turn.start in pinned else turn.tokens
-            if used > room and kept >= self.keep_turns:
-                break
-            kept, first = kept + 1, turn.start
-        return first
 
     def _replayed(self, ledger: Ledger, room: Tokens, noted: Tokens) -> int:
         """Goes on from where the last replay of this history, for the same room, found its last overflow.
@@ -64,10 +53,13 @@ class TrimOldest:
         known_room, first, stop = known
         if known_room != room or stop > line.length or first < line.first:
             first = stop = line.first
+        elif line.tokens(first, line.length) <= room - noted * (first > line.first):
+            return first  # most builds: nothing has outgrown the room since the last one
         while (overflow := self._next_overflow(line, first, stop, room - noted * (first > line.first))) is not None:
             stop = overflow
             first = max(first, min(line.lowest(first, stop, low), self._oldest_of_newest(line, first, stop)))
-        ledger.memory[self] = (room, first, stop)
+        if known != (room, first, stop):
+            ledger.memory[self] = (room, first, stop)
         return first
 
     def _next_overflow(self, line: Timeline, first: int, stop: int, room: Tokens) -> int | None:
