@@ -37,54 +37,65 @@ def says_nothing(message: Message) -> bool:
 
 def wire_messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
     """The messages as Chat Completions dicts of the caller's own. A result gets the id of the call that it answers."""
-    wired: list[dict[str, Any]] = []
-    waiting: deque[tuple[Call, str]] = deque()
     listed = list(messages)
-    for message in listed:
-        if message.copier is not None:
-            wired.append(message.copier())
-        elif message.shape == RESPONSES:
-            return list(_all_respelled(joined(listed)))
-        elif not says_nothing(message):
-            wired.extend(_wired(message, waiting))
-    return wired
+    for message in [message for message in listed if message.copier is None]:
+        if message.shape in _SPOKEN and not says_nothing(message) and not _has_objects_for_arguments(message):
+            object.__setattr__(message, "copier", _copier_of(message))
+    copiers = [message.copier for message in listed]
+    return [copier() for copier in copiers if copier] if all(copiers) else list(_respelled_where_needed(listed))
 
 
-def _all_respelled(messages: Iterable[Message]) -> Iterator[dict[str, Any]]:
+_SPOKEN = (NEUTRAL, "openai")
+"""The shapes that this API takes as they came."""
+
+
+def _respelled_where_needed(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
     waiting: deque[tuple[Call, str]] = deque()
-    for message in messages:
-        if not says_nothing(message):
-            yield from _wired(message, waiting)
-
-
-def _wired(message: Message, waiting: deque[tuple[Call, str]]) -> Iterable[dict[str, Any]]:
-    if message.shape in (NEUTRAL, "openai") and not _has_objects_for_arguments(message):
-        return (_copier(message)(),)
-    return _respelled(message, waiting)
+    for message in joined(messages) if any(message.shape == RESPONSES for message in messages) else messages:
+        if message.copier is not None:
+            yield message.copier()
+        elif not says_nothing(message):
+            yield from _respelled(message, waiting)
 
 
 def _has_objects_for_arguments(message: Message) -> bool:
     """Whether arguments came as objects, as some templates spell them: this API takes their text."""
-    calls: list[dict[str, Any]] = message.seen.get("tool_calls") or []
+    calls: list[dict[str, Any]] | None = message.seen.get("tool_calls")
+    if not calls:
+        return False
     functions = [call["function"] for call in calls if "function" in call]
     return any(not isinstance(function.get("arguments"), str) for function in functions)
 
 
-def _copier(message: Message) -> Callable[[], dict[str, Any]]:
-    """What makes a fresh copy of the message as it came, kept on the message: a long session copies it at every call.
+def _copier_of(message: Message) -> Callable[[], dict[str, Any]]:
+    """What makes a fresh copy of a message as it came. It is kept on the message: a session copies it at every call.
 
     A message that two threads meet at once gets two equal copiers, and keeps one.
     """
-    fields = _as_it_came(message)
+    fields = message.seen if _stands(message.seen) else _as_it_came(message)
+    if CONTAINERS.isdisjoint(map(type, fields.values())):
+        return fields.copy
+    if _is_text_with_calls(fields):
+        calls = [(call, call["function"]) for call in fields["tool_calls"]]
+        return functools.partial(_with_own_calls, fields, calls)
+    return functools.partial(private_copy, fields)
+
+
+def _stands(seen: dict[str, Any]) -> bool:
+    """Whether nothing in a message has to be changed for this API: then what was read may be copied from as it is."""
+    content = seen.get("content")
+    if PIN in seen or not (content is None or isinstance(content, str)):
+        return False
+    if "tool_calls" not in seen:
+        return len(seen.get("tool_call_id") or "") <= CALL_ID_LIMIT
+    calls: list[dict[str, Any]] | None = seen["tool_calls"]
+    return bool(calls) and max(len(call.get("id") or "") for call in calls) <= CALL_ID_LIMIT
+
+
+def _is_text_with_calls(fields: dict[str, Any]) -> bool:
+    """Whether all that can change in a message are its calls, and each holds nothing but texts and its function."""
     nested = [key for key, value in fields.items() if type(value) in CONTAINERS]
-    if not nested:
-        copier = fields.copy
-    elif nested == ["tool_calls"] and all(map(_is_plain_call, fields["tool_calls"])):
-        copier = functools.partial(_with_own_calls, fields, [(call, call["function"]) for call in fields["tool_calls"]])
-    else:
-        copier = functools.partial(private_copy, fields)
-    object.__setattr__(message, "copier", copier)
-    return copier
+    return nested == ["tool_calls"] and all(map(_is_plain_call, fields["tool_calls"]))
 
 
 def _is_plain_call(call: dict[str, Any]) -> bool:
@@ -98,7 +109,8 @@ def _is_plain_call(call: dict[str, Any]) -> bool:
 
 def _with_own_calls(fields: dict[str, Any], calls: list[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, Any]:
     copy = fields.copy()
-    copy["tool_calls"] = own = list[dict[str, Any]]()
+    own: list[dict[str, Any]] = []
+    copy["tool_calls"] = own
     for call, function in calls:  # half the time of displays in a comprehension
         one = call.copy()
         one["function"] = function.copy()
