@@ -44,13 +44,17 @@ class Decision:
         return Decision(self.policy, self.saved + later.saved, tuple(times.items()))
 
 
+_UNCHANGED: Mapping[int, Message | None] = {}
+_NO_SAVINGS: Mapping[int, Count] = {}
+
+
 @attrs.frozen(eq=False)
 class Kept:
     """What stays of a conversation: every turn from `cut` on, pinned turns before it, changed as `changed` says."""
 
     cut: Cut
-    changed: Mapping[int, Message | None] = attrs.field(factory=dict[int, Message | None])
-    savings: Mapping[int, Count] = attrs.field(factory=dict[int, Count])
+    changed: Mapping[int, Message | None] = _UNCHANGED
+    savings: Mapping[int, Count] = _NO_SAVINGS
     """What `changed` saves in each turn, by where it begins: counts below zero."""
     decisions: tuple[Decision, ...] = ()
 
@@ -169,8 +173,18 @@ def _says_its_parts(message: Message) -> bool:
     return read_message(message.raw, 0).parts == message.parts
 
 
+def _refuse_absent(policy: object, passage: Passage, change: Change) -> None:
+    """Raise `PlanError` for an index at which no message stays."""
+    absent = next((index for index in change.messages if not passage.holds(index)), None)
+    if absent is not None:
+        raise PlanError(
+            type(policy).__name__, f"changes message {absent}, which does not stay; change those that the passage shows"
+        )
+
+
 def _checked(policy: object, passage: Passage, change: Change) -> None:
     """A rewritten message asks and answers the same calls; what is dropped asks no less than it answers."""
+    _refuse_absent(policy, passage, change)
     asked: set[str | None] = set()
     answered: set[str | None] = set()
     for index, message in change.messages.items():

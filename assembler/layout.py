@@ -10,6 +10,8 @@ import attrs
 from assembler.messages import Message
 from assembler.tools import Tool
 
+_NO_OPTIONS: Mapping[str, Any] = {}
+
 
 class Spelled:
     """A request that was spelled for its notes, kept for the `emit` that follows. Given away once: it is the caller's.
@@ -42,6 +44,6 @@ class Layout:
     head: Sequence[Message] = ()
     messages: Sequence[Message] = ()
     tools: Sequence[Tool] = ()
-    options: Mapping[str, Any] = attrs.field(factory=dict[str, Any], repr=False)
+    options: Mapping[str, Any] = attrs.field(default=_NO_OPTIONS, repr=False)
     """The keys of a parsed request that carry no region: kept so that they can be priced, never emitted by a build."""
     spelled: Spelled = attrs.field(factory=Spelled, init=False, repr=False)

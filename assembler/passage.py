@@ -57,6 +57,10 @@ class Passage:
             elif (message := self._changed[index]) is not None:
                 yield index, message
 
+    def holds(self, index: int) -> bool:
+        """Whether the message at `index` is one of a turn that stays."""
+        return any(start <= index < stop for start, stop in self._stretches)
+
     def current(self, index: int) -> Message:
         """The message at `index` as it stands now."""
         return self._changed.get(index) or self._ledger.reading(index)
@@ -87,7 +91,7 @@ class Passage:
 
     def price_of(self, index: int) -> Count:
         """The price of the message at `index` as it stands now: nothing where none stands."""
-        if not any(start <= index < stop for start, stop in self._stretches):
+        if not self.holds(index):
             return NOTHING
         if index not in self._changed:
             return self._ledger.message(index)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
@@ -14,6 +13,7 @@ from assembler.layout import Layout
 from assembler.ledger import Ledger
 from assembler.measure import Measured
 from assembler.messages import Message
+from assembler.once import found_once
 from assembler.terms import Terms
 from assembler.turns import check_pairs
 from budgets import Count, RegionCosts, Tokens
@@ -54,12 +54,13 @@ class Plan:
         """The first message from which all turns stay."""
         return self.what.cut.first_kept
 
-    @cached_property
+    @found_once
     def stretches(self) -> list[Span]:
         """The turns that stay, as stretches of the history: pinned ones, and all from the cut on."""
-        return [*self.ledger.pinned_turns(self.first), (self.first, self.sight.length)]
+        newest = (self.first, self.sight.length)
+        return [*self.ledger.pinned_turns(self.first), newest] if self.ledger.pins else [newest]
 
-    @cached_property
+    @found_once
     def sent(self) -> list[tuple[int, Message]]:
         """The messages of the turns that stay as they will be sent: knowledge may stand around the question."""
         asked = self.measured.asked
@@ -67,7 +68,7 @@ class Plan:
             return self.standing
         return [(i, asked.message if i == asked.index else message) for i, message in self.standing]
 
-    @cached_property
+    @found_once
     def standing(self) -> list[tuple[int, Message]]:
         """The messages of the turns that stay, with their indexes, as the policies left them."""
         changed = self.what.changed
@@ -77,14 +78,15 @@ class Plan:
         found = ((i, changed[i] if i in changed else self.sight.message(i)) for i in every)
         return [(i, message) for i, message in found if message is not None]
 
-    @cached_property
+    @found_once
     def spoken(self) -> list[Message]:
         """The messages of `sent`, without their indexes."""
         if self.what.changed or self.measured.asked is not None:
             return [message for _, message in self.sent]
-        return [message for start, stop in self.stretches for message in self.sight.messages(start, stop)]
+        *pinned, newest = [self.sight.messages(start, stop) for start, stop in self.stretches]
+        return [message for stretch in [*pinned, newest] for message in stretch] if pinned else newest
 
-    @cached_property
+    @found_once
     def layout(self) -> Layout:
         """What goes into the request, in neutral form. O(messages that stay)."""
         messages = self.spoken
@@ -96,7 +98,7 @@ class Plan:
             tools=self.measured.regions.tools,
         )
 
-    @cached_property
+    @found_once
     def objects(self) -> list[object]:
         """The caller's very objects that stay, the head first; shortened ones and a summary are new."""
         raws = self.sight.raws
@@ -111,7 +113,8 @@ class Plan:
 
     def first_changed(self) -> int | None:
         """The first message that stays and that its owner changed after it was read, or None."""
-        for start, stop in [(0, self.sight.head), *self.stretches]:
+        head = self.sight.head
+        for start, stop in [(0, head), *self.stretches] if head else self.stretches:
             changed = self.sight.first_changed(start, stop)
             if changed is not None:
                 return changed
@@ -125,12 +128,12 @@ class Plan:
         if self.what.changed:
             check_pairs(self.standing)
 
-    @cached_property
+    @found_once
     def notes(self) -> tuple[str, ...]:
         """What the dialect folds or leaves out. Raises for what it cannot express."""
         return self.terms.dialect.notes(self.layout)
 
-    @cached_property
+    @found_once
     def conversation(self) -> Count:
         """What the turns that stay cost; where only the whole was counted, what the fixed regions leave of it."""
         turns = self.what.count(self.ledger)
@@ -139,12 +142,12 @@ class Plan:
         rest = self.sealed.tokens - self.fixed.tokens
         return Count(rest, self.sealed.grade, max(rest, self.sealed.upper - self.fixed.upper))
 
-    @cached_property
+    @found_once
     def count(self) -> Count:
         """What the request costs: tokens, grade, upper bound."""
         return self.fixed + self.conversation if self.sealed is None else self.sealed
 
-    @cached_property
+    @found_once
     def costs(self) -> RegionCosts:
         """What the request costs, by region, in tokens."""
         return self.measured.costs(self.conversation)
@@ -154,7 +157,7 @@ class Plan:
         """The indexes of the messages that stay, in order."""
         return [*range(self.sight.head), *(index for index, _ in self.standing)]
 
-    @cached_property
+    @found_once
     def dropped(self) -> list[Dropped]:
         """The messages that are left out or shortened, oldest first."""
         shortened = {i for i, _ in self.standing if i in self.what.changed}

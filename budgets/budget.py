@@ -117,7 +117,7 @@ class Budget:
             limits=limits,
         )
 
-    @property
+    @functools.cached_property
     def input_limit(self) -> Tokens:
         """The most that a request may cost. Never below 0: an overhead larger than the room leaves none."""
         first, *rest = (amount for amount, _ in self._terms())

@@ -165,6 +165,12 @@ def test_the_question_cannot_be_dropped() -> None:
         assembler_of(session(), 77, Rewrites({6: None})).build()
 
 
+@pytest.mark.parametrize("index", [-1, 8, 99])
+def test_a_change_of_a_message_that_is_not_there_is_named(index: int) -> None:
+    with pytest.raises(PlanError, match=f"message {index}, "):
+        assembler_of(session(), 77, Rewrites({1: None, 2: None, index: None})).build()
+
+
 def test_a_message_that_says_more_than_its_parts_is_not_sent() -> None:
     naive = Rewrites(lambda passage: {0: attrs.evolve(passage.current(0), parts=("u",))})
     try:
