@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import attrs
 
-from assembler.cache.estimate import cacheable, rule_of, stable_prefix
+from assembler.cache.estimate import rule_of, servable, stable_prefix
 from assembler.cache.lint import volatile_of
 from assembler.cache.marks import no_marks
 from assembler.cache.volatile import Volatile
 from assembler.errors import AssemblyError
+from assembler.history import Span
+from assembler.measure import Measured
 from assembler.plan import Plan
 from assembler.steps import Step, Steps
 from budgets import Budget, Count, RegionCosts, Tokens
@@ -37,6 +41,11 @@ class Row:
     outcome: Outcome = "kept"
     reason: str = ""
     messages: int = 0
+
+
+_ROW = tuple(field.name for field in attrs.fields(Row))
+_fields_of = operator.attrgetter(*_ROW)
+"""A report has a row for each turn: this takes a tenth of the time of `attrs.asdict`, which looks into every field."""
 
 
 @attrs.frozen
@@ -69,7 +78,7 @@ class Report:
     dialect: str
     model: str | None
     notes: tuple[str, ...] = ()
-    """What the dialect folds or leaves out, a line each."""
+    """What the dialect folds or leaves out, and which policies could not help, a line each."""
     cache: CacheRow | None = None
     """What a provider's prefix cache may serve."""
     volatile: tuple[Volatile, ...] = ()
@@ -95,7 +104,7 @@ class Report:
             "notes": list(self.notes),
             "cache": None if self.cache is None else attrs.asdict(self.cache),
             "volatile": [attrs.asdict(found) for found in self.volatile],
-            "rows": [attrs.asdict(row) for row in self.rows],
+            "rows": [dict(zip(_ROW, values, strict=True)) for values in map(_fields_of, self.rows)],
         }
 
     def to_html(self, *, texts: Texts | None = None) -> str:
@@ -128,7 +137,7 @@ def report_of(plan: Plan) -> Report:
         budget=budget,
         dialect=plan.terms.dialect.name,
         model=None if budget is None else budget.model,
-        notes=(*plan.notes, *_counter(plan), *_unmarked(plan), *_anchor(plan)),
+        notes=(*plan.notes, *_counter(plan), *_unmarked(plan), *_anchor(plan), *_idle(plan)),
         steps=Steps(plan),
         cache=_cache(plan),
         volatile=volatile_of(plan.measured),
@@ -140,6 +149,13 @@ def _counter(plan: Plan) -> tuple[str, ...]:
     return () if plan.terms.budget is None else plan.terms.budget.token_counter.notes
 
 
+def _idle(plan: Plan) -> tuple[str, ...]:
+    """What policies say that saved nothing, where no turn was dropped: else the row of the dropped turns says it."""
+    if plan.first > plan.ledger.first:
+        return ()
+    return tuple(f"{decision.policy}: {decision.reason}" for decision in plan.what.decisions if not decision.saved)
+
+
 def _unmarked(plan: Plan) -> tuple[str, ...]:
     """Why the marks that were asked for are not set, if they are not."""
     if plan.terms.cache_marks is None:
@@ -149,9 +165,10 @@ def _unmarked(plan: Plan) -> tuple[str, ...]:
 
 
 def _cache(plan: Plan) -> CacheRow:
-    served, rule = cacheable(plan), rule_of(plan)
+    stable, rule = stable_prefix(plan), rule_of(plan)
+    served = servable(stable, rule)
     known = (None, None, None) if rule is None else (rule.least, rule.step, rule.source)
-    return CacheRow(stable_prefix(plan).tokens, served.tokens, served.upper, *known)
+    return CacheRow(stable.tokens, served.tokens, served.upper, *known)
 
 
 def _anchor(plan: Plan) -> tuple[str, ...]:
@@ -166,7 +183,25 @@ def _anchor(plan: Plan) -> tuple[str, ...]:
 
 
 def _rows(plan: Plan) -> Iterator[Row]:
-    measured, prices = plan.measured, plan.measured.prices
+    fixed, framing = _fixed(plan.measured)
+    yield from fixed
+    yield from _conversation(plan)
+    yield framing
+
+
+def _fixed(measured: Measured) -> tuple[tuple[Row, ...], Row]:
+    """The rows before the conversation and the one after it; made once for these regions."""
+    known: tuple[Measured, tuple[tuple[Row, ...], Row]] | None = measured.regions.priced.get(_fixed)
+    if known is not None and known[0] is measured:
+        return known[1]
+    framing = _kept("framing", "framing", measured.prices.framing)
+    made = tuple(_fixed_rows(measured)), framing
+    measured.regions.priced[_fixed] = (measured, made)
+    return made
+
+
+def _fixed_rows(measured: Measured) -> Iterator[Row]:
+    prices = measured.prices
     for piece, count in zip(measured.rendered.every_piece, prices.pieces, strict=True):
         yield _kept(piece.region, piece.name, count)
     for left_out in measured.rendered.omitted:
@@ -177,8 +212,6 @@ def _rows(plan: Plan) -> Iterator[Row]:
         yield _kept("capability", tool.name, count)
     if prices.tools:
         yield _kept("capability", "wrapping of the tools", prices.tooling)
-    yield from _conversation(plan)
-    yield _kept("framing", "framing", prices.framing)
 
 
 def _kept(region: str, name: str, count: Count, *, messages: int = 0) -> Row:
@@ -191,21 +224,25 @@ def _conversation(plan: Plan) -> Iterator[Row]:
     if summary is not None:
         yield Row("conversation", "in place of dropped turns", 0, plan.ledger.price(summary).tokens, reason="summary")
     at = plan.sight.head
-    for start, stop in _kept_turns(plan):
+    whole: dict[tuple[int, int], Row] = plan.ledger.memory.setdefault(_turn, {})
+    for turn in _kept_turns(plan):
+        start, stop = turn
         if at < start:
             yield _gone(plan, at, start)
-        yield _turn(plan, start, stop)
+        row = whole.get(turn)
+        if row is None or start in plan.what.savings or stop <= plan.first or stop == plan.sight.length:
+            row = _turn(plan, start, stop)
+            if not row.reason:
+                # A turn that has ended, and of which nothing was taken, says the same in every report.
+                whole[turn] = row
+        yield row
         at = stop
 
 
-def _kept_turns(plan: Plan) -> Iterator[tuple[int, int]]:
+def _kept_turns(plan: Plan) -> Iterator[Span]:
     yield from plan.stretches[:-1]
-    kept: list[tuple[int, int]] = []
-    for start, stop in plan.sight.turns_newest_first():
-        if start < plan.first:
-            break
-        kept.append((start, stop))
-    yield from reversed(kept)
+    newest_first = itertools.takewhile(lambda turn: turn[0] >= plan.first, plan.sight.turns_newest_first())
+    yield from reversed(list(newest_first))
 
 
 def _gone(plan: Plan, start: int, stop: int) -> Row:

@@ -24,7 +24,7 @@ class RegionCosts:
 
     def as_dict(self) -> dict[str, Tokens]:
         """The five by name, in the order in which a request is laid out."""
-        return attrs.asdict(self)
+        return {name: getattr(self, name) for name in _REGIONS}
 
     def __add__(self, other: RegionCosts) -> RegionCosts:
         return RegionCosts(
@@ -37,3 +37,6 @@ class RegionCosts:
 
     def __str__(self) -> str:
         return ", ".join(f"{region} {tokens}" for region, tokens in self.as_dict().items())
+
+
+_REGIONS = tuple(field.name for field in attrs.fields(RegionCosts))

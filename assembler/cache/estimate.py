@@ -5,6 +5,7 @@ Every number is an estimate: providers serve a cached prefix on best effort, and
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 
 import attrs
@@ -21,7 +22,11 @@ from budgets.count import total
 def rule_of(plan: Plan) -> PrefixCache | None:
     """The rule of the model that a plan is made for."""
     budget = plan.terms.budget
-    return rule_for(plan.terms.dialect.name, None if budget is None else budget.model)
+    return _known_rule(plan.terms.dialect.name, None if budget is None else budget.model)
+
+
+# Every report asks, and the search through the patterns takes longer than all its rows.
+_known_rule = functools.lru_cache(maxsize=256)(rule_for)
 
 
 def stable_prefix(plan: Plan) -> Count:
@@ -40,7 +45,7 @@ def cacheable(plan: Plan) -> Count:
 
     `upper` is what the prefix costs at most where the provider's rule is not known; `tokens` is 0 then.
     """
-    return _served(stable_prefix(plan), rule_of(plan))
+    return servable(stable_prefix(plan), rule_of(plan))
 
 
 def served_after(plan: Plan, previous: Plan) -> Count:
@@ -54,14 +59,15 @@ def served_after(plan: Plan, previous: Plan) -> Count:
     if not _same_tools(plan, previous):
         return _NONE
     if plan.layout.system != previous.layout.system or not _same_messages(plan.layout.head, previous.layout.head):
-        return attrs.evolve(_NONE, upper=_served(_tools(plan), rule_of(plan)).upper)
-    return _served(_fixed(plan) + total(_shared_prices(plan, previous)), rule_of(plan))
+        return attrs.evolve(_NONE, upper=servable(_tools(plan), rule_of(plan)).upper)
+    return servable(_fixed(plan) + total(_shared_prices(plan, previous)), rule_of(plan))
 
 
 _NONE = Count(0, Grade.ESTIMATED, upper=0)
 
 
-def _served(prefix: Count, rule: PrefixCache | None) -> Count:
+def servable(prefix: Count, rule: PrefixCache | None) -> Count:
+    """What a cache under `rule` can serve of a prefix; nothing that is known where there is no rule."""
     if rule is None:
         return Count(0, Grade.ESTIMATED, upper=prefix.upper)
     return Count(rule.served(prefix.tokens), Grade.ESTIMATED, upper=rule.served(prefix.upper))
