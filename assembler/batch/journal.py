@@ -91,18 +91,18 @@ def rows_from(file: BinaryIO) -> Iterator[bytes]:
             yield line.rstrip(b"\r\n")
 
 
-def written(file: BinaryIO, name: str) -> Written:
-    """What of the output is whole; a torn last line is not. Raises `BatchError` for lines of something else."""
-    found = Written()
-    file.seek(0)
-    for line in file:
-        if not line.endswith(b"\n"):
-            break
-        if not line.startswith(begins(found.rows)):
-            raise BatchError(f"{name}: line {found.rows + 1} is not of this run; move the file away to begin anew")
-        failed = FAILED.match(line) is not None
-        found = Written(found.rows + 1, found.failed + failed, found.length + len(line))
-    return found
+def written(output: Path) -> Written:
+    """What of the output is whole; a torn last line is not. O(bytes). Raises `BatchError` for other lines."""
+    rows = failed = length = 0
+    with output.open("rb") as file:
+        for line in file:
+            if not line.endswith(b"\n"):
+                break
+            if not line.startswith(begins(rows)):
+                raise BatchError(f"{output}: line {rows + 1} is not of this run; move the file away to begin anew")
+            failed += FAILED.match(line) is not None
+            rows, length = rows + 1, length + len(line)
+    return Written(rows, failed, length)
 
 
 def settle(output: Path, written: Written, size: int, asked: Mapping[str, Any]) -> None:

@@ -40,7 +40,7 @@ def run(source: Path, output: Path, base: Assembler, *, workers: int = 1) -> Gen
         raise BatchError(f"workers is {workers}: at least one is needed")
     with opened(output) as file:
         size = os.fstat(file.fileno()).st_size
-        there = written(file, str(output))
+        there = written(output)
         began = _state(source)
         rows = survey(source, there.rows)
         settle(output, there, size, {"input": rows.told(), **_asked(base)})

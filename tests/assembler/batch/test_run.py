@@ -388,6 +388,39 @@ def test_while_one_worker_is_slow_few_chunks_are_in_memory() -> None:
     assert given_back == [b"%d" % number for number in range(1, most + 1)]
 
 
+class Scripted:
+    """One end of a pipe: says what it was told to, then is gone."""
+
+    def __init__(self, *chunks: workers.Chunk) -> None:
+        self.chunks = list(chunks)
+        self.heard: list[Any] = []
+
+    def recv(self) -> workers.Chunk:
+        if not self.chunks:
+            raise EOFError
+        return self.chunks.pop(0)
+
+    def send(self, found: Any, /) -> None:
+        self.heard.append(found)
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_worker_answers_until_its_parent_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    ignored: list[Any] = []
+    monkeypatch.setattr(signal, "signal", lambda *which: ignored.append(which))
+    lines = [json.dumps(a_row(n)).encode() for n in range(3)]
+    pipe = Scripted([(0, lines[0]), (1, lines[1])], [(2, lines[2])])
+    workers._serve(pipe, base())
+    assert b"".join(itertools.chain(*pipe.heard)) == expected(3)
+    assert ignored == [(signal.SIGINT, signal.SIG_IGN)]
+    longest = json.dumps({"messages": [["user", "w" * 300]]}).encode()
+    pipe = Scripted([(0, longest)])
+    workers._serve(pipe, lacking())
+    assert isinstance(pipe.heard[0], MissingExtraError)
+
+
 def test_a_worker_that_dies_ends_the_run_and_the_next_one_goes_on(
     tmp_path: Path, output: Path, small_chunks: None
 ) -> None:
