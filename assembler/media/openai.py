@@ -15,7 +15,7 @@ import attrs
 
 from assembler.dialects.openai_images import LONGEST_SIDE, SHORTEST_SIDE, Detail, price_image
 from assembler.errors import UnsupportedContentError
-from assembler.media.facts import MediaFacts
+from assembler.media.facts import MediaFacts, Source
 from assembler.media.refusal import pages_of, seconds_of, unpriced
 from assembler.messages.message import Media
 from budgets import Count, Grade, Tokens
@@ -31,10 +31,14 @@ PAGE_TEXT_UPPER: Tokens = 3_000
 def price_media(facts: MediaFacts, detail: Detail, model: str | None) -> Count:
     """Tokens of one part: an image by the model's formula and grade, all else estimated.
 
-    An image whose size nobody knows costs the most that an image can. Raises UnsupportedContentError for a PDF whose
-    pages or a sound whose seconds are not known, and for what OpenAI does not read.
+    An image whose size nobody knows costs the most that an image can. Raises UnsupportedContentError for a part that
+    holds no image, for a PDF whose pages or a sound whose seconds are not known, and for what OpenAI does not read.
     """
     match facts.kind:
+        case "image" if facts.source is Source.UNKNOWN:
+            raise UnsupportedContentError(
+                "an image part holds no image: give it a URL, base64 data or a file id", kind="image"
+            )
         case "image":
             size = facts.size
             return _dearest(detail, model) if size is None else price_image(*size, detail, model)

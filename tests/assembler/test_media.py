@@ -390,7 +390,7 @@ URL_IMAGE = MediaFacts(kind="image", source=Source.URL)
 
 
 def sized(width: int, height: int) -> MediaFacts:
-    return MediaFacts(kind="image", width=width, height=height)
+    return MediaFacts(kind="image", width=width, height=height, source=Source.URL)
 
 
 @pytest.mark.parametrize(
