@@ -96,6 +96,10 @@ UNROLLED = 6
 the documentation of parameters_json_schema; six times explains the bill of 776 within 6 tokens (one source)."""
 
 
+MOST_REFERENCES = 1_000
+"""References written out, a tool: definitions that refer to the next one twice double with each. No bound of Google's."""
+
+
 def family_of(model: str) -> Family:
     """The generation of a model name; an unknown name is the newest one."""
     return next((family for pattern, family in _FAMILIES if pattern.search(model.lower())), _GEMINI_3)
@@ -238,13 +242,17 @@ class _Schema:
     texts: list[str]
     repeats: int = UNROLLED - 1
     repeated: set[str] = attrs.field(factory=set)
+    followed: int = 0
 
     def price(self, schema: Mapping[str, Any], path: tuple[str, ...]) -> Count:
         """The framing of one schema and all inside it, references written out."""
         reference: Any = schema.get("$ref")
         if isinstance(reference, str):
+            self.followed += 1
+            if self.followed > MOST_REFERENCES:
+                return Count(0, Grade.ESTIMATED)
             name = reference.rsplit("/", 1)[-1]
-            return self._again(name) if name in path else self.price(self.definitions.get(name, {}), (*path, name))
+            return self._again(name) if name in path else self.price(self._definition(name), (*path, name))
         self.texts.extend(str(value) for value in schema.get("enum", ()))
         inner: list[Count] = []
         for key, described in schema.get("properties", {}).items():
@@ -256,13 +264,18 @@ class _Schema:
         inner.extend(self.family.keyword for word in schema if word not in _SPOKEN and word not in _ALTERNATIVES)
         return total(inner)
 
+    def _definition(self, name: str) -> Mapping[str, Any]:
+        """What a reference refers to; nothing where that is missing, or `true`."""
+        found: object = self.definitions.get(name)
+        return cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else {}
+
     def _again(self, name: str) -> Count:
         """A cycle's further rounds, once a definition: no bill is known of one with two cycles."""
         if not self.repeats or name in self.repeated:
             return Count(0, Grade.ESTIMATED)
         self.repeated.add(name)
         once = _Schema(family=self.family, definitions=self.definitions, texts=[], repeats=0)
-        round_ = once.price(self.definitions.get(name, {}), (name,))
+        round_ = once.price(self._definition(name), (name,))
         self.texts.extend(once.texts * self.repeats)
         return _guess(round_.tokens * self.repeats, 2 * round_.upper * self.repeats)
 

@@ -326,6 +326,27 @@ def test_schemas_that_refer_to_each_other_a_hundred_times_are_priced_at_once() -
     assert priced.tokens < 10**6
 
 
+def test_definitions_that_double_with_each_reference_are_cut_off() -> None:
+    def doubling(level: int) -> dict[str, Any]:
+        return {"type": "object", "properties": {key: {"$ref": f"#/$defs/D{level}"} for key in "ab"}}
+
+    definitions = {f"D{level}": doubling(level + 1) for level in range(40)}
+    family = gemini.family_of("gemini-2.5-flash")
+    priced = gemini.price_tool(tool("f", "", {**doubling(0), "$defs": definitions}), family, words)
+    assert priced.tokens < 100 * gemini.MOST_REFERENCES
+    assert priced.grade is Grade.ESTIMATED
+
+
+@pytest.mark.parametrize("definitions", [{}, {"T": True}, {"T": None}, {"T": ["x"]}])
+def test_a_reference_to_nothing_that_can_be_read_costs_its_place_alone(definitions: dict[str, Any]) -> None:
+    family = gemini.family_of("gemini-2.5-flash")
+    referring = {"type": "object", "properties": {"a": {"$ref": "#/$defs/T"}}, "$defs": definitions}
+    empty = {"type": "object", "properties": {"a": {"$ref": "#/$defs/T"}}, "$defs": {"T": {}}}
+    assert gemini.price_tool(tool("f", "", referring), family, words) == gemini.price_tool(
+        tool("f", "", empty), family, words
+    )
+
+
 def test_every_keyword_of_a_schema_is_paid_for() -> None:
     family = gemini.family_of("gemini-2.5-flash")
     plain = gemini.price_tool(tool("a", "", {"properties": {"n": {"type": "integer"}}}), family, words).tokens
