@@ -97,7 +97,7 @@ the documentation of parameters_json_schema; six times explains the bill of 776 
 
 
 MOST_REFERENCES = 1_000
-"""References written out, a tool: definitions that refer to the next one twice double with each. No bound of Google's."""
+"""References written out for a tool, at most: definitions that refer to the next one twice double with each."""
 
 
 def family_of(model: str) -> Family:
