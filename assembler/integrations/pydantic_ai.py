@@ -76,7 +76,7 @@ class FitContext(AbstractCapability[Any]):  # type: ignore[misc,unused-ignore]
         _, sent = model.prepare_request(request_context.model_settings, asked)
         messages: list[Any] = request_context.messages
         heads = [
-            Piece((), part, {"role": "system", "content": part.content})
+            Piece(sent=part, spoken={"role": "system", "content": part.content})
             for part in sent.instruction_parts or ()
             if part.content
         ]
@@ -118,4 +118,4 @@ def _definitions(parameters: Any) -> list[dict[str, Any]]:
 
 def _said(summary: Message) -> Piece:
     text = "\n".join(part for part in summary.parts if isinstance(part, str))
-    return Piece((), ModelRequest(parts=[UserPromptPart(content=text)]))
+    return Piece(sent=ModelRequest(parts=[UserPromptPart(content=text)]))

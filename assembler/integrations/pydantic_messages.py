@@ -8,9 +8,11 @@ them, so each of its parts is a message here. Read in pydantic-ai-slim 2.68.0 (2
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
+import operator
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import attrs
 
@@ -21,23 +23,31 @@ _AS_BLOCKS = frozenset({"anthropic", "bedrock", "gemini"})
 """The dialects whose APIs take reasoning back as it is; to the others it goes as text between tags."""
 
 
+Place: TypeAlias = tuple[int, int]
+"""A part: the index of its message, and its index there."""
+
+
 @attrs.frozen(eq=False)
 class Piece:
-    """What is one message to us: a response, or a part of a request with the silent parts that go where it goes.
+    """What is one message to us: a response, or one part of a request.
 
-    `places` are its parts as (message, part); `changed` what they became, where a policy shortened them.
+    `places` are its parts, all of one message, and `changed` what they became where a policy shortened them. `before`
+    and `after` are silent parts, which no model is sent: they stay where they stand for as long as the piece does.
+    Without a place it is a summary, or, with nothing `sent` either, what the framework adds by itself.
     """
 
-    places: tuple[tuple[int, int], ...]
+    places: tuple[Place, ...] = ()
     sent: Any = None
     """The part or response as it will be sent: the framework frames some of them just before."""
     spoken: Mapping[str, Any] = attrs.field(factory=dict[str, Any])
+    before: tuple[Place, ...] = ()
+    after: tuple[Place, ...] = ()
     changed: Sequence[Any] | None = None
 
 
 def pieces(messages: Sequence[Any], prepared: Sequence[Any], *, dialect: str, tags: tuple[str, str]) -> Iterator[Piece]:
     """The pieces of a history, oldest first. `prepared` is the history as it will be sent, `tags` enclose reasoning."""
-    silent: list[tuple[int, int]] = []
+    silent: list[Place] = []
     last: Piece | None = None
     matched = prepared if len(prepared) == len(messages) else messages
     for at, (message, sent) in enumerate(zip(messages, matched, strict=True)):
@@ -47,37 +57,39 @@ def pieces(messages: Sequence[Any], prepared: Sequence[Any], *, dialect: str, ta
                 continue
             if last is not None:
                 yield last
-            last, silent = Piece((*silent, *places), form, spoken), []
+            last, silent = Piece(tuple(places), form, spoken, tuple(silent)), []
     if last is not None:
-        yield attrs.evolve(last, places=(*last.places, *silent))
+        yield attrs.evolve(last, after=tuple(silent))
 
 
 def put_together(messages: Sequence[Any], kept: Sequence[Piece]) -> list[Any]:
-    """The history of the kept pieces: a message of which everything stays is the very object, others hold its parts."""
+    """The history of the kept pieces: a message of which everything stays is the very object, others hold its parts.
+
+    A piece that has no place is a summary: it stands as it is.
+    """
     together: list[Any] = []
-    at: int | None = None
-    parts: list[Any] = []
-
-    def finish() -> None:
-        if at is not None:
-            own = messages[at]
-            same = len(parts) == len(own.parts) and all(a is b for a, b in zip(parts, own.parts, strict=True))
-            together.append(own if same else dataclasses.replace(own, parts=list(parts)))
-
-    for piece in kept:
-        if not piece.places:  # a summary: no part of any message that came in
-            finish()
-            at, parts = None, []
-            together.append(piece.sent)
+    found = (entry for piece in kept for entry in _parts_of(piece, messages))
+    for at, entries in itertools.groupby(found, key=operator.itemgetter(0)):
+        parts = [part for _, listed in entries for part in listed]
+        if at < 0:
+            together += parts
             continue
-        for where in dict.fromkeys(place for place, _ in piece.places):
-            if where != at:
-                finish()
-                at, parts = where, []
-            own = [messages[m].parts[p] for m, p in piece.places if m == where]
-            parts += own if piece.changed is None or where != piece.places[-1][0] else piece.changed
-    finish()
+        own = messages[at]
+        same = len(parts) == len(own.parts) and all(a is b for a, b in zip(parts, own.parts, strict=True))
+        together.append(own if same else dataclasses.replace(own, parts=parts))
     return together
+
+
+def _parts_of(piece: Piece, messages: Sequence[Any]) -> Iterator[tuple[int, Sequence[Any]]]:
+    """Each part of a piece with the index of its message; -1 for a summary."""
+    if not piece.places and piece.sent is not None:
+        yield -1, [piece.sent]
+    for at, part in piece.before:
+        yield at, [messages[at].parts[part]]
+    if piece.changed is not None:
+        yield piece.places[0][0], piece.changed
+    for at, part in (*(() if piece.changed is not None else piece.places), *piece.after):
+        yield at, [messages[at].parts[part]]
 
 
 def rewritten(piece: Piece, before: Message, after: Message) -> Piece:
@@ -86,6 +98,8 @@ def rewritten(piece: Piece, before: Message, after: Message) -> Piece:
     A result becomes the text that is left of it, framed as it was sent and so marked a success: framed twice it would
     cost more. Several texts of one response become one.
     """
+    if piece.sent is None:
+        return piece  # added on the way: it is made anew from what it belongs to
     became = list(aligned(before.parts, after.parts))
     if hasattr(piece.sent, "parts"):
         return attrs.evolve(piece, changed=list(_response_parts(piece.sent, piece.spoken, became)))
@@ -103,32 +117,64 @@ def rewritten(piece: Piece, before: Message, after: Message) -> Piece:
 
 def _spoken_parts(
     at: int, message: Any, sent: Any, dialect: str, tags: tuple[str, str]
-) -> Iterator[tuple[list[tuple[int, int]], Any, dict[str, Any] | None]]:
-    """Places, form and spelling of each part of a request, or of a response as a whole; None for what says nothing."""
+) -> Iterator[tuple[list[Place], Any, dict[str, Any] | None]]:
+    """Places, form and spelling of each part of a request, or of a response as a whole; None for what says nothing.
+
+    What has no place was added on the way: notes of the framework, and the files of tool results where they go out
+    beside them. It comes last, so that it stands between no call and its result.
+    """
     if message.kind == "response":
         places = [(at, part) for part in range(len(message.parts))]
         yield places, message, _response(message, dialect, tags)
         return
-    framed = sent.parts if len(sent.parts) == len(message.parts) else message.parts
+    added, framed = _framed(message.parts, sent.parts)
+    files: list[Any] = []
     for index, (part, form) in enumerate(zip(message.parts, framed, strict=True)):
-        spoken = _request_part(form)
+        spoken = None if form is None else _request_part(form, files)
         if spoken is not None and part.part_kind.startswith("retry") and spoken["role"] == "user":
             spoken["role"] = "system"  # the framework's own words: no new question, so no new turn
+        if spoken is not None and files and dialect in _AS_BLOCKS:
+            spoken["content"] = [{"type": "text", "text": spoken["content"]}, *_contents(files)]
+            files = []
         yield [(at, index)], form, spoken
+    for note in added:
+        yield [], None, _request_part(note, files)
+    if files:
+        yield [], None, {"role": "system", "content": _contents(files)}
 
 
-def _request_part(part: Any) -> dict[str, Any] | None:
+def _framed(own: Sequence[Any], sent: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """What the framework added to a request's parts, and the parts as it frames them; None for one it leaves out.
+
+    A part that is framed is another object with the time, and the call, of the one that it was.
+    """
+    left = list(sent)
+    framed: list[Any] = []
+    for part in own:
+        same = (form for form in left if form is part)
+        alike = (form for form in left if _stamp(form) is not None and _stamp(form) == _stamp(part))
+        found = next(same, None) or next(alike, None)
+        left = [form for form in left if form is not found]
+        framed.append(found)
+    return left, framed
+
+
+def _stamp(part: Any) -> object:
+    time = getattr(part, "timestamp", None)
+    return None if time is None else (time, getattr(part, "tool_call_id", None))
+
+
+def _request_part(part: Any, files: list[Any]) -> dict[str, Any] | None:
+    """What is sent of one part; the files of a tool result are put with `files`."""
     match part.part_kind:
         case "system-prompt":
             return {"role": "system", "content": part.content} if part.content else None
         case "user-prompt":
             return {"role": "user", "content": _contents(part.content)}
         case "tool-return":
-            text, files = part.model_response_str_and_user_content()
-            content = [{"type": "text", "text": text}, *_contents(files)] if files else text
-            return {"role": "tool", "tool_call_id": part.tool_call_id, "content": content}
-        case "retry-feedback" | "retry-prompt":
-            return {"role": "user", "content": str(part.content)}
+            text, held = part.model_response_str_and_user_content()
+            files += held
+            return {"role": "tool", "tool_call_id": part.tool_call_id, "content": text}
         case _:
             return None
 

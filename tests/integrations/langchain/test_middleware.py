@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import ModelRequest, ModelResponse
-from langchain.agents.structured_output import ToolStrategy
+from langchain.agents.structured_output import AutoStrategy, ToolStrategy
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
 
 from assembler import (
     Assembler,
+    ClearReasoning,
     ClearToolResults,
     ContextLengthError,
     ConversationError,
@@ -24,11 +25,14 @@ from assembler import (
     ToolError,
     TrimOldest,
     Truncate,
+    count_request,
 )
+from assembler.dialects import anthropic, openai_chat
+from assembler.integrations.fitting import REMEMBERED, Fitting
 from assembler.integrations.langchain import AssemblerMiddleware
-from budgets import Budget
+from budgets import Budget, BudgetError
 from tests.integrations.independent import assert_sendable
-from tests.integrations.langchain.scripted import Scripted, look_up
+from tests.integrations.langchain.scripted import CHAT, Scripted, look_up
 from tests.integrations.script import ANSWER, CALLS_OF_A_TURN, TURNS, WINDOW, question
 
 THREAD: Any = {"configurable": {"thread_id": "one"}}
@@ -112,6 +116,86 @@ def test_what_stays_is_the_very_objects() -> None:
     assert 1 < len(sent) < len(history)
     assert all(a is b for a, b in zip(sent, history[-len(sent) :], strict=True))
     assert all(a is b for a, b in zip(history, before, strict=True))
+
+
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+HISTORIES: dict[str, list[BaseMessage]] = {
+    "blocks": [HumanMessage(["one", {"type": "text", "text": "two"}])],
+    "an image in LangChain's own spelling": [
+        HumanMessage([{"type": "image", "base64": PIXEL, "mime_type": "image/png"}, {"type": "text", "text": "?"}])
+    ],
+    "an image in OpenAI's": [
+        HumanMessage([{"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}])
+    ],
+    "names": [HumanMessage("q", name="Ann"), AIMessage("a", name="planner"), HumanMessage("q")],
+    "a call that could not be read": [
+        HumanMessage("q"),
+        AIMessage("", invalid_tool_calls=[{"id": "t", "name": "look_up", "args": "{'", "error": "no JSON"}]),
+        ToolMessage("no JSON", tool_call_id="t"),
+    ],
+    "a result of blocks": [
+        HumanMessage("q"),
+        AIMessage("", tool_calls=[{"id": "t", "name": "look_up", "args": {}}]),
+        ToolMessage([{"type": "text", "text": "found"}], tool_call_id="t"),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", HISTORIES)
+def test_a_history_costs_what_is_sent_of_it(name: str) -> None:
+    middleware = AssemblerMiddleware(base())
+    request = asked(middleware, HISTORIES[name])
+    body = CHAT._get_request_payload([request.system_message, *request.messages])
+    assert middleware.last_context is not None
+    wire = {"messages": body["messages"]}
+    assert count_request(wire, dialect=openai_chat, model="gpt-4o").tokens == middleware.last_context.count.tokens
+
+
+def test_reasoning_costs_nothing_where_it_is_not_sent() -> None:
+    told = AIMessage([{"type": "reasoning", "reasoning": "hm " * 500}, {"type": "text", "text": "a"}])
+    request = asked(AssemblerMiddleware(base(300)), [HumanMessage("q"), told, HumanMessage("q")])
+    assert request.messages[1] is told
+
+
+def test_reasoning_that_is_cleared_leaves_the_rest_of_its_message() -> None:
+    thoughts = [{"type": "thinking", "thinking": "hm " * 100, "signature": "c2lnbmVk"}, {"type": "text", "text": "a"}]
+    told = [AIMessage(thoughts, id="one"), AIMessage(thoughts, id="two")]
+    budget = Budget.for_model("gpt-4o", context_window=450, max_output_tokens=ANSWER)
+    assembler = Assembler(budget, dialect=anthropic, on_overflow=ClearReasoning(keep=1))
+    history = [HumanMessage("q"), told[0], HumanMessage("q"), told[1], HumanMessage("q")]
+    sent = asked(AssemblerMiddleware(assembler), history).messages
+    assert [block["type"] for block in sent[1].content] == ["text"]
+    assert sent[1].id == "one"
+    assert sent[3] is told[1]
+
+
+def test_a_bare_schema_asked_for_is_priced_as_a_tool() -> None:
+    class Trip(BaseModel):
+        """Where to go."""
+
+        town: str
+
+    bare, answered = AssemblerMiddleware(base()), AssemblerMiddleware(base())
+    asked(bare, turns(1), tools=[look_up])
+    asked(answered, turns(1), tools=[look_up], response_format=AutoStrategy(Trip))
+    assert bare.last_context is not None
+    assert answered.last_context is not None
+    assert bare.last_context.costs.capability < answered.last_context.costs.capability
+
+
+def test_what_is_no_assembler_is_refused_with_the_cure() -> None:
+    with pytest.raises(BudgetError, match="Assembler"):
+        AssemblerMiddleware("assembler")  # type: ignore[arg-type]
+    assert AssemblerMiddleware(base()).report is None
+    assert AssemblerMiddleware(base()).context_of("nobody") is None
+
+
+def test_only_so_many_conversations_are_remembered() -> None:
+    fitting = Fitting(base())
+    for run in range(REMEMBERED + 1):
+        fitting.fit([{"role": "user", "content": "q"}], system=None, tools=[], run=run)
+    assert fitting.context_of(0) is None
+    assert fitting.context_of(REMEMBERED) is fitting.last_context
 
 
 @pytest.mark.parametrize("policy", [ClearToolResults(keep=2), Truncate(max_tokens=20)])

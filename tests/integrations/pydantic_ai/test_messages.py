@@ -1,0 +1,220 @@
+"""Each kind of part: what it costs is what OpenAIChatModel sends of it, and what stays of it is the very object."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from typing import Any
+
+import pytest
+from pydantic_ai.messages import (
+    BinaryContent,
+    CachePoint,
+    DocumentUrl,
+    InstructionPart,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    RetryFeedbackPart,
+    RetryInfo,
+    TextContent,
+    TextPart,
+    ThinkingPart,
+    ToolAvailabilityDeltaPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
+from pydantic_ai.models.openai import OpenAIResponsesModel
+from pydantic_ai.native_tools import WebSearchTool
+from pydantic_ai.output import OutputObjectDefinition
+from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.tools import ToolDefinition
+
+from assembler import Assembler, ClearReasoning, ToolError, TrimOldest, Truncate, UnsupportedContentError, count_request
+from assembler.dialects import Dialect, anthropic, openai_chat
+from assembler.integrations.pydantic_ai import FitContext
+from budgets import Budget
+from tests.integrations.pydantic_ai.scripted import CHAT
+
+
+def fitting(window: int = 4_000, policy: Any = None, dialect: Dialect = openai_chat, **more: int) -> FitContext:
+    budget = Budget.for_model("gpt-4o", context_window=window, max_output_tokens=100, **more)
+    return FitContext(Assembler(budget, on_overflow=policy or TrimOldest(), dialect=dialect))
+
+
+def fitted(capability: FitContext, messages: list[ModelMessage], **parameters: Any) -> ModelRequestContext:
+    class Run:
+        conversation_id = run_id = "one"
+
+    request = ModelRequestContext(
+        model=CHAT,
+        messages=messages,
+        model_settings=None,
+        model_request_parameters=ModelRequestParameters(**parameters),
+    )
+    return asyncio.run(capability.prepare_model_request(Run(), request))
+
+
+def body(request: ModelRequestContext) -> dict[str, Any]:
+    parameters = request.model_request_parameters
+    prepared = CHAT.prepare_messages(request.messages, parameters)
+    return {"messages": asyncio.run(CHAT._map_messages(prepared, parameters))}
+
+
+def asked(*content: Any) -> ModelRequest:
+    return ModelRequest([UserPromptPart(content[0] if len(content) == 1 else list(content))])
+
+
+def called(*parts: Any) -> list[ModelMessage]:
+    call = ToolCallPart("look_up", '{"question": "é"}', tool_call_id="t")
+    return [asked("q"), ModelResponse([*parts, call]), ModelRequest([ToolReturnPart("look_up", {"é": 1}, "t")])]
+
+
+AGAIN = RetryFeedbackPart("Say more.", retry=RetryInfo("model_retry", attempt=1, max_retries=2))
+
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+HISTORIES: dict[str, list[ModelMessage]] = {
+    "texts": [asked("one", TextContent("two"), CachePoint(), "three")],
+    "several texts of a response": [asked("q"), ModelResponse([TextPart("a"), TextPart("b")]), asked("q")],
+    "reasoning": [asked("q"), ModelResponse([ThinkingPart("hm"), TextPart("a")]), asked("q")],
+    "reasoning before a call": called(ThinkingPart("hm")),
+    "arguments as text and a result as an object": called(),
+    "an empty response": [asked("q"), ModelResponse([]), asked("q")],
+    "feedback": [asked("q"), ModelResponse([TextPart("a")]), ModelRequest([AGAIN])],
+}
+
+
+@pytest.mark.parametrize("name", HISTORIES)
+def test_a_history_costs_what_is_sent_of_it(name: str) -> None:
+    capability = fitting()
+    request = fitted(capability, HISTORIES[name])
+    assert capability.last_context is not None
+    sent = count_request(body(request), dialect=openai_chat, model="gpt-4o")
+    assert sent.tokens == capability.last_context.count.tokens
+    said = [message for message in HISTORIES[name] if message.parts]
+    assert all(a is b for a, b in zip(request.messages, said, strict=True))
+
+
+def test_instructions_are_priced_as_the_messages_that_they_become() -> None:
+    capability = fitting()
+    parts = [InstructionPart("Be brief."), InstructionPart("Be kind.", dynamic=True)]
+    request = fitted(capability, [asked("q")], instruction_parts=parts)
+    assert capability.last_context is not None
+    assert len(body(request)["messages"]) == 3
+    priced = count_request(body(request), dialect=openai_chat, model="gpt-4o").tokens
+    assert priced == capability.last_context.count.tokens
+
+
+def test_a_silent_part_goes_where_its_neighbour_goes() -> None:
+    news = ToolAvailabilityDeltaPart(tools_added=["look_up"])
+    first, last = asked("old " * 50), ModelRequest([news, UserPromptPart("new")])
+    history: list[ModelMessage] = [first, ModelResponse([TextPart("a " * 50)]), last]
+    request = fitted(fitting(170), history)
+    assert request.messages == [last]
+    assert request.messages[0] is last
+    both = ModelRequest([UserPromptPart("long " * 300), news])
+    shortened = fitted(fitting(200, Truncate(max_tokens=30)), [both]).messages[0]
+    assert shortened.parts[1] is news
+    assert len(shortened.parts[0].content) < 200
+
+
+def test_a_shortened_prompt_keeps_its_other_items() -> None:
+    pixel = BinaryContent(b"\x89PNG\r\n\x1a\n", media_type="image/png")
+    mark = CachePoint()
+    history: list[ModelMessage] = [asked("short", TextContent("long " * 300), mark, TextContent("kept"), pixel)]
+    kept = fitted(fitting(1_800, Truncate(max_tokens=30)), history).messages[0].parts[0].content
+    assert kept[0] == "short"
+    assert isinstance(kept[1], str)
+    assert len(kept[1]) < 200
+    assert kept[2] is mark
+    assert kept[3] is history[0].parts[0].content[3]
+    assert kept[4] is pixel
+
+
+def test_a_shortened_response_costs_what_was_counted() -> None:
+    told = ModelResponse([ThinkingPart("hm"), TextPart("long " * 200), TextPart("and more " * 200)])
+    capability = fitting(400, Truncate(max_tokens=60))
+    request = fitted(capability, [asked("q"), told, asked("q")])
+    assert capability.last_context is not None
+    priced = count_request(body(request), dialect=openai_chat, model="gpt-4o").tokens
+    assert priced == capability.last_context.count.tokens
+    assert len(request.messages[1].parts) == 1
+
+
+def test_reasoning_goes_back_to_apis_that_take_it_and_may_be_cleared_there() -> None:
+    signed = ThinkingPart("hm " * 100, signature="c2lnbmVk")
+    history: list[ModelMessage] = [
+        asked("q"),
+        ModelResponse([signed, TextPart("a")]),
+        asked("q"),
+        ModelResponse([signed, TextPart("a")]),
+        asked("q"),
+    ]
+    whole = fitted(fitting(dialect=anthropic), history).messages
+    assert all(a is b for a, b in zip(whole, history, strict=True))
+    cleared = fitted(fitting(350, ClearReasoning(keep=1), anthropic), history).messages
+    assert [part.part_kind for part in cleared[1].parts] == ["text"]
+    assert cleared[3] is history[3]
+
+
+def test_a_document_that_cannot_be_priced_is_refused() -> None:
+    pdf = BinaryContent(b"%PDF-1.4\n", media_type="application/pdf")
+    with pytest.raises(UnsupportedContentError):
+        fitted(fitting(), [asked("what is this?", pdf)])
+    with pytest.raises(UnsupportedContentError):
+        fitted(fitting(), [asked("what is this?", DocumentUrl("https://example.org/a.pdf"))])
+
+
+def test_a_result_with_an_image_costs_the_image() -> None:
+    pixel = BinaryContent(PIXEL, media_type="image/png")
+    history: list[ModelMessage] = [
+        asked("q"),
+        ModelResponse([ToolCallPart("look_up", {}, tool_call_id="t")]),
+        ModelRequest([ToolReturnPart("look_up", ["seen", pixel], "t")]),
+    ]
+    capability = fitting()
+    request = fitted(capability, history)
+    assert request.messages[2] is history[2]
+    assert capability.last_context is not None
+    priced = count_request(body(request), dialect=openai_chat, model="gpt-4o").tokens
+    assert priced == capability.last_context.count.tokens
+    tool = ToolDefinition(name="look_up")
+    assert fitted(fitting(dialect=anthropic), history, function_tools=[tool]).messages[2] is history[2]
+
+
+def test_a_schema_and_a_tool_of_the_provider() -> None:
+    schema = OutputObjectDefinition(
+        json_schema={"type": "object", "properties": {"town": {"type": "string"}}}, name="trip", description="Where."
+    )
+    bare, schemed = fitting(), fitting()
+    fitted(bare, [asked("q")])
+    fitted(schemed, [asked("q")], output_mode="native", output_object=schema)
+    assert bare.last_context is not None
+    assert schemed.last_context is not None
+    assert bare.last_context.costs.capability < schemed.last_context.costs.capability
+    with pytest.raises(ToolError, match="overhead"):
+        searched(fitting())
+    assert searched(fitting(overhead=300)).messages
+
+
+def searched(capability: FitContext) -> ModelRequestContext:
+    class Run:
+        conversation_id = run_id = "one"
+
+    request = ModelRequestContext(
+        model=OpenAIResponsesModel("gpt-4o", provider=OpenAIProvider(api_key="none")),
+        messages=[asked("q")],
+        model_settings=None,
+        model_request_parameters=ModelRequestParameters(native_tools=[WebSearchTool()]),
+    )
+    return asyncio.run(capability.prepare_model_request(Run(), request))
+
+
+def test_the_capability_is_not_written_in_a_spec() -> None:
+    assert FitContext.get_serialization_name() is None
+    assert fitting().report is None
