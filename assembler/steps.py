@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import attrs
 
 from assembler.messages import spoken
 from assembler.pins import pinned_messages
 from assembler.plan import Plan
-from assembler.policies import TrimOldest
+from assembler.policies import Refuse, TrimOldest
 from budgets import Tokens
 
 
@@ -30,9 +32,12 @@ def steps_of(plan: Plan) -> tuple[Step, ...]:
     turns, whose prices are known or found once.
 
     For plans whose policy is `TrimOldest()` or `Refuse()`: what stays is then a suffix of turns (and the pinned ones).
-    For others the last step alone, where nothing gives way: what they rewrite depends on more than the window. Ask
-    `plan.what_if(context_window=…)` there.
+    For other policies the last step alone, where nothing gives way: what they rewrite depends on more than the window.
+    None where the regions that do not give way depend on it too, through limits or a strategy that chooses, or where
+    only the count of the whole decides. Ask `plan.what_if(context_window=…)` there.
     """
+    if not _regions_stay(plan):
+        return ()
     pins = pinned_messages(plan.sight, plan.terms.policies, plan.ledger.memory)
     ledger, beside = attrs.evolve(plan.ledger, pins=pins), _kept_free(plan)
     policy = _trimmer(plan)
@@ -51,7 +56,29 @@ def steps_of(plan: Plan) -> tuple[Step, ...]:
         while steps and steps[-1].tokens >= tokens:
             steps.pop()  # more stays at no greater price
         steps.append(Step(tokens + beside, turn.start, left_out, tokens))
-    return tuple(steps) or (Step(plan.fixed.upper + beside, ledger.first, 0, plan.fixed.upper),)
+    found = steps or [Step(plan.fixed.upper + beside, ledger.first, 0, plan.fixed.upper)]
+    return tuple(step for step in found if step.tokens <= _most(plan))
+
+
+def settled_by_turns(plan: Plan) -> bool:
+    """Whether the prices of the turns alone say what every window keeps: `steps_of` is then the whole story."""
+    policies = plan.terms.willing_policies
+    only_refuses = len(policies) == 1 and isinstance(policies[0], Refuse)
+    return _regions_stay(plan) and (only_refuses or _trimmer(plan) is not None)
+
+
+def _regions_stay(plan: Plan) -> bool:
+    budget = plan.terms.budget
+    chooses = getattr(plan.terms.strategy, "choose", None) is not None
+    return not (chooses or plan.terms.whole is not None or (budget is not None and budget.limits))
+
+
+def _most(plan: Plan) -> float:
+    """What the provider's own cap on the input leaves, however large the window is."""
+    budget = plan.terms.budget
+    if budget is None or budget.max_input_tokens is None:
+        return math.inf
+    return budget.max_input_tokens - budget.overhead - budget.safety_margin
 
 
 def _kept_free(plan: Plan) -> Tokens:

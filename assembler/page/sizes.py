@@ -16,9 +16,9 @@ from assembler.cache.estimate import cacheable, rule_of, stable_prefix
 from assembler.messages import spoken
 from assembler.page.items import Item
 from assembler.plan import Plan
-from assembler.policies import Refuse, Summarize, TrimOldest
+from assembler.policies import Summarize, TrimOldest
 from assembler.report import Outcome
-from assembler.steps import Step, steps_of
+from assembler.steps import Step, settled_by_turns, steps_of
 from budgets import Budget, BudgetError, ContextLengthError, Tokens
 
 _SHARES = 40
@@ -124,22 +124,10 @@ def outlook_of(plan: Plan, items: Sequence[Item]) -> Outlook:
         return Outlook(missing="Other windows are not drawn: an older message cannot be read or priced.")
     steps = steps_of(plan)
     window = budget.context_window
-    most = max(window, min(steps[-1].context_window, window * _REACH))
-    if _depends_on_turns_alone(plan, budget):
+    most = max([window, *(min(step.context_window, window * _REACH) for step in steps[-1:])])
+    if settled_by_turns(plan):
         return _stairs(plan, items, steps, most)
     return _sampled(plan, items, budget, most)
-
-
-def _depends_on_turns_alone(plan: Plan, budget: Budget) -> bool:
-    policies = plan.terms.willing_policies
-    return (
-        not budget.limits
-        and budget.max_input_tokens is None
-        and plan.terms.whole is None
-        and getattr(plan.terms.strategy, "choose", None) is None
-        and len(policies) == 1
-        and (isinstance(policies[0], Refuse) or (isinstance(policies[0], TrimOldest) and policies[0].low_water is None))
-    )
 
 
 def _stairs(plan: Plan, items: Sequence[Item], steps: Sequence[Step], most: Tokens) -> Outlook:

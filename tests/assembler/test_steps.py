@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, ContextLengthError, TrimOldest, first_user
 from assembler.dialects import plain
-from budgets import Budget
+from budgets import Budget, Limit
 
 from .drawn import histories, words
 
@@ -75,3 +75,24 @@ def test_what_if_is_what_a_build_at_that_window_gives(
         left_out = None
     assert set(counted) <= {"something is left out"}
     assert left_out == kept(history, "", window, policy)
+
+
+@given(histories(), st.integers(1, 400))
+def test_no_step_is_beyond_what_the_provider_lets_in(history: list[dict[str, Any]], cap: int) -> None:
+    budget = Budget(10**6, counter=len, max_input_tokens=cap, overhead=1, safety_margin=1) if cap > 2 else None
+    if budget is None:
+        return
+    assembler = Assembler(budget, dialect=plain, on_overflow=TrimOldest()).add_messages(history)
+    try:
+        plan = assembler.plan()
+    except ContextLengthError:
+        return
+    steps = plan.report.steps()
+    assert steps[-1].left_out == len(plan.dropped)
+    assert all(step.tokens <= budget.input_limit for step in steps)
+
+
+def test_where_the_fixed_regions_depend_on_the_window_there_are_no_steps() -> None:
+    budget = Budget(10**6, counter=len, limits={"knowledge": Limit(cap=0.1)})
+    plan = Assembler(budget, on_overflow=TrimOldest()).add_messages([("user", "hi")]).plan()
+    assert plan.report.steps() == ()
