@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from assembler.context import emit
-from assembler.draft import Draft
+from assembler.draft import Draft, Regions
 from assembler.errors import ConversationError
 from assembler.history import Sight
 from assembler.knowledge import Document
@@ -50,7 +50,7 @@ def gathered_of(draft: Draft, sight: Sight, terms: Terms) -> dict[str, Any]:
     regions = draft.regions
     return {
         "items": {
-            "instruction": None if regions.instruction is None else _text(regions.instruction),
+            "instruction": _instruction(regions),
             "tools": [{"id": tool.name, "sha256": _tool(tool)} for tool in regions.tools],
             "knowledge": [
                 {"id": f"knowledge-{place}", "sha256": _document(one)} for place, one in enumerate(regions.documents)
@@ -62,8 +62,10 @@ def gathered_of(draft: Draft, sight: Sight, terms: Terms) -> dict[str, Any]:
     }
 
 
-def _text(text: str) -> dict[str, Any]:
-    return {"sha256": digest(text), "characters": len(text)}
+def _instruction(regions: Regions) -> dict[str, Any] | None:
+    """`prompt` is the name of the template that it was rendered from, where it was."""
+    text = regions.instruction
+    return None if text is None else {"sha256": digest(text), "characters": len(text), "prompt": regions.provenance}
 
 
 def _tool(tool: Tool) -> str:

@@ -29,6 +29,7 @@ from assembler import (
 from assembler.dialects import DIALECTS, anthropic, openai_chat, plain
 from assembler.manifest.digests import described, digest, spelled
 from assembler.manifest.writing import installed
+from assembler.prompts import Prompt
 from budgets import Budget, Limit, transformers_counter
 from tests.assembler.drawn import histories
 from tests.budgets.toy_tokenizers import byte_level
@@ -101,6 +102,13 @@ def test_the_manifest_and_the_error_tell_no_text() -> None:
     with pytest.raises(ReplayError) as caught:
         gathered().add_message({"role": "user", "content": f"{CANARY} again"}).replay(manifest)
     assert CANARY not in f"{caught.value} {caught.value!r} {caught.value.differences}"
+
+
+def test_the_template_of_an_instruction_is_named_and_not_told() -> None:
+    instruction = Prompt(f"You are {CANARY}.", name="support")
+    item = Assembler().add_instruction(instruction).plan().manifest()["items"]["instruction"]
+    assert CANARY not in str(item)
+    assert "support" in item["prompt"]
 
 
 def test_what_is_said_of_the_decision_is_what_was_decided() -> None:
