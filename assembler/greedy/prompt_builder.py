@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 from assembler.context import emit
@@ -40,8 +40,8 @@ class PromptBuilder:
         Chunks are kept from the first on, and the first that does not fit ends the filling; with none, a placeholder
         line stands in. Changes nothing that it is given. Raises ContextLengthError where not even the placeholder fits.
         """
-        if isinstance(accepted_chunks, str):
-            raise PromptError("accepted_chunks is a text: pass a list of texts")
+        if isinstance(accepted_chunks, str) or not isinstance(cast(object, accepted_chunks), Iterable):
+            raise PromptError(f"accepted_chunks is a {type(accepted_chunks).__name__}: pass a list of texts")
         chunks = tuple(
             Document(checked_text(chunk, field=f"accepted_chunks[{place}]"), type="chunk")
             for place, chunk in enumerate(accepted_chunks)

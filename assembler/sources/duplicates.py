@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import attrs
 
+from assembler.errors import PromptError
 from assembler.sources.source import Source
 from budgets import MissingExtraError
 
@@ -19,6 +20,11 @@ SIMILAR = 0.95
 
 ALIKE = 0.9
 """Share of characters in common, in order, above which two texts say the same."""
+
+
+def _a_number(_owner: object, field: attrs.Attribute[float], value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        raise PromptError(f"{field.name} is no number: give a likeness, such as {SIMILAR}")
 
 
 class Duplicates(Protocol):
@@ -53,7 +59,7 @@ class SimilarVectors:
     source without an embedding stays, and so does one whose vector is 0 or has another length than the rest.
     """
 
-    threshold: float = SIMILAR
+    threshold: float = attrs.field(default=SIMILAR, validator=_a_number)
 
     def repeated(self, sources: Sequence[Source], /) -> dict[int, int]:
         """The best of similar sources stays. O(n · kept · dimensions), as one matrix product."""
@@ -72,7 +78,7 @@ class AlikeTexts:
     MissingExtraError without rapidfuzz.
     """
 
-    threshold: float = ALIKE
+    threshold: float = attrs.field(default=ALIKE, validator=_a_number)
 
     def repeated(self, sources: Sequence[Source], /) -> dict[int, int]:
         """The best of similar texts stays."""

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from assembler.errors import PromptError
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -105,22 +107,50 @@ def cosine(one: Any, other: Any) -> float:
     """The cosine of two vectors in double precision."""
     import numpy as np
 
-    a, b = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
+    a, b = (vector / np.abs(vector).max() for vector in (_numbers(one), _numbers(other)))
     return float(a @ b / (np.sqrt(a @ a) * np.sqrt(b @ b)))
 
 
-def unit_rows(vectors: Sequence[Any]) -> tuple[Matrix, list[int]]:
-    """The comparable vectors as rows of length 1, in one array of our own, and where each came from."""
+def _length(vector: Any) -> int:
+    try:
+        return len(vector)
+    except TypeError:
+        raise _no_vector(vector) from None
+
+
+def _numbers(vector: Any) -> NDArray[np.float64]:
     import numpy as np
 
-    lengths = [len(vector) for vector in vectors]
+    try:
+        numbers = np.asarray(vector, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise _no_vector(vector) from None  # its text may quote the value
+    if numbers.ndim != 1:
+        raise _no_vector(vector)
+    return numbers
+
+
+def _no_vector(vector: object) -> PromptError:
+    return PromptError(
+        f"an embedding is no list of numbers ({type(vector).__name__}); leave it out where there is none"
+    )
+
+
+def unit_rows(vectors: Sequence[Any]) -> tuple[Matrix, list[int]]:
+    """The comparable vectors as rows of length 1, in one array of our own, and where each came from.
+
+    Raises PromptError for a vector that is no list of numbers.
+    """
+    import numpy as np
+
+    lengths = [_length(vector) for vector in vectors]
     width = Counter(lengths).most_common(1)[0][0] if lengths else 0
     places = [index for index, length in enumerate(lengths) if length == width and width]
     rows = np.empty((len(places), width), dtype=np.float32)
     filled: list[int] = []
     for index in places:
         # Scaled before it is squared: a vector of 1e30 or 1e-30 has a direction all the same.
-        vector = np.asarray(vectors[index], dtype=np.float64)
+        vector = _numbers(vectors[index])
         largest = float(np.abs(vector).max())
         if 0 < largest < float("inf"):
             scaled = vector / largest

@@ -343,3 +343,26 @@ def test_neighbours_are_merged_and_strangers_are_not() -> None:
     assert merged[f"begin {shared} end"].trusted is False
     joined = MergeNeighbours().merge(ranked_sources([chunk("one", "d", 1), chunk("two", "d", 2)], {}))
     assert [one.document.text for one in joined] == ["one\ntwo"]
+
+
+@pytest.mark.parametrize("odd", [["secret", 0], 5, [[1.0, 0.0], [0.0, 1.0]]])
+def test_what_is_no_vector_is_refused_without_being_quoted(odd: Any) -> None:
+    found = [Document(str(at), "x", embedding=vector) for at, vector in enumerate([odd, [1.0, 0.0]])]
+    with pytest.raises(PromptError, match="no list of numbers") as refused:
+        SimilarVectors().repeated(ranked_sources(found, {}))
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("odd", [float("nan"), "0.9", True, None])
+def test_a_threshold_is_a_number(odd: Any) -> None:
+    for rule in (SimilarVectors, AlikeTexts):
+        with pytest.raises(PromptError, match="threshold"):
+            rule(odd)
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1e-200, 1.0, 1e200])
+def test_likeness_near_the_threshold_does_not_depend_on_length(scale: float) -> None:
+    angle = math.acos(0.95)
+    vectors = [[scale, 0.0], [math.cos(angle - 1e-6) * scale, math.sin(angle - 1e-6) * scale]]
+    found = [Document(str(at), "x", embedding=vector) for at, vector in enumerate(vectors)]
+    assert SimilarVectors(0.95).repeated(ranked_sources(found, {})) == {1: 0}
