@@ -113,8 +113,11 @@ def _sealed(everything: Plan, pricer: WholePricer) -> Plan:
     terms = everything.terms
     if terms.budget is None:
         return attrs.evolve(everything, sealed=pricer.whole(everything.layout))
-    plan = attrs.evolve(everything, ledger=_with_pins(everything))
     limit = terms.budget.input_limit
+    if terms.budget.limits:  # who gets how much goes by the estimates; that all of it fits, by the whole
+        everything, room = _shared(everything, terms.budget)
+        limit = min(limit, everything.fixed.upper + room)
+    plan = attrs.evolve(everything, ledger=_with_pins(everything))
     plan, count = sealed(plan, pricer, limit, lambda room: _relieved(plan.ledger, terms, room))
     if count.upper > limit:
         raise _overflow(plan.measured, plan.fixed, plan.conversation, plan.ledger, terms, terms.budget)

@@ -17,7 +17,7 @@ from transformers import PreTrainedTokenizerFast
 from assembler import Assembler, ClearToolResults, ContextLengthError, TrimOldest
 from assembler.dialects.chat_template import ControlText, chat_template
 from assembler.dialects.chat_template_prompts import REMEMBERED
-from budgets import Budget
+from budgets import Budget, Limit
 
 from .test_chat_template import ALTERNATING, CHATML, LLAMA, SPECIAL, TOOL, answered, bytewise, call, tokenizer_of
 
@@ -176,6 +176,27 @@ def test_a_tokenizer_that_prepares_its_prompts_is_asked_twice() -> None:
     request = Assembler(dialect=chat_template(tokenizer)).add_message(("user", "hi")).build().request()
     assert request["prompt"] == "user: hi  "
     assert request["prompt_token_ids"] == [1, *tokenizer.encode(request["prompt"], add_special_tokens=False)]
+
+
+# ── limits
+
+
+@pytest.mark.parametrize(("limits", "fewer"), [({}, False), ({"knowledge": Limit(cap=200)}, True)])
+def test_limits_hold_where_only_the_whole_is_counted(limits: dict[str, Limit], fewer: bool) -> None:
+    assembler = Assembler(Budget(2_000, limits=limits), dialect=DIALECTS["chatml"], on_overflow=TrimOldest())
+    for number in range(5):
+        assembler.add_knowledge("k" * 50, type="rag", source=f"{number}.md", score=number / 10)
+    assembler.add_messages(talk(60))
+    context = assembler.build()
+    assert context.count.tokens == len(context.request()["prompt_token_ids"]) <= 2_000
+    assert (len(context.sources) < 5) == fewer
+    assert renders_of(assembler) == 0
+    capped = Assembler(
+        Budget(2_000, limits={**limits, "conversation": Limit(cap=300)}),
+        dialect=DIALECTS["chatml"],
+        on_overflow=TrimOldest(),
+    )
+    assert capped.add_messages(talk(60)).build().count.tokens <= 300 + 40
 
 
 # ── what is kept
