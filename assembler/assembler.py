@@ -250,11 +250,9 @@ def _read_at_the_door(history: History) -> None:
 
 def _read_the_newest(history: History) -> None:
     """The same for one appended message: it can break its own turn, and leave the one before it without an answer."""
-    sight = history.sight()
-    readings, head, newest = sight.readings, sight.head, sight.length - 1
-    if newest < head:
+    readings, newest = history.readings, history.length - 1
+    start = readings.read_newest(newest)
+    if start is None or start < newest or newest >= DOOR_CHECK:
         return
-    start = readings.turn_start(newest, head)
-    readings.open_calls(start, newest + 1)
-    if head < start == newest < DOOR_CHECK:
+    if (head := readings.head(newest)) < start:
         readings.check_turn(readings.turn_start(start - 1, head), start, newest + 1)

@@ -110,6 +110,20 @@ class Readings:
             self.starts[later] = start
         return start
 
+    def read_newest(self, index: int) -> int | None:
+        """Read the last message and hold it against the law of pairs: O(1) where the one before it was read.
+
+        Where its turn begins; None in the head. Raises for all that it breaks but calls that wait for an answer.
+        """
+        message, head = self.message(index), self.head(index + 1)
+        if index < head:
+            return None
+        start = index if index == head or opens_turn(message) else self.turn_start(index - 1, head)
+        self.starts[index] = start
+        before = NOTHING_OPEN if start == index else self.open_calls(start, index)
+        self._waiting[index] = after(before, message, index)
+        return start
+
     def check(self, first: int, turns: Iterable[Span], length: int) -> None:
         """Raise `ConversationError` if any turn from the one that begins at `first` breaks the law of pairs.
 
@@ -214,6 +228,11 @@ class History:
     def _split(self, stop: int) -> _Log:
         raws = self._log.raws[:stop]
         return _Log(raws, self._log.readings.known_until(stop, raws))
+
+    @property
+    def readings(self) -> Readings:
+        """What has been read of the log, by whoever asked."""
+        return self._log.readings
 
     def sight(self) -> Sight:
         """What is known of this history now."""

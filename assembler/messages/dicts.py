@@ -89,12 +89,11 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
         raise ConversationError("message without content; give it a text, parts or tool calls", index=index)
     elif content is None and isinstance(refusal := seen.get("refusal"), str):
         parts, shape = (refusal,), "openai"
-    if raw["role"] != role or _foreign_calls(seen):
+    if word != role or (calls and _foreign_calls(seen)):
         shape = FOREIGN
     name = raw.get("name")
-    return Message(
-        role, parts, source, shape, seen, name if isinstance(name, str) and name else None, raw.get(PIN) is True
-    )
+    named = name if isinstance(name, str) and name else None
+    return Message(role, parts, source, shape, seen, named, raw.get(PIN) is True)
 
 
 def _foreign_calls(seen: Raw) -> bool:

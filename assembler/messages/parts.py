@@ -87,6 +87,8 @@ def call_of(name: object, given: object, *, id: object, index: int, signature: s
     """A call from its name and arguments, as a JSON text or as an object; `ConversationError` for anything else."""
     if not isinstance(name, str) or not name:
         raise ConversationError("a tool call has no name", index=index, call_id=_id(id))
+    if type(given) is str and given.isascii():
+        return Call(_id(id), name, given, None, signature)
     if isinstance(given, str):
         text = checked_text(given, field=f"conversation[{index}].arguments")
         return Call(_id(id), name, text, signature=signature)
