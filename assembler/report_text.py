@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+import unicodedata
 from collections.abc import Iterator
 
 from assembler.report import Report, Row
@@ -20,7 +22,8 @@ _REGIONS = ("instruction", "capability", "knowledge", "conversation", "framing")
 
 def report_text(report: Report) -> str:
     """The report in at most 80 columns: a headline, the regions against the budget, then every item."""
-    return "\n".join([*_headline(report), "", *_region_table(report), "", *_item_table(report), *_notes(report)])
+    head = (line for text in _headline(report) for line in _wrapped(text))
+    return "\n".join([*head, "", *_region_table(report), "", *_item_table(report), *_notes(report)])
 
 
 def _headline(report: Report) -> Iterator[str]:
@@ -30,7 +33,8 @@ def _headline(report: Report) -> Iterator[str]:
     yield f"{tokens:,} tokens ({grade}) as {report.dialect}{target}"
     if report.budget is not None:
         limit = report.budget.input_limit
-        yield f"limit {limit:,} = {report.budget.arithmetic()}; {limit - upper:,} left, {_percent(upper, limit)} full"
+        yield f"limit {limit:,} = {report.budget.arithmetic()}"
+        yield f"left  {limit - upper:,}, {_percent(upper, limit)} full"
 
 
 def _percent(part: Tokens, whole: Tokens) -> str:
@@ -83,16 +87,40 @@ def _item(row: Row) -> Iterator[str]:
     before = "?" if row.before is None else f"{row.before:,}"
     counted = f" ({row.messages} messages)" if row.messages > 1 and row.outcome == "dropped" else ""
     name = _fitted(f"  {row.name}{counted}", _NAME - 1)
-    line = f"{name:<{_NAME}}{before:>{_NUMBER}}{row.after:>{_NUMBER},}  {row.outcome}"
-    if row.reason and len(line) + len(row.reason) + 2 <= WIDTH:
-        yield f"{line}: {row.reason}"
+    name += " " * (_NAME - _columns(name))
+    line = f"{name}{before:>{_NUMBER}}{row.after:>{_NUMBER},}  {row.outcome}"
+    reason = _flat(row.reason)
+    if reason and len(line) + _columns(reason) + 2 <= WIDTH:
+        yield f"{line}: {reason}"
     else:
         yield line
-        if row.reason:
-            yield _fitted(f"      {row.reason}", WIDTH)
+        if reason:
+            yield _fitted(f"      {reason}", WIDTH)
+
+
+def _wrapped(text: str) -> list[str]:
+    """The text over as many lines as it needs: an arithmetic is of no use without its end."""
+    return [_fitted(line, WIDTH) for line in textwrap.wrap(_flat(text), WIDTH, subsequent_indent="  ")]
+
+
+def _flat(text: str) -> str:
+    """The text without what would move a terminal's cursor, whatever a source, a tool or a model is called."""
+    return text if text.isprintable() else "".join(one if one.isprintable() else "�" for one in text)
 
 
 def _fitted(text: str, width: int) -> str:
-    """One line of at most `width` characters, whatever a source or a tool is called."""
-    flat = "".join(character if character.isprintable() else "�" for character in text)
-    return flat if len(flat) <= width else flat[: width - 1] + "…"
+    """One line of at most `width` columns."""
+    flat = _flat(text)
+    if _columns(flat) <= width:
+        return flat
+    short = flat[:width]
+    while _columns(short) >= width:
+        short = short[:-1]
+    return short + "…"
+
+
+def _columns(text: str) -> int:
+    """Columns of a terminal: two for what East Asian scripts write wide, none for a mark over another character."""
+    if text.isascii():
+        return len(text)
+    return sum(2 if unicodedata.east_asian_width(one) in "WF" else not unicodedata.combining(one) for one in text)

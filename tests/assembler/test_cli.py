@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import io
 import json
 import os
+import pty
+import re
 import signal
 import subprocess
 import sys
@@ -337,3 +340,24 @@ def test_a_closed_pipe_is_silent(folder: Path) -> None:
     finally:
         os.close(writing)
     assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
+
+
+@pytest.mark.parametrize("no_color", ["", "1"])
+def test_on_a_terminal_the_report_is_coloured_unless_no_color_is_set(no_color: str, tmp_path: Path) -> None:
+    """A pseudo-terminal reads it; without its escape sequences it is the text that a pipe gets, to the character."""
+    command = [sys.executable, "-m", "assembler.cli", "build", str(ROOT / "examples" / "support_bot.yaml")]
+    shell = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    piped = subprocess.run(command, capture_output=True, check=True, cwd=tmp_path, env=shell).stdout.decode()
+    ours, theirs = pty.openpty()
+    env = {**shell, "TERM": "xterm-256color", "NO_COLOR": no_color}
+    running = subprocess.Popen(command, stdout=theirs, cwd=tmp_path, env=env)
+    os.close(theirs)
+    drawn = b""
+    with contextlib.suppress(OSError):  # how a pseudo-terminal says that nobody writes any more
+        while more := os.read(ours, 65_536):
+            drawn += more
+    assert running.wait() == 0
+    os.close(ours)
+    text = drawn.decode().replace("\r\n", "\n")
+    assert ("\x1b[" in text) == (not no_color)
+    assert re.sub(r"\x1b\[[0-9;]*m", "", text) == piped

@@ -6,9 +6,11 @@ import json
 from collections import Counter
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from assembler import Assembler, TrimOldest
 from assembler.dialects import openai_chat, plain
@@ -71,6 +73,23 @@ def test_the_text_is_a_table_of_80_columns_with_a_bar_for_each_region() -> None:
         assert any(block in line for block in "█▉▊▋▌▍▎▏")
     assert "TrimOldest: cut down to 50% of the room" in text
     assert "limit 600 = 700 context_window - 100 max_output_tokens" in text
+
+
+def columns(line: str) -> int:
+    """As a terminal draws it, told by rich."""
+    return cell_len(line)
+
+
+@pytest.mark.parametrize("odd", ["東京の注文" * 20, "a\x1b[31mred\x07", "e\u0301" * 90, "x" * 10_000, "한국어 🏴 café"])
+def test_no_name_widens_the_table_or_moves_the_cursor(odd: str) -> None:
+    plain_name = odd.replace("\x1b", "").replace("\x07", "")
+    budget = Budget(900, max_output_tokens=100, reasoning_tokens=100, overhead=20, safety_margin=10)
+    report = Assembler(dialect=plain).add_knowledge("k", type="note", source=plain_name)
+    report = attrs.evolve(report.build().report, budget=budget, model=odd)
+    rows = [attrs.evolve(row, reason=odd) for row in report.rows]
+    text = str(attrs.evolve(report, rows=tuple(rows), notes=(odd,)))
+    assert max(columns(line) for line in text.split("\n")) <= 80
+    assert text.replace("\n", "").isprintable()
 
 
 def test_the_dict_is_json_and_holds_no_text() -> None:
