@@ -9,6 +9,7 @@ import attrs
 
 from assembler.choose import asked_for
 from assembler.draft import Draft, Regions
+from assembler.knowledge import Document
 from assembler.ledger import Ledger
 from assembler.measure import Measured
 from assembler.strategies import Omitted
@@ -66,7 +67,7 @@ def _chosen(
         kept = _kept(select or _highest_scores, regions.documents, counts, room)
         names = [piece.name for piece in measured.rendered.every_piece if piece.region == "knowledge"]
         gone = [Omitted(names[i], counts[i], "over the limit of knowledge") for i in _others(kept, counts)]
-        return attrs.evolve(regions, documents=tuple(regions.documents[i] for i in kept)), gone
+        return attrs.evolve(regions, documents=tuple(_as_named(regions.documents[i], names[i]) for i in kept)), gone
     if region == "capability" and select is not None:
         counts = [count.upper for count in measured.prices.tools]
         spare = room - measured.prices.tooling.upper
@@ -75,6 +76,11 @@ def _chosen(
         gone = [Omitted(regions.tools[i].name, counts[i], why) for i in _others(kept, counts)]
         return attrs.evolve(regions, tools=tuple(regions.tools[i] for i in kept)), gone
     return None
+
+
+def _as_named(document: Document, name: str) -> Document:
+    """The document under the name that it had among all: reports would else call it by its new place."""
+    return document if document.shown else attrs.evolve(document, provenance=name)
 
 
 def _of_region(measured: Measured, region: str) -> list[Tokens]:

@@ -89,3 +89,16 @@ def test_a_larger_window_brings_back_what_a_share_of_the_smaller_one_left_out() 
     limits = {"knowledge": Limit(cap=0.3)}
     plan = assembler(limits).plan()
     assert plan.what_if(context_window=3000).costs == assembler(limits, window=3000).plan().costs != plan.costs
+
+
+def test_a_document_keeps_its_name_in_the_report_when_another_is_left_out() -> None:
+    budget = Budget(1_000, counter=len, limits={"knowledge": Limit(cap=200)})
+    assembler = Assembler(budget, dialect=plain)
+    for score in (0.1, 0.9, 0.5):
+        assembler.add_knowledge("x" * 60, type="rag", score=score)
+    rows = [row for row in assembler.add_messages([("user", "hi")]).build().report.rows if row.region == "knowledge"]
+    assert sorted((row.name, row.outcome) for row in rows) == [
+        ("rag 0", "dropped"),
+        ("rag 1", "kept"),
+        ("rag 2", "dropped"),
+    ]
