@@ -88,7 +88,7 @@ def _stands(seen: dict[str, Any]) -> bool:
         return False
     if "tool_calls" not in seen:
         return len(seen.get("tool_call_id") or "") <= CALL_ID_LIMIT
-    calls: list[dict[str, Any]] | None = seen["tool_calls"]
+    calls: list[dict[str, Any]] = seen["tool_calls"] or []
     return bool(calls) and max(len(call.get("id") or "") for call in calls) <= CALL_ID_LIMIT
 
 
