@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+from pathlib import Path
 
 import pytest
 
+_HERE = Path(__file__).parent
 _NEEDED = ("anthropic", "botocore", "google.genai", "mistral_common", "mistralai", "openai")
 
 
@@ -21,5 +23,6 @@ collect_ignore_glob = ["test_*.py"] if any(map(_absent, _NEEDED)) else []
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The SDKs warn of themselves; only this library's own warnings are errors."""
-    for item in items:
-        item.add_marker(pytest.mark.filterwarnings("default"))
+    for item in items:  # the hook is told every test of the run, not only those of this folder
+        if item.path.is_relative_to(_HERE):
+            item.add_marker(pytest.mark.filterwarnings("default"))
