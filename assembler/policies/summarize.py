@@ -30,14 +30,29 @@ class Written:
 
 
 @attrs.frozen
+class Refusal:
+    """Why a stretch of the history has no summary, and how many tokens one might have had."""
+
+    start: int
+    stop: int
+    room: Tokens
+    reason: str
+
+    def settles(self, start: int, stop: int, room: Tokens) -> bool:
+        """Whether asking would only repeat it: no more would go than then, and no more could be said."""
+        return start == self.start and stop <= self.stop and room <= self.room
+
+
+@attrs.frozen
 class Summarize:
     """Replaces all but the `keep_turns` newest turns by one user message: `HEADING` and what `summarizer` wrote.
 
     A summary is kept for as long as the rest fits beside it; then the turns since are dropped too, and the summarizer
     gets them with the summary before. It is refused where it would cost as much as what it stands for, or more than
     there is room for; a summarizer that raises, or returns no text, is reported, and the next policy is asked. Pinned
-    turns are never summarised. One call of the summarizer for each new summary; it is remembered with the history, not
-    in this policy.
+    turns are never summarised. One call of the summarizer for each new summary, and one for each failure: both are
+    remembered with the history, not in this policy, and where it failed it is asked again only when more turns would
+    have to go, or more could be said.
     """
 
     summarizer: Summarizer = attrs.field(repr=False)
@@ -64,20 +79,33 @@ class Summarize:
         bare = ledger.kept(Cut(first, "", spoken(HEADING))).upper
         if room <= bare:
             return _unchanged(ledger, before, f"no room for a summary: {bare} of {room} tokens are taken")
+        start, spare = ledger.first if before is None else before.stop, room - bare
+        refusal: Refusal | None = ledger.memory.get((Refusal, self))
+        if refusal is not None and refusal.settles(start, first, spare):
+            return _unchanged(ledger, before, refusal.reason)
+        written = self._written(ledger, room, spare, before, first)
+        if isinstance(written, Written):
+            ledger.memory[self] = written
+            return _cut(written)
+        ledger.memory[(Refusal, self)] = Refusal(start, first, spare, written)
+        return _unchanged(ledger, before, written)
+
+    def _written(
+        self, ledger: Ledger, room: Tokens, spare: Tokens, before: Written | None, first: int
+    ) -> Written | str:
+        """A summary of at most `spare` tokens that stands for all before `first`, or why there is none."""
         dropped = ledger.objects(ledger.first if before is None else before.stop, first)
         try:
-            text: object = self.summarizer(dropped, None if before is None else before.text, room - bare)
+            text: object = self.summarizer(dropped, None if before is None else before.text, spare)
         except Exception as error:  # whatever the caller's function raises, the ladder goes on and says so
-            return _unchanged(ledger, before, f"the summarizer raised {type(error).__name__}")
+            return f"the summarizer raised {type(error).__name__}"
         if not isinstance(text, str) or not text.strip():
-            return _unchanged(ledger, before, "the summarizer returned no text")
+            return "the summarizer returned no text"
         written = Written(ledger.first, first, text, spoken(HEADING + text))
-        cut = _cut(written)
-        left, whole = ledger.kept(cut).upper, ledger.since(ledger.first).upper
+        left, whole = ledger.kept(_cut(written)).upper, ledger.since(ledger.first).upper
         if left > room or left >= whole:
-            return _unchanged(ledger, before, f"a summary was refused: it would leave {left} of {whole} tokens")
-        ledger.memory[self] = written
-        return cut
+            return f"a summary was refused: it would leave {left} of {whole} tokens"
+        return written
 
 
 def _cut(written: Written) -> Cut:

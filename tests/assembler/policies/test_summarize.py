@@ -151,6 +151,71 @@ def test_a_summary_that_fails_leaves_the_one_before_in_its_place(summarizer: Any
     assert sent(context) == [first[0], *history[5:]]
 
 
+class Asked:
+    """A summarizer that counts how often it is asked, and does not do its work."""
+
+    def __init__(self, summarizer: Any) -> None:
+        self.summarizer = summarizer
+        self.given: list[tuple[int, int]] = []
+
+    def __call__(self, dropped: Sequence[Any], previous: str | None, max_tokens: int) -> Any:
+        self.given.append((len(dropped), max_tokens))
+        return self.summarizer(dropped, previous, max_tokens)
+
+
+@pytest.mark.parametrize(("summarizer", "reason"), FAULTS)
+def test_one_that_failed_is_asked_again_only_when_more_would_have_to_go(summarizer: Any, reason: str) -> None:
+    asked, history = Asked(summarizer), talk(9)
+    assembler = assembler_of(history[:8], 100, [Summarize(asked, 2), TrimOldest()])
+    first = assembler.build()
+    for again in (assembler.build(), assembler.fork().build(), assembler.plan()):
+        assert str(again.report) == str(first.report)
+        assert f"Summarize: {reason}" in str(again.report)
+    assembler.add_message({"role": "assistant", "content": "y"}).build()
+    assert [messages for messages, _ in asked.given] == [6]
+    assembler.add_message(history[8]).build()
+    assert [messages for messages, _ in asked.given] == [6, 7]
+    assembler.build()
+    assert len(asked.given) == 2
+
+
+def test_one_that_failed_is_asked_again_where_it_may_write_more() -> None:
+    asked = Asked(Silent.says_too_much)
+    plan = assembler_of(talk(8), 100, [Summarize(asked, 2), TrimOldest()]).plan()
+    plan.what_if(context_window=99)
+    plan.what_if(context_window=101)
+    plan.what_if(context_window=100)
+    room = 60 - len(HEADING)
+    assert asked.given == [(6, room), (6, room + 1)]
+
+
+def test_a_shorter_fork_does_not_ask_one_that_failed_for_more() -> None:
+    asked, history = Asked(Silent.raises), talk(9)
+    short = assembler_of(history[:8], 100, [Summarize(asked, 2), TrimOldest()])
+    longer = short.fork().add_message(history[8])
+    for _ in range(2):
+        longer.build()
+        short.build()
+    assert [messages for messages, _ in asked.given] == [7]
+
+
+@pytest.mark.parametrize(("summarizer", "reason"), FAULTS)
+def test_after_a_failure_the_next_summary_stands_for_all_that_went_since(summarizer: Any, reason: str) -> None:
+    history, writers = talk(9), [summarizer]
+
+    def changing(dropped: Any, previous: Any, max_tokens: int) -> Any:
+        return writers[0](dropped, previous, max_tokens)
+
+    assembler = assembler_of(history[:8], 100, [Summarize(changing, 2), TrimOldest()])
+    assembler.build()
+    writer = writers[0] = Writer()
+    assembler.build()
+    assert not writer.calls
+    context = assembler.add_message(history[8]).build()
+    assert ids(writer.calls[0][0]) == ids(history[:7])
+    assert sent(context) == [{"role": "user", "content": HEADING + "1ssss"}, *history[7:]]
+
+
 def test_pins_are_never_summarised() -> None:
     writer, history = Writer(), talk(8)
     history[1]["pinned"] = True
