@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -75,3 +76,22 @@ def test_the_assemble_lines_of_the_readme_run(tmp_path: Path) -> None:
             )
             assert done.returncode == 0, done.stderr
     assert (tmp_path / "request.json").exists()
+
+
+def test_every_extra_that_a_page_or_an_error_names_can_be_asked_for() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    sources = [path for package in ("assembler", "budgets") for path in (ROOT / package).rglob("*.py")]
+    for path in [*sources, ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]:
+        named = re.findall(r'context-assembler\[([\w,-]+)\]|MissingExtraError\(\s*"([\w-]+)"', path.read_text())
+        asked = {extra for listed in named for extra in ",".join(filter(None, listed)).split(",")}
+        assert asked <= extras.keys(), f"{path.relative_to(ROOT)} names {sorted(asked - extras.keys())}"
+
+
+def test_every_page_is_in_the_nav_and_the_indexes() -> None:
+    nav, readme, index = ((ROOT / name).read_text() for name in ("mkdocs.yml", "README.md", "docs/index.md"))
+    for page in (ROOT / "docs").rglob("*.md"):
+        name = page.relative_to(ROOT / "docs").as_posix()
+        assert f": {name}" in nav
+        if "/" not in name and name != "index.md":
+            assert f"(docs/{name})" in readme, f"README.md leads nobody to {name}"
+            assert f"({name})" in index, f"docs/index.md leads nobody to {name}"
