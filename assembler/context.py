@@ -71,14 +71,16 @@ class Context:
 
     @property
     def max_output_tokens(self) -> Tokens | None:
-        """What may be asked of the model: the budget's reserve, or all that is left where it reserves nothing.
+        """What may be asked of the model: the budget's `max_output_tokens`, or all that is left where it names none.
 
-        Never more than the window leaves; None without a budget.
+        Never more than the window leaves beside the request and all else that is kept free, and never less than the
+        budget's `least_output_tokens`. None without a budget.
         """
         budget = self._plan.terms.budget
         if budget is None:
             return None
-        left = max(0, budget.context_window - budget.reasoning_tokens - self.count.upper)
+        beside = budget.reasoning_tokens + budget.overhead + budget.safety_margin
+        left = max(0, budget.context_window - beside - self.count.upper)
         return min(budget.max_output_tokens, left) if budget.max_output_tokens else left
 
     def manifest(self) -> dict[str, Any]:

@@ -171,11 +171,7 @@ def _overflow(
         costs=measured.costs(kept),
         budget=budget,
         # The window must hold the request and all that is kept free of it; a cap on the input stays what it is.
-        smallest_window=required
-        + budget.max_output_tokens
-        + budget.reasoning_tokens
-        + budget.overhead
-        + budget.safety_margin,
+        smallest_window=required + budget.kept_free,
         advice=_advice(fixed, ledger, terms, budget),
     )
 

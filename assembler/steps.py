@@ -39,7 +39,8 @@ def steps_of(plan: Plan) -> tuple[Step, ...]:
     if not _regions_stay(plan):
         return ()
     pins = pinned_messages(plan.sight, plan.terms.policies, plan.ledger.memory)
-    ledger, beside = attrs.evolve(plan.ledger, pins=pins), _kept_free(plan)
+    ledger, budget = attrs.evolve(plan.ledger, pins=pins), plan.terms.budget
+    beside = 0 if budget is None else budget.kept_free
     policy = _trimmer(plan)
     pinned = {start: (ledger.turn(start, stop).upper, stop - start) for start, stop in ledger.pinned_turns()}
     note = ledger.price(spoken(policy.note)).upper if policy is not None and policy.note else 0
@@ -79,14 +80,6 @@ def _most(plan: Plan) -> float:
     if budget is None or budget.max_input_tokens is None:
         return math.inf
     return budget.max_input_tokens - budget.overhead - budget.safety_margin
-
-
-def _kept_free(plan: Plan) -> Tokens:
-    """What the window holds beside the request."""
-    budget = plan.terms.budget
-    if budget is None:
-        return 0
-    return budget.max_output_tokens + budget.reasoning_tokens + budget.overhead + budget.safety_margin
 
 
 def _trimmer(plan: Plan) -> TrimOldest | None:

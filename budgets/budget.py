@@ -19,6 +19,7 @@ from budgets.limit import Limit, limits_by_region
 from budgets.numbers import whole_tokens
 
 _NUMBERS = ("context_window", "max_output_tokens", "reasoning_tokens", "overhead", "safety_margin")
+_OPTIONAL_NUMBERS = ("least_output_tokens", "max_input_tokens")
 _NO_LIMITS: Mapping[str, Limit] = {}
 
 
@@ -44,13 +45,16 @@ class Budget:
 
     `max_output_tokens` and `reasoning_tokens` are reserved for the answer; `max_input_tokens` is a provider's own cap
     on the input, where it has one; `overhead` is what the caller adds outside of this library; `safety_margin` is for
-    doubt. `counter` is any callable from a text to its tokens; without one the model's own vocabulary counts if it was
-    published, else o200k_base: exact, offline. Raises BudgetError for numbers that are negative, not whole or bools,
+    doubt. `least_output_tokens` is the least answer that is of use: given, only that is reserved, a request may take
+    the rest, and `context.max_output_tokens` says how long the answer may be then. `counter` is any callable from a
+    text to its tokens; without one the model's own vocabulary counts if it was published, else o200k_base: exact,
+    offline. Raises BudgetError for numbers that are negative, not whole or bools, for a least answer above the most,
     and for a reserve that leaves no room.
     """
 
     context_window: Tokens
     max_output_tokens: Tokens = attrs.field(default=0, kw_only=True)
+    least_output_tokens: Tokens | None = attrs.field(default=None, kw_only=True)
     reasoning_tokens: Tokens = attrs.field(default=0, kw_only=True)
     max_input_tokens: Tokens | None = attrs.field(default=None, kw_only=True)
     overhead: Tokens = attrs.field(default=0, kw_only=True)
@@ -66,16 +70,22 @@ class Budget:
         # Frozen, so the door is the only place where a numpy number can become an int.
         for name in _NUMBERS:
             object.__setattr__(self, name, whole_tokens(getattr(self, name), name))
-        if self.max_input_tokens is not None:
-            object.__setattr__(self, "max_input_tokens", whole_tokens(self.max_input_tokens, "max_input_tokens"))
+        for name in _OPTIONAL_NUMBERS:
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, whole_tokens(getattr(self, name), name))
         object.__setattr__(self, "limits", limits_by_region(self.limits))
-        if self.max_output_tokens + self.reasoning_tokens >= self.context_window:
+        if self.max_output_tokens and self.least_output_tokens and self.least_output_tokens > self.max_output_tokens:
+            raise BudgetError(
+                f"least_output_tokens is {self.least_output_tokens}, above the {self.max_output_tokens} of "
+                "max_output_tokens. Lower it, or leave max_output_tokens out to ask for all that is left."
+            )
+        if self.answer_reserve >= self.context_window:
             raise BudgetError(
                 f"no room is left for a request: {_difference(self._window_terms())} is not above 0. "
                 "Enlarge context_window or reserve less for the answer."
             )
         if self.limits:
-            check_floors(self.input_limit, self._kept_free(), self.limits)
+            check_floors(self.input_limit, self.kept_free, self.limits)
 
     @classmethod
     def for_model(
@@ -84,6 +94,7 @@ class Budget:
         *,
         context_window: Tokens | None = None,
         max_output_tokens: Tokens = 0,
+        least_output_tokens: Tokens | None = None,
         reasoning_tokens: Tokens = 0,
         max_input_tokens: Tokens | None = None,
         overhead: Tokens = 0,
@@ -99,15 +110,18 @@ class Budget:
         from budgets.models import facts
 
         published = facts(name)
-        reserve = whole_tokens(max_output_tokens, "max_output_tokens")
-        if published.max_output is not None and reserve > published.max_output:
-            raise BudgetError(
-                f"max_output_tokens is {reserve}, but {name} answers with at most {published.max_output} "
-                f"({published.source}): {reserve - published.max_output} too many."
-            )
+        answers = {"max_output_tokens": max_output_tokens, "least_output_tokens": least_output_tokens or 0}
+        for field, given in answers.items():
+            tokens = whole_tokens(given, field)
+            if published.max_output is not None and tokens > published.max_output:
+                raise BudgetError(
+                    f"{field} is {tokens}, but {name} answers with at most {published.max_output} "
+                    f"({published.source}): {tokens - published.max_output} too many."
+                )
         return cls(
             published.window if context_window is None else context_window,
-            max_output_tokens=reserve,
+            max_output_tokens=max_output_tokens,
+            least_output_tokens=least_output_tokens,
             reasoning_tokens=reasoning_tokens,
             max_input_tokens=published.max_input if max_input_tokens is None else max_input_tokens,
             overhead=overhead,
@@ -122,6 +136,17 @@ class Budget:
         """The most that a request may cost. Never below 0: an overhead larger than the room leaves none."""
         first, *rest = (amount for amount, _ in self._terms())
         return max(0, first - sum(rest))
+
+    @property
+    def answer_reserve(self) -> Tokens:
+        """What of the window is kept free for the answer, the least of it where that is known, and the reasoning."""
+        least = self.max_output_tokens if self.least_output_tokens is None else self.least_output_tokens
+        return least + self.reasoning_tokens
+
+    @property
+    def kept_free(self) -> Tokens:
+        """What the window must hold beside a request: `answer_reserve`, `overhead` and `safety_margin`."""
+        return self.answer_reserve + self.overhead + self.safety_margin
 
     def available(self, used: Tokens = 0) -> Tokens:
         """What `used` tokens leave of `input_limit`. Never below 0."""
@@ -147,18 +172,15 @@ class Budget:
 
         return (encoding_of(self.model) if self.model else None) or "o200k_base"
 
-    def _kept_free(self) -> Tokens:
-        return self.max_output_tokens + self.reasoning_tokens + self.overhead + self.safety_margin
-
     def _window_terms(self) -> list[tuple[Tokens, str]]:
-        reserves = [(self.max_output_tokens, "max_output_tokens"), (self.reasoning_tokens, "reasoning_tokens")]
+        answer = "max_output_tokens" if self.least_output_tokens is None else "least_output_tokens"
+        reserves = [(getattr(self, answer), answer), (self.reasoning_tokens, "reasoning_tokens")]
         return [(self.context_window, "context_window"), *_not_zero(reserves)]
 
     def _terms(self) -> list[tuple[Tokens, str]]:
         """Minuend first: the window less its reserves, or the provider's input cap where that is smaller."""
-        reserved = self.max_output_tokens + self.reasoning_tokens
         terms = self._window_terms()
-        if self.max_input_tokens is not None and self.max_input_tokens < self.context_window - reserved:
+        if self.max_input_tokens is not None and self.max_input_tokens < self.context_window - self.answer_reserve:
             terms = [(self.max_input_tokens, "max_input_tokens")]
         return terms + _not_zero([(self.overhead, "overhead"), (self.safety_margin, "safety_margin")])
 

@@ -180,7 +180,7 @@ def _data(view: _View) -> Mapping[str, Any]:
     outlook, budget = view.outlook, view.report.budget
     return {
         "window": None if budget is None else budget.context_window,
-        "answer": 0 if budget is None else budget.max_output_tokens + budget.reasoning_tokens,
+        "answer": 0 if budget is None else budget.answer_reserve,
         "beside": 0 if budget is None else budget.overhead + budget.safety_margin,
         "cap": None if budget is None else budget.max_input_tokens,
         "most": outlook.most,

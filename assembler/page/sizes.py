@@ -206,7 +206,7 @@ def _at(plan: Plan, window: Tokens) -> Plan | None:
 
 def _smallest(plan: Plan, budget: Budget, least: Tokens) -> set[Tokens]:
     """The smallest window that does, by the error of one that does not."""
-    barely = budget.max_output_tokens + budget.reasoning_tokens + 1
+    barely = budget.answer_reserve + 1
     try:
         plan.what_if(context_window=barely)
     except ContextLengthError as error:

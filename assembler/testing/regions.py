@@ -97,8 +97,7 @@ def _holding(draft: Draft) -> Assembler:
 
 def _with_room(budget: Budget, room: Tokens) -> Budget:
     """The same budget with `input_limit` at `room`, and no limits of single regions."""
-    reserved = budget.max_output_tokens + budget.reasoning_tokens + budget.overhead + budget.safety_margin
-    return attrs.evolve(budget, context_window=room + reserved, max_input_tokens=None, limits={})
+    return attrs.evolve(budget, context_window=room + budget.kept_free, max_input_tokens=None, limits={})
 
 
 def assemblers(dialect: Dialect | None = None) -> SearchStrategy[Assembler]:

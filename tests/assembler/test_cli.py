@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 
 SPEC = """
 model: gpt-4o
-budget: {context_window: 1_000, max_output_tokens: 100, reasoning_tokens: 10}
+budget: {context_window: 1_000, max_output_tokens: 200, least_output_tokens: 100, reasoning_tokens: 10}
 dialect: openai_chat
 instruction: {file: rules.md}
 tools: [{name: find, description: Find a thing., parameters: {type: object, properties: {id: {type: string}}}}]
@@ -55,7 +55,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def the_same_by_hand() -> Assembler:
-    budget = Budget.for_model("gpt-4o", context_window=1_000, max_output_tokens=100, reasoning_tokens=10)
+    budget = Budget.for_model(
+        "gpt-4o", context_window=1_000, max_output_tokens=200, least_output_tokens=100, reasoning_tokens=10
+    )
     assembler = Assembler(budget=budget, on_overflow=TrimOldest(low_water=0.5, keep_turns=2))
     assembler.add_instruction("Be kind.")
     parameters = {"type": "object", "properties": {"id": {"type": "string"}}}
@@ -135,7 +137,7 @@ def test_an_overflow_under_refuse_shows_the_arithmetic_and_ends_3(
     assert main(["build", "bot.yaml", "-o", "out.json"]) == 3
     out, err = capsys.readouterr()
     assert not out
-    assert "only 890 are free (1000 context_window - 100 max_output_tokens - 10 reasoning_tokens)" in err
+    assert "only 890 are free (1000 context_window - 100 least_output_tokens - 10 reasoning_tokens)" in err
     assert "conversation" in err
     assert not Path("out.json").exists()
 

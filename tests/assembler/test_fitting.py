@@ -95,6 +95,38 @@ def test_a_reserve_is_a_smaller_window(spot: tuple[History, int], reserve: int) 
     assert outcome(assembler) == outcome_of(history, limit)
 
 
+@given(tight_spots(), st.integers(0, 40), st.integers(0, 40), st.integers(0, 9), st.integers(0, 9))
+def test_the_answer_gives_way_to_the_request_down_to_its_least_and_no_further(
+    spot: tuple[History, int], least: int, more: int, overhead: int, margin: int
+) -> None:
+    history, limit = spot
+    budget = Budget(
+        limit + least + overhead + margin,
+        max_output_tokens=least + more,
+        least_output_tokens=least,
+        overhead=overhead,
+        safety_margin=margin,
+        counter=len,
+    )
+    assembler = Assembler(budget, dialect=plain, on_overflow=TrimOldest()).add_messages(history)
+    assert outcome(assembler) == outcome_of(history, limit)
+    try:
+        context = assembler.build()
+    except ContextLengthError as error:
+        assert error.smallest_window == error.required + least + overhead + margin
+        return
+    asked = context.max_output_tokens
+    left = limit + least - by_hand.plain_cost(context.request()["messages"])
+    assert asked == (min(least + more, left) if least + more else left)
+    assert asked >= least
+    for step in assembler.plan().report.steps():
+        room = step.context_window - least - overhead - margin
+        assert room == step.tokens
+        if room:
+            found = Assembler(Budget(room, counter=len), on_overflow=TrimOldest()).add_messages(history).build()
+            assert len(found.dropped) == step.left_out
+
+
 def outcome(assembler: Assembler) -> object:
     try:
         return [id(message) for message in assembler.build().messages]

@@ -20,7 +20,15 @@ from tests.budgets.raw_engines import tokens_of
 
 small = st.integers(0, 40)
 optional = st.one_of(st.none(), small)
-NUMBERS = ["context_window", "max_output_tokens", "reasoning_tokens", "max_input_tokens", "overhead", "safety_margin"]
+NUMBERS = [
+    "context_window",
+    "max_output_tokens",
+    "least_output_tokens",
+    "reasoning_tokens",
+    "max_input_tokens",
+    "overhead",
+    "safety_margin",
+]
 
 
 def by_hand(window: int, output: int, reasoning: int, cap: int | None, overhead: int, margin: int) -> int:
@@ -89,6 +97,41 @@ def test_a_reserve_that_leaves_no_room_is_refused_with_the_arithmetic(window: in
         Budget(window, max_output_tokens=reserve)
 
 
+@given(window=small, most=small, least=optional, reasoning=small, cap=optional, overhead=small)
+def test_of_the_answer_only_the_least_is_kept_free(
+    window: int, most: int, least: int | None, reasoning: int, cap: int | None, overhead: int
+) -> None:
+    numbers: dict[str, Any] = {"reasoning_tokens": reasoning, "max_input_tokens": cap, "overhead": overhead}
+    kept_free = most if least is None else least
+    if (most and kept_free > most) or kept_free + reasoning >= window:
+        with pytest.raises(BudgetError):
+            Budget(window, max_output_tokens=most, least_output_tokens=least, **numbers)
+        return
+    budget = Budget(window, max_output_tokens=most, least_output_tokens=least, **numbers)
+    assert budget.input_limit == by_hand(window, kept_free, reasoning, cap, overhead, 0)
+    assert budget.input_limit == Budget(window, max_output_tokens=kept_free, **numbers).input_limit
+    assert (budget.answer_reserve, budget.kept_free) == (kept_free + reasoning, kept_free + reasoning + overhead)
+    assert _sum_of(budget.arithmetic()) == budget.input_limit or _sum_of(budget.arithmetic()) < 0 == budget.input_limit
+
+
+def test_the_arithmetic_names_the_least_that_is_kept_free() -> None:
+    budget = Budget(12_000, max_output_tokens=4_000, least_output_tokens=500, reasoning_tokens=100)
+    assert budget.arithmetic() == "12000 context_window - 500 least_output_tokens - 100 reasoning_tokens"
+    assert Budget(12_000, max_output_tokens=4_000, least_output_tokens=0).arithmetic() == "12000 context_window"
+
+
+@pytest.mark.parametrize("nudge", [-1, 0, 1])
+def test_the_least_answer_is_no_more_than_the_most(nudge: int) -> None:
+    if nudge <= 0:
+        assert Budget(100, max_output_tokens=20, least_output_tokens=20 + nudge).input_limit == 80 - nudge
+    else:
+        with pytest.raises(BudgetError, match="least_output_tokens is 21, above the 20 of max_output_tokens"):
+            Budget(100, max_output_tokens=20, least_output_tokens=21)
+    assert Budget(100, least_output_tokens=99).input_limit == 1
+    with pytest.raises(BudgetError, match="100 context_window - 100 least_output_tokens is not above 0"):
+        Budget(100, least_output_tokens=100)
+
+
 def test_an_overhead_beyond_the_room_leaves_none() -> None:
     assert Budget(10, overhead=10).input_limit == Budget(10, overhead=11).input_limit == 0
     assert Budget(10, max_input_tokens=0).input_limit == 0
@@ -146,6 +189,9 @@ def test_it_is_frozen_equal_by_value_and_hashable() -> None:
     assert budget == Budget(100, max_output_tokens=10, counter=len, model="gpt-4o")
     assert budget != attrs.evolve(budget, overhead=1)
     assert len({budget, attrs.evolve(budget), attrs.evolve(budget, overhead=1)}) == 2
+    least = attrs.evolve(budget, least_output_tokens=10)
+    assert budget != least
+    assert "least_output_tokens=10" in repr(least)
 
     class Unhashable:
         __hash__ = None  # type: ignore[assignment]
@@ -197,7 +243,8 @@ class TestForModel:
     def test_every_keyword_overrides(self) -> None:
         given_numbers: dict[str, Any] = {
             "context_window": 9_000,
-            "max_output_tokens": 1,
+            "max_output_tokens": 3,
+            "least_output_tokens": 1,
             "reasoning_tokens": 2,
             "max_input_tokens": 3_000,
             "overhead": 4,
@@ -216,6 +263,8 @@ class TestForModel:
         else:
             with pytest.raises(BudgetError, match=f"max_output_tokens is {most + 1}, but gpt-4o answers with at most"):
                 Budget.for_model("gpt-4o", max_output_tokens=most + 1)
+            with pytest.raises(BudgetError, match=f"least_output_tokens is {most + 1}, but gpt-4o answers with at"):
+                Budget.for_model("gpt-4o", least_output_tokens=most + 1)
 
     def test_an_unknown_name_is_refused(self) -> None:
         with pytest.raises(UnknownModelError):
@@ -229,7 +278,9 @@ class TestForModel:
 class TestCopies:
     @pytest.mark.parametrize("counter", [None, len, tiktoken_counter("r50k_base"), memoised(len)], ids=str)
     def test_a_budget_survives_pickling(self, counter: Any) -> None:
-        budget = Budget(100, max_output_tokens=7, counter=counter, model="gpt-4o", max_input_tokens=90)
+        budget = Budget(
+            100, max_output_tokens=7, least_output_tokens=3, counter=counter, model="gpt-4o", max_input_tokens=90
+        )
         budget.token_counter("warm")
         copied = pickle.loads(pickle.dumps(budget))
         assert copied == budget

@@ -43,6 +43,7 @@ class BudgetSpec:
 
     context_window: int | None = attrs.field(default=None, metadata=reads(whole))
     max_output_tokens: int | None = attrs.field(default=None, metadata=reads(whole))
+    least_output_tokens: int | None = attrs.field(default=None, metadata=reads(whole))
     reasoning_tokens: int | None = attrs.field(default=None, metadata=reads(whole))
     max_input_tokens: int | None = attrs.field(default=None, metadata=reads(whole))
     overhead: int | None = attrs.field(default=None, metadata=reads(whole))
