@@ -64,6 +64,8 @@ class Terms:
                 f"dialect: expected a value from assembler.dialects, got {type(dialect).__name__}; "
                 "from assembler.dialects import openai_chat"
             )
+        if isinstance(strategy, type) or not callable(getattr(strategy, "render", None)):
+            raise BudgetError(f"strategy: expected a strategy such as ChatRegions(), got {_named(strategy)}")
         spoken = dialect if dialect is not None else _dialect_for(budget)
         model = budget.model if budget is not None else None
         pricer = spoken.pricer(model, counter_for(budget))

@@ -29,6 +29,12 @@ def a_share(policy: object, field: attrs.Attribute[Any], value: object) -> None:
         )
 
 
+def a_function(policy: object, field: attrs.Attribute[Any], value: object) -> None:
+    """Something that can be called."""
+    if not callable(value):
+        raise BudgetError(f"{type(policy).__name__}: {field.name} is a function, got {type(value).__name__}")
+
+
 def _whole(policy: object, field: attrs.Attribute[Any], value: object, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise BudgetError(f"{type(policy).__name__}: {field.name} is a whole number, {least} or more, got {value!r}")

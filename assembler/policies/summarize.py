@@ -9,7 +9,7 @@ import attrs
 
 from assembler.ledger import Cut, Ledger
 from assembler.messages import Message, spoken
-from assembler.policies.checks import at_least_one
+from assembler.policies.checks import a_function, at_least_one
 from budgets import Tokens
 
 Summarizer: TypeAlias = Callable[[Sequence[object], str | None, Tokens], str]
@@ -55,7 +55,7 @@ class Summarize:
     have to go, or more could be said.
     """
 
-    summarizer: Summarizer = attrs.field(repr=False)
+    summarizer: Summarizer = attrs.field(repr=False, validator=a_function)
     keep_turns: int = attrs.field(default=4, validator=at_least_one)
 
     def cut(self, ledger: Ledger, room: Tokens, /) -> Cut:

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 import pytest
 
-from assembler import ConversationError, PlanError
+from assembler import Assembler, ChatRegions, ConversationError, PlanError
 from assembler.messages import Call, Message, Result, read_message
 from assembler.messages.edit import edited
 from assembler.policies import Change, Cut, Passage, Refuse, TrimOldest
@@ -197,6 +197,12 @@ def test_a_summary_that_would_break_the_history_raises(summary: dict[str, Any]) 
 def test_what_is_no_policy_is_refused_at_once(bad: Any) -> None:
     with pytest.raises(BudgetError, match="on_overflow"):
         assembler_of([], 5, bad)
+
+
+@pytest.mark.parametrize("bad", [None, 3, "chat_regions", ChatRegions, TrimOldest()])
+def test_what_is_no_strategy_is_refused_at_once(bad: Any) -> None:
+    with pytest.raises(BudgetError, match="strategy: expected a strategy"):
+        Assembler(strategy=bad)
 
 
 @pytest.mark.parametrize("share", [0, -0.5, 1.01, True, "half", float("nan")])

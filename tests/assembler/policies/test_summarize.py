@@ -263,6 +263,11 @@ def test_a_number_that_is_none_is_refused_at_once(bad: Any) -> None:
         Summarize(Writer(), bad)
 
 
+def test_a_summarizer_that_cannot_be_called_is_refused_at_once() -> None:
+    with pytest.raises(BudgetError, match="summarizer is a function, got str"):
+        Summarize("write it", 2)  # type: ignore[arg-type]
+
+
 def test_its_message_is_the_users_so_that_any_api_can_begin_with_it() -> None:
     message: Message = sent(assembler_of(talk(8), 100, Summarize(Writer(), 1)).build())[0]
     assert message["role"] == "user"
