@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import attrs
 
-from assembler import OverflowPolicy, Refuse
+from assembler import Policy, Refuse
 from assembler.cli.spec.place import Place
 from assembler.cli.spec.policies import overflow
 from assembler.cli.spec.shapes import (
@@ -115,7 +115,7 @@ class RequestSpec:
     messages: list[Any] | FileSpec = attrs.field(
         factory=list[Any], repr=False, metadata=reads(_or_file(messages_value, what="a list of messages"))
     )
-    on_overflow: Sequence[OverflowPolicy] = attrs.field(default=(Refuse(),), metadata=reads(overflow))
+    on_overflow: Sequence[Policy] = attrs.field(default=(Refuse(),), metadata=reads(overflow))
 
 
 def read_request(place: Place, value: object) -> RequestSpec:

@@ -1,0 +1,55 @@
+"""A policy that a file names is the one that the same words of the library make."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import attrs
+import pytest
+
+from assembler import ClearReasoning, ClearToolResults, Policy, Refuse, TrimOldest, TrimSteps, Truncate, policies
+from assembler.cli.spec.place import Place, SpecError
+from assembler.cli.spec.policies import POLICIES, overflow
+from assembler.policies import Summarize
+
+HERE = Place("bot.yaml").key("on_overflow")
+DOCS = Path(__file__).parents[2] / "docs"
+
+SPELLED: list[tuple[object, Policy]] = [
+    ("refuse", Refuse()),
+    ("trim_oldest", TrimOldest()),
+    (
+        {"trim_oldest": {"low_water": 0.5, "keep_turns": 2, "note": "(more)"}},
+        TrimOldest(low_water=0.5, keep_turns=2, note="(more)"),
+    ),
+    ({"trim_steps": {"keep": 0}}, TrimSteps(keep=0)),
+    (
+        {"clear_tool_results": {"keep": 1, "placeholder": "gone", "exclude": ["find"]}},
+        ClearToolResults(keep=1, placeholder="gone", exclude=["find"]),
+    ),
+    ({"clear_reasoning": {"keep": 4}}, ClearReasoning(keep=4)),
+    ({"truncate": {"max_tokens": 9}}, Truncate(9)),
+]
+
+
+@pytest.mark.parametrize(("spelled", "made"), SPELLED)
+def test_a_name_with_options_is_the_policy_made_with_them(spelled: object, made: Policy) -> None:
+    assert overflow(HERE, spelled) == [made]
+    assert overflow(HERE, [spelled, "refuse"]) == [made, Refuse()]
+
+
+def test_every_policy_whose_options_are_data_has_a_name_and_a_line_of_the_docs() -> None:
+    named = {one.make for one in POLICIES.values()}
+    ours = {getattr(policies, name) for name in policies.__all__}
+    cuts = {one for one in ours if attrs.has(one) and (hasattr(one, "cut") or hasattr(one, "rewrites"))}
+    assert cuts - named == {Summarize}
+    page = (DOCS / "command.md").read_text(encoding="utf-8")
+    for name, one in POLICIES.items():
+        assert re.search(rf"^\| `{name}` \|", page, re.MULTILINE)
+        assert all(f"`{option}`" in page for option in one.options)
+
+
+def test_truncate_without_its_number_is_refused_where_it_is_missing() -> None:
+    with pytest.raises(SpecError, match=r"on_overflow\.truncate\.max_tokens: missing"):
+        overflow(HERE, "truncate")
