@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import assembler
+import budgets
 from tests.integrations.frameworks import frameworks, is_installed, page_of
 
 ROOT = Path(__file__).parents[1]
@@ -95,3 +97,9 @@ def test_every_page_is_in_the_nav_and_the_indexes() -> None:
         if "/" not in name and name != "index.md":
             assert f"(docs/{name})" in readme, f"README.md leads nobody to {name}"
             assert f"({name})" in index, f"docs/index.md leads nobody to {name}"
+
+
+def test_every_public_name_can_be_looked_up() -> None:
+    pages = "\n".join(page.read_text() for page in (ROOT / "docs" / "reference").glob("*.md"))
+    looked_up = set(re.findall(r"^::: [\w.]+\.(\w+)$", pages, re.MULTILINE))
+    assert {*assembler.__all__, *budgets.__all__} <= looked_up
