@@ -6,7 +6,7 @@ a terabyte, and its limit on `range` is per call. A template is the developer's 
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Collection
 from typing import Any, cast
 
 import attrs
@@ -17,6 +17,13 @@ SCRATCH = 4
 """Characters that a rendering may build on the way, per character that it may print. Ours."""
 MAX_BITS = 4_096
 """Size of a whole number that a template may compute. Ours: far above any count, far below Python's printing limit."""
+
+
+HELD = 128
+"""Characters that a list inside a list is paid with, beside its items. Ours: walking through it takes as long as
+printing some hundred characters."""
+LOOKED_AT = 16
+"""Items of a list that are looked at for one step. Ours: a step is about a microsecond, as these are."""
 
 
 class ExceededError(Exception):
@@ -43,19 +50,39 @@ class Allowance:
             raise ExceededError("builds more text than it may print: shorten the values or raise max_characters")
 
 
+def pay_for(allowance: Allowance, items: Collection[object]) -> None:
+    """Spend what printing these items would take, whatever they hold more than once. Stops once it is too much."""
+    waiting = [items]
+    while waiting:
+        held = waiting.pop()
+        allowance.step(len(held) // LOOKED_AT)
+        allowance.build(max(len(held), sum(len(item) for item in held if isinstance(item, str))))
+        inner = [cast("list[object]", item) for item in held if isinstance(item, list | tuple | dict)]
+        allowance.build(HELD * len(inner))
+        waiting += [cast("dict[object, object]", item).values() if isinstance(item, dict) else item for item in inner]
+
+
 def add(allowance: Allowance, left: Any, right: Any) -> Any:
     """`left + right`, paid for."""
     for part in (left, right):
-        if isinstance(part, Sized):
+        if isinstance(part, str):
             allowance.build(len(part))
+        elif isinstance(part, list | tuple):
+            pay_for(allowance, cast("list[object]", part))
     return left + right
 
 
 def multiply(allowance: Allowance, left: Any, right: Any) -> Any:
     """`left * right`, paid for: a text or list times a number, or two numbers."""
     for sequence, times in ((left, right), (right, left)):
-        if isinstance(sequence, str | list | tuple) and isinstance(times, int):
-            allowance.build(len(cast("Sequence[object]", sequence)) * max(times, 0))
+        if not isinstance(times, int) or times <= 0:
+            continue
+        if isinstance(sequence, str):
+            allowance.build(len(sequence) * times)
+        elif isinstance(sequence, list | tuple):
+            before = allowance.characters
+            pay_for(allowance, cast("list[object]", sequence))
+            allowance.build((before - allowance.characters) * (times - 1))
     if isinstance(left, int) and isinstance(right, int):
         _whole(left.bit_length() + right.bit_length())
     return left * right

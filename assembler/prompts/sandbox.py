@@ -8,17 +8,20 @@ expression printed as `foreign`. Nothing is folded at compile time, so that noth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from assembler.prompts.allowance import OPERATORS, Allowance, ExceededError
+from assembler.prompts.allowance import OPERATORS, Allowance, ExceededError, pay_for
 from assembler.prompts.history import Turns
 from assembler.prompts.traced import Traced, foreign, joined, owned
 
 if TYPE_CHECKING:
+    from jinja2.compiler import Frame
     from jinja2.runtime import Context
     from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+Container = TypeVar("Container", "list[Any]", "tuple[Any, ...]", "dict[Any, Any]")
 
 ALLOWANCE = " allowance"
 """Where the rendering's allowance lies in its context: no template can spell a name with a blank."""
@@ -60,11 +63,15 @@ def environment() -> ImmutableSandboxedEnvironment:
         def _output_const_repr(self, group: Iterable[Any]) -> str:
             return f"environment.owned({super()._output_const_repr(group)})"
 
+    for kind in ("List", "Tuple", "Dict"):
+        setattr(Writer, f"visit_{kind}", _paying(getattr(CodeGenerator, f"visit_{kind}")))
+
     class Sandbox(ImmutableSandboxedEnvironment):
         code_generator_class = Writer
         intercepted_binops = frozenset(OPERATORS)
         concat = staticmethod(joined)
         owned = staticmethod(owned)
+        weighed = staticmethod(_weighed)
 
         def wrap_str_format(self, value: Any) -> None:
             return None
@@ -78,6 +85,8 @@ def environment() -> ImmutableSandboxedEnvironment:
 
         def call(self, context: Context, called: Any, /, *args: Any, **kwargs: Any) -> Any:
             allowance_of(context).step(1)
+            if getattr(called, "catch_varargs", False) or getattr(called, "catch_kwargs", False):
+                _weighed(context, [*args, *kwargs.values()])  # a macro's own list of them
             owner, name = getattr(called, "__self__", None), getattr(called, "__name__", "")
             if isinstance(owner, str) and name in BOUNDED:
                 return BOUNDED[name](context, *((args[0], owner) if name == "join" else (owner, *args)), **kwargs)
@@ -98,6 +107,20 @@ def environment() -> ImmutableSandboxedEnvironment:
     return sandbox
 
 
+def _paying(visit: Callable[[Any, Any, Frame], None]) -> Callable[[Any, Any, Frame], None]:
+    """The code of a list, tuple or dict that a template wrote, so that it is weighed when it is made."""
+
+    def paying(writer: Any, node: Any, frame: Frame) -> None:
+        if getattr(node, "ctx", "load") != "load":  # the names of a loop or a set
+            visit(writer, node, frame)
+            return
+        writer.write("environment.weighed(context, ")
+        visit(writer, node, frame)
+        writer.write(")")
+
+    return paying
+
+
 def allowance_of(context: Context) -> Allowance:
     """The allowance of the rendering that this context belongs to."""
     allowance = context.parent[ALLOWANCE]
@@ -111,10 +134,26 @@ def _passed(function: Callable[..., Any]) -> Callable[..., Any]:
     return pass_context(function)
 
 
+def _weighed(context: Context, items: Container) -> Container:
+    """A list, tuple or dict that a template wrote, paid for by what lists in it hold: one shared twice doubles."""
+    held: Iterable[object] = items.values() if isinstance(items, dict) else items
+    lists: list[object] = [item for item in held if isinstance(item, list | tuple | dict)]
+    pay_for(allowance_of(context), lists)
+    return items
+
+
 def _printed(context: Context, value: object) -> Traced:
-    if isinstance(value, Traced):
-        return value
-    return value.transcript() if isinstance(value, Turns) else foreign(str(value))
+    from jinja2 import Undefined
+
+    if isinstance(value, Turns):
+        value = value.transcript()
+    elif isinstance(value, Iterator) or (callable(value) and not isinstance(value, Undefined)):
+        # Its repr holds an address, which is another one in the next process.
+        kind = type(cast("object", value)).__name__
+        raise ExceededError(f"prints a {kind}: print plain data, or put |list or |join behind it")
+    printed = value if isinstance(value, Traced) else foreign(str(value))
+    allowance_of(context).build(len(printed))  # a block that is kept may be printed twice, and that one twice again
+    return printed
 
 
 def _join(context: Context, parts: Iterable[object], separator: object = "", attribute: str | int | None = None) -> str:
