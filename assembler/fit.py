@@ -15,8 +15,8 @@ from assembler.ledger import Ledger
 from assembler.measure import Measured, measure
 from assembler.pins import pinned_messages
 from assembler.plan import Plan
-from assembler.policies import Policy, Refuse, Summarize, TrimOldest
-from assembler.policies.policy import is_cutting
+from assembler.policies import Policy, Refuse, TrimOldest
+from assembler.policies.policy import is_cutting, is_summarising
 from assembler.pricing import WholePricer
 from assembler.seal import sealed
 from assembler.share import conversation_cap, shared
@@ -142,22 +142,37 @@ def _relieved(ledger: Ledger, terms: Terms, room: Tokens) -> Kept:
     low = _low_water(policies)
     if low is None:
         return climbed(ledger, policies, room)
-    known = ledger.memory.get(terms)
-    if known is not None and (known[0] != room or known[1] > ledger.length):
-        known = None
     calm = tuple(
         attrs.evolve(policy, low_water=None) if isinstance(policy, TrimOldest) else policy for policy in policies
     )
+    if any(map(is_summarising, policies)):
+        return _held(ledger, terms, calm, room, int(low * room))
+    known = ledger.memory.get(terms)
+    if known is not None and (known[0] != room or known[1] > ledger.length):
+        known = None
     stop, kept = lived(ledger, calm, room, int(low * room), None if known is None else known[1:])
     ledger.memory[terms] = (room, stop, kept)
     return kept
 
 
+def _held(ledger: Ledger, terms: Terms, calm: Sequence[Policy], room: Tokens, low: Tokens) -> Kept:
+    """What was left last time, while it fits with what came since; then what the ladder brings down to the mark.
+
+    Living through the history would ask a model for every summary of its past, and of a past that no build ever saw:
+    where one writes, the moments are builds that overflow.
+    """
+    known: tuple[int, Kept] | None = ledger.memory.get(terms)
+    before = known[1] if known is not None and known[0] <= ledger.length else None
+    if before is not None and before.count(ledger).upper <= room:
+        return before
+    kept = climbed(ledger, calm, low, before)
+    if kept.count(ledger).upper <= room:
+        ledger.memory[terms] = (ledger.length, kept)
+    return kept
+
+
 def _low_water(policies: Sequence[Policy]) -> float | None:
-    """The mark that a ladder holds: that of its first policy that has one. None where a rung asks a model to write,
-    since living through a history again would ask it again."""
-    if any(isinstance(policy, Summarize) for policy in policies):
-        return None
+    """The mark that a ladder holds: that of its first policy that has one."""
     marks = (policy.low_water for policy in policies if isinstance(policy, TrimOldest))
     return next((mark for mark in marks if mark is not None), None)
 

@@ -16,7 +16,7 @@ from assembler.ledger import Cut, Ledger
 from assembler.messages import Message, read_message
 from assembler.passage import Change, Passage
 from assembler.policies import OverflowPolicy, Policy, RewritingPolicy
-from assembler.policies.policy import is_cutting, is_rewriting
+from assembler.policies.policy import is_cutting, is_rewriting, is_summarising
 from assembler.pricing import NOTHING
 from assembler.turns import opens_turn
 from budgets import Count, Tokens
@@ -107,7 +107,8 @@ def lived(
 
 def _cut(ledger: Ledger, policy: OverflowPolicy, kept: Kept, room: Tokens, used: Tokens) -> Kept:
     seen = ledger.with_savings(kept.savings) if kept.savings else ledger
-    beside = seen.price(kept.cut.summary).upper if kept.cut.summary is not None else 0
+    standing = None if is_summarising(policy) else kept.cut.summary
+    beside = 0 if standing is None else seen.price(standing).upper
     cut = verified(policy, policy.cut(seen, max(room - beside, 0)), ledger)
     if cut.first_kept < kept.cut.first_kept:
         cut = attrs.evolve(cut, first_kept=kept.cut.first_kept)

@@ -47,3 +47,8 @@ def is_rewriting(policy: object) -> TypeGuard[RewritingPolicy]:
 def is_cutting(policy: object) -> TypeGuard[OverflowPolicy]:
     """Whether a policy cuts whole turns."""
     return hasattr(policy, "cut") and not is_rewriting(policy)
+
+
+def is_summarising(policy: object) -> bool:
+    """Whether a policy asks a `summarizer` to write: its cuts carry a summary that stands for the one before too."""
+    return hasattr(policy, "summarizer")

@@ -122,3 +122,11 @@ low_ladders = st.builds(
     st.sampled_from([0.3, 0.5, 0.8]),
     st.sampled_from([1, 1, 0]),
 )
+low_summaries = st.builds(
+    lambda summary, before, after, share: [*before, summary, *after, TrimOldest(low_water=share)],
+    st.builds(Summarize, st.just(gist), keep_turns=st.integers(1, 3)),
+    st.lists(calm_rungs, max_size=2),
+    st.lists(calm_rungs, max_size=1),
+    st.sampled_from([0.3, 0.5, 0.8]),
+)
+"""Ladders with a mark and a summary: when they gave way depends on when they were built."""

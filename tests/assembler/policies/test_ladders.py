@@ -20,7 +20,7 @@ from budgets import Budget, ContextLengthError, tiktoken_counter
 from . import by_hand
 from .build import assembler_of, built, check, sent
 from .by_hand import History
-from .drawn import NAMES, any_session, gist, ladders, low_ladders, sessions, unmarked
+from .drawn import NAMES, any_session, gist, ladders, low_ladders, low_summaries, sessions, unmarked
 
 
 def tight(history: History, data: st.DataObject) -> int:
@@ -143,6 +143,50 @@ def test_with_low_water_nothing_old_changes_but_at_an_overflow(
             else:
                 assert now != grown
         before = None if now is None else (stop, now)
+
+
+@settings(max_examples=60)
+@given(any_session, low_summaries, st.data())
+def test_with_low_water_and_a_summary_nothing_old_changes_but_at_a_build_that_overflows(
+    history: History, ladder: Sequence[Policy], data: st.DataObject
+) -> None:
+    limit = tight(history, data)
+    lived = Assembler(Budget(limit, counter=len), dialect=plain, on_overflow=ladder)
+    before: tuple[int, History] = (0, [])
+    for stop in by_hand.prefixes(history):
+        length, old = before
+        for message in history[length:stop]:
+            lived.add_message(message)
+        try:
+            context = lived.build()
+        except ContextLengthError:
+            return
+        check(context, history[:stop], limit)
+        assert lived.fork().build().request() == lived.build().request() == context.request()
+        grown = [*old, *by_hand.public(history[length:stop])]
+        assert (sent(context) == grown) == (by_hand.cost(grown) <= limit)
+        before = (stop, sent(context))
+
+
+def test_with_low_water_a_summary_is_written_at_an_overflow_and_leaves_the_mark() -> None:
+    asked: list[tuple[int, str | None, int]] = []
+
+    def write(dropped: Any, previous: str | None, most: int) -> str:
+        asked.append((len(dropped), previous, most))
+        return f"{len(asked)}" * 10
+
+    history: History = [{"role": "user", "content": f"{turn:02}" + "x" * 18} for turn in range(40)]
+    ladder = [Summarize(write, 2), TrimOldest(low_water=0.5)]
+    lived = Assembler(Budget(200, counter=len), dialect=plain, on_overflow=ladder)
+    costs = [lived.add_message(message).build().count.tokens for message in history]
+    heading = len("Summary of the conversation so far:\n")
+    after = heading + 10 + 2 * 20
+    assert costs[:11] == [*range(20, 201, 20), after]
+    turns = (200 - after) // 20 + 1  # that come before it overflows again
+    assert costs[11 : 11 + turns] == [*range(after + 20, 201, 20), after]
+    spare = 100 - heading - 2 * 20
+    assert asked[:3] == [(9, None, spare), (turns, "1" * 10, spare), (turns, "2" * 10, spare)]
+    assert len(asked) == 1 + (40 - 11) // turns
 
 
 @settings(max_examples=60)
