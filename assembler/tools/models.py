@@ -34,4 +34,7 @@ def model_schema(model: Any, tool: str | None) -> Schema:
     except Exception as cause:
         raise refused(f"{model.__name__} has no JSON schema ({type(cause).__name__})", tool=tool) from cause
     schema = plain(written, tool=tool, path=("parameters",))
-    return rewritten(cast("Schema", schema), without_made_up, model.__name__)
+    shown = rewritten(cast("Schema", schema), without_made_up, model.__name__)
+    # Of a model that holds itself pydantic writes a bare `$ref`; OpenAI: "schema must be a JSON Schema of 'type:
+    # "object"', got 'type: "None"'".
+    return shown if "type" in shown else {"type": "object", **shown}

@@ -10,7 +10,7 @@ import attrs
 
 from assembler.tools.plain import plain
 from assembler.tools.refusal import refused, shown
-from assembler.tools.schema import Schema, spelled_small
+from assembler.tools.schema import Schema, refuse_unlisted, spelled_small
 from assembler.tools.tool import Tool
 
 # OpenAI's and Bedrock's rule, the narrowest of the field; a name that obeys it is legal for every dialect.
@@ -59,4 +59,5 @@ def _parameters(given: object, name: str) -> Schema:
     schema = spelled_small(cast("Schema", plain(cast("object", given), tool=name, path=("parameters",))))
     if schema.get("type", "object") != "object":
         raise refused('parameters.type is not "object": arguments are named, so every API wants an object', tool=name)
+    refuse_unlisted(schema, tool=name)
     return schema

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeAlias, cast
 
+from assembler.tools.refusal import refused, shown
+
 Schema: TypeAlias = dict[str, Any]
 
 # JSON Schema 2020-12, core and applicator vocabularies (json-schema.org, read 2026-11), and draft 7's `definitions`.
@@ -61,6 +63,24 @@ def _derived(title: str, key: str) -> bool:
         or key == in_reference
         or key.endswith(f"__{in_reference}")
     )
+
+
+def refuse_unlisted(schema: Schema, *, tool: str) -> None:
+    """Raise ToolError where `properties` or another word that names schemas holds anything but a dict. No recursion."""
+    waiting: list[Any] = [schema]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, list):
+            waiting += one  # pyright: ignore[reportUnknownVariableType]
+        if not isinstance(one, dict):
+            continue
+        for word, value in cast("Schema", one).items():
+            if word in _NAMED:
+                if not isinstance(value, dict):
+                    raise refused(f"{word} holds {shown(value)}, not a dict of schemas", tool=tool)
+                waiting += cast("Schema", value).values()
+            elif word in _LISTED or word in _SINGLE:
+                waiting.append(value)
 
 
 # google.genai.types.Type (google-genai 3.4, read 2026-11).

@@ -14,7 +14,7 @@ from typing import NotRequired, TypedDict
 import attrs
 
 from budgets.count import Tokens
-from budgets.errors import UnknownModelError
+from budgets.errors import BudgetError, UnknownModelError
 from budgets.models.families import dialect_of, encoding_of, family_of
 from budgets.models.names import bare, candidates
 
@@ -67,8 +67,10 @@ def facts(name: str) -> ModelFacts:
     """What is published about a model, whichever way its name is spelled. O(1) after the first call reads the table.
 
     Raises UnknownModelError, with the nearest known names, for every name that no row and no rule of
-    `budgets.models.names` covers.
+    `budgets.models.names` covers, and BudgetError for what is no name at all.
     """
+    if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # the language asks for it
+        raise BudgetError(f"model is a {type(name).__name__}, not a name")
     table = _table()
     for provider, spelled in candidates(name):
         if row := table["models"].get(f"{provider}/{spelled}"):

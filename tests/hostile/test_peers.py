@@ -224,6 +224,12 @@ def test_a_prompt_beyond_the_room_says_the_numbers() -> None:
     assert caught.value.smallest_window == given["prompt"] + given["num_output"]
 
 
+def test_what_is_no_name_of_a_model_is_a_budget_error() -> None:
+    for odd in case("D-no-name")["input"]["models"]:
+        with pytest.raises(BudgetError, match="not a name"):
+            Budget.for_model(odd)
+
+
 def test_other_scripts_cost_what_their_own_text_costs() -> None:
     text = case("D-31")["input"]["text"]
     context = Assembler(Budget(1_000, counter=tiktoken_counter())).add_messages([("user", text)]).build()

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from assembler import Assembler, AssemblyError, Refuse, TrimOldest
+from assembler import Assembler, AssemblyError, CitedSources, PromptError, Refuse, TrimOldest
 from assembler.dialects import anthropic, bedrock, gemini, mistral, openai_chat, openai_responses, plain
 from budgets import Budget
 from tests.hostile.case_file import case
@@ -116,6 +116,16 @@ def refusals() -> dict[str, Callable[[], object]]:
             .request()
         )
     return found
+
+
+def test_nothing_behind_the_refusal_of_an_embedding_holds_it() -> None:
+    bad = case("A8-embedding")["input"]["embedding"]
+    assembler = Assembler(strategy=CitedSources()).add_messages([("user", "q")])
+    for text in ("a", "b"):
+        assembler.add_knowledge(text, type="rag", embedding=bad)
+    with pytest.raises(PromptError) as caught:
+        assembler.build()
+    assert not [said for said in spoken_by(caught.value) if CANARY in said]
 
 
 LEAKS = {"instruction", "knowledge", "surrogate", "arguments surrogate", "type", "source"} | {

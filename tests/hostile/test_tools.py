@@ -6,9 +6,10 @@ import json
 from types import MappingProxyType
 from typing import Any
 
+import pydantic
 import pytest
 
-from assembler import Assembler, ToolError, count_request
+from assembler import Assembler, ToolError, count_request, verify
 from assembler.dialects import anthropic, gemini, mistral, openai_chat, openai_responses, plain
 from budgets import Budget
 from tests.hostile.case_file import Case, cases
@@ -90,3 +91,25 @@ def test_a_definition_of_other_mappings_goes_out_as_plain_dicts() -> None:
     definition["function"]["parameters"] = MappingProxyType({"type": "object"})
     context = Assembler(dialect=openai_chat).add_capability([definition]).add_messages([("user", "x")]).build()
     json.dumps(context.request())
+
+
+@cases("test_tools", having="unlisted")
+def test_a_schema_that_lists_no_schemas_is_refused_at_the_door(case: Case) -> None:
+    """Gemini's price met it as an AttributeError; the other APIs would refuse it."""
+    assembler = Assembler(dialect=gemini).add_messages([("user", "x")])
+    with pytest.raises(ToolError, match="not a dict of schemas") as caught:
+        assembler.add_capability([{"name": "f", "parameters": case["input"]["unlisted"]}])
+    assert caught.value.tool == "f"
+
+
+class Folder(pydantic.BaseModel):
+    """A folder of folders."""
+
+    folders: list[Folder] = []
+
+
+@pytest.mark.parametrize("dialect", [openai_chat, openai_responses, anthropic, gemini, mistral, plain])
+def test_a_model_that_holds_itself_says_that_it_is_an_object(dialect: Any) -> None:
+    """A6-recursive-model: pydantic writes nothing but a reference there."""
+    request = Assembler(dialect=dialect).add_capability([Folder]).add_messages([("user", "x")]).build().request()
+    assert verify(request, dialect=dialect) == []
