@@ -30,6 +30,7 @@ SPELLED: list[tuple[object, Policy]] = [
     ),
     ({"clear_reasoning": {"keep": 4}}, ClearReasoning(keep=4)),
     ({"truncate": {"max_tokens": 9}}, Truncate(9)),
+    ({"truncate": {"max_tokens": 9, "where": "head"}}, Truncate(9, "head")),
 ]
 
 

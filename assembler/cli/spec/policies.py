@@ -8,13 +8,14 @@ on_overflow: [{clear_tool_results: {keep: 3}}, trim_oldest]          # a ladder,
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import attrs
 
 from assembler import ClearReasoning, ClearToolResults, Policy, Refuse, TrimOldest, TrimSteps, Truncate
 from assembler.cli.spec.place import Place
 from assembler.cli.spec.shapes import Reader, any_text, list_of, mapping, number, one_of, refuse_unknown, whole
+from assembler.policies.truncate import Where
 
 
 @attrs.frozen
@@ -45,7 +46,9 @@ POLICIES: Mapping[str, _Named] = {
         ClearToolResults, {"keep": whole, "placeholder": any_text, "exclude": list_of(any_text, what="names of tools")}
     ),
     "clear_reasoning": _Named(ClearReasoning, {"keep": whole}),
-    "truncate": _Named(Truncate, {"max_tokens": whole}, required=["max_tokens"]),
+    "truncate": _Named(
+        Truncate, {"max_tokens": whole, "where": one_of({one: one for one in get_args(Where)})}, required=["max_tokens"]
+    ),
 }
 """Every policy that a file can name: those whose options are data. `Summarize` takes a function, pins may be one."""
 
