@@ -1,4 +1,9 @@
-"""Which items of a plan's stable prefix hold volatile text. Knows regions; the patterns are in `volatile`."""
+"""Which items of a plan's stable prefix hold volatile text. Knows regions; the patterns are in `volatile`.
+
+Turns are not read. A message says the same for as long as it stays, so that a moment in it costs a cache nothing, and
+tool results are full of moments: each would be a false alarm. An instruction, a document and a tool are written anew
+for each request. A message that its owner does rewrite shows in `Context.first_changed`.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,7 @@ from assembler.messages.parts import compact_json
 def volatile_of(measured: Measured) -> tuple[Volatile, ...]:
     """The volatile texts of instruction, knowledge, head and tools; found once for these regions. O(characters).
 
-    What stands around the newest question is no part of the prefix, and older turns do not change: neither is read.
+    What stands around the newest question is no part of the prefix, and is not read.
     """
     known: tuple[Measured, tuple[Volatile, ...]] | None = measured.regions.priced.get(volatile_of)
     if known is not None and known[0] is measured:

@@ -112,6 +112,15 @@ def test_conversation_and_images_at_the_head_are_no_text_of_the_prefix() -> None
     assert context.report.volatile == ()
 
 
+def test_a_moment_in_a_turn_is_no_finding_and_a_message_written_anew_is_the_first_that_changed() -> None:
+    said = [("user", "at 2026-11-03 10:15"), ("assistant", "Noted."), ("user", "And now?"), ("assistant", "10:16.")]
+    earlier = Assembler(dialect=plain).add_messages(said).build()
+    later = Assembler(dialect=plain).add_messages([*said, ("user", "at 2026-11-03 10:17")]).build()
+    rewritten = Assembler(dialect=plain).add_messages([*said[:2], ("user", "And now, 10:17?"), said[3]]).build()
+    assert [context.report.volatile for context in (earlier, later, rewritten)] == [(), (), ()]
+    assert (later.first_changed(earlier), rewritten.first_changed(earlier)) == (None, 2)
+
+
 def test_many_findings_are_counted_in_the_text() -> None:
     assembler = Assembler(dialect=plain).add_message(("user", "a"))
     for n in range(7):
