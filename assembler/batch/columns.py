@@ -123,15 +123,18 @@ class BatchAssembler:
 
     def __call__(self, batch: Batch) -> dict[str, list[Any]]:
         """The columns of the requests. Raises `BatchError` for columns, and with `Raise` a row's own error."""
+        if not hasattr(batch, "keys"):
+            raise BatchError(f"expected a mapping from names to columns, got {type(batch).__name__}")
         names = list(batch)
         read = self.columns.found_in(names)
         carried = [name for name in names if name not in read.values()]
         if taken := [name for name in carried if name in WRITTEN]:
             raise BatchError(f"the batch has a column {taken[0]}, which is written here: rename it before")
         columns = {region: plain(batch[name]) for region, name in read.items()}
+        kept = {name: list(batch[name]) for name in carried}
+        _refuse_other_lengths({**{read[region]: column for region, column in columns.items()}, **kept})
         rows = _rows(columns)
         out: dict[str, list[Any]] = {name: [] for name in (*carried, *WRITTEN)}
-        kept = {name: list(batch[name]) for name in carried}
         for index, row in enumerate(rows):
             written = self._written(index, row)
             if written is None:
@@ -158,18 +161,25 @@ class BatchAssembler:
 
 
 def _settle(made: BatchAssembler, base: _Held | _Made, columns: Columns, on_error: OnError) -> None:
+    if not isinstance(columns, Columns):
+        raise BatchError(f"columns: expected Columns, got {type(columns).__name__}; pass Columns(messages=…)")
+    if not isinstance(on_error, OnError):
+        raise BatchError(f"on_error: expected Record(), Skip() or Raise(), got {type(on_error).__name__}")
     for name, value in (("_base", base), ("columns", columns), ("on_error", on_error)):
         object.__setattr__(made, name, value)
 
 
 def _rows(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, object]]:
-    lengths = {region: len(column) for region, column in columns.items()}
-    if len(set(lengths.values())) > 1:
-        raise BatchError(f"columns of different lengths: {', '.join(f'{r} {n}' for r, n in lengths.items())}")
     return [
         {region: plain(column[index], without_nulls=region == "messages") for region, column in columns.items()}
-        for index in range(max(lengths.values()))
+        for index in range(max(map(len, columns.values())))
     ]
+
+
+def _refuse_other_lengths(columns: Mapping[str, Sequence[Any]]) -> None:
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise BatchError(f"columns of different lengths: {', '.join(f'{name} {n}' for name, n in lengths.items())}")
 
 
 def assemble_batch(

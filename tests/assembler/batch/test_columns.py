@@ -94,6 +94,7 @@ WRONG: dict[str, tuple[Columns, dict[str, Any], str]] = {
         "no column instruction or tools or knowledge or messages; the batch has",
     ),
     "no such column": (Columns(knowledge="found"), {"messages": [GOOD]}, "no column found; the batch has messages"),
+    "lengths beside": (Columns(), {"messages": [GOOD], "id": [1, 2]}, "messages 1, id 2"),
     "lengths": (Columns(), {"messages": [GOOD], "tools": [None, None]}, "different lengths"),
     "our own": (Columns(), {"messages": [GOOD], "tokens": [5]}, "a column tokens, which is written here"),
     "empty": (Columns(), {}, "the batch has none"),
@@ -111,6 +112,19 @@ def test_columns_that_cannot_be_read_are_refused(case: str) -> None:
 def test_a_function_is_no_assembler() -> None:
     with pytest.raises(BatchError, match="made_by"):
         BatchAssembler(base)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("wrong", ["skip", True, None, Skip])
+def test_what_is_to_be_done_about_a_bad_row_is_refused_at_once_where_it_is_no_such_type(wrong: Any) -> None:
+    with pytest.raises(BatchError, match=r"Record\(\), Skip\(\) or Raise\(\)"):
+        BatchAssembler(base(), on_error=wrong)
+
+
+def test_columns_as_a_dict_and_rows_as_a_list_are_refused_by_name() -> None:
+    with pytest.raises(BatchError, match="columns: expected Columns, got dict"):
+        BatchAssembler(base(), columns={"messages": "chat"})  # type: ignore[arg-type]
+    with pytest.raises(BatchError, match="names to columns, got list"):
+        BatchAssembler(base())([GOOD])  # type: ignore[arg-type]
 
 
 def test_later_adds_to_the_assembler_reach_no_batch() -> None:
