@@ -46,6 +46,8 @@ def attributes(told: Context | Plan | ContextLengthError) -> dict[str, Value]:
                 **_model(told.budget.model),
                 **_regions(told.costs),
             }
+        case _:
+            raise TypeError(f"expected a Context, a Plan or a ContextLengthError, got {type(told).__name__}")
     return {NAMESPACE + name: value for name, value in found.items()}
 
 

@@ -161,3 +161,8 @@ def test_building_loads_neither_logging_nor_opentelemetry() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_attributes_of_something_else_are_refused_by_name() -> None:
+    with pytest.raises(TypeError, match="ContextLengthError, got int"):
+        attributes(5)  # type: ignore[arg-type]
