@@ -72,7 +72,13 @@ class Terms:
         return cls(budget, spoken, _ladder(on_overflow), strategy, pricer, cache_marks)
 
     def anchored(self, calibration: CalibratedCounter | None) -> Terms:
-        """The same terms, counting from another bill; what was priced stays priced."""
+        """The same terms, counting from another bill; what was priced stays priced. Raises `TypeError` for no bill."""
+        if calibration is not None:
+            from assembler.calibration import CalibratedCounter
+
+            if not isinstance(cast(object, calibration), CalibratedCounter):
+                kind = type(calibration).__name__
+                raise TypeError(f"anchor: expected what calibrate(context, usage) returns, got {kind}")
         return attrs.evolve(self, calibration=calibration)
 
     def __reduce__(self) -> tuple[Any, ...]:

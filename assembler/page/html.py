@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import attrs
 
@@ -38,8 +38,10 @@ def page_html(report: Report, plan: Plan | None, *, texts: Texts | None = None) 
     """The report as a page: no network, no text of any message unless `texts` asks for it. Pure; O(items + sizes).
 
     `plan` is what the report is of. One that was pickled has it no more: its page has the rows, and neither other
-    windows nor texts.
+    windows nor texts. Raises `TypeError` for `texts` that are none.
     """
+    if not isinstance(cast(object, texts), Texts | None):
+        raise TypeError(f"texts: expected Texts() or None, got {type(texts).__name__}")
     view = _told(report) if plan is None else _view(report, plan, texts)
     return rendered(
         _data(view),

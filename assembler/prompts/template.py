@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import logging
 from collections.abc import Mapping
-from typing import Self
+from typing import Self, cast
 
 import attrs
 
@@ -54,6 +54,9 @@ class ValidatedPromptTemplate:
     _bound: Mapping[str, PlainValue] = attrs.field(init=False, factory=dict[str, "PlainValue"], repr=False, hash=False)
 
     def __attrs_post_init__(self) -> None:
+        if not isinstance(cast(object, self.prompt_template), str):
+            kind = type(self.prompt_template).__name__
+            raise PromptError(f"template {self.name!r}: expected a text, got {kind}; pass a str", name=self.name)
         if len(self.prompt_template) > MAX_TEMPLATE_CHARACTERS:
             raise PromptError(
                 f"template {self.name!r} has {len(self.prompt_template)} characters but "

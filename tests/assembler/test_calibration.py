@@ -192,3 +192,9 @@ def test_a_request_of_text_alone_and_one_with_bytes_have_fingerprints() -> None:
 def test_the_plain_dialect_is_anchored_too() -> None:
     first = built(messages([], "Hi"), dialect=plain)
     assert calibrate(first, first.count.tokens + 3).count(first) == Count(first.count.tokens + 3)
+
+
+@pytest.mark.parametrize("wrong", [{"input_tokens": 5}, 5, [5]])
+def test_a_bare_usage_is_no_anchor(wrong: Any) -> None:
+    with pytest.raises(TypeError, match=r"calibrate\(context, usage\) returns, got (dict|int|list)"):
+        Assembler().anchor(wrong)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, repair
+from assembler import Assembler, MessageTypeError, repair
 
 from . import by_hand
 from .drawn import histories
@@ -83,3 +83,9 @@ def test_a_result_without_call_goes_and_the_text_beside_it_stays() -> None:
     mended, changes = repair(history)
     assert mended == [{"role": "user", "content": [{"type": "text", "text": "and now?"}]}]
     assert [(change.index, change.did) for change in changes] == [(0, "edited")]
+
+
+@pytest.mark.parametrize("wrong", ["why?", b"why?", {"role": "user", "content": "why?"}])
+def test_what_is_no_list_is_refused_and_not_mended_to_nothing(wrong: Any) -> None:
+    with pytest.raises(MessageTypeError, match=r"pass \[message\]"):
+        repair(wrong)

@@ -267,3 +267,9 @@ def test_what_stands_in_for_dropped_turns_is_a_row_while_something_is_dropped(po
     assert int(row["cells"][2]) > 0
     whole = [attrs for attrs in page(5_000).of("tr") if "hidden" in attrs]
     assert len(whole) == (1 if isinstance(policy, TrimOldest) else 0)
+
+
+@pytest.mark.parametrize("wrong", [True, "shown", 500])
+def test_texts_that_are_none_are_refused_by_name(wrong: Any) -> None:
+    with pytest.raises(TypeError, match=r"expected Texts\(\) or None"):
+        Assembler().plan().report.to_html(texts=wrong)

@@ -458,3 +458,8 @@ def test_the_how_to_page_lists_the_filters_that_there_are():
     page = Path(__file__).parents[3] / "docs" / "prompt-files-and-templates.md"
     listed = page.read_text("utf-8").partition("The filters are ")[2].partition(". ")[0]
     assert re.findall("`([a-z]+)`", listed) == sorted((FILTERS | BOUNDED.keys()) - {"d"})
+
+
+def test_a_template_that_is_no_text_is_refused_by_name():
+    with pytest.raises(PromptError, match="template 'rules': expected a text, got NoneType"):
+        ValidatedPromptTemplate("rules", None)
