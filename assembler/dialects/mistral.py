@@ -224,9 +224,11 @@ def _spaced(value: object) -> str:
 def _respaced(arguments: str) -> str:
     """Arguments as the template writes them: read and written again, or as a JSON text where they are no JSON."""
     try:
-        return _spaced(json.loads(arguments)) if arguments else "{}"
+        written = _spaced(json.loads(arguments)) if arguments else "{}"
+        written.encode()  # half of a pair, escaped in the text, is no text that could be counted
     except (ValueError, RecursionError):
         return _spaced(arguments)
+    return written
 
 
 def _less(whole: Count, part: Count) -> Count:

@@ -188,6 +188,8 @@ def definition(tool: Tool) -> dict[str, Any]:
     function = nested["function"]
     if not function.get("parameters"):
         function["parameters"] = dict(NO_PARAMETERS, properties={})
+    elif "type" not in function["parameters"]:
+        function["parameters"] = {"type": "object", **function["parameters"]}
     for key in ("description", "strict"):
         if key in function and function[key] is None:
             del function[key]

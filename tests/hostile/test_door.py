@@ -16,8 +16,8 @@ from unittest.mock import MagicMock
 import pydantic
 import pytest
 
-from assembler import Assembler, AssemblyError, ConversationError, MessageTypeError, TrimOldest
-from assembler.dialects import anthropic, gemini, mistral, openai_chat, openai_responses, plain
+from assembler import Assembler, AssemblyError, ConversationError, MessageTypeError, TrimOldest, count_request
+from assembler.dialects import anthropic, bedrock, gemini, mistral, openai_chat, openai_responses, plain
 from assembler.verify import verify
 from budgets import Budget
 
@@ -366,3 +366,28 @@ def test_no_message_is_sent_with_no_part() -> None:
         except ConversationError:
             continue
         assert all(len(message["content"]) for message in messages)
+
+
+FIRST_BLOCK = "bedrock takes the first block of a dict, which is a KeyError, and the length of a number"
+BEDROCK_SYSTEMS = [
+    pytest.param(each, marks=pytest.mark.xfail(strict=True, reason=FIRST_BLOCK)) if not isinstance(each, list) else each
+    for each in ({"a": 1}, {"text": "x"}, 5, [5], [None])
+]
+
+
+def counted_or_refused(system: object, dialect: Any) -> bool:
+    request = {"system": system, "messages": [{"role": "user", "content": [{"text": "q", "type": "text"}]}]}
+    try:
+        return count_request(request, dialect=dialect).tokens > 0
+    except AssemblyError:
+        return True
+
+
+@pytest.mark.parametrize("system", [{"a": 1}, {"text": "x"}, 5, [5], [None]])
+def test_a_system_field_of_no_kind_is_counted_or_refused(system: object) -> None:
+    assert counted_or_refused(system, anthropic)
+
+
+@pytest.mark.parametrize("system", BEDROCK_SYSTEMS)
+def test_a_system_field_that_is_no_list_of_blocks_is_refused(system: object) -> None:
+    assert counted_or_refused(system, bedrock)
