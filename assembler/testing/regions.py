@@ -63,10 +63,12 @@ def budgets(for_: Assembler | Draft | None = None) -> SearchStrategy[Budget]:
 def _any_budget(draw: DrawFn) -> Budget:
     room = draw(st.integers(1, _LARGEST_WINDOW))
     answer, reasoning = draw(st.integers(0, 4_096)), draw(st.sampled_from((0, 0, 1, 2_048)))
+    least = draw(st.sampled_from((None, None, 0, answer // 2, answer)))
     overhead, margin = draw(st.sampled_from((0, 0, 7))), draw(st.sampled_from((0, 0, 100)))
     return Budget(
         room + answer + reasoning,
         max_output_tokens=answer,
+        least_output_tokens=least,
         reasoning_tokens=reasoning,
         overhead=overhead,
         safety_margin=margin,

@@ -95,6 +95,21 @@ def test_an_assemblers_own_reserves_stay_and_its_limits_go(budget: Budget) -> No
 
 
 @few
+@given(budgets(for_=held(Budget(900, counter=len, max_output_tokens=7, least_output_tokens=3))))
+def test_the_edge_is_beside_the_least_answer(budget: Budget) -> None:
+    assert (budget.max_output_tokens, budget.least_output_tokens) == (7, 3)
+    assert min(abs(budget.context_window - 3 - edge) for edge in ENDINGS) <= 2
+
+
+@pytest.mark.parametrize("least", [None, 0, 1])
+def test_any_budget_may_mark_the_least_answer(least: int | None) -> None:
+    def marked(budget: Budget) -> bool:
+        return budget.least_output_tokens == least and budget.max_output_tokens > 1
+
+    assert find(budgets(), marked).input_limit > 0
+
+
+@few
 @given(st.data())
 def test_a_draft_is_priced_as_an_assembler_without_a_budget(data: st.DataObject) -> None:
     draft = Assembler().add_messages(HISTORY[1:]).__getstate__()[0]
