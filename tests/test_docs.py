@@ -87,6 +87,8 @@ def test_every_extra_that_a_page_or_an_error_names_can_be_asked_for() -> None:
         named = re.findall(r'context-assembler\[([\w,-]+)\]|MissingExtraError\(\s*"([\w-]+)"', path.read_text())
         asked = {extra for listed in named for extra in ",".join(filter(None, listed)).split(",")}
         assert asked <= extras.keys(), f"{path.relative_to(ROOT)} names {sorted(asked - extras.keys())}"
+    table = (ROOT / "docs" / "index.md").read_text()
+    assert [extra for extra in extras.keys() - {"all", "dev"} if f"`{extra}`" not in table] == []
 
 
 def test_every_page_is_in_the_nav_and_the_indexes() -> None:
