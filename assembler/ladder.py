@@ -148,7 +148,7 @@ def _rewritten(ledger: Ledger, policy: RewritingPolicy, kept: Kept, excess: Toke
             break
         if not pinned.isdisjoint(change.messages):
             continue
-        gains = {index: _less(passage, index, message) for index, message in change.messages.items()}
+        gains = passage.gains(change)
         gain = -sum(count.upper for count in gains.values())
         if gain <= 0:
             continue
@@ -161,13 +161,6 @@ def _rewritten(ledger: Ledger, policy: RewritingPolicy, kept: Kept, excess: Toke
             savings[start] = savings.get(start, NOTHING) + count
     decision = Decision(type(policy).__name__, saved, tuple(reasons.items()))
     return attrs.evolve(kept, changed=changed, savings=savings, decisions=_noted(kept.decisions, decision))
-
-
-def _less(passage: Passage, index: int, message: Message | None) -> Count:
-    """What a replacement costs more than what stands there: below zero where it saves."""
-    before = passage.price_of(index)
-    after = NOTHING if message is None else passage.price(message)
-    return Count(after.tokens - before.tokens, max(after.grade, before.grade), after.upper - before.upper)
 
 
 def _says_its_parts(message: Message) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -16,10 +16,11 @@ import attrs
 from assembler.errors import UnsupportedContentError
 from assembler.history import Sight, Span
 from assembler.messages import Message, spoken
-from assembler.pricing import NOTHING, Pricer, placed
+from assembler.messages.responses import RESPONSES, continues
+from assembler.pricing import NOTHING, JoiningPricer, Pricer, placed, price_messages
 from assembler.timeline import Timeline
 from budgets import Count, Grade, TokenCountError, Tokens
-from budgets.count import total
+from budgets.count import less, total
 
 
 class Prices:
@@ -163,12 +164,42 @@ class Ledger:
     def _priced(self, index: int) -> Count:
         message = self._sight.message(index)
         try:
-            return self._pricer.message(message)
+            return self._said(index, message) if message.role == "assistant" else self._pricer.message(message)
         except TokenCountError as error:
             raise placed(error, f"conversation[{index}]") from error.__cause__ or error
         except UnsupportedContentError as error:
             error.index = index
             raise
+
+    def _said(self, index: int, message: Message) -> Count:
+        """What an item costs more than the items before it that it goes out with: parallel calls are billed as one."""
+        first = self._run_start(index)
+        if first == index:
+            return self._pricer.message(message)
+        before = self._sight.messages(first, index)
+        return less(self.priced_run([*before, message]), self.priced_run(before))
+
+    def priced_run(self, messages: Sequence[Message]) -> Count:
+        """What neighbouring messages cost together."""
+        return price_messages(self._pricer, messages)
+
+    def run(self, index: int) -> range:
+        """The messages that go out as one with the message at `index`: items of one turn of the model, or it alone."""
+        stop = index + 1
+        while stop < self._sight.length and self._continues(stop):
+            stop += 1
+        return range(self._run_start(index), stop)
+
+    def _run_start(self, index: int) -> int:
+        while index > self._sight.head and self._continues(index):
+            index -= 1
+        return index
+
+    def _continues(self, index: int) -> bool:
+        message, before = self._sight.message(index), self._sight.message(index - 1)
+        if RESPONSES not in (message.shape, before.shape):
+            return False
+        return isinstance(self._pricer, JoiningPricer) and continues(message, before)
 
     def turn(self, start: int, stop: int) -> Count:
         """The price of a turn. O(its messages that were not priced before)."""

@@ -10,8 +10,10 @@ import attrs
 from assembler.history import Span
 from assembler.ledger import Ledger
 from assembler.messages import Message
+from assembler.messages.responses import RESPONSES
 from assembler.pricing import NOTHING
 from budgets import Count, Tokens
+from budgets.count import less
 
 T = TypeVar("T")
 
@@ -101,3 +103,39 @@ class Passage:
     def price(self, message: Message) -> Count:
         """The price of a message, with its grade."""
         return self._ledger.price(message)
+
+    def gains(self, change: Change) -> dict[int, Count]:
+        """What a change costs more than what stands there, below zero where it saves: for each message, or, where it
+        touches items that go out as one, for the stretch around them: what is dropped may bring others together."""
+        if not any(self._is_item(index) for index in change.messages):
+            return {index: self._gain(index, message) for index, message in change.messages.items()}
+        turns: dict[int, list[int]] = {}
+        for index in change.messages:
+            turns.setdefault(self._ledger.turn_start(index), []).append(index)
+        return {start: self._stretch_gain(indexes, change.messages) for start, indexes in turns.items()}
+
+    def _is_item(self, index: int) -> bool:
+        return self.holds(index) and (self.current(index).shape == RESPONSES or len(self._ledger.run(index)) > 1)
+
+    def _gain(self, index: int, message: Message | None) -> Count:
+        return less(NOTHING if message is None else self.price(message), self.price_of(index))
+
+    def _stretch_gain(self, indexes: Sequence[int], replaced: Mapping[int, Message | None]) -> Count:
+        stretch = self._around(min(indexes), max(indexes))
+        before = [(index, message) for index, message in self._standing(stretch) if self.holds(index)]
+        after = (replaced.get(index, message) for index, message in before)
+        told = self._ledger.priced_run([message for message in after if message is not None])
+        return less(told, self._ledger.priced_run([message for _, message in before]))
+
+    def _around(self, first: int, last: int) -> range:
+        """The messages from `first` to `last`, with what stands before and after them in the turn."""
+        start, stop = self._ledger.turn_start(first), last + 1
+        before = (place for place in range(first - 1, start - 1, -1) if self._stands(place))
+        after = (place for place in range(stop, self.length) if self._stands(place))
+        return range(
+            self._ledger.run(next(before, first)).start,
+            self._ledger.run(next(after, last)).stop,
+        )
+
+    def _stands(self, index: int) -> bool:
+        return index not in self._changed or self._changed[index] is not None

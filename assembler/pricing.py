@@ -76,13 +76,27 @@ class WholePricer(Pricer, Protocol):
         ...
 
 
+@runtime_checkable
+class JoiningPricer(Pricer, Protocol):
+    """A pricer of a dialect that sends some neighbouring messages as one, and is billed for the one."""
+
+    def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """The messages as they go out: those of one turn of the model in one."""
+        ...
+
+
 def priced_layout(pricer: Pricer, layout: Layout) -> Count:
     """A whole request by the sum of its parts: what every pricer but a `WholePricer` promises."""
     pieces = () if layout.system is None else (Piece("instruction", "system", layout.system),)
     fixed = pricer.fixed(pieces, layout.head, layout.tools)
     parts = [*fixed.pieces, *fixed.head, *fixed.tools, fixed.tooling, fixed.framing]
-    parts += [pricer.message(message) for message in layout.messages]
+    parts.append(price_messages(pricer, layout.messages))
     return total([*parts, pricer.options(layout)] if layout.options else parts)
+
+
+def price_messages(pricer: Pricer, messages: Sequence[Message]) -> Count:
+    """What neighbouring messages cost in one request: those that go out as one are priced as one."""
+    return total(map(pricer.message, pricer.joined(messages) if isinstance(pricer, JoiningPricer) else messages))
 
 
 def price_pieces(texts: Sequence[str], count: TokenCounter) -> list[Tokens]:

@@ -61,3 +61,8 @@ def total(counts: Iterable[Count], start: Count = _ZERO) -> Count:
         if count.grade > grade:
             grade = count.grade
     return Count(tokens, grade, upper)
+
+
+def less(whole: Count, part: Count) -> Count:
+    """What `whole` costs more than `part`, below zero where it costs less; the worse grade holds."""
+    return Count(whole.tokens - part.tokens, max(whole.grade, part.grade), whole.upper - part.upper)

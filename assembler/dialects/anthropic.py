@@ -30,6 +30,7 @@ from assembler.layout import Layout
 from assembler.media import Source, read_media
 from assembler.media import claude as pictures
 from assembler.messages import Media, Message, read_message
+from assembler.messages.responses import joined
 from assembler.pricing import FixedPrices, Piece
 from assembler.tools import Tool, read_tools
 from assembler.turns import head_length
@@ -183,6 +184,10 @@ class AnthropicPricer:
         for part in media:
             price += self._media(part)
         return self._graded(price)
+
+    def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """Items of one turn of the model go out, and are billed, side by side."""
+        return joined(messages)
 
     def options(self, layout: Layout) -> Count:
         """What thinking, a chosen tool, an answer schema and a task budget cost more than their absence."""

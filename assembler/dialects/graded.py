@@ -8,7 +8,7 @@ import attrs
 
 from assembler.layout import Layout
 from assembler.messages import Message
-from assembler.pricing import FixedPrices, Piece, Pricer
+from assembler.pricing import FixedPrices, JoiningPricer, Piece, Pricer
 from assembler.tools import Tool
 from budgets import Count, Grade, TokenCounter
 
@@ -45,6 +45,10 @@ class GradedPricer:
     def message(self, message: Message) -> Count:
         """By rule, graded."""
         return graded(self.rules.message(message), self.count)
+
+    def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """As the rules have it."""
+        return self.rules.joined(messages) if isinstance(self.rules, JoiningPricer) else messages
 
     def options(self, layout: Layout) -> Count:
         """By rule, graded."""

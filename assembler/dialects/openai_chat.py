@@ -33,6 +33,7 @@ from assembler.layout import Layout
 from assembler.media import read_media
 from assembler.media.openai import detail_of, price_media
 from assembler.messages import Call, Media, Message, Opaque, Result, read_message
+from assembler.messages.responses import joined
 from assembler.pricing import FixedPrices, Piece, Pricer, price_pieces
 from assembler.tools import Tool, read_tools
 from assembler.turns import head_length
@@ -129,6 +130,10 @@ class OpenAIChatPricer:
                 return Count(own + self.count(parts[0]), self.family.text_grade)
         return self._composed(message)
 
+    def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """Items of one turn of the model go out, and are billed, side by side."""
+        return joined(messages)
+
     def options(self, layout: Layout) -> Count:
         """A forced tool, serial calls and an output schema; everything else is free."""
         options, tools = layout.options, bool(layout.tools)
@@ -210,8 +215,8 @@ class OpenAIChatPricer:
         """Several parts reach the prompt without anything between them: 3 of 4 recordings; apart, 2 of 4."""
         if len(texts) < 2:
             return Count(envelope + (self.count(texts[0]) if texts else 0), self.family.text_grade)
-        joined, apart = self.count("".join(texts)), sum(map(self.count, texts))
-        return Count(envelope + joined, max(Grade.BOUNDED, self.family.text_grade), envelope + max(joined, apart))
+        as_one, apart = self.count("".join(texts)), sum(map(self.count, texts))
+        return Count(envelope + as_one, max(Grade.BOUNDED, self.family.text_grade), envelope + max(as_one, apart))
 
 
 def _difference(whole: Count, parts: Count) -> Count:

@@ -182,6 +182,10 @@ class OpenAIResponsesPricer:
             return bill
         return bill + Count(self._envelope) + price_calls(calls, self.family, self.count)
 
+    def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """Items of one turn of the model go out, and are billed, side by side."""
+        return joined(messages)
+
     def options(self, layout: Layout) -> Count:
         """A forced tool, serial calls, an output schema, and the warning that stored items are not in the request."""
         options, tools = layout.options, bool(layout.tools)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
-from assembler.messages import Call, Message, Result
+from assembler.messages import Call, Message, Result, Thinking
 from assembler.passage import Change, Passage
 from assembler.policies.checks import at_least_zero
 
@@ -16,7 +16,8 @@ class TrimSteps:
     """Drops the oldest complete steps of the newest turn, call and results together; the `keep` newest stay.
 
     For one question followed by very many calls, which `TrimOldest` cannot shrink. The user's message, and whatever the
-    assistant said without calling, stay; so does a step whose results came with words of the user.
+    assistant said without calling, stay; so does a step whose results came with words of the user, and the last one
+    where the conversation would end with words of the assistant, which most APIs refuse.
     """
 
     keep: int = attrs.field(default=2, validator=at_least_zero)
@@ -24,27 +25,44 @@ class TrimSteps:
     def rewrites(self, passage: Passage, /) -> Iterator[Change]:
         """One change a step, oldest first. O(messages of the newest turn)."""
         steps = complete_steps(passage)
-        said = {index for index, message in passage if index >= passage.newest and _says_something(message)}
+        newest = {index: message for index, message in passage if index >= passage.newest}
+        said = {index for index, message in newest.items() if _says_something(message)}
         for step in steps[: max(len(steps) - self.keep, 0)]:
-            if said.isdisjoint(step):
+            if said.isdisjoint(step) and not _leaves_the_last_word(passage, newest, step):
                 yield Change(dict.fromkeys(step), f"step of {len(step)} messages dropped")
 
 
 def complete_steps(passage: Passage) -> list[list[int]]:
-    """The steps of the newest turn whose calls are all answered: the indexes of each, oldest first."""
+    """The steps of the newest turn whose calls are all answered: the indexes of each, oldest first.
+
+    Calls that stand side by side, each an item of its own, are one step, and so is the reasoning right before them.
+    """
     steps: list[list[int]] = []
+    thoughts: list[int] = []
     open_calls = 0
     for index, message in passage:
         if index < passage.newest:
             continue
         calls = _number(message, Call)
-        if calls:
-            steps.append([index])
-            open_calls = calls
-        elif open_calls and steps:
+        if calls and not open_calls:
+            steps.append([*thoughts, index])
+        elif open_calls:
             steps[-1].append(index)
-            open_calls -= _number(message, Result)
+        open_calls += calls - (_number(message, Result) if open_calls else 0)
+        thoughts = [*thoughts, index] if not open_calls and _only_thinks(message) else []
     return steps[:-1] if open_calls > 0 else steps
+
+
+def _only_thinks(message: Message) -> bool:
+    return bool(message.parts) and all(isinstance(part, Thinking) for part in message.parts)
+
+
+def _leaves_the_last_word(passage: Passage, newest: Mapping[int, Message], step: Sequence[int]) -> bool:
+    """Whether the conversation would end with the assistant's words if this step went: asked of the last one alone."""
+    if step[-1] != passage.length - 1:
+        return False
+    standing = (index for index, _ in passage.newest_first() if index < step[0])
+    return newest[next(standing)].role == "assistant"
 
 
 def _says_something(message: Message) -> bool:

@@ -1,0 +1,89 @@
+"""Items of the Responses API that go out as one turn of the model are priced as that turn, whatever gives way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from assembler import Assembler, ClearToolResults, ContextLengthError, TrimOldest, TrimSteps, Truncate, count_request
+from assembler.dialects import DIALECTS
+from assembler.testing import conversations
+from budgets import Budget
+
+LADDERS = st.sampled_from(
+    [
+        [TrimOldest()],
+        [TrimOldest(low_water=0.5)],
+        [ClearToolResults(keep=0), TrimOldest()],
+        [TrimSteps(keep=0), Truncate(12), TrimOldest()],
+        [Truncate(12, where="head"), TrimSteps(keep=1), TrimOldest()],
+    ]
+)
+
+
+@pytest.mark.parametrize("name", ["openai_chat", "openai_responses"])
+@given(history=conversations("openai_responses"), ladder=LADDERS, share=st.floats(0.2, 1.1))
+def test_what_is_built_costs_what_its_own_request_does(
+    name: str, history: list[Any], ladder: list[Any], share: float
+) -> None:
+    whole = Assembler(Budget.for_model("gpt-4o"), dialect=DIALECTS[name]).add_messages(history).build().count
+    budget = Budget.for_model("gpt-4o", context_window=max(1, int(whole.upper * share)), max_output_tokens=0)
+    try:
+        context = Assembler(budget, dialect=DIALECTS[name], on_overflow=ladder).add_messages(history).build()
+    except ContextLengthError:
+        assume(False)
+    recounted = count_request(context.request(), dialect=DIALECTS[name], model="gpt-4o")
+    assert (context.count.tokens, context.count.upper) == (recounted.tokens, recounted.upper)
+    assert recounted.upper <= budget.input_limit
+
+
+MODELS = {"anthropic": "claude-sonnet-4-5", "gemini": "gemini-2.5-flash", "mistral": "mistral-large-latest"}
+
+
+@pytest.mark.parametrize("name", sorted(MODELS))
+@given(history=conversations("openai_responses"), ladder=LADDERS, share=st.floats(0.2, 1.1))
+def test_another_api_s_bound_holds_what_its_own_request_does(
+    name: str, history: list[Any], ladder: list[Any], share: float
+) -> None:
+    model, dialect = MODELS[name], DIALECTS[name]
+    tools = [
+        {"name": tool, "parameters": {"type": "object"}} for tool in sorted({i["name"] for i in history if "name" in i})
+    ]
+    whole = Assembler(Budget.for_model(model), dialect=dialect).add_capability(tools).add_messages(history)
+    window = max(1, int(whole.build().count.upper * share))
+    budget = Budget.for_model(model, context_window=window, max_output_tokens=0)
+    assembler = Assembler(budget, dialect=dialect, on_overflow=ladder).add_capability(tools).add_messages(history)
+    try:
+        context = assembler.build()
+    except ContextLengthError:
+        assume(False)
+    assert count_request(context.request(), dialect=dialect, model=model).tokens <= context.count.upper
+    assert context.count.upper <= budget.input_limit
+
+
+@pytest.mark.parametrize("name", ["openai_chat", "openai_responses"])
+@pytest.mark.parametrize("calls", [1, 2, 5])
+def test_parallel_calls_cost_the_same_as_items_and_as_one_message(name: str, calls: int) -> None:
+    asked = [{"id": f"call_{n}", "name": "weather", "arguments": f'{{"city": "Paris {n}"}}'} for n in range(calls)]
+    answers = [(one["id"], "sunny, 21 degrees") for one in asked]
+    items: list[dict[str, Any]] = [{"role": "user", "content": "What is the weather?"}]
+    items += [
+        {"type": "function_call", "call_id": one["id"], "name": one["name"], "arguments": one["arguments"]}
+        for one in asked
+    ]
+    items += [{"type": "function_call_output", "call_id": call_id, "output": text} for call_id, text in answers]
+    functions = [{"name": one["name"], "arguments": one["arguments"]} for one in asked]
+    listed = [
+        {"id": one["id"], "type": "function", "function": function}
+        for one, function in zip(asked, functions, strict=True)
+    ]
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": "What is the weather?"},
+        {"role": "assistant", "content": None, "tool_calls": listed},
+        *({"role": "tool", "tool_call_id": call_id, "content": text} for call_id, text in answers),
+    ]
+    assembler = Assembler(Budget.for_model("gpt-4o"), dialect=DIALECTS[name])
+    assert assembler.fork().add_messages(items).build().count == assembler.add_messages(messages).build().count
