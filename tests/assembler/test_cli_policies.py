@@ -9,6 +9,7 @@ import attrs
 import pytest
 
 from assembler import ClearReasoning, ClearToolResults, Policy, Refuse, TrimOldest, TrimSteps, Truncate, policies
+from assembler.cli import main
 from assembler.cli.spec.place import Place, SpecError
 from assembler.cli.spec.policies import POLICIES, overflow
 from assembler.policies import Summarize
@@ -49,6 +50,16 @@ def test_every_policy_whose_options_are_data_has_a_name_and_a_line_of_the_docs()
     for name, one in POLICIES.items():
         assert re.search(rf"^\| `{name}` \|", page, re.MULTILINE)
         assert all(f"`{option}`" in page for option in one.options)
+
+
+def test_where_a_limit_binds_the_scores_of_a_file_decide(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    documents = [f"- {{type: note, text: Fact number {n}., source: fact-{n}, score: {n}}}" for n in range(4)]
+    spec = ["budget: {context_window: 200, limits: {knowledge: {cap: 60}}}", "knowledge:", *documents]
+    (tmp_path / "bot.yaml").write_text("\n".join([*spec, "messages: [[user, hello]]"]))
+    assert main(["build", str(tmp_path / "bot.yaml"), "-o", str(tmp_path / "out.json")]) == 0
+    written = (tmp_path / "out.json").read_text()
+    assert "fact-3" in written
+    assert "fact-0" not in written
 
 
 def test_truncate_without_its_number_is_refused_where_it_is_missing() -> None:

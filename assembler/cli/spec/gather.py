@@ -74,7 +74,9 @@ def _add_document(assembler: Assembler, document: DocumentSpec, place: Place, fo
     if document.file is not None:
         text = file_text(folder / document.file, place.key("file"), limit=LONGEST_TEXT)
     with place.answers_for():
-        assembler.add_knowledge(text or "", type=document.type, trusted=document.trusted, source=document.source)
+        assembler.add_knowledge(
+            text or "", type=document.type, trusted=document.trusted, source=document.source, score=document.score
+        )
 
 
 def _budget(root: Place, model: str | None, spec: BudgetSpec) -> Budget | None:

@@ -69,6 +69,7 @@ class DocumentSpec:
     file: str | None = attrs.field(default=None, metadata=reads(any_text))
     source: str | None = attrs.field(default=None, metadata=reads(any_text))
     trusted: bool = attrs.field(default=False, metadata=reads(true_or_false))
+    score: int | float | None = attrs.field(default=None, metadata=reads(number))
 
 
 def _document(place: Place, value: object) -> DocumentSpec:
