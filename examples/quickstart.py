@@ -1,4 +1,4 @@
-"""The README's example: four regions in, one request that fits out. Runs offline; nothing is sent."""
+"""The README's example with every kind of tool: four regions in, one request that fits out. Runs offline."""
 
 from typing import Literal
 
