@@ -47,6 +47,7 @@ if typing.TYPE_CHECKING:
     from assembler.cache import CacheMarks
     from assembler.calibration import CalibratedCounter, calibrate
     from assembler.count_request import count_request
+    from assembler.invisible import Invisible, without_invisible
     from assembler.manifest import Difference, ManifestError, ReplayError
     from assembler.policies import ClearReasoning, ClearToolResults, Summarize, TrimSteps, Truncate
     from assembler.repair import Repair, repair
@@ -63,6 +64,7 @@ _load_later(
         "ClearReasoning": "assembler.policies",
         "ClearToolResults": "assembler.policies",
         "Difference": "assembler.manifest",
+        "Invisible": "assembler.invisible",
         "ManifestError": "assembler.manifest",
         "Placement": "assembler.strategies",
         "QuestionChunks": "assembler.strategies",
@@ -78,6 +80,7 @@ _load_later(
         "count_request": "assembler.count_request",
         "repair": "assembler.repair",
         "verify": "assembler.verify",
+        "without_invisible": "assembler.invisible",
     },
 )
 
@@ -99,6 +102,7 @@ __all__ = [
     "Cut",
     "Difference",
     "Dropped",
+    "Invisible",
     "ManifestError",
     "MarkupError",
     "MessageTypeError",
@@ -132,4 +136,5 @@ __all__ = [
     "first_user",
     "repair",
     "verify",
+    "without_invisible",
 ]

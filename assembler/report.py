@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import attrs
 
 from assembler.cache.estimate import rule_of, servable, stable_prefix
-from assembler.cache.lint import volatile_of
+from assembler.cache.lint import items_of, volatile_of
 from assembler.cache.marks import no_marks
 from assembler.cache.volatile import Volatile
 from assembler.errors import AssemblyError
 from assembler.history import Span
+from assembler.invisible import Invisible, invisible_texts
 from assembler.measure import Measured
+from assembler.messages import Result
 from assembler.plan import Plan
 from assembler.steps import Step, Steps
 from budgets import Budget, Count, RegionCosts, Tokens
@@ -90,6 +92,9 @@ class Report:
     volatile: tuple[Volatile, ...] = ()
     """What changes from call to call inside the part that a cache could serve, by place and kind, never by text."""
 
+    invisible: tuple[Invisible, ...] = ()
+    """What costs tokens and shows nothing in knowledge, tools and what tools said, by place and kind, never by text."""
+
     _steps: Steps = attrs.field(default=Steps(None, ()), eq=False, repr=False, alias="steps")
 
     def steps(self) -> tuple[Step, ...]:
@@ -110,6 +115,7 @@ class Report:
             "notes": list(self.notes),
             "cache": None if self.cache is None else attrs.asdict(self.cache),
             "volatile": [attrs.asdict(found) for found in self.volatile],
+            "invisible": [attrs.asdict(found) for found in self.invisible],
             "rows": [row.as_dict() for row in self.rows],
         }
 
@@ -147,6 +153,7 @@ def report_of(plan: Plan) -> Report:
         steps=Steps(plan),
         cache=_cache(plan),
         volatile=volatile_of(plan.measured),
+        invisible=tuple(_invisible(plan)),
     )
 
 
@@ -186,6 +193,35 @@ def _anchor(plan: Plan) -> tuple[str, ...]:
         f"anchored: {known.billed} billed where {known.ours.tokens} were counted ({known.margin:+d}); "
         f"{(plan.fixed + plan.what.count(plan.ledger)).tokens} by rule now, {plan.sealed.tokens} expected",
     )
+
+
+def _invisible(plan: Plan) -> Iterator[Invisible]:
+    """What cannot be seen in the fixed regions and in what tools said; turns that have ended are read once."""
+    yield from _invisible_in_regions(plan.measured)
+    closed: dict[Span, tuple[Invisible, ...]] = plan.ledger.memory.setdefault(_invisible, {})
+    for turn in _kept_turns(plan, plan.first):
+        found = closed.get(turn)
+        if found is None:
+            found = tuple(invisible_texts(_results(plan, *turn)))
+            if turn[1] < plan.sight.length:
+                closed[turn] = found
+        yield from found
+
+
+def _invisible_in_regions(measured: Measured) -> tuple[Invisible, ...]:
+    known: tuple[Measured, tuple[Invisible, ...]] | None = measured.regions.priced.get(_invisible)
+    if known is not None and known[0] is measured:
+        return known[1]
+    found = tuple(invisible_texts(items_of(measured, measured.rendered.every_piece)))
+    measured.regions.priced[_invisible] = (measured, found)
+    return found
+
+
+def _results(plan: Plan, start: int, stop: int) -> Iterator[tuple[str, str, str]]:
+    for index, message in enumerate(plan.sight.messages(start, stop), start):
+        for part in message.parts:
+            if type(part) is Result:
+                yield from (("conversation", f"message {index}", text) for text in part.parts if isinstance(text, str))
 
 
 def _rows(plan: Plan) -> Iterator[Row]:

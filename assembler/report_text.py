@@ -15,8 +15,8 @@ WIDTH = 80
 _BAR = 24
 _NAME = 34
 _NUMBER = 9
-_VOLATILE = 5
-"""Lines for volatile texts: a knowledge base of log files has one for each."""
+_FINDINGS = 5
+"""Lines for volatile texts, and for invisible ones: a knowledge base of log files has one for each."""
 _REGIONS = ("instruction", "capability", "knowledge", "conversation", "framing")
 
 
@@ -74,11 +74,17 @@ def _notes(report: Report) -> Iterator[str]:
     lines = [f"note: {note}" for note in report.notes]
     if report.cache is not None and report.cache.served:
         lines.append(f"cache: may serve {report.cache.served:,} of the {report.cache.stable_prefix:,} stable tokens")
-    for found in report.volatile[:_VOLATILE]:
+    for found in report.volatile[:_FINDINGS]:
         times = f", {found.times} times" if found.times > 1 else ""
         lines.append(f"volatile: {found.kind} in {found.region}, {found.name}, at character {found.offset:,}{times}")
-    if len(report.volatile) > _VOLATILE:
-        lines.append(f"volatile: {len(report.volatile) - _VOLATILE} more, in report.volatile")
+    if len(report.volatile) > _FINDINGS:
+        lines.append(f"volatile: {len(report.volatile) - _FINDINGS} more, in report.volatile")
+    lines += [
+        f"invisible: {found.times:,} {found.kind} in {found.region}, {found.name}, from character {found.offset:,}"
+        for found in report.invisible[:_FINDINGS]
+    ]
+    if len(report.invisible) > _FINDINGS:
+        lines.append(f"invisible: {len(report.invisible) - _FINDINGS} more, in report.invisible")
     yield from ([""] if lines else [])
     yield from (_fitted(line, WIDTH) for line in lines)
 

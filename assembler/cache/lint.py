@@ -7,11 +7,12 @@ for each request. A message that its owner does rewrite shows in `Context.first_
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from assembler.cache.volatile import Volatile, volatile_texts
 from assembler.measure import Measured
 from assembler.messages.parts import compact_json
+from assembler.pricing import Piece
 
 
 def volatile_of(measured: Measured) -> tuple[Volatile, ...]:
@@ -22,16 +23,17 @@ def volatile_of(measured: Measured) -> tuple[Volatile, ...]:
     known: tuple[Measured, tuple[Volatile, ...]] | None = measured.regions.priced.get(volatile_of)
     if known is not None and known[0] is measured:
         return known[1]
-    found = tuple(volatile_texts(_items(measured)))
+    found = tuple(volatile_texts(items_of(measured, measured.rendered.pieces)))
     measured.regions.priced[volatile_of] = (measured, found)
     return found
 
 
-def _items(measured: Measured) -> Iterator[tuple[str, str, str]]:
+def items_of(measured: Measured, pieces: Iterable[Piece]) -> Iterator[tuple[str, str, str]]:
+    """The texts of tools, these pieces and the head, each with its region and name."""
     for tool in measured.regions.tools:
         yield "capability", tool.name, tool.description
         yield "capability", f"{tool.name} parameters", compact_json(tool.parameters)
-    for piece in measured.rendered.pieces:
+    for piece in pieces:
         yield piece.region, piece.name, piece.text
     for message in measured.head:
         for part in message.parts:
