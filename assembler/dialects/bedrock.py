@@ -55,7 +55,10 @@ class Bedrock:
         listed = request.get("messages")
         if not isinstance(listed, list | tuple):
             raise ConversationError("request has no list of messages; expected the arguments of a Converse call")
-        system, head = _system(request.get("system") or ())
+        given: object = request.get("system") or ()
+        if not isinstance(given, list | tuple | str):
+            raise ConversationError(f"system is a {type(given).__name__}; expected a list of blocks")
+        system, head = _system(cast("Sequence[Any]", given))
         config: Mapping[str, Any] = request.get("toolConfig") or {}
         options = {key: value for key, value in request.items() if key not in _OWNED}
         if "toolChoice" in config:

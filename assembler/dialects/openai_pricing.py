@@ -106,9 +106,17 @@ def _compact(arguments: str) -> str:
     if " " not in arguments and "\n" not in arguments and "\\" not in arguments:
         return arguments
     try:
-        return _json(_parsed(arguments))
+        return _json(_read(arguments))
     except (ValueError, RecursionError):
         return arguments
+
+
+def _read(arguments: str) -> Any:
+    """The arguments as data. Raises ValueError for no JSON, and for an escaped half pair, which nobody can count."""
+    read: Any = _parsed(arguments)
+    if "\\u" in arguments:
+        _json(read).encode()
+    return read
 
 
 def _side_by_side(calls: Sequence[Call], arguments: Arguments) -> str:
@@ -117,7 +125,7 @@ def _side_by_side(calls: Sequence[Call], arguments: Arguments) -> str:
         given: object = call.arguments
         if arguments is Arguments.COMPACT:
             try:
-                given = _parsed(call.arguments)
+                given = _read(call.arguments)
             except (ValueError, RecursionError):
                 given = call.arguments
         uses.append({"recipient_name": f"functions.{call.name}", "parameters": given})

@@ -254,12 +254,17 @@ def tool_definition(tool: Tool) -> dict[str, Any]:
 def _definition(tool: Tool) -> dict[str, Any]:
     raw = tool.seen
     if isinstance(raw, dict) and raw.get("type") == "function" and isinstance(raw.get("function"), dict):  # pyright: ignore[reportUnknownMemberType]
-        return cast("dict[str, Any]", private_copy(raw))
+        given = cast("dict[str, Any]", private_copy(raw))
+        schema = given["function"].get("parameters")
+        if schema and "type" not in schema:
+            given["function"]["parameters"] = {"type": "object", **schema}
+        return given
     function: dict[str, Any] = {"name": tool.name}
     if tool.description:
         function["description"] = tool.description
     if tool.parameters:
-        function["parameters"] = private_copy(dict(tool.parameters))
+        schema = private_copy(dict(tool.parameters))
+        function["parameters"] = schema if "type" in schema else {"type": "object", **schema}
     if isinstance(strict := tool.extra.get("strict"), bool):
         function["strict"] = strict
     return {"type": "function", "function": function}
