@@ -22,7 +22,6 @@ from assembler.policies import Policy, Refuse
 from assembler.strategies import ChatRegions, Strategy
 from assembler.terms import Terms
 from assembler.text import checked_text, provenance
-from assembler.tools import read_tools
 from budgets import Budget, RegionCosts, Tokens
 
 if TYPE_CHECKING:
@@ -91,6 +90,8 @@ class Assembler:
         Functions, classes, instances, pydantic models and every provider's definitions are understood. Raises
         `ToolError` for an illegal or doubled name and for a schema that cannot be read.
         """
+        from assembler.tools.intake import read_tools  # its readers are many, and a chat may have no tools
+
         return self._with_regions(tools=read_tools(tools))
 
     def add_knowledge(

@@ -18,8 +18,6 @@ from assembler.plan import Plan
 from assembler.policies import Policy, Refuse, TrimOldest
 from assembler.policies.policy import is_cutting, is_summarising
 from assembler.pricing import WholePricer
-from assembler.seal import sealed
-from assembler.share import conversation_cap, shared
 from assembler.terms import Terms
 from budgets import Budget, ContextLengthError, Count, Tokens
 
@@ -76,6 +74,8 @@ def _shared(plan: Plan, budget: Budget) -> tuple[Plan, Tokens]:
 
     Found once for these regions and this demand: the smaller regions are a value of their own, priced once too.
     """
+    from assembler.share import conversation_cap, shared  # for budgets with limits alone
+
     found = shared(plan.draft, plan.measured, plan.ledger, budget)
     if found.broken is not None:
         region, needed, left = found.broken
@@ -110,6 +110,8 @@ def _with_pins(plan: Plan) -> Ledger:
 
 def _sealed(everything: Plan, pricer: WholePricer) -> Plan:
     """The plan where only the count of the whole decides."""
+    from assembler.seal import sealed  # for dialects that are counted whole alone
+
     terms = everything.terms
     if terms.budget is None:
         return attrs.evolve(everything, sealed=pricer.whole(everything.layout))

@@ -1,8 +1,18 @@
-"""Tools: functions, classes, models and definitions in, one noun out. Knows schemas; knows no price."""
+"""Tools: functions, classes, models and definitions in, one noun out. Knows schemas; knows no price.
+
+The readers are loaded when a tool is first read.
+"""
 
 from __future__ import annotations
 
-from assembler.tools.intake import read_tool, read_tools
+import typing
+
 from assembler.tools.tool import Tool
+from budgets.later import load_later as _load_later
+
+if typing.TYPE_CHECKING:
+    from assembler.tools.intake import read_tool, read_tools
+
+_load_later(__name__, {"read_tool": "assembler.tools.intake", "read_tools": "assembler.tools.intake"})
 
 __all__ = ["Tool", "read_tool", "read_tools"]
