@@ -36,6 +36,14 @@ class Decision:
         """What it did, for people."""
         return ", ".join(f"{times} × {what}" if times else what for what, times in self.done) or "nothing left to give"
 
+    @property
+    def cut(self) -> bool:
+        """Whether it dropped whole turns: what cannot be counted message by message."""
+        return bool(self.saved) and not any(times for _, times in self.done)
+
+    def __str__(self) -> str:
+        return f"{self.policy}: {self.reason}"
+
     def again(self, later: Decision) -> Decision:
         """This decision and a later one of the same policy: what is counted adds up, what is not is said anew."""
         times = {what: number for what, number in self.done if number}
@@ -57,6 +65,22 @@ class Kept:
     savings: Mapping[int, Count] = _NO_SAVINGS
     """What `changed` saves in each turn, by where it begins: counts below zero."""
     decisions: tuple[Decision, ...] = ()
+
+    @property
+    def why_gone(self) -> str:
+        """What the policies say that helped, those first that dropped turns: the others' work may be gone with them."""
+        helped = [decision for decision in self.decisions if decision.saved]
+        return "; ".join(map(str, sorted(helped or self.decisions, key=lambda decision: not decision.cut)))
+
+    @property
+    def why_shortened(self) -> str:
+        """What the policies say that rewrote messages."""
+        return "; ".join(str(decision) for decision in self.decisions if decision.saved and not decision.cut)
+
+    @property
+    def idle(self) -> tuple[Decision, ...]:
+        """What could not help."""
+        return tuple(decision for decision in self.decisions if not decision.saved)
 
     def count(self, ledger: Ledger) -> Count:
         """What it costs."""

@@ -163,10 +163,8 @@ def _counter(plan: Plan) -> tuple[str, ...]:
 
 
 def _idle(plan: Plan) -> tuple[str, ...]:
-    """What policies say that saved nothing, where no turn was dropped: else the row of the dropped turns says it."""
-    if plan.first > plan.ledger.first:
-        return ()
-    return tuple(f"{decision.policy}: {decision.reason}" for decision in plan.what.decisions if not decision.saved)
+    """What policies say that could not help: their reasons are in no row."""
+    return tuple(map(str, plan.what.idle))
 
 
 def _unmarked(plan: Plan) -> tuple[str, ...]:
@@ -289,7 +287,7 @@ def _kept_turns(plan: Plan, first: int) -> list[Span]:
 def _gone(plan: Plan, start: int, stop: int) -> Row:
     why = f"{plan.terms.dialect.name} must begin with a user message"
     if plan.what.decisions:
-        why = "; ".join(f"{decision.policy}: {decision.reason}" for decision in plan.what.decisions)
+        why = plan.what.why_gone
     return Row("conversation", _span(start, stop), _tokens_before(plan, start, stop), 0, "dropped", why, stop - start)
 
 
@@ -301,7 +299,7 @@ def _turn(plan: Plan, start: int, stop: int) -> Row:
         reasons.append("pinned")
     if saved is None:
         return Row("conversation", _span(start, stop), before, before, "kept", "; ".join(reasons), stop - start)
-    reasons += [f"{decision.policy}: {decision.reason}" for decision in plan.what.decisions if decision.saved]
+    reasons.append(plan.what.why_shortened)
     after = before + saved.tokens
     return Row("conversation", _span(start, stop), before, after, "shortened", "; ".join(reasons), stop - start)
 

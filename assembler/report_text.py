@@ -62,12 +62,16 @@ def _bar(tokens: Tokens, whole: Tokens) -> str:
 
 def _item_table(report: Report) -> Iterator[str]:
     yield f"{'item':<{_NAME}}{'before':>{_NUMBER}}{'after':>{_NUMBER}}  outcome"
-    region = ""
+    region = said = ""
     for row in report.rows:
         if row.region != region:
             region = row.region
             yield f"{region}"
-        yield from _item(row)
+        line, *below = _item(row)
+        yield line
+        if row.reason != said:  # what holds for many rows in a row is said under the first
+            yield from below
+        said = row.reason
 
 
 def _notes(report: Report) -> Iterator[str]:

@@ -78,7 +78,6 @@ class Outlook:
 def size_of(plan: Plan, items: Sequence[Item]) -> Size:
     """What this plan keeps, as a size of its window; of all there is where no budget was given."""
     budget = plan.terms.budget
-    decisions = plan.what.decisions
     return Size(
         window=plan.count.upper if budget is None else budget.context_window,
         tokens=plan.count.tokens,
@@ -88,8 +87,8 @@ def size_of(plan: Plan, items: Sequence[Item]) -> Size:
         served=cacheable(plan).tokens,
         first=_first(items, plan.first),
         after=dict(_changed(plan, items)),
-        gone="; ".join(f"{decision.policy}: {decision.reason}" for decision in decisions),
-        shortened="; ".join(f"{decision.policy}: {decision.reason}" for decision in decisions if decision.saved),
+        gone=plan.what.why_gone,
+        shortened=plan.what.why_shortened,
     )
 
 
@@ -180,7 +179,7 @@ def _why_gone(plan: Plan, steps: Sequence[tuple[Step, int]]) -> str:
         cut = plan
     else:
         cut = plan.what_if(context_window=steps[0][0].context_window)
-    return "; ".join(f"{decision.policy}: {decision.reason}" for decision in cut.what.decisions)
+    return cut.what.why_gone
 
 
 def _sampled(plan: Plan, items: Sequence[Item], budget: Budget, most: Tokens) -> Outlook:

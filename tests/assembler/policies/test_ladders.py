@@ -241,7 +241,7 @@ def test_each_rung_says_what_it_did() -> None:
     context = built(history, 90, ladder)
     assert context is not None
     (dropped,) = [row.reason for row in context.report.rows if row.outcome == "dropped"]
-    assert "ClearToolResults: 1 × tool result cleared; TrimOldest: older turns do not fit" in dropped
+    assert "TrimOldest: older turns do not fit; ClearToolResults: 1 × tool result cleared" in dropped
     shortened = [row.reason for row in context.report.rows if row.outcome == "shortened"]
     assert any("ClearToolResults: 1 × tool result cleared" in reason for reason in shortened)
     assert any("Truncate: 2 × text shortened" in reason for reason in shortened)
