@@ -13,11 +13,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from assembler.assembler import Assembler
-from assembler.context import Context
-from assembler.integrations.fitting import Fitting
+from assembler.integrations.fitting import Fitting, LastCall
 from assembler.integrations.own_objects import kept_objects
 from assembler.messages import Message
-from assembler.report import Report
 from budgets import MissingExtraError
 
 if TYPE_CHECKING:
@@ -38,7 +36,7 @@ else:
         raise MissingExtraError("google-adk", needed_for="assembler.integrations.adk") from absent
 
 
-class AssemblerPlugin(BasePlugin):
+class AssemblerPlugin(LastCall, BasePlugin):
     """Fits each model call into the assembler's budget: system instruction, tools, knowledge and contents together.
 
     The assembler is a base, forked for each call; its instruction and knowledge follow the agent's system instruction.
@@ -50,16 +48,6 @@ class AssemblerPlugin(BasePlugin):
     def __init__(self, assembler: Assembler, *, name: str = "assembler") -> None:
         super().__init__(name)
         self._fitting = Fitting(assembler)
-
-    @property
-    def last_context(self) -> Context | None:
-        """What the last call was built from; None before the first."""
-        return self._fitting.last_context
-
-    @property
-    def report(self) -> Report | None:
-        """What the last call kept and dropped, and why."""
-        return self._fitting.report
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         """Fit the request, in place. Raises what `build` raises, and then leaves it as it was."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -93,6 +93,23 @@ class Fitting:
             if len(self._known) > REMEMBERED:
                 self._known.popitem(last=False)
             self.last_context = known.context
+
+
+class LastCall:
+    """What an adapter says of its last call, for the classes that keep their `Fitting` as `_fitting`."""
+
+    if TYPE_CHECKING:  # each class has its own: some frameworks read the annotations of a class as its fields
+        _fitting: Fitting
+
+    @property
+    def last_context(self) -> Context | None:
+        """What was built last, for whichever conversation; None before the first."""
+        return self._fitting.last_context
+
+    @property
+    def report(self) -> Report | None:
+        """What the last call kept and dropped, and why; None before the first."""
+        return self._fitting.report
 
 
 def _recognised(messages: Sequence[object], before: Sequence[object]) -> list[object]:

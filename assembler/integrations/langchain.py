@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from assembler.assembler import Assembler
-from assembler.integrations.fitting import Fitting, priced_tools
+from assembler.integrations.fitting import Fitting, LastCall, priced_tools
 from assembler.integrations.own_objects import aligned, kept_objects
 from assembler.messages import Call, Message, Part, Result
 from budgets import MissingExtraError
@@ -26,8 +26,6 @@ except ImportError as absent:
 
 if TYPE_CHECKING:
     # What else is used of LangChain, for type checkers that do not have it.
-    from assembler.context import Context
-    from assembler.report import Report
 
     HumanMessage: Any
     OutputToolBinding: Any
@@ -51,7 +49,7 @@ _UNSENT = frozenset({"tool_use", "tool_call", "function_call", "code_interpreter
 """Content blocks that say again what `tool_calls` says, or that a Chat Completions request leaves out."""
 
 
-class AssemblerMiddleware(AgentMiddleware):  # type: ignore[misc,type-arg,unused-ignore]
+class AssemblerMiddleware(LastCall, AgentMiddleware):  # type: ignore[misc,type-arg,unused-ignore]
     """Fits each model call into the assembler's budget: system prompt, tools, knowledge and messages together.
 
     The assembler is a base, forked for each call; its instruction and knowledge follow the agent's system prompt. The
@@ -67,16 +65,6 @@ class AssemblerMiddleware(AgentMiddleware):  # type: ignore[misc,type-arg,unused
         self.tools: Sequence[Any] = ()
         self._fitting = Fitting(assembler)
         self.context_of = self._fitting.context_of
-
-    @property
-    def last_context(self) -> Context | None:
-        """What was built last, for whichever conversation; None before the first."""
-        return self._fitting.last_context
-
-    @property
-    def report(self) -> Report | None:
-        """What the last call kept and dropped, and why; None before the first."""
-        return self._fitting.report
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Call the model with what fits. Raises what `build` raises, as it is."""
@@ -107,7 +95,7 @@ class AssemblerMiddleware(AgentMiddleware):  # type: ignore[misc,type-arg,unused
         return changed.override(system_message=head)
 
 
-class PreModelHook:
+class PreModelHook(LastCall):
     """The same for LangGraph's older `create_react_agent(model, tools, pre_model_hook=PreModelHook(assembler))`.
 
     That hook sees messages only. Give the tools and the instruction to the assembler: the instruction and the
@@ -118,16 +106,6 @@ class PreModelHook:
 
     def __init__(self, assembler: Assembler) -> None:
         self._fitting = Fitting(assembler)
-
-    @property
-    def last_context(self) -> Context | None:
-        """What was built last, for whichever conversation; None before the first."""
-        return self._fitting.last_context
-
-    @property
-    def report(self) -> Report | None:
-        """What the last call kept and dropped, and why; None before the first."""
-        return self._fitting.report
 
     def __call__(self, state: Any) -> dict[str, Any]:
         """The messages to send, beside those of the state. Raises what `build` raises, as it is."""

@@ -14,13 +14,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from assembler.assembler import Assembler
-from assembler.context import Context
-from assembler.integrations.fitting import Fitting
+from assembler.integrations.fitting import Fitting, LastCall
 from assembler.integrations.llama_messages import message_fields, rewritten
 from assembler.integrations.own_objects import kept_objects
 from assembler.messages import Message
 from assembler.plan import Plan
-from assembler.report import Report
 from budgets import AssemblyError, ContextLengthError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -61,7 +59,7 @@ else:
         raise MissingExtraError("llama-index", needed_for="assembler.integrations.llama_index") from absent
 
 
-class AssemblerMemory(BaseChatStoreMemory):
+class AssemblerMemory(LastCall, BaseChatStoreMemory):
     """Keeps every message, and gives what fits the assembler's budget, its instruction and knowledge first.
 
     For chat engines, and for agents that keep nothing beside the memory. Name the tools to the assembler, and put the
@@ -101,16 +99,6 @@ class AssemblerMemory(BaseChatStoreMemory):
             store.set_messages(chat_store_key, chat_history)
         return cls(assembler=assembler, chat_store=store, chat_store_key=chat_store_key, **kwargs)
 
-    @property
-    def last_context(self) -> Context | None:
-        """What was last given for a call; None before the first."""
-        return self._fitting.last_context
-
-    @property
-    def report(self) -> Report | None:
-        """What was kept and dropped of it, and why."""
-        return self._fitting.report
-
     def get(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:
         """The messages that fit. Raises what `build` raises.
 
@@ -141,7 +129,7 @@ class AssemblerMemory(BaseChatStoreMemory):
         return _with_system(plan, history)
 
 
-class AssemblerFunctionAgent(FunctionAgent):
+class AssemblerFunctionAgent(LastCall, FunctionAgent):
     """A `FunctionAgent` that fits each model call into the assembler's budget: all that it sends, counted together.
 
     That is the system prompt, the assembler's instruction and knowledge after it, the tools, the memory's messages and
@@ -157,16 +145,6 @@ class AssemblerFunctionAgent(FunctionAgent):
         """Fork the assembler: what is added to it later is not seen."""
         super().model_post_init(context)
         self._fitting = Fitting(self.assembler)
-
-    @property
-    def last_context(self) -> Context | None:
-        """The last call's; None before the first."""
-        return self._fitting.last_context
-
-    @property
-    def report(self) -> Report | None:
-        """What the last call kept and dropped, and why."""
-        return self._fitting.report
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Run as `FunctionAgent` does, with a memory that gives everything where none is named."""

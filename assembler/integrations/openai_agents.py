@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from assembler.assembler import Assembler
-from assembler.integrations.fitting import Fitting, priced_tools
+from assembler.integrations.fitting import Fitting, LastCall, priced_tools
 from assembler.integrations.own_objects import kept_objects
 from assembler.messages import Call, Message
 from budgets import MissingExtraError
@@ -25,8 +25,6 @@ except ImportError as absent:
 
 if TYPE_CHECKING:
     # What else is used of the SDK, for type checkers that do not have it.
-    from assembler.context import Context
-    from assembler.report import Report
 
     AgentOutputSchema: Any
     AgentOutputSchemaBase: Any
@@ -37,7 +35,7 @@ else:
     from agents import AgentOutputSchema, AgentOutputSchemaBase, FunctionTool, RunContextWrapper, handoff
 
 
-class FitInput:
+class FitInput(LastCall):
     """Fits each model call into the assembler's budget: instructions, tools, knowledge and items together.
 
     The assembler is a base, forked for each call; its instruction and knowledge follow the agent's instructions. The
@@ -51,16 +49,6 @@ class FitInput:
 
     def __init__(self, assembler: Assembler) -> None:
         self._fitting = Fitting(assembler)
-
-    @property
-    def last_context(self) -> Context | None:
-        """What was built last; None before the first call."""
-        return self._fitting.last_context
-
-    @property
-    def report(self) -> Report | None:
-        """What the last call kept and dropped, and why; None before the first."""
-        return self._fitting.report
 
     async def __call__(self, data: Any) -> ModelInputData:  # pyright: ignore[reportUnknownParameterType]
         """The input that fits. Raises what `build` raises, as it is. Waits for MCP servers that list their tools."""

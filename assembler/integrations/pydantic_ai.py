@@ -13,7 +13,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from assembler.assembler import Assembler
-from assembler.integrations.fitting import Fitting, priced_tools
+from assembler.integrations.fitting import Fitting, LastCall, priced_tools
 from assembler.integrations.own_objects import kept_objects
 from assembler.integrations.pydantic_messages import Piece, pieces, put_together, rewritten
 from assembler.messages import Message
@@ -26,8 +26,6 @@ except ImportError as absent:
 
 if TYPE_CHECKING:
     # What else is used of Pydantic AI, for type checkers that do not have it.
-    from assembler.context import Context
-    from assembler.report import Report
 
     InstructionPart: Any
     ModelRequest: Any
@@ -39,7 +37,7 @@ _THINK = ("<think>", "</think>")
 """The tags of reasoning that is sent as text, where a model's profile names none (ModelProfile, thinking_tags)."""
 
 
-class FitContext(AbstractCapability[Any]):  # type: ignore[misc,unused-ignore]
+class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused-ignore]
     """Fits each model request into the assembler's budget: instructions, tools, knowledge and history together.
 
     The assembler is a base, forked for each request; its instruction and knowledge follow the agent's own. The tools
@@ -53,16 +51,6 @@ class FitContext(AbstractCapability[Any]):  # type: ignore[misc,unused-ignore]
     def __init__(self, assembler: Assembler) -> None:
         self._fitting = Fitting(assembler)
         self.context_of = self._fitting.context_of
-
-    @property
-    def last_context(self) -> Context | None:
-        """What was built last, for whichever conversation; None before the first."""
-        return self._fitting.last_context
-
-    @property
-    def report(self) -> Report | None:
-        """What the last request kept and dropped, and why; None before the first."""
-        return self._fitting.report
 
     @classmethod
     def get_serialization_name(cls) -> str | None:

@@ -12,11 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from assembler.assembler import Assembler
-from assembler.context import Context
-from assembler.integrations.fitting import Fitting
+from assembler.integrations.fitting import Fitting, LastCall
 from assembler.integrations.own_objects import kept_objects
 from assembler.messages import Message
-from assembler.report import Report
 from budgets import AssemblyError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -44,7 +42,7 @@ else:
 Block: TypeAlias = dict[str, Any]
 
 
-class AssemblerConversationManager(ConversationManager):
+class AssemblerConversationManager(LastCall, ConversationManager):
     """Fits each model call into the assembler's budget: system prompt, tools, knowledge and history together.
 
     The assembler is a base, forked for each call; its instruction and knowledge follow the agent's system prompt. The
@@ -56,16 +54,6 @@ class AssemblerConversationManager(ConversationManager):
     def __init__(self, assembler: Assembler) -> None:
         super().__init__()
         self._fitting = Fitting(assembler)
-
-    @property
-    def last_context(self) -> Context | None:
-        """What the last call was built from; None before the first."""
-        return self._fitting.last_context
-
-    @property
-    def report(self) -> Report | None:
-        """What the last call kept and dropped, and why."""
-        return self._fitting.report
 
     def register_hooks(self, registry: Any, **kwargs: Any) -> None:
         """Join the agent's model calls as soon as the agent stands."""
