@@ -108,6 +108,7 @@ def rows() -> list[dict[str, Any]]:
 def ray_data() -> Iterator[Any]:
     import ray
 
+    ray.shutdown()  # a recipe of the docs may have started it in its own way
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     yield ray.data
     ray.shutdown()
