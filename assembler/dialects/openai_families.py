@@ -170,8 +170,22 @@ GPT_OSS = attrs.evolve(
     text_grade=Grade.BOUNDED,
     text_slack=3,
 )
-GPT_4O_SEARCH = attrs.evolve(GPT_4O, name="gpt-4o-search", grade=Grade.ESTIMATED, text_grade=Grade.ESTIMATED)
-O1_MINI = attrs.evolve(O_SERIES, name="o1-mini", text_grade=Grade.ESTIMATED, text_slack=12)
+COMPUTER_USE = attrs.evolve(GPT_4O, name="computer-use", grade=Grade.ESTIMATED, text_grade=Grade.ESTIMATED)
+_ONE_MESSAGE: Tokens = 7
+"""The envelope of one message and the primer: what the one recording of a search model was not billed."""
+GPT_4O_SEARCH = attrs.evolve(
+    GPT_4O,
+    name="gpt-4o-search",
+    primer=0,
+    per_message=-1,  # its role is not billed either: the text alone
+    grade=Grade.ESTIMATED,
+    text_grade=Grade.ESTIMATED,
+    text_slack=_ONE_MESSAGE,
+)
+# One recording of two messages, 8 above the generation's rule: read as a second envelope around each.
+O1_MINI = attrs.evolve(
+    O_SERIES, name="o1-mini", per_message=2 * ENVELOPE - 1, text_grade=Grade.ESTIMATED, text_slack=ENVELOPE
+)
 UNKNOWN = attrs.evolve(GPT_5, name="unknown", grade=Grade.ESTIMATED, text_grade=Grade.ESTIMATED)
 
 # ── Responses: the system message that holds tools and schemas is the server's own and is not billed
@@ -217,7 +231,7 @@ def _harmony_on_responses(family: Family) -> Family:
 
 
 _CHAT = (
-    *(GPT_35, GPT_35_ALIAS, GPT_35_0613, GPT_35_0301, GPT_4O, GPT_4O_SEARCH),
+    *(GPT_35, GPT_35_ALIAS, GPT_35_0613, GPT_35_0301, GPT_4O, GPT_4O_SEARCH, COMPUTER_USE),
     *(GPT_5, O_SERIES, O1_MINI, GPT_OSS, UNKNOWN),
 )
 _RESPONSES = {family.name: _on_responses(family) for family in _CHAT}
@@ -229,7 +243,8 @@ _BY_NAME = tuple(
         (r"gpt-3\.?5-(turbo-)?(16k-)?0613$", GPT_35_0613),
         (r"gpt-3\.?5-turbo(-16k)?$", GPT_35_ALIAS),
         (r"gpt-oss(-|$|:)", GPT_OSS),
-        (r"gpt-(4o|5).*-search|computer-use", GPT_4O_SEARCH),
+        (r"gpt-(4o|5).*-search", GPT_4O_SEARCH),
+        (r"computer-use", COMPUTER_USE),
         (r"(chatgpt-4o|gpt-4o|gpt-4\.1|gpt-4\.5|gpt-audio)(-|$)", GPT_4O),
         (r"(gpt-3\.?5|gpt-4)(-|$)", GPT_35),
         (r"o1-(mini|preview)", O1_MINI),

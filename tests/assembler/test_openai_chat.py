@@ -167,11 +167,21 @@ def png(width: int, height: int) -> str:
     return base64.b64encode(head + b"\x08\x02\x00\x00\x00" + b"\0" * 16).decode()
 
 
-def test_the_bound_of_a_model_whose_bill_was_off_holds_that_bill() -> None:
-    """o1-mini: 30 billed where the rule says 22 (pydantic/pydantic-ai, one recording)."""
-    said = ["You are a helpful assistant.", "What's the capital of France?"]
+@pytest.mark.parametrize(
+    ("model", "said", "billed"),
+    [
+        # pydantic/pydantic-ai and crmne/ruby_llm, cassettes read 2026-11: one recording each
+        ("o1-mini-2024-09-12", ["You are a helpful assistant.", "What's the capital of France?"], 30),
+        ("gpt-4o-search-preview", ["What is the latest stable version of Ruby? Cite your sources."], 13),
+    ],
+)
+def test_models_of_one_recording_are_estimated_at_it_and_bounded_above(
+    model: str, said: list[str], billed: int
+) -> None:
     request = {"messages": [{"role": "user", "content": text} for text in said]}
-    assert count_request(request, dialect=openai_chat, model="o1-mini-2024-09-12").upper >= 30
+    counted = count_request(request, dialect=openai_chat, model=model)
+    assert (counted.tokens, counted.grade) == (billed, Grade.ESTIMATED)
+    assert counted.upper > billed
 
 
 def test_an_image_costs_its_tiles_and_never_its_base64() -> None:

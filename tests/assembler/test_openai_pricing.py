@@ -332,6 +332,7 @@ def test_no_tools_cost_nothing() -> None:
         ("gpt-4.5-preview", "gpt-4o"),
         ("chatgpt-4o-latest", "gpt-4o"),
         ("gpt-4o-search-preview", "gpt-4o-search"),
+        ("computer-use-preview", "computer-use"),
         ("o1-mini-2024-09-12", "o1-mini"),
         ("o3-mini", "o"),
         ("o4-mini-2025-04-16", "o"),
