@@ -169,22 +169,26 @@ class Chosen:
         """What is left of the room, or of the cap on knowledge where that is less; below 0 for too much."""
         if self._choice.room is None:
             return None
-        prices = self.prices(rendered)
+        limits = self._choice.limits
+        prices = self._system(rendered) if limits is None else self.prices(rendered)
         fixed = total([*prices.pieces, *prices.head, *prices.tools, prices.tooling, prices.framing])
         left = self._choice.room - fixed.upper
-        limits, framing = self._choice.limits, prices.framing.upper
-        if limits is None:
-            return left
+        if limits is None:  # then nobody asks what each piece around the question costs
+            return left if rendered.around is None else left - self._whole(rendered.around).upper
+        framing = prices.framing.upper
         pairs = zip(rendered.every_piece, prices.pieces, strict=True)
         knowledge = sum(price.upper for piece, price in pairs if piece.region == "knowledge")
         return min(left - limits.beyond_least(framing), limits.of_knowledge(framing) - knowledge)
 
     def prices(self, rendered: Rendered) -> FixedPrices:
         """A price for every piece, the system's first, then those around the question."""
-        system = self._pricer.fixed(rendered.pieces, self._head, self._regions.tools)
+        system = self._system(rendered)
         if rendered.around is None:
             return system
         return attrs.evolve(system, pieces=(*system.pieces, *self._around(rendered.around)))
+
+    def _system(self, rendered: Rendered) -> FixedPrices:
+        return self._pricer.fixed(rendered.pieces, self._head, self._regions.tools)
 
     def _count(self, piece: Piece) -> Count:
         known = self._alone.get(piece.text)
@@ -194,18 +198,37 @@ class Chosen:
 
     def _around(self, around: Around) -> list[Count]:
         """What each piece adds to the host, which the ledger prices without them."""
-        host = self._choice.host
-        if host is None:
-            raise ValueError("a strategy put text around a question that has none; look at Space.question first")
+        added = self._piece_by_piece(around)
+        if added is None:
+            added = _shared_out(self._joined(around), [self._count(piece) for piece in (*around.before, *around.after)])
+        return added
+
+    def _whole(self, around: Around) -> Count:
+        """What all pieces together add to the host."""
+        added = self._piece_by_piece(around)
+        return self._joined(around) if added is None else total(added)
+
+    def _piece_by_piece(self, around: Around) -> list[Count] | None:
+        """What each piece adds, where counts add at its seams; None where the message must be priced as one text."""
+        host = self._hosting
         before, after = around.before, around.after
-        bare = self._pricer.message(host.message)
         # A result may travel inside JSON, where no line break ends a text: it is priced as one.
-        if host.place is None and self._additive and _seams_add(before) and _seams_add(after):
-            core = host.saying(Around(before[-1:], after[:1]).text(host.text))
-            added = [_less(self._pricer.message(core), bare)] + [NOTHING] * (len(before[-1:]) + len(after[:1]) - 1)
-            return [*map(self._count, before[:-1]), *added, *map(self._count, after[1:])]
-        whole = _less(self._pricer.message(host.saying(around.text(host.text))), bare)
-        return _shared_out(whole, [self._count(piece) for piece in (*before, *after)])
+        if host.place is not None or not self._additive or not (_seams_add(before) and _seams_add(after)):
+            return None
+        core = self._joined(Around(before[-1:], after[:1]))
+        added = [core] + [NOTHING] * (len(before[-1:]) + len(after[:1]) - 1)
+        return [*map(self._count, before[:-1]), *added, *map(self._count, after[1:])]
+
+    def _joined(self, around: Around) -> Count:
+        """What pieces add to the host when its message is priced as one text."""
+        host = self._hosting
+        return _less(self._pricer.message(host.saying(around.text(host.text))), self._pricer.message(host.message))
+
+    @property
+    def _hosting(self) -> Host:
+        if self._choice.host is None:
+            raise ValueError("a strategy put text around a question that has none; look at Space.question first")
+        return self._choice.host
 
 
 def _seams_add(pieces: Sequence[Piece]) -> bool:
@@ -239,6 +262,8 @@ def _settle(amounts: list[Tokens], whole: Tokens) -> None:
 
 def _joined_rows(rendered: Rendered, prices: FixedPrices) -> tuple[Rendered, FixedPrices]:
     """One piece for each piece with those that go on with it, so that a source is one row of the report."""
+    if not any(isinstance(piece, Continued) for piece in rendered.every_piece):
+        return rendered, prices
     around = rendered.around
     stretches = [rendered.pieces] if around is None else [rendered.pieces, around.before, around.after]
     priced = iter(prices.pieces)

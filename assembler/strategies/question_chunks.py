@@ -30,37 +30,38 @@ class QuestionChunks:
     Chunks are the documents' bare texts, joined by line breaks, in the order given. With none, or none that fits, the
     placeholder line stands in. Every candidate prompt is counted as one text, so that it fits whatever a tokenizer does
     at the joins and adds by itself: about log2(chunks) counts of one limit's length, and one for each chunk that ends
-    within `JOIN_SLACK` tokens of it. An instruction stays in the system text.
+    within `JOIN_SLACK` tokens of it; a row of blank chunks that costs nothing there is counted log2(its length) times.
+    An instruction stays in the system text.
     """
 
     def render(self, regions: Regions) -> Rendered:
         """Every chunk, in the system text, without a question."""
-        return _in_system(regions, regions.documents)
+        return _Layouts(regions, _lines(regions.documents), at_question=False).of(len(regions.documents))
 
     def choose(self, regions: Regions, space: Space) -> Rendered:
         """The longest run of first chunks that fits one by one."""
-        lay = _at_question if space.question is not None else _in_system
         documents = regions.documents
-
-        def room_with(count: int) -> int | None:
-            return space.left(lay(regions, documents[:count]))
-
-        kept = _first_that_fit(len(documents), room_with)
+        lay = _Layouts(regions, _lines(documents), space.question is not None).of
+        blank = [not document.text.strip() for document in documents]
+        kept = _first_that_fit(blank, lambda count: space.left(lay(count)))
         left_out = tuple(
             Omitted(
                 _name(document, place), None, "does not fit" if place == kept else "stands after one that does not fit"
             )
             for place, document in enumerate(documents[kept:], kept)
         )
-        return attrs.evolve(lay(regions, documents[:kept]), omitted=left_out)
+        return attrs.evolve(lay(kept), omitted=left_out)
 
 
-def _first_that_fit(count: int, room_with: Callable[[int], int | None]) -> int:
+def _first_that_fit(blank: Sequence[bool], room_with: Callable[[int], int | None]) -> int:
     """How many first chunks there are such that each shorter run of them fits too, itself included.
 
-    `room_with(n)` is what n chunks leave, or None for any amount. Doubling, then halving, finds how many surely fit;
-    from there on each is tried.
+    `room_with(n)` is what n chunks leave, or None for any amount; `blank` says which chunks are white space alone.
+    Doubling, then halving, finds how many surely fit; from there on each is tried. Blank ones that leave together what
+    was left before them are believed to have done so one by one, in growing steps: else many that cost nothing would
+    each be a count of the whole prompt.
     """
+    count = len(blank)
     if count == 0 or room_with(0) is None:
         return count
 
@@ -75,35 +76,57 @@ def _first_that_fit(count: int, room_with: Callable[[int], int | None]) -> int:
     while doubtful - sure > 1:
         middle = (sure + doubtful) // 2
         sure, doubtful = (middle, doubtful) if surely(middle) else (sure, middle)
+    left, step = room_with(sure), 2
     while sure < count:
-        left = room_with(sure + 1)
-        if left is not None and left < 0:
+        many = all(blank[sure : sure + step]) and sure + step <= count
+        if many and room_with(sure + step) == left:
+            sure, step = sure + step, 2 * step
+            continue
+        tried = room_with(sure + 1)
+        if tried is not None and tried < 0:
             break
-        sure += 1
+        sure, left, step = sure + 1, tried, 2
     return sure
 
 
-def _at_question(regions: Regions, chunks: Sequence[Document]) -> Rendered:
+@attrs.frozen(eq=False)
+class _Layouts:
+    """The prompt with so many first chunks, its pieces made once: a layout costs no more than joining them."""
+
+    regions: Regions
+    lines: Sequence[Piece]
+    at_question: bool
+
+    def of(self, count: int) -> Rendered:
+        """The prompt with the first `count` chunks."""
+        lay = _at_question if self.at_question else _in_system
+        return lay(self.regions, _ended(self.lines[:count]), self.regions.documents[:count])
+
+
+def _at_question(regions: Regions, lines: Sequence[Piece], chunks: Sequence[Document]) -> Rendered:
     opening = Piece("instruction", "role line", f"{ROLE_LINE}\n{QUESTION_LINE}")
     header = Piece("instruction", "context header", f"\n{CONTEXT_HEADER}\n")
     instruction = (Piece("instruction", regions.opening, regions.instruction),) if regions.instruction else ()
-    return Rendered(instruction, around=Around((opening,), (header, *_lines(chunks))), sources=tuple(chunks))
+    return Rendered(instruction, around=Around((opening,), (header, *lines)), sources=tuple(chunks))
 
 
-def _in_system(regions: Regions, chunks: Sequence[Document]) -> Rendered:
+def _in_system(regions: Regions, lines: Sequence[Piece], chunks: Sequence[Document]) -> Rendered:
     instruction = (Piece("instruction", regions.opening, f"{regions.instruction}\n"),) if regions.instruction else ()
     # One piece: between two chunks there is no seam where counts are sure to add.
-    prompt = f"{ROLE_LINE}\n{CONTEXT_HEADER}\n" + "".join(piece.text for piece in _lines(chunks))
+    prompt = f"{ROLE_LINE}\n{CONTEXT_HEADER}\n" + "".join(piece.text for piece in lines)
     return Rendered((*instruction, Piece("knowledge", "prompt", prompt)), sources=tuple(chunks))
 
 
 def _lines(chunks: Sequence[Document]) -> list[Piece]:
-    """The chunks or the placeholder, a line break between two, and the ending."""
-    texts = [chunk.text for chunk in chunks] or [PLACEHOLDER]
-    names = [_name(chunk, place) for place, chunk in enumerate(chunks)] or ["placeholder"]
-    ends = ["\n"] * (len(texts) - 1) + [""]
-    lines = [Piece("knowledge", name, text + end) for name, text, end in zip(names, texts, ends, strict=True)]
-    return [*lines, Piece("instruction", "ending line", f"\n{ENDING_LINE}")]
+    """The chunks, a line break after each."""
+    return [Piece("knowledge", _name(chunk, place), f"{chunk.text}\n") for place, chunk in enumerate(chunks)]
+
+
+def _ended(lines: Sequence[Piece]) -> list[Piece]:
+    """The chunks' lines or the placeholder, and the ending; the line break between them belongs to the ending."""
+    last = lines[-1] if lines else Piece("knowledge", "placeholder", f"{PLACEHOLDER}\n")
+    last = attrs.evolve(last, text=last.text.removesuffix("\n"))
+    return [*lines[:-1], last, Piece("instruction", "ending line", f"\n{ENDING_LINE}")]
 
 
 def _name(document: Document, place: int) -> str:

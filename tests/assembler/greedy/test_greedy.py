@@ -15,6 +15,8 @@ from assembler import Assembler, QuestionChunks, TrimOldest
 from assembler.dialects import openai_chat, plain
 from assembler.greedy import Config, PromptBuilder
 from assembler.greedy.config import Generator
+from assembler.pricing import Piece
+from assembler.strategies import question_chunks
 from budgets import Budget, BudgetError, ContextLengthError, MissingExtraError, TokenCountError, tiktoken_counter
 
 from .tokenizers_of_three_kinds import NAMES, tokenizer
@@ -113,6 +115,40 @@ def test_a_long_list_is_counted_a_few_times_and_not_once_a_chunk() -> None:
     assert prompt is not None
     assert prompt.count("x" * 200) == (20_000 - len(by_hand("q", ["y"])) + 2) // 201
     assert sum(counted) < 25 * 20_000
+
+
+@pytest.mark.parametrize("room", [0, 5, 70])
+def test_many_chunks_that_cost_nothing_are_not_each_counted_nor_laid_out_again(
+    room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted, made = 0, 0
+
+    def words(text: str) -> int:
+        nonlocal counted
+        counted += 1
+        return len(text.split())
+
+    def piece(*fields: Any) -> Piece:
+        nonlocal made
+        made += 1
+        return Piece(*fields)
+
+    monkeypatch.setattr(question_chunks, "Piece", piece)
+    lines = ["", " ", "\n"] * 1_000
+    prompt = built("q", lines, words, words(by_hand("q", lines)) + room)
+    assert prompt == by_hand("q", lines)
+    assert counted < 8 * len(lines).bit_length()
+    assert made < len(lines) + 5 * counted
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_blank_chunks_that_cost_something_end_where_they_no_longer_fit(width: int) -> None:
+    def counter(text: str) -> int:
+        return len(text.split()) + -(-text.count("\n") // width)
+
+    lines = ["a", *[""] * 40, "b", *["", "c"] * 20]
+    for limit in range(counter(by_hand("q", [])), counter(by_hand("q", lines)) + 2):
+        assert built("q", lines, counter, limit) == brute_force("q", lines, counter, limit), limit
 
 
 def test_the_tokens_that_the_tokenizer_adds_count_against_the_limit() -> None:
