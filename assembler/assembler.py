@@ -224,10 +224,10 @@ class Assembler:
         )
 
 
-def _listed(messages: object) -> list[object]:
+def _listed(messages: object) -> Iterable[object]:
     kind = type(messages).__name__
     if isinstance(messages, Iterable) and not isinstance(messages, str | bytes | Mapping):
-        return list(cast("Iterable[object]", messages))
+        return cast("Iterable[object]", messages)
     raise MessageTypeError(
         f"conversation: expected a list of messages, got {kind}; pass [message], or add_message(message) for one"
     )

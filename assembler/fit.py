@@ -208,7 +208,7 @@ def _advice(fixed: Count, ledger: Ledger, terms: Terms, budget: Budget) -> str:
             "let TrimSteps() or Truncate(max_tokens) do it, or choose a larger window."
         )
     begins = ledger.newest_turns(1)
-    pinned = sum(ledger.turn(start, stop).upper for start, stop in ledger.pinned_turns(begins))
+    pinned = sum(ledger.turn_upper(start, stop) for start, stop in ledger.pinned_turns(begins))
     if pinned and newest + pinned > left:
         named = ", ".join(str(index) for index in ledger.pins if index < begins)
         return f"The turns of the pinned messages {named} need {pinned} beside the newest: pin fewer of them."

@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import operator
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias, cast
 
 import attrs
@@ -36,9 +36,9 @@ class Readings:
         self.messages: list[Message | None] = [None] * len(raws)
         self.starts: list[int | None] = [None] * len(raws)
         self._waiting: list[Open | None] = [None] * len(raws)
-        self.seen: list[object] = list(raws)
-        """What was read, where it was read from a dict; the caller's object itself, where there is nothing to compare.
-        Two lists of dicts are compared at once, without a step of ours for each."""
+        self.seen: list[object] = [None] * len(raws)
+        """What was read of each message: the fields of a dict, any other object itself, None where nothing was yet. Two
+        lists of dicts are compared at once, without a step of ours for each."""
         self.objects: set[int] = set()
         """The messages that were read from an object that is no dict."""
         self._head: int | None = None
@@ -65,7 +65,7 @@ class Readings:
         raw = self._raws[-1]
         if _is_marked(raw):
             self.marked.append(len(self._raws) - 1)
-        self.seen.append(raw)
+        self.seen.append(None)
         self.starts.append(None)
         self._waiting.append(None)
         self.messages.append(None)
@@ -80,6 +80,7 @@ class Readings:
             if type(raw) is dict:
                 self.seen[index] = found.seen
             else:
+                self.seen[index] = raw
                 self.objects.add(index)
             self.messages[index] = found
         return found
@@ -157,10 +158,11 @@ class Readings:
 
 def _marked(raws: list[object]) -> list[int]:
     """The indexes of the marked messages. A huge history of dicts pays for one look into each, and no step of ours."""
-    if set(map(type, raws)) <= {dict}:
-        named = itertools.compress(itertools.count(), map(operator.contains, cast("list[dict[str, Any]]", raws), _PINS))
-        return [index for index in named if _is_marked(raws[index])]
-    return [index for index, raw in enumerate(raws) if _is_marked(raw)]
+    keyed = map(dict[str, Any].__contains__, cast("list[dict[str, Any]]", raws), _PINS)
+    try:
+        return [index for index in itertools.compress(itertools.count(), keyed) if _is_marked(raws[index])]
+    except TypeError:  # a message that is no dict
+        return [index for index, raw in enumerate(raws) if _is_marked(raw)]
 
 
 _PINS = itertools.repeat(PIN)
@@ -191,7 +193,7 @@ class History:
     length: int
 
     @classmethod
-    def of(cls, raws: Sequence[object]) -> History:
+    def of(cls, raws: Iterable[object]) -> History:
         """A history of its own, holding the caller's very objects."""
         listed = list(raws)
         return cls(_Log(listed), len(listed))
@@ -206,12 +208,12 @@ class History:
             log.readings.grow()
             return History(log, self.length + 1)
 
-    def replaced(self, raws: Sequence[object]) -> History:
+    def replaced(self, raws: Iterable[object]) -> History:
         """A history of `raws` that keeps what is known of the objects that it begins with in common with this one."""
         listed = list(raws)
         same = self._common(listed)
         if same == 0:
-            return History.of(listed)
+            return History(_Log(listed), len(listed))
         with self._log.lock:
             history = self if same == self.length else History(self._split(same), same)
         for raw in listed[same:]:

@@ -30,8 +30,8 @@ class Prices:
 
     def __init__(self) -> None:
         self.messages: list[Count | None] = []
-        self.running: list[Count | None] = []
-        """The price of a message and of all before it in its turn."""
+        self.running: list[Tokens | None] = []
+        """The upper price of a message and of all before it in its turn."""
         self.sums: list[Tokens] = [0]
         """Upper prices of the first n messages, for as many n as a replay needed."""
         self.passed: list[Tokens] = [0]
@@ -40,8 +40,8 @@ class Prices:
         """The price of the messages from the first index to before the second, found last: the next build goes on."""
         self.beyond: tuple[int, int, Tokens] | None = None
         """The newest turns that were once too much: where they begin, where they ended, their upper price."""
-        self.fitting: tuple[Tokens, int, int, int] | None = None
-        """The newest turns that fitted last: the room, how many stay at least, where they began, where they ended."""
+        self.fitting: tuple[Tokens, int, int] | None = None
+        """The newest turns that fitted last: the room, where they began, where they ended."""
         self.memory: dict[object, Any] = {}
         """What policies found about a history that can only grow from here; forgotten when a message changes."""
 
@@ -202,22 +202,26 @@ class Ledger:
         return isinstance(self._pricer, JoiningPricer) and continues(message, before)
 
     def turn(self, start: int, stop: int) -> Count:
-        """The price of a turn. O(its messages that were not priced before)."""
-        whole = self._whole(start, stop)
-        return whole + self._savings[start] if start in self._savings else whole
+        """The price of a turn. O(its messages)."""
+        return total(map(self.message, range(start, stop)), self._savings.get(start, NOTHING))
 
-    def _whole(self, start: int, stop: int) -> Count:
+    def turn_upper(self, start: int, stop: int) -> Tokens:
+        """The upper price of a turn. O(its messages that were not priced before)."""
+        whole = self._whole(start, stop)
+        return whole + self._savings[start].upper if start in self._savings else whole
+
+    def _whole(self, start: int, stop: int) -> Tokens:
         whole = self._prices.running[stop - 1]
         return self._summed(start, stop) if whole is None else whole
 
-    def _summed(self, start: int, stop: int) -> Count:
+    def _summed(self, start: int, stop: int) -> Tokens:
         running = self._prices.running
         known = stop - 1
         while known >= start and running[known] is None:
             known -= 1
-        whole = (running[known] or NOTHING) if known >= start else NOTHING
+        whole = (running[known] or 0) if known >= start else 0
         for index in range(known + 1, stop):
-            running[index] = whole = whole + self.message(index)
+            running[index] = whole = whole + self.message(index).upper
         return whole
 
     def turns(self) -> Iterator[Span]:
@@ -230,7 +234,7 @@ class Ledger:
     def newest_first(self) -> Iterator[TurnCost]:
         """The turns, newest first. A turn that nobody asks for is neither read nor priced."""
         for start, stop in self.turns():
-            yield TurnCost(start, stop, self.turn(start, stop).upper)
+            yield TurnCost(start, stop, self.turn_upper(start, stop))
 
     def newest_turns(self, number: int) -> int:
         """Where the `number` newest turns begin; `first` where there are not so many."""
@@ -247,8 +251,7 @@ class Ledger:
             if known[1] < self.length:
                 whole = total(map(self.message, range(known[1], self.length)), whole)
         else:
-            turns = itertools.takewhile(lambda turn: turn[0] >= first, self._sight.turns_newest_first())
-            whole = total(itertools.starmap(self._whole, turns))
+            whole = total(map(self.message, range(first, self.length)))
         self._prices.tail = (first, self.length, whole)
         if not self._savings:
             return whole
@@ -270,12 +273,15 @@ class Ledger:
         beyond = self._prices.beyond
         if beyond is not None and beyond[0] >= self.first and beyond[1] <= self.length and beyond[2] > room:
             return False
-        used = 0
+        used, fitting = 0, self.length
         for start, stop in self.turns():
-            used += self._whole(start, stop).upper
+            used += self._whole(start, stop)
             if used > room:
                 self._prices.beyond = (start, self.length, used)
+                if fitting < self.length:
+                    self._prices.fitting = (room, fitting, self.length)
                 return False
+            fitting = start
         return used <= room
 
     def newest_that_fit(self, room: Tokens, least: int) -> int:
@@ -284,20 +290,27 @@ class Ledger:
         What did not fit once does not when the history has grown: O(new messages and turns that no longer fit), where
         no turn is pinned and none was rewritten; else O(turns that fit).
         """
-        pinned = dict(self.pinned_turns())
-        known = None if pinned or self._savings else self._prices.fitting
-        if known is not None and known[:2] == (room, least) and self.first <= known[2] < known[3] <= self.length:
-            first = self._shrunk(known[2], room, self.newest_turns(least))
+        if self.pins or self._savings:
+            return self._reached(room, least)
+        known = self._prices.fitting
+        if known is not None and known[0] == room and self.first <= known[1] < known[2] <= self.length:
+            protected = self.newest_turns(least)
+            first = min(self._shrunk(known[1], room, protected), protected)
         else:
-            used = sum(self.turn(start, stop).upper for start, stop in pinned.items())
-            kept, first = 0, self.length
-            for turn in self.newest_first():
-                used += 0 if turn.start in pinned else turn.tokens
-                if used > room and kept >= least:
-                    break
-                kept, first = kept + 1, turn.start
-        if not pinned and not self._savings:
-            self._prices.fitting = (room, least, first, self.length)
+            first = self._reached(room, least)
+        self._prices.fitting = (room, first, self.length)
+        return first
+
+    def _reached(self, room: Tokens, least: int) -> int:
+        """The same, found from the newest turn on: O(turns that fit)."""
+        pinned = dict(self.pinned_turns())
+        used = sum(itertools.starmap(self.turn_upper, pinned.items()))
+        kept, first = 0, self.length
+        for start, stop in self.turns():
+            used += 0 if start in pinned else self.turn_upper(start, stop)
+            if used > room and kept >= least:
+                break
+            kept, first = kept + 1, start
         return first
 
     def _shrunk(self, first: int, room: Tokens, last: int) -> int:
@@ -305,7 +318,7 @@ class Ledger:
         used = self.since(first).upper
         while used > room and first < last:
             stop = self._turn_stop(first)
-            used, first = used - self._whole(first, stop).upper, stop
+            used, first = used - self._whole(first, stop), stop
         return first
 
     def pinned_turns(self, before: int | None = None) -> tuple[Span, ...]:

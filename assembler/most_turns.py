@@ -155,7 +155,7 @@ def most_turns(
     if not turns.has(1):
         kept = whole(ledger)
         return kept, weigh(kept), before
-    beside = fixed + sum(ledger.turn(start, stop).upper for start, stop in ledger.pinned_turns())
+    beside = fixed + sum(ledger.turn_upper(start, stop) for start, stop in ledger.pinned_turns())
     search = _Search(turns, policy, limit, beside, before, before, pricer, weigh)
     turns.has(policy.keep_turns)
     least = min(policy.keep_turns, len(turns.starts))

@@ -42,7 +42,7 @@ def steps_of(plan: Plan) -> tuple[Step, ...]:
     ledger, budget = attrs.evolve(plan.ledger, pins=pins), plan.terms.budget
     beside = 0 if budget is None else budget.kept_free
     policy = _trimmer(plan)
-    pinned = {start: (ledger.turn(start, stop).upper, stop - start) for start, stop in ledger.pinned_turns()}
+    pinned = {start: (ledger.turn_upper(start, stop), stop - start) for start, stop in ledger.pinned_turns()}
     note = ledger.price(spoken(policy.note)).upper if policy is not None and policy.note else 0
     used = plan.fixed.upper + sum(tokens for tokens, _ in pinned.values())
     turns = list(ledger.newest_first())

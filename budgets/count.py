@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
@@ -44,6 +45,16 @@ class Count:
     def __add__(self, other: Count) -> Count:
         grade = self.grade if self.grade >= other.grade else other.grade  # a third of what max() takes
         return Count(self.tokens + other.tokens, grade, self.upper + other.upper)
+
+
+_SHARED = 4096
+"""Exact counts kept, newest asked for first: about half a megabyte."""
+
+
+@functools.lru_cache(maxsize=_SHARED)
+def exact(tokens: Tokens) -> Count:
+    """An exact count: one value for one number, since most messages cost what another did, and a value is dear."""
+    return Count(tokens)
 
 
 _ZERO = Count(0)

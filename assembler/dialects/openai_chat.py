@@ -27,18 +27,18 @@ from assembler.dialects.openai_pricing import (
     price_tool_choice,
     price_tools,
 )
-from assembler.dialects.openai_wire import result_texts, says_nothing, tool_definition, wire_messages
+from assembler.dialects.openai_wire import RENAMED, renamed, result_texts, says_nothing, tool_definition, wire_messages
 from assembler.errors import ConversationError
 from assembler.layout import Layout
 from assembler.media import read_media
 from assembler.media.openai import detail_of, price_media
 from assembler.messages import Call, Media, Message, Opaque, Result, read_message
-from assembler.messages.responses import joined
+from assembler.messages.responses import in_steps, joined
 from assembler.pricing import FixedPrices, Piece, Pricer, price_pieces
 from assembler.tools import Tool, read_tools
 from assembler.turns import head_length
 from budgets import Count, Grade, TokenCounter, Tokens
-from budgets.count import total
+from budgets.count import exact, total
 
 ROLE = 1
 """Tokens of any role word: each is one token in both vocabularies."""
@@ -68,10 +68,14 @@ class OpenAIChat:
         return graded_pricer(rules, count)
 
     def notes(self, layout: Layout) -> tuple[str, ...]:
-        """How many assistant messages have nothing to say and are left out."""
+        """How many assistant messages say nothing and are left out, and how many calls are renamed."""
         # A message that was written once has something to say: of a session that grew, the last few are looked at.
-        silent = sum(map(says_nothing, [message for message in layout.messages if message.copier is None]))
-        return (f"{silent} empty assistant message(s) left out",) if silent else ()
+        unwritten = [message for message in layout.messages if message.copier is None]
+        silent, names = sum(map(says_nothing, unwritten)), renamed(unwritten)
+        return (
+            *((f"{silent} empty assistant message(s) left out",) if silent else ()),
+            *((f"{names} {RENAMED}",) if names else ()),
+        )
 
     def emit(self, layout: Layout) -> dict[str, Any]:
         """`messages`, the system text first, and `tools`. Raises `ConversationError` where there is no message."""
@@ -124,15 +128,19 @@ class OpenAIChatPricer:
         parts = message.parts
         if len(parts) == 1 and type(parts[0]) is str and message.role != "tool" and message.name is None:
             if message.role != "assistant":
-                return Count(self.family.per_message + ROLE + self.count(parts[0]), self.family.text_grade)
+                return self._text(self.family.per_message + ROLE + self.count(parts[0]))
             if parts[0]:
                 own = self.family.per_message + ROLE + self.family.assistant_text
-                return Count(own + self.count(parts[0]), self.family.text_grade)
+                return self._text(own + self.count(parts[0]))
         return self._composed(message)
+
+    def _text(self, tokens: Tokens) -> Count:
+        grade = self.family.text_grade
+        return Count(tokens, grade) if grade else exact(tokens)
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Items of one turn of the model go out, and are billed, side by side."""
-        return joined(messages)
+        return joined(in_steps(messages))
 
     def options(self, layout: Layout) -> Count:
         """A forced tool, serial calls and an output schema; everything else is free."""
@@ -214,7 +222,7 @@ class OpenAIChatPricer:
     def _texts_priced(self, envelope: Tokens, texts: Sequence[str]) -> Count:
         """Several parts reach the prompt without anything between them: 3 of 4 recordings; apart, 2 of 4."""
         if len(texts) < 2:
-            return Count(envelope + (self.count(texts[0]) if texts else 0), self.family.text_grade)
+            return self._text(envelope + (self.count(texts[0]) if texts else 0))
         as_one, apart = self.count("".join(texts)), sum(map(self.count, texts))
         return Count(envelope + as_one, max(Grade.BOUNDED, self.family.text_grade), envelope + max(as_one, apart))
 
