@@ -30,7 +30,7 @@ from assembler.layout import Layout
 from assembler.media import Source, read_media
 from assembler.media import claude as pictures
 from assembler.messages import Media, Message, read_message
-from assembler.messages.responses import joined
+from assembler.messages.responses import in_steps, joined
 from assembler.pricing import FixedPrices, Piece
 from assembler.tools import Tool, read_tools
 from assembler.turns import head_length
@@ -187,7 +187,7 @@ class AnthropicPricer:
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Items of one turn of the model go out, and are billed, side by side."""
-        return joined(messages)
+        return joined(in_steps(messages))
 
     def options(self, layout: Layout) -> Count:
         """What thinking, a chosen tool, an answer schema and a task budget cost more than their absence."""

@@ -21,6 +21,7 @@ from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.messages.dicts import private_copy
 from assembler.messages.parts import NEUTRAL, compact_json
+from assembler.messages.responses import in_steps
 from assembler.turns import opens_turn, unanswered
 
 Raw: TypeAlias = Mapping[str, Any]
@@ -138,7 +139,7 @@ def turns_of(messages: Sequence[Message], writer: Writer) -> list[Turn]:
     """
     ids = CallIds(writer.ids)
     turns: list[Turn] = []
-    for index, message in enumerate(messages):
+    for index, message in enumerate(in_steps(messages)):
         if ids.waiting and message.role != "assistant" and not _carries_results(message):
             raise unanswered(ids.open, index)
         turn = _spoken(message, index, writer, ids)

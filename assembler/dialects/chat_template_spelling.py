@@ -18,6 +18,7 @@ from assembler.layout import Layout
 from assembler.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.messages.dicts import PIN, private_copy
 from assembler.messages.parts import NEUTRAL
+from assembler.messages.responses import in_steps
 
 CHAT_TEMPLATE = "chat_template"
 """The shape of a message of a request that was written for a template: it goes out as it came."""
@@ -55,7 +56,7 @@ _Waiting = deque[Call]
 def _lines(messages: Sequence[Message], traits: Traits) -> list[Line]:
     waiting: _Waiting = deque()
     found: list[Line] = []
-    for place, message in enumerate(messages):
+    for place, message in enumerate(in_steps(messages)):
         kind = message.shape
         if kind in (CHAT_TEMPLATE, NEUTRAL, "openai"):
             waiting.extend(part for part in message.parts if type(part) is Call)

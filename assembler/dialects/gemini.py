@@ -24,7 +24,7 @@ from assembler.layout import Layout
 from assembler.media import Source, read_media
 from assembler.media import gemini as pictures
 from assembler.messages import Call, Media, Message, Result, read_message
-from assembler.messages.responses import joined
+from assembler.messages.responses import in_steps, joined
 from assembler.pricing import FixedPrices, Piece
 from assembler.tools import Tool, read_tools
 from budgets import Count, TokenCounter
@@ -175,7 +175,7 @@ class GeminiPricer:
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Items of one turn of the model go out, and are billed, side by side."""
-        return joined(messages)
+        return joined(in_steps(messages))
 
     def options(self, layout: Layout) -> Count:
         """Nothing: the calling mode is free (12 recordings), and so is a response schema (9 of 10)."""

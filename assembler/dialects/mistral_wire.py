@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import attrs
 
-from assembler.dialects.openai_wire import says_nothing, tool_definition, wire_messages
+from assembler.dialects.openai_wire import RENAMED, renamed, says_nothing, tool_definition, wire_messages
 from assembler.errors import UnsupportedContentError
 from assembler.messages import Message, Thinking
 from assembler.messages.dicts import FOREIGN
@@ -102,6 +102,8 @@ def _adopted(message: Message, done: Counter[str]) -> Message:
     thoughts = [part for part in message.parts if type(part) is Thinking]
     if thoughts and all(map(own_thinking, thoughts)) and isinstance(message.seen.get("content"), list):
         return attrs.evolve(message, shape="openai")
+    if names := renamed([message]):
+        done[RENAMED] += names
     if thoughts or (message.shape in (NEUTRAL, "openai") and message.seen.get("reasoning_content")):
         done[REASONING] += 1
     legacy = message.shape == "openai" and (message.seen["role"] == "function" or "function_call" in message.seen)

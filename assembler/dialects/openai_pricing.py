@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from assembler.dialects.openai_families import ENVELOPE, Api, Arguments, Family, family_of
 from assembler.dialects.openai_tool_text import Schema, tool_text, unsettled
+from assembler.dialects.openai_wire import legal_name
 from assembler.errors import ToolError
 from assembler.messages.message import Call
 from assembler.tools.tool import Tool
@@ -98,7 +99,8 @@ def price_calls(calls: Sequence[Call], family: Family, count: TokenCounter) -> C
 def _one_call(call: Call, family: Family, count: TokenCounter) -> Tokens:
     framing = family.calls
     arguments = call.arguments if framing.arguments is Arguments.AS_WRITTEN else _compact(call.arguments)
-    return count(arguments) + count(framing.recipient + call.name) + count(call.name) + framing.one
+    name = legal_name(call.name)
+    return count(arguments) + count(framing.recipient + name) + count(name) + framing.one
 
 
 def _compact(arguments: str) -> str:
@@ -128,13 +130,13 @@ def _side_by_side(calls: Sequence[Call], arguments: Arguments) -> str:
                 given = _read(call.arguments)
             except (ValueError, RecursionError):
                 given = call.arguments
-        uses.append({"recipient_name": f"functions.{call.name}", "parameters": given})
+        uses.append({"recipient_name": f"functions.{legal_name(call.name)}", "parameters": given})
     return _json({"tool_uses": uses})
 
 
 def price_function_call(call: Call, family: Family, count: TokenCounter) -> Count:
     """The legacy `function_call` of an assistant message, beside what every message costs."""
-    return _graded(count(call.name) + count(call.arguments) + FUNCTION_CALL, family, slack=0)
+    return _graded(count(legal_name(call.name)) + count(call.arguments) + FUNCTION_CALL, family, slack=0)
 
 
 def price_tool_choice(choice: object, family: Family, count: TokenCounter) -> Count:

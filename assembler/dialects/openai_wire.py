@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import marshal  # plain data in and out of one process, several times faster than a recursive copy
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, assert_never, cast
@@ -12,10 +13,11 @@ from typing import Any, assert_never, cast
 from assembler.dialects.block_media import Inline, Link, content_of, not_carried, without_given
 from assembler.errors import UnsupportedContentError
 from assembler.messages import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.messages.dicts import CONTAINERS, PIN, private_copy
+from assembler.messages.dicts import CALL_NAME, CONTAINERS, PIN, private_copy
 from assembler.messages.parts import NEUTRAL
-from assembler.messages.responses import RESPONSES, joined
+from assembler.messages.responses import in_steps, joined
 from assembler.tools import Tool
+from assembler.turns import answers
 
 CALL_ID_LIMIT = 40
 """Characters of a tool call id. `Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with
@@ -25,6 +27,20 @@ maximum length 40`: vercel/ai#5171, read 2026-11."""
 def legal_id(call_id: str, limit: int = CALL_ID_LIMIT) -> str:
     """An id that the API accepts: the same one if it is short enough, else one made from its hash. Pure."""
     return call_id if len(call_id) <= limit else f"call_{hashlib.sha256(call_id.encode()).hexdigest()[: limit - 5]}"
+
+
+RENAMED = "call(s) of an illegal tool name renamed"
+
+
+def legal_name(name: str) -> str:
+    """A tool's name in a history, legal: models make up names, and other APIs allow more. Pure."""
+    return name if CALL_NAME.fullmatch(name) else re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64]
+
+
+def renamed(messages: Iterable[Message]) -> int:
+    """How many calls go out under another name than the model gave."""
+    calls = (part for message in messages for part in message.parts if type(part) is Call)
+    return sum(CALL_NAME.fullmatch(call.name) is None for call in calls)
 
 
 def says_nothing(message: Message) -> bool:
@@ -51,11 +67,20 @@ _SPOKEN = (NEUTRAL, "openai")
 
 def _respelled_where_needed(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
     waiting: deque[tuple[Call, str]] = deque()
-    for message in joined(messages) if any(message.shape == RESPONSES for message in messages) else messages:
-        if message.copier is not None:
+    steps = in_steps(messages)
+    for message in messages if steps is messages else joined(steps):
+        if message.copier is not None and not _answers_respelled(message, waiting):
             yield message.copier()
         elif not says_nothing(message):
             yield from _respelled(message, waiting)
+
+
+def _answers_respelled(message: Message, waiting: Iterable[tuple[Call, str]]) -> bool:
+    """Whether a legacy answer, which names no id, is to a call that had none and has been given one."""
+    if message.role != "tool" or message.seen["role"] != "function":
+        return False
+    names = [part.name for part in message.parts if type(part) is Result]
+    return any(call.id is None and call.name in names for call, _ in waiting)
 
 
 def _has_objects_for_arguments(message: Message) -> bool:
@@ -211,15 +236,15 @@ def _id_of(call: Call, place: int) -> str:
 def _answered(result: Result, waiting: deque[tuple[Call, str]]) -> str:
     for pair in waiting:
         call, call_id = pair
-        same = result.call_id == call.id if result.call_id is not None else result.name in (None, call.name)
-        if same:
+        if answers(result, call):
             waiting.remove(pair)
             return call_id
     return legal_id(result.call_id or f"call_{result.name}")
 
 
 def _tool_call(call: Call, call_id: str) -> dict[str, Any]:
-    return {"id": call_id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+    function = {"name": legal_name(call.name), "arguments": call.arguments}
+    return {"id": call_id, "type": "function", "function": function}
 
 
 def result_texts(result: Result) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any, assert_never, cast
 import attrs
 
 from assembler.dialects.dialect import Opening
-from assembler.errors import UnsupportedContentError
+from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.layout import Layout
 from assembler.messages import Call, Media, Message, Opaque, Part, Result, Thinking, read_message
 from assembler.messages.dicts import PIN, private_copy
@@ -27,7 +27,10 @@ class Plain:
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
         """The regions of a plain request."""
-        messages = [read_message(raw, index) for index, raw in enumerate(request.get("messages") or ())]
+        listed: object = request.get("messages") or ()
+        if not isinstance(listed, list | tuple):
+            raise ConversationError(f"messages must be a list, got {type(listed).__name__}")
+        messages = [read_message(raw, index) for index, raw in enumerate(cast("list[object]", listed))]
         return Layout(system=request.get("system"), messages=messages, tools=read_tools(request.get("tools") or ()))
 
     def pricer(self, model: str | None, count: TokenCounter) -> PlainPricer:

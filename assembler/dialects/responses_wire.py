@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, assert_never, cast
 
 from assembler.dialects.block_media import without_given
-from assembler.dialects.openai_wire import legal_id, media_part
+from assembler.dialects.openai_wire import legal_id, legal_name, media_part
 from assembler.errors import UnsupportedContentError
 from assembler.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.messages.dicts import PIN, private_copy
@@ -76,6 +76,8 @@ class _CallIds:
         if isinstance(call_id, str):
             if kind.endswith("_call"):
                 item["call_id"] = self.asked(call_id, "", "")
+                if kind == "function_call" and isinstance(item.get("name"), str):
+                    item["name"] = legal_name(item["name"])
             elif kind.endswith("_output"):
                 item["call_id"] = self.answered(call_id, None)
         elif kind == "function_call" and isinstance(item.get("id"), str):
@@ -98,7 +100,12 @@ def _respelled(message: Message, ids: _CallIds) -> Iterator[Item]:
             case Call():
                 yield from _spoken(message, content)
                 call_id = ids.asked(part.id, part.name, part.arguments)
-                yield {"type": "function_call", "call_id": call_id, "name": part.name, "arguments": part.arguments}
+                yield {
+                    "type": "function_call",
+                    "call_id": call_id,
+                    "name": legal_name(part.name),
+                    "arguments": part.arguments,
+                }
             case Result():
                 yield from _spoken(message, content)
                 call_id = ids.answered(part.call_id, part.name)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from assembler.errors import ConversationError
@@ -40,6 +41,10 @@ def role_of(value: object, *, index: int) -> Role:
     problem = "message without a role" if word is None else "message with an unknown role"
     raise ConversationError(f"{problem}; expected one of {known}", index=index)
 
+
+CALL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+"""A tool's name as OpenAI takes it in a history: `Invalid 'messages[2].tool_calls[0].function.name': string does not
+match pattern` (OpenAI API reference, function tools, read 2026-11)."""
 
 CONTAINERS = frozenset({dict, list, tuple})
 """The types of JSON-like data that can change, or hold what can."""
@@ -89,17 +94,19 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
         raise ConversationError("message without content; give it a text, parts or tool calls", index=index)
     elif content is None and isinstance(refusal := seen.get("refusal"), str):
         parts, shape = (refusal,), "openai"
-    if word != role or (calls and _foreign_calls(seen)):
+    if word != role or (calls and _foreign_calls(seen, calls)):
         shape = FOREIGN
     name = raw.get("name")
     named = name if isinstance(name, str) and name else None
     return Message(role, parts, source, shape, seen, named, raw.get(PIN) is True)
 
 
-def _foreign_calls(seen: Raw) -> bool:
-    """Whether calls are spelled in a way that only this library's intake understands."""
+def _foreign_calls(seen: Raw, calls: Iterable[Call]) -> bool:
+    """Whether only this library's intake understands how calls are spelled: without an id, or by a name made up."""
     listed = cast("list[Raw]", seen.get("tool_calls") or [])
-    return any("function" not in call and "custom" not in call for call in listed)
+    if any(("function" not in call and "custom" not in call) or not call.get("id") for call in listed):
+        return True
+    return any(CALL_NAME.fullmatch(call.name) is None for call in calls)
 
 
 def _speaks_otherwise(raw: Raw) -> bool:
@@ -113,6 +120,8 @@ def _tool_message(seen: dict[str, Any], source: object, index: int) -> Message:
     call_id = seen.get("tool_call_id")
     if seen["role"] == "tool" and not isinstance(call_id, str):
         raise ConversationError("tool message without tool_call_id; name the call that it answers", index=index)
+    if seen.get("tool_calls"):
+        raise ConversationError("a tool message cannot call tools; leave its tool_calls out", index=index)
     result = result_of(seen["content"], call_id=call_id, name=seen.get("name"), index=index)
     listed: object = seen["content"]
     if isinstance(listed, list) and any(isinstance(item, str) for item in cast("list[object]", listed)):

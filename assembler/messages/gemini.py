@@ -8,8 +8,8 @@ from typing import Any, cast
 from assembler.errors import ConversationError
 from assembler.messages.dicts import PIN, role_of
 from assembler.messages.jsonable import sendable_copy
-from assembler.messages.message import Media, Message, Opaque, Part, Result, Thinking
-from assembler.messages.parts import Raw, call_of, compact_json
+from assembler.messages.message import Media, Message, Opaque, Part, Thinking
+from assembler.messages.parts import Raw, call_of, compact_json, result_of
 from assembler.text import checked_text
 
 
@@ -37,7 +37,9 @@ def _part(item: object, index: int) -> Part:
         return call_of(call.get("name"), call.get("args"), id=call.get("id"), index=index, signature=signature)
     if (response := _either(part, "function_response", "functionResponse")) is not None:
         given: Raw = response.get("response") or {}
-        return Result(response.get("id"), (compact_json(given),), response.get("name"), given=given)
+        return result_of(
+            compact_json(given), call_id=response.get("id"), name=response.get("name"), index=index, given=given
+        )
     if isinstance(part.get("text"), str):
         if part.get("thought") is True:
             return Thinking(part["text"], part)

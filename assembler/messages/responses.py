@@ -5,7 +5,7 @@ Item types: OpenAI API reference, /v1/responses, and openai 3.54.0 (types/respon
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import attrs
@@ -13,7 +13,7 @@ import attrs
 from assembler.errors import ConversationError
 from assembler.messages.dicts import PIN, read_dict
 from assembler.messages.jsonable import sendable_copy
-from assembler.messages.message import Message, Opaque, Part, Role, Thinking
+from assembler.messages.message import Call, Message, Opaque, Part, Result, Role, Thinking
 from assembler.messages.parts import NEUTRAL, Raw, call_of, result_of
 from assembler.text import checked_text
 
@@ -77,11 +77,18 @@ def _opaque(item: Raw, index: int) -> Part:
 
 
 def _call(item: Raw, index: int) -> Part:
-    return call_of(item.get("name"), item.get("arguments"), id=item.get("call_id") or item.get("id"), index=index)
+    return call_of(item.get("name"), item.get("arguments"), id=_call_id(item, index), index=index)
 
 
 def _custom_call(item: Raw, index: int) -> Part:
-    return call_of(item.get("name"), item.get("input"), id=item.get("call_id") or item.get("id"), index=index)
+    return call_of(item.get("name"), item.get("input"), id=_call_id(item, index), index=index)
+
+
+def _call_id(item: Raw, index: int) -> str:
+    call_id = item.get("call_id") or item.get("id")
+    if not isinstance(call_id, str):
+        raise ConversationError(f"{item['type']} without call_id; give it the id that its output names", index=index)
+    return call_id
 
 
 def _output(item: Raw, index: int) -> Part:
@@ -165,6 +172,30 @@ def joined(messages: Iterable[Message]) -> list[Message]:
         else:
             runs.append([message])
     return [run[0] if len(run) == 1 else _one(run) for run in runs]
+
+
+def in_steps(messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages, all that the model said in a step put before the step's first answer. O(messages).
+
+    This API takes an item of the model between two outputs; every other wants a step's calls before its answers. The
+    very sequence comes back where no item is in it.
+    """
+    if all(message.shape != RESPONSES for message in messages):
+        return messages
+    ordered: list[Message] = []
+    first_answer, waiting = None, 0
+    for message in messages:
+        kinds = [type(part) for part in message.parts]
+        waiting += kinds.count(Call)
+        if first_answer is not None and message.role == "assistant":
+            ordered.insert(first_answer, message)
+            first_answer += 1
+            continue
+        ordered.append(message)
+        if Result in kinds:
+            waiting -= kinds.count(Result)
+            first_answer = (len(ordered) - 1 if first_answer is None else first_answer) if waiting > 0 else None
+    return ordered
 
 
 def _one(run: list[Message]) -> Message:

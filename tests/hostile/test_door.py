@@ -162,6 +162,19 @@ BROKEN: dict[str, tuple[Any, list[Any]]] = {
     "a Bedrock result of None": (plain, [{"role": "user", "content": [{"toolResult": None}]}]),
     "a Bedrock kind alone": (plain, [USER, {"role": "assistant", "content": [{"type": "toolUse"}]}]),
     "Bedrock reasoning of text": (plain, [USER, {"role": "assistant", "content": [{"reasoningContent": "x"}]}]),
+    "a result that calls": (openai_chat, [*step(call())[:2], {**step(call())[2], "tool_calls": "x"}]),
+    "a Gemini response whose name is no text": (
+        plain,
+        [
+            {"role": "user", "parts": [{"text": "q"}]},
+            {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}, "id": "c1"}}]},
+            {"role": "user", "parts": [{"functionResponse": {"name": {}, "id": "c1", "response": {}}}]},
+        ],
+    ),
+    "an item that calls without an id": (
+        openai_chat,
+        [USER, {"type": "function_call", "name": "f", "arguments": "{}"}],
+    ),
     "a Gemini call of text": (plain, [USER, {"role": "model", "parts": [{"functionCall": "x"}]}]),
     "a Gemini response of text": (plain, [{"role": "user", "parts": [{"functionResponse": "x"}]}]),
     "a Gemini response with NaN": (
@@ -173,6 +186,83 @@ BROKEN: dict[str, tuple[Any, list[Any]]] = {
         ],
     ),
 }
+
+
+NAMES = ("ns.search", "multi_tool_use.parallel", "x" * 65, "two words", "f<|im_start|>", "суп", "")
+
+
+@pytest.mark.parametrize("dialect", [*APIS, bedrock], ids=lambda dialect: dialect.name)
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("spelled", ["openai", "anthropic", "gemini", "responses", "legacy"])
+def test_a_tool_name_that_a_model_made_up_is_sent_legally_or_refused(spelled: str, name: str, dialect: Any) -> None:
+    asked: dict[str, list[Any]] = {
+        "openai": step(call(function={"name": name, "arguments": "{}"})),
+        "anthropic": [
+            USER,
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": name, "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "r"}]},
+        ],
+        "gemini": [
+            USER,
+            {"role": "model", "parts": [{"functionCall": {"name": name, "args": {}}}]},
+            {"role": "user", "parts": [{"functionResponse": {"name": name, "response": {"a": 1}}}]},
+        ],
+        "responses": [USER, item("c1", name=name), output("c1"), NEXT],
+        "legacy": [
+            USER,
+            {"role": "assistant", "content": None, "function_call": {"name": name, "arguments": "{}"}},
+            {"role": "function", "name": name, "content": "r"},
+            NEXT,
+        ],
+    }
+    assert outcome(asked[spelled], dialect) == "fine"
+
+
+@pytest.mark.parametrize("dialect", [openai_chat, openai_responses, mistral], ids=lambda dialect: dialect.name)
+def test_a_call_that_is_renamed_is_noted_and_priced_under_the_name_that_is_sent(dialect: Any) -> None:
+    history = step(call(function={"name": "räksmörgås.sök", "arguments": "{}"}))
+    context = Assembler(Budget(5_000, counter=lambda text: len(text.encode())), dialect=dialect).add_messages(history)
+    built = context.build()
+    assert "1 call(s) of an illegal tool name renamed" in str(built.report)
+    assert '"r_ksm_rg_s_s_k"' in json.dumps(built.request())
+    again = count_request(built.request(), dialect=dialect, counter=lambda text: len(text.encode()))
+    assert again.tokens <= built.count.upper
+
+
+def item(call_id: str, **fields: Any) -> dict[str, Any]:
+    return {"type": "function_call", "call_id": call_id, "name": "f", "arguments": "{}", **fields}
+
+
+def output(call_id: str) -> dict[str, Any]:
+    return {"type": "function_call_output", "call_id": call_id, "output": "r"}
+
+
+SAID = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "a"}]}
+
+MIXED: dict[str, list[Any]] = {
+    "a text between two outputs": [USER, item("c1"), item("c2"), output("c1"), SAID, output("c2"), NEXT],
+    "a call between two outputs": [USER, item("c1"), item("c2"), output("c1"), item("c3"), output("c3"), output("c2")],
+    "a text before the outputs": [USER, item("c1"), SAID, output("c1"), NEXT],
+    "two steps": [USER, item("c1"), output("c1"), SAID, item("c2"), output("c2"), SAID, NEXT],
+}
+
+
+@pytest.mark.parametrize("dialect", [*APIS, bedrock], ids=lambda dialect: dialect.name)
+@pytest.mark.parametrize("name", MIXED)
+def test_items_in_any_order_are_sent_validly(name: str, dialect: Any) -> None:
+    assert outcome(MIXED[name], dialect) == "fine"
+    assert outcome([*MIXED[name], *MIXED[name]], dialect) == "fine"
+
+
+@pytest.mark.parametrize("dialect", [*APIS, bedrock], ids=lambda dialect: dialect.name)
+def test_a_legacy_answer_to_a_call_without_id_is_sent_under_the_id_that_the_call_gets(dialect: Any) -> None:
+    bare = {"type": "function", "function": {"name": "f", "arguments": "{}"}}
+    said = {"role": "assistant", "content": None, "tool_calls": [call(), bare]}
+    answers = [
+        {"role": "tool", "tool_call_id": "c1", "content": "r"},
+        {"role": "function", "name": "f", "content": "r"},
+    ]
+    assert outcome([USER, said, *answers, NEXT], dialect) == "fine"
 
 
 CARRIED = "a part of a kind that nobody listed is carried to its API as it came, which may know it"
