@@ -35,7 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its exit code. `argv` is what follows the program's name, by default the process's own."""
     try:
         code = _run(sys.argv[1:] if argv is None else list(argv))
-        sys.stdout.flush()
+        if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison]  # as a closed one is
+            sys.stdout.flush()
     except ContextLengthError as error:
         return _failed(str(error), DOES_NOT_FIT)
     except AssemblyError as error:
@@ -45,6 +46,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _forget_stdout()
         return PIPE_CLOSED
+    except OSError as error:  # whatever commands read and write has its own refusal: what is left is the terminal
+        _forget_stdout()
+        return _failed(f"assemble: expected an output to write to: {error.strerror}", WRONG_INPUT)
     return code
 
 
@@ -83,8 +87,8 @@ def _version() -> str:
 
 
 def _failed(text: str, code: int) -> int:
-    with contextlib.suppress(BrokenPipeError):
-        print(text, file=sys.stderr)
+    with contextlib.suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
     return code
 
 

@@ -12,6 +12,7 @@ from cyclopts import Parameter
 
 from assembler.batch.run import Progress, run
 from assembler.cli.files.terminal import show
+from assembler.cli.files.writing import same_file
 from assembler.cli.spec.gather import assembler_of
 from assembler.cli.spec.place import Place
 
@@ -48,7 +49,7 @@ def batch(
     if workers < 1:
         raise Place(COMMAND_LINE, "--workers").error(f"expected at least 1, got {workers}")
     for other in (rows, spec):
-        if output.resolve() == other.resolve():
+        if same_file(output, other):
             raise Place(COMMAND_LINE, "OUTPUT").error("expected another file than those that are read")
     if not rows.is_file():
         raise Place(str(rows)).error("expected a file of rows that can be read twice; a pipe or a folder cannot")

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from assembler import ConversationError
 from assembler.cli.files.terminal import show
-from assembler.cli.files.writing import write_json
+from assembler.cli.files.writing import same_file, write_json
 from assembler.cli.spec.gather import assembler_of
 from assembler.cli.spec.place import Place
 
@@ -25,7 +25,7 @@ def build(file: Path, /, *, output: Annotated[Path | None, Parameter(name=["--ou
         Where to write the request as JSON; not written when it does not fit.
     """
     place = Place(str(file))
-    if output is not None and output.resolve() == file.resolve():
+    if output is not None and same_file(output, file):
         raise Place("assemble build", "--output").error("expected another file than the one that is read")
     assembler = assembler_of(file)
     with place.answers_for(), place.key("messages").answers_for(ConversationError):

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from assembler import ConversationError
-from assembler.cli.files.writing import write_text
+from assembler.cli.files.writing import same_file, write_text
 from assembler.cli.spec.gather import assembler_of
 from assembler.cli.spec.place import Place
 from assembler.page import Texts
@@ -33,7 +33,7 @@ def view(
         Whether the page shows what instruction, tools, documents and messages say, or holds none of it.
     """
     place = Place(str(file))
-    if output.resolve() == file.resolve():
+    if same_file(output, file):
         raise Place("assemble view", "--output").error("expected another file than the one that is read")
     assembler = assembler_of(file)
     with place.answers_for(), place.key("messages").answers_for(ConversationError):

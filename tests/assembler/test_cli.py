@@ -363,3 +363,34 @@ def test_on_a_terminal_the_report_is_coloured_unless_no_color_is_set(no_color: s
     text = drawn.decode().replace("\r\n", "\n")
     assert ("\x1b[" in text) == (not no_color)
     assert re.sub(r"\x1b\[[0-9;]*m", "", text) == piped
+
+
+def test_a_closed_output_is_not_written_to(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "stdout", None)
+    assert main(["build", "bot.yaml", "-o", "out.json"]) == 0
+    assert Path("out.json").exists()
+    assert main(["build", "nowhere.yaml"]) == 2
+
+
+def test_a_full_device_is_one_line_and_no_violation(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The interpreter's own exit code for a traceback is 1, which `check` gives for a request that breaks a rule."""
+    monkeypatch.chdir(folder)
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert main(["build", "bot.yaml"]) == 2
+        monkeypatch.setattr(sys, "stdout", sys.__stdout__)
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("argv", [["build", "bot.yaml", "-o", "loop"], ["view", "bot.yaml", "-o", "loop"]])
+def test_a_loop_of_links_is_one_line(
+    argv: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    Path("loop").symlink_to("loop")
+    assert main(argv) == 2
+    assert main(["batch", "loop", "out.jsonl", "--spec", "bot.yaml"]) == 2
+    assert capsys.readouterr().err.count("\n") == 2

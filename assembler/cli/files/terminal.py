@@ -22,6 +22,8 @@ def show(text: str) -> None:
 
     In colour on a terminal, unless `NO_COLOR` is set to anything (the convention of the site no-color, read 2026-11).
     """
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]  # a process started with it closed
+        return
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     safe = text.encode(encoding, errors="replace").decode(encoding)
     if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):

@@ -16,6 +16,14 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
     write_text(path, json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n")
 
 
+def same_file(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one place. A path that leads nowhere, as a loop of links, is like no other."""
+    try:
+        return one.resolve() == other.resolve()
+    except (OSError, RuntimeError):
+        return one == other
+
+
 def write_text(path: Path, content: str) -> None:
     """Put the text where the path leads, as UTF-8; a reader never sees half of it.
 
@@ -30,6 +38,8 @@ def write_text(path: Path, content: str) -> None:
         _replace(target, content)
     except OSError as error:
         raise Place(str(path)).error(f"expected a place to write to: {error.strerror}") from None
+    except RuntimeError:
+        raise Place(str(path)).error("expected a place to write to: a loop of links") from None
 
 
 def _replace(target: Path, content: str) -> None:

@@ -67,6 +67,8 @@ def read_yaml(path: Path, place: Place) -> Any:
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise place.error(f"line {line}: expected YAML: {error.reason}") from None
+    except KeyError:
+        raise place.error("expected YAML: a value that its tag (!!bool) does not stand for") from None
     except ValueError as error:
         if isinstance(error, SpecError):
             raise
