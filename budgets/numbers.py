@@ -9,23 +9,28 @@ from typing import SupportsIndex
 from budgets.count import Tokens
 from budgets.errors import BudgetError
 
+LARGEST = 10**100
+"""The bound of every number here. Ours: no window has as many tokens, and sums of some still print: Python refuses to
+spell integers of more than 4,300 digits (`sys.int_info.default_max_str_digits`)."""
+
 
 def index_of(value: object) -> int | None:
-    """`value` as an int where it is a whole number, numpy's included; None for all else, bools of both kinds too."""
+    """`value` as an int where it is a whole number below `LARGEST`, numpy's included; None for all else, bools too."""
     # numpy is recognised by name, so that it need not be imported.
     if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_") or not isinstance(value, SupportsIndex):
         return None
     try:
-        return operator.index(value)
-    except TypeError:  # a numpy array of more than one number has __index__ too
+        number = operator.index(value)
+    except Exception:  # a numpy array of more than one number has __index__ too
         return None
+    return number if -LARGEST < number < LARGEST else None
 
 
 def whole(value: object, name: str) -> int:
     """`value` as an int. Raises BudgetError for a bool, a float, a text, None."""
     number = index_of(value)
     if number is None:
-        raise BudgetError(f"{name} is {_shown(value)}: a whole number is expected")
+        raise BudgetError(f"{name} is {shown(value)}: a whole number is expected")
     return number
 
 
@@ -33,18 +38,21 @@ def whole_tokens(value: object, name: str) -> Tokens:
     """`value` as an int >= 0. Raises BudgetError for anything else."""
     number = index_of(value)
     if number is None or number < 0:
-        shown = _shown(value) if number is None else number
-        raise BudgetError(f"{name} is {shown}: whole tokens, 0 or more, are expected")
+        raise BudgetError(
+            f"{name} is {shown(value) if number is None else number}: whole tokens, 0 or more, are expected"
+        )
     return number
 
 
 def share(value: object, name: str) -> float:
     """`value` as a float in (0, 1]. Raises BudgetError for anything else, an int 1 too: it could mean one token."""
     if not isinstance(value, float) or math.isnan(value) or not 0 < value <= 1:
-        raise BudgetError(f"{name} is {_shown(value)}: a share is a float above 0 and at most 1")
+        raise BudgetError(f"{name} is {shown(value)}: a share is a float above 0 and at most 1")
     return float(value)
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """Numbers as they are; of everything else the type alone, since it could be a text."""
+    if isinstance(value, int) and not -LARGEST < value < LARGEST:
+        return f"an integer of {value.bit_length()} bits"
     return str(value) if isinstance(value, int | float) else f"a {type(value).__name__}"

@@ -6,7 +6,9 @@ from typing import Any
 
 import attrs
 
+from assembler.text import checked_text
 from budgets import BudgetError
+from budgets.numbers import LARGEST, shown
 
 
 def at_least_zero(policy: object, field: attrs.Attribute[Any], value: object) -> None:
@@ -25,7 +27,7 @@ def a_share(policy: object, field: attrs.Attribute[Any], value: object) -> None:
         return
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
         raise BudgetError(
-            f"{type(policy).__name__}: {field.name} is a share of the room, 0 < {field.name} <= 1, got {value!r}"
+            f"{type(policy).__name__}: {field.name} is a share of the room, 0 < {field.name} <= 1, got {_said(value)}"
         )
 
 
@@ -35,6 +37,17 @@ def a_function(policy: object, field: attrs.Attribute[Any], value: object) -> No
         raise BudgetError(f"{type(policy).__name__}: {field.name} is a function, got {type(value).__name__}")
 
 
+def a_text(policy: object, field: attrs.Attribute[Any], value: object) -> None:
+    """A text that UTF-8 can carry. Raises `MarkupError` for what is none."""
+    checked_text(value, field=f"{type(policy).__name__}.{field.name}")
+
+
 def _whole(policy: object, field: attrs.Attribute[Any], value: object, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise BudgetError(f"{type(policy).__name__}: {field.name} is a whole number, {least} or more, got {value!r}")
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < LARGEST:
+        raise BudgetError(
+            f"{type(policy).__name__}: {field.name} is a whole number, {least} or more, got {_said(value)}"
+        )
+
+
+def _said(value: object) -> str:
+    return shown(value) if isinstance(value, int) else repr(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from typing import cast
@@ -12,7 +12,8 @@ import attrs
 from assembler.messages import Call, Message, Part, Result
 from assembler.messages.edit import edited
 from assembler.passage import Change, Passage
-from assembler.policies.checks import at_least_zero
+from assembler.policies.checks import a_text, at_least_zero
+from budgets import BudgetError
 
 CLEARED = "[cleared]"
 """What a cleared result says."""
@@ -21,7 +22,10 @@ NO_ARGUMENTS = "{}"
 
 
 def _names(names: Collection[str]) -> frozenset[str]:
-    return frozenset((names,) if isinstance(names, str) else names)
+    given = (names,) if isinstance(names, str) else names
+    if not isinstance(cast(object, given), Iterable):
+        raise BudgetError(f"ClearToolResults: exclude is a set of tools' names, got {type(names).__name__}")
+    return frozenset(given)
 
 
 @attrs.frozen
@@ -32,7 +36,7 @@ class ClearToolResults:
     """
 
     keep: int = attrs.field(default=3, validator=at_least_zero)
-    placeholder: str = CLEARED
+    placeholder: str = attrs.field(default=CLEARED, validator=a_text)
     exclude: frozenset[str] = attrs.field(default=frozenset(), converter=_names)
 
     def rewrites(self, passage: Passage, /) -> Iterator[Change]:

@@ -7,7 +7,7 @@ import attrs
 from assembler.ledger import Cut, Ledger
 from assembler.messages import spoken
 from assembler.pins import NO_PINS, Pins, checked_pins
-from assembler.policies.checks import a_share, at_least_one
+from assembler.policies.checks import a_share, a_text, at_least_one
 from assembler.timeline import Timeline
 from budgets import Tokens
 
@@ -30,7 +30,7 @@ class TrimOldest:
     low_water: float | None = attrs.field(default=None, validator=a_share)
     keep_turns: int = attrs.field(default=1, validator=at_least_one)
     pins: Pins = attrs.field(default=NO_PINS, kw_only=True, converter=checked_pins)
-    note: str | None = attrs.field(default=None, kw_only=True)
+    note: str | None = attrs.field(default=None, kw_only=True, validator=attrs.validators.optional(a_text))
 
     def cut(self, ledger: Ledger, room: Tokens, /) -> Cut:
         """As many of the newest turns as the room allows."""

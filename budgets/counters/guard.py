@@ -13,7 +13,7 @@ import attrs
 
 from budgets.count import Grade, TokenCounter, Tokens
 from budgets.errors import BudgetError, TokenCountError
-from budgets.numbers import index_of
+from budgets.numbers import LARGEST, index_of, shown
 
 _STOPS = (KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError)
 """Together with asyncio's CancelledError: not failures of a counter, and never wrapped as one."""
@@ -58,24 +58,34 @@ class Guarded:
 def name_of(counter: TokenCounter) -> str:
     """What to call a counter in errors: its `name`, or that of its function or class. Never its repr."""
     for attribute in ("name", "__qualname__"):
-        found = getattr(counter, attribute, None)
+        found = _said_by(counter, attribute)
         if isinstance(found, str) and found:
             return found
     return type(counter).__qualname__
 
 
+def _said_by(counter: TokenCounter, attribute: str, otherwise: object = None) -> object:
+    """What a counter says of itself; what it raises when asked counts as nothing said."""
+    try:
+        return getattr(counter, attribute, otherwise)
+    except Exception:
+        return otherwise
+
+
 def notes_of(counter: TokenCounter) -> tuple[str, ...]:
     """What a counter has to say about its counts: its `notes`, if that is a tuple of lines."""
-    found: object = getattr(counter, "notes", ())
+    found = _said_by(counter, "notes")
     lines = cast("tuple[object, ...]", found) if isinstance(found, tuple) else ()
     return tuple(line for line in lines if isinstance(line, str))
 
 
 def refuse_surrogates(name: str, text: str) -> None:
-    """Raise TokenCountError if `text` holds a lone surrogate: engines disagree on it, and no API accepts it. O(text).
+    """Raise TokenCountError if `text` is none, or holds a lone surrogate: engines disagree on it, no API accepts it.
 
-    tiktoken counts it as U+FFFD, tokenizers raises TypeError, an HTTP client fails on it later.
+    tiktoken counts it as U+FFFD, tokenizers raises TypeError, an HTTP client fails on it later. O(text).
     """
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # the language asks for it
+        raise no_text(name, text)
     if text.isascii():
         return
     offset = None
@@ -87,6 +97,11 @@ def refuse_surrogates(name: str, text: str) -> None:
         raise TokenCountError(
             name, f"cannot count a lone surrogate (offset {offset}): no UTF-8 spells it. Decode the source again."
         )
+
+
+def no_text(name: str, value: object) -> TokenCountError:
+    """The error of a counter that was given something else to count."""
+    return TokenCountError(name, f"was given a {type(value).__name__}: pass a text (str)")
 
 
 def failure_of(name: str, failure: BaseException) -> BaseException:
@@ -105,15 +120,19 @@ def failure_of(name: str, failure: BaseException) -> BaseException:
 
 def tokens_answered(name: str, answer: object) -> Tokens:
     """The answer as an int >= 0, numpy's integers included. Raises TokenCountError for anything else."""
-    if type(answer) is int and answer >= 0:
+    if type(answer) is int and 0 <= answer < LARGEST:
         return answer
     tokens = index_of(answer)
     if tokens is None:
-        shown = repr(answer) if answer is None or isinstance(answer, bool | float) else f"a {type(answer).__name__}"
-        raise TokenCountError(name, f"returned {shown} (int >= 0 expected)")
+        said = repr(answer) if answer is None or isinstance(answer, bool | float) else _kind(answer)
+        raise TokenCountError(name, f"returned {said} (int >= 0 expected)")
     if tokens < 0:
         raise TokenCountError(name, f"returned {tokens} (int >= 0 expected)")
     return tokens
+
+
+def _kind(answer: object) -> str:
+    return shown(answer) if isinstance(answer, int) else f"a {type(answer).__name__}"
 
 
 @attrs.frozen
@@ -130,7 +149,7 @@ class TotalCounter(Guarded):
     @property
     def grade(self) -> Grade:
         """The wrapped counter's, exact unless it says otherwise: its own count is what its user wants."""
-        claimed = getattr(self.counter, "grade", Grade.EXACT)
+        claimed = _said_by(self.counter, "grade", Grade.EXACT)
         return claimed if isinstance(claimed, Grade) else Grade.EXACT
 
     @property
@@ -141,7 +160,7 @@ class TotalCounter(Guarded):
     @property
     def additive_at_tag_seams(self) -> bool:
         """The wrapped counter's promise; no promise unless it gives one."""
-        return getattr(self.counter, "additive_at_tag_seams", False) is True
+        return _said_by(self.counter, "additive_at_tag_seams") is True
 
     def __call__(self, text: str, /) -> Tokens:
         """Tokens of `text`, or TokenCountError."""
@@ -176,7 +195,7 @@ def refuse_wrong_arity(counter: TokenCounter) -> None:
         raise BudgetError(f"counter {name_of(counter)} is a coroutine function: pass one that answers at once")
     try:
         signature = inspect.signature(counter)
-    except ValueError:
+    except Exception:  # a builtin's ValueError, or what a strange object raises when it is looked at
         return
     try:
         signature.bind("")

@@ -18,9 +18,17 @@ from typing import Any
 
 import pytest
 
-from assembler import Assembler, AssemblyError, ContextLengthError, TrimOldest
+from assembler import (
+    Assembler,
+    AssemblyError,
+    ClearToolResults,
+    ContextLengthError,
+    MarkupError,
+    TrimOldest,
+    TrimSteps,
+)
 from assembler.dialects import openai_chat, plain
-from budgets import Budget, BudgetError, TokenCountError, provider_counter, tiktoken_counter
+from budgets import Budget, BudgetError, Limit, TokenCountError, provider_counter, tiktoken_counter
 from tests.hostile.case_file import case
 from tests.hostile.test_peers import paired, spoken
 
@@ -91,6 +99,63 @@ def test_nonsense_is_no_count(answer: Any) -> None:
     """C-nonsense."""
     with pytest.raises(TokenCountError, match="int >= 0 expected"):
         gathered(lambda _: answer).build()
+
+
+class Raising:
+    """A whole number that cannot be asked for."""
+
+    def __index__(self) -> int:
+        raise RuntimeError("sk-CANARY-123")
+
+
+HUGE = 10**5_000
+"""More digits than Python prints."""
+
+
+@pytest.mark.parametrize("answer", [HUGE, -HUGE, Raising()], ids=["huge", "as far below", "raising"])
+def test_a_number_that_no_window_has_is_no_count_and_no_budget(answer: Any) -> None:
+    with pytest.raises(TokenCountError, match="int >= 0 expected"):
+        gathered(lambda _: answer).build()
+    for made in (lambda: Budget(answer), lambda: Budget(100, overhead=answer), lambda: Limit(cap=answer)):
+        with pytest.raises(BudgetError) as refused:
+            made()
+        assert len(str(refused.value)) < 200
+        assert "CANARY" not in str(refused.value)
+    for policy in (
+        lambda: TrimOldest(keep_turns=answer),
+        lambda: TrimOldest(low_water=answer),
+        lambda: TrimSteps(answer),
+    ):
+        with pytest.raises(BudgetError):
+            policy()
+
+
+def test_a_counter_that_raises_when_it_is_looked_at_still_counts() -> None:
+    class Shy:
+        def __getattr__(self, name: str) -> Any:
+            raise RuntimeError("sk-CANARY-123")
+
+        def __call__(self, text: str) -> int:
+            return len(text)
+
+    class Odd(Shy):
+        __signature__ = "no signature"
+
+    for counter in (Shy(), Odd()):
+        assert said(gathered(counter)) == said(gathered(len))
+        assert type(counter).__name__ in repr(Budget(100, counter=counter))
+
+
+@pytest.mark.parametrize("wrong", [None, 5, ["x"], "\ud800"], ids=ascii)
+def test_what_a_policy_says_is_text(wrong: Any) -> None:
+    with pytest.raises(MarkupError):
+        ClearToolResults(placeholder=wrong)
+    if wrong is not None:
+        with pytest.raises(MarkupError):
+            TrimOldest(note=wrong)
+    if not isinstance(wrong, str | list):
+        with pytest.raises(BudgetError):
+            ClearToolResults(exclude=wrong)
 
 
 def test_numpy_numbers_are_counts_and_budgets() -> None:
