@@ -16,12 +16,21 @@ def checked_text(value: object, *, field: str) -> str:
     elif isinstance(value, str):
         text = str.__str__(value)
     elif hasattr(value, "__html__"):
-        text = str(value)
+        text = _printed(value, field=field)
     else:
         raise MarkupError(f"{field}: expected text (str), got {type(value).__name__}; pass a str", field=field)
     if not text.isascii():
         refuse_surrogates(text, field=field)
     return text
+
+
+def _printed(value: object, *, field: str) -> str:
+    """What an object prints as, exact: `str()` may hand back a subclass, and its methods are not to be trusted."""
+    try:
+        return str.__str__(str(value))
+    except Exception as error:
+        problem = type(error).__name__
+    raise MarkupError(f"{field}: a {type(value).__name__} raised {problem} when asked for its text", field=field)
 
 
 def provenance(value: object) -> str | None:
