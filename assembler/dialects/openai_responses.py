@@ -26,7 +26,7 @@ from assembler.dialects.openai_pricing import (
     price_tools,
 )
 from assembler.dialects.openai_wire import RENAMED, renamed
-from assembler.dialects.responses_wire import flat_definition, input_items
+from assembler.dialects.responses_wire import flat_definition, input_items, torn_reasoning
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.layout import Layout
 from assembler.media import read_media
@@ -96,12 +96,13 @@ class OpenAIResponses:
         return graded_pricer(hosted_pricer(model, count, "responses") or own, count)
 
     def notes(self, layout: Layout) -> tuple[str, ...]:
-        """How many calls are renamed, and how many names and parts of another provider's reasoning left out."""
+        """How many calls are renamed, and how many names, torn and foreign parts of reasoning are left out."""
         foreign = [message for message in (*layout.head, *layout.messages) if not sendable(message)]
         names = sum(1 for message in foreign if message.name is not None)
         thoughts = sum(1 for message in foreign for part in message.parts if type(part) is Thinking)
-        calls = renamed(layout.messages)
+        calls, torn = renamed(layout.messages), len(torn_reasoning([*layout.head, *layout.messages]))
         return (
+            *((f"{torn} reasoning item(s) that nothing of the model follows left out",) if torn else ()),
             *((f"{calls} {RENAMED}",) if calls else ()),
             *((f"{names} name(s) of messages left out",) if names else ()),
             *((f"{thoughts} reasoning part(s) of another provider left out",) if thoughts else ()),

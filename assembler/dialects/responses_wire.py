@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, assert_never, cast
 
 from assembler.dialects.block_media import without_given
@@ -21,11 +21,36 @@ CALL_ID_LIMIT = 64
 Item = dict[str, Any]
 
 
-def input_items(messages: Iterable[Message]) -> list[Item]:
-    """The messages as items of the caller's own. Every call id is legal and unique, and its output has the same."""
+def torn_reasoning(messages: Sequence[Message]) -> frozenset[int]:
+    """The places of reasoning that nothing of the model follows: an answer was cut off. O(messages).
+
+    `Item 'rs_…' of type 'reasoning' was provided without its required following item`: openai-agents-python#1660, read
+    2026-11.
+    """
+    torn: set[int] = set()
+    followed = False
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        if message.role != "assistant":
+            followed = False
+        elif any(type(part) is not Thinking and part for part in message.parts):
+            followed = True
+        elif not followed and sendable(message) and message.parts:
+            torn.add(place)
+    return frozenset(torn)
+
+
+def input_items(messages: Sequence[Message]) -> list[Item]:
+    """The messages as items of the caller's own. Every call id is legal and unique, and its output has the same.
+
+    Reasoning that nothing of the model follows is left out.
+    """
     ids = _CallIds()
     items: list[Item] = []
-    for message in messages:
+    torn = torn_reasoning(messages)
+    for place, message in enumerate(messages):
+        if place in torn:
+            continue
         if sendable(message):
             items.extend(ids.settled(item) for item in _as_they_came(message))
         else:

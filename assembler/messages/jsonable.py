@@ -15,6 +15,8 @@ _LEAVES: Leaves = (bool, int, type(None))
 _MEDIA: Leaves = (*_LEAVES, bytes)
 """Inside content bytes may stand: Bedrock's and Gemini's media, which their clients encode."""
 _CONTENT = ("content", "parts")
+_ENCODED = ("bytes", "data", "signature", "thoughtSignature", "thought_signature", "redactedContent")
+"""Where in it: Bedrock's and Gemini's words for media and for signatures."""
 
 
 def sendable_copy(fields: Mapping[str, Any], *, index: int) -> dict[str, Any]:
@@ -35,6 +37,8 @@ def _dict(fields: Mapping[str, Any], index: int, leaves: Leaves, in_content: Lea
         if type(value) is str and value.isascii():
             continue
         allowed = in_content if key in _CONTENT else leaves
+        if type(value) is bytes and key not in _ENCODED:
+            allowed = _LEAVES
         copy[key] = _dict(value, index, allowed, allowed) if type(value) is dict else _copied(value, index, allowed)  # pyright: ignore[reportUnknownArgumentType]
     return copy
 

@@ -78,6 +78,18 @@ def _media(kind: str) -> Callable[[Raw, int], Media]:
     return lambda part, index: Media(kind, part)
 
 
+def _sourced(kind: str) -> Callable[[Raw, int], Media]:
+    """A reader of media whose `source` is Anthropic's, which holds base64: its clients encode no bytes."""
+
+    def read(part: Raw, index: int) -> Media:
+        source: object = part.get("source")
+        if isinstance(source, Mapping) and isinstance(cast(Raw, source).get("data"), bytes):
+            raise ConversationError(f"the data of the {kind} are bytes; give their base64 as a text", index=index)
+        return Media(kind, part)
+
+    return read
+
+
 def _thinking(part: Raw, index: int) -> Thinking:
     text = part.get("thinking", "")
     return Thinking(text if isinstance(text, str) else "", part)
@@ -174,8 +186,8 @@ _READERS: dict[str, tuple[Callable[[Raw, int], Part], str]] = {
     "refusal": (lambda part, index: checked_text(part.get("refusal"), field=f"conversation[{index}]"), "openai"),
     "input_image": (_media("image"), "responses"),
     "input_file": (_media("document"), "responses"),
-    "image": (_media("image"), "anthropic"),
-    "document": (_media("document"), "anthropic"),
+    "image": (_sourced("image"), "anthropic"),
+    "document": (_sourced("document"), "anthropic"),
     "thinking": (_thinking, "anthropic"),
     "redacted_thinking": (_thinking, "anthropic"),
     "tool_use": (_tool_use, "anthropic"),

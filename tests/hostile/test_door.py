@@ -140,6 +140,9 @@ def test_what_is_odd_is_sent_validly_or_refused(name: str, dialect: Any) -> None
     assert outcome(HELD[name], dialect) == "fine"
 
 
+SAID = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "a"}]}
+THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "x"}]}
+
 BROKEN: dict[str, tuple[Any, list[Any]]] = {
     "NaN in an unknown key": (openai_chat, [{**USER, "note": float("nan")}]),
     "a set in an unknown key": (openai_chat, [{**USER, "note": {1}}]),
@@ -162,6 +165,18 @@ BROKEN: dict[str, tuple[Any, list[Any]]] = {
     "a Bedrock result of None": (plain, [{"role": "user", "content": [{"toolResult": None}]}]),
     "a Bedrock kind alone": (plain, [USER, {"role": "assistant", "content": [{"type": "toolUse"}]}]),
     "Bedrock reasoning of text": (plain, [USER, {"role": "assistant", "content": [{"reasoningContent": "x"}]}]),
+    "bytes in a text part": (openai_chat, [{"role": "user", "content": [{"type": "text", "text": "x", "note": b"x"}]}]),
+    "bytes as an address": (
+        mistral,
+        [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": b"x"}}]}],
+    ),
+    "bytes for base64": (
+        anthropic,
+        [{"role": "user", "content": [{"type": "image", "source": {"type": "base64", "data": b"x"}}]}],
+    ),
+    "reasoning of an answer that was cut off": (openai_responses, [USER, THOUGHT, NEXT]),
+    "reasoning at the end": (openai_responses, [USER, THOUGHT]),
+    "two thoughts, an answer, a thought": (openai_responses, [USER, THOUGHT, THOUGHT, SAID, THOUGHT, NEXT]),
     "a result that calls": (openai_chat, [*step(call())[:2], {**step(call())[2], "tool_calls": "x"}]),
     "a Gemini response whose name is no text": (
         plain,
@@ -237,8 +252,6 @@ def output(call_id: str) -> dict[str, Any]:
     return {"type": "function_call_output", "call_id": call_id, "output": "r"}
 
 
-SAID = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "a"}]}
-
 MIXED: dict[str, list[Any]] = {
     "a text between two outputs": [USER, item("c1"), item("c2"), output("c1"), SAID, output("c2"), NEXT],
     "a call between two outputs": [USER, item("c1"), item("c2"), output("c1"), item("c3"), output("c3"), output("c2")],
@@ -252,6 +265,12 @@ MIXED: dict[str, list[Any]] = {
 def test_items_in_any_order_are_sent_validly(name: str, dialect: Any) -> None:
     assert outcome(MIXED[name], dialect) == "fine"
     assert outcome([*MIXED[name], *MIXED[name]], dialect) == "fine"
+
+
+def test_reasoning_that_nothing_follows_is_left_out_and_noted() -> None:
+    context = Assembler(dialect=openai_responses).add_messages([USER, THOUGHT, NEXT, THOUGHT, SAID]).build()
+    assert [each.get("type") for each in context.request()["input"]] == [None, None, "reasoning", "message"]
+    assert "1 reasoning item(s) that nothing of the model follows left out" in str(context.report)
 
 
 @pytest.mark.parametrize("dialect", [*APIS, bedrock], ids=lambda dialect: dialect.name)
