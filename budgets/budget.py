@@ -149,8 +149,8 @@ class Budget:
         return self.answer_reserve + self.overhead + self.safety_margin
 
     def available(self, used: Tokens = 0) -> Tokens:
-        """What `used` tokens leave of `input_limit`. Never below 0."""
-        return max(0, self.input_limit - used)
+        """What `used` tokens leave of `input_limit`. Never below 0. Raises BudgetError for no such number."""
+        return max(0, self.input_limit - whole_tokens(used, "used"))
 
     def arithmetic(self) -> str:
         """How `input_limit` comes about, such as `12000 context_window - 4000 max_output_tokens`; no zero terms."""

@@ -50,6 +50,11 @@ class Limit:
         settle(self, "floor", _amount(self.floor, "floor"))
         settle(self, "share", None if self.share is None else share(self.share, "share"))
         settle(self, "priority", whole(self.priority, "priority"))
+        if self.select is not None and (isinstance(self.select, type) or not callable(self.select)):
+            raise BudgetError(
+                f"select is a {type(self.select).__name__}: a function of (items, tokens, room) to the places that "
+                "stay is expected"
+            )
         comparable = isinstance(self.cap, float) == isinstance(self.floor, float)
         if self.cap is not None and comparable and self.floor > self.cap:
             raise BudgetError(f"floor {self.floor} is above cap {self.cap}: lower the floor or raise the cap")

@@ -5,15 +5,15 @@ Exact, because a count depends on its text alone. A hit is one dictionary look-u
 
 from __future__ import annotations
 
-import operator
 import threading
 from typing import Any
 
 import attrs
 
 from budgets.count import Grade, TokenCounter, Tokens
-from budgets.counters.guard import Guarded, total_counter
+from budgets.counters.guard import Guarded, no_text, total_counter
 from budgets.errors import BudgetError
+from budgets.numbers import whole
 
 MAX_ENTRIES = 2**16
 """Texts kept at most. An agent session of 300 turns has about a thousand."""
@@ -45,9 +45,11 @@ class _Generations:
                 self.characters += len(text)
 
 
-def _at_least_two(_instance: object, attribute: attrs.Attribute[int], bound: int) -> None:
-    if bound < 2:  # one for each generation
-        raise BudgetError(f"{attribute.name} is {bound}, and the memo needs 2 at least")
+def _at_least_two(bound: object, name: str) -> int:
+    number = whole(bound, name)
+    if number < 2:  # one for each generation
+        raise BudgetError(f"{name} is {number}, and the memo needs 2 at least")
+    return number
 
 
 @attrs.frozen
@@ -55,9 +57,14 @@ class Memoised(Guarded):
     """A counter with a bounded memory. Shared between threads without locks on hits; a pickle of it is empty again."""
 
     counter: Guarded
-    max_entries: int = attrs.field(default=MAX_ENTRIES, converter=operator.index, validator=_at_least_two)
-    max_characters: int = attrs.field(default=MAX_CHARACTERS, converter=operator.index, validator=_at_least_two)
+    max_entries: int = MAX_ENTRIES
+    max_characters: int = MAX_CHARACTERS
     _generations: _Generations = attrs.field(factory=_Generations, init=False, eq=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        # Frozen, so the door is the only place where a numpy number can become an int.
+        for name in ("max_entries", "max_characters"):
+            object.__setattr__(self, name, _at_least_two(getattr(self, name), name))
 
     @property
     def name(self) -> str:
@@ -81,7 +88,10 @@ class Memoised(Guarded):
 
     def __call__(self, text: str, /) -> Tokens:
         """Tokens of `text`: counted once while it is remembered."""
-        tokens = self._generations.young.get(text)
+        try:
+            tokens = self._generations.young.get(text)
+        except TypeError:  # a list, a dict: nothing that a dictionary takes, so no text
+            raise no_text(self.name, text) from None
         return self._recall(text) if tokens is None else tokens
 
     def _recall(self, text: str) -> Tokens:
@@ -105,6 +115,6 @@ def memoised(
     """`counter`, total and with a memory of at most `max_entries` texts and `max_characters` characters.
 
     Share one memory by sharing the result. A text longer than half of `max_characters` is counted anew each time.
-    Raises BudgetError if `counter` cannot be called with one text.
+    Raises BudgetError if `counter` cannot be called with one text, and for bounds that are no whole numbers from 2 on.
     """
     return Memoised(total_counter(counter), max_entries, max_characters)

@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from budgets.count import Tokens
-from budgets.counters.guard import Guarded, failure_of, refuse_surrogates
+from budgets.counters.guard import Guarded, failure_of, no_text, refuse_surrogates
 from budgets.counters.settled_characters import all_settled
 from budgets.counters.tiktoken import tiktoken_counter
 from budgets.errors import MissingExtraError, TokenCountError
@@ -78,6 +78,8 @@ class ToktokCounter(Guarded):
         except MissingExtraError:
             raise
         except BaseException as failure:  # panics are BaseExceptions
+            if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # asked here, off the fast path
+                raise no_text(self.name, text) from None
             raise failure_of(self.name, failure)  # noqa: B904 - chained there, unless it is the failure itself
 
 

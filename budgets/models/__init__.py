@@ -14,9 +14,9 @@ from typing import NotRequired, TypedDict
 import attrs
 
 from budgets.count import Tokens
-from budgets.errors import BudgetError, UnknownModelError
+from budgets.errors import UnknownModelError
 from budgets.models.families import dialect_of, encoding_of, family_of
-from budgets.models.names import bare, candidates
+from budgets.models.names import bare, candidates, refuse_no_name
 
 __all__ = ["ModelFacts", "Row", "Table", "dialect_of", "encoding_of", "facts", "family_of", "known"]
 
@@ -62,15 +62,18 @@ class Table(TypedDict):
     models: dict[str, Row]
 
 
-@functools.lru_cache(maxsize=_REMEMBERED)
 def facts(name: str) -> ModelFacts:
     """What is published about a model, whichever way its name is spelled. O(1) after the first call reads the table.
 
     Raises UnknownModelError, with the nearest known names, for every name that no row and no rule of
     `budgets.models.names` covers, and BudgetError for what is no name at all.
     """
-    if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # the language asks for it
-        raise BudgetError(f"model is a {type(name).__name__}, not a name")
+    refuse_no_name(name)
+    return _facts(name)
+
+
+@functools.lru_cache(maxsize=_REMEMBERED)
+def _facts(name: str) -> ModelFacts:
     table = _table()
     for provider, spelled in candidates(name):
         if row := table["models"].get(f"{provider}/{spelled}"):

@@ -19,6 +19,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from budgets.errors import BudgetError
+
 VENDORS = ("openai", "anthropic", "google", "mistral", "deepseek", "meta", "qwen", "xai")
 """Who makes the models: a bare name is looked for here first, in this order."""
 
@@ -77,10 +79,17 @@ def candidates(name: str) -> Iterator[tuple[str, str]]:
 def bare(name: str) -> str:
     """The name alone, lower case: no route, region, vendor or fine-tuning mark; dates and versions stay.
 
-    A pure rule on the spelling: it answers for names that nobody knows.
+    A pure rule on the spelling: it answers for names that nobody knows. Raises BudgetError for what is no name.
     """
+    refuse_no_name(name)
     *_, (_, spelled) = _readings(_plain(name))
     return spelled.rsplit("/", 1)[-1]
+
+
+def refuse_no_name(name: object) -> None:
+    """Raise BudgetError for what is no text, saying its type."""
+    if not isinstance(name, str):
+        raise BudgetError(f"model is a {type(name).__name__}, not a name")
 
 
 def _plain(name: str) -> str:
