@@ -16,6 +16,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.context import Context
+from assembler.given import must_be
 from budgets import Count, Grade, TokenCountError, Tokens
 from budgets.numbers import index_of
 
@@ -76,8 +77,12 @@ class CalibratedCounter:
         return min(max(self.billed / max(self.ours.tokens, 1), LEAST), MOST)
 
     def count(self, context: Context) -> Count:
-        """Tokens of a context that was priced by the same terms. O(context): it is spelled and hashed."""
-        return self.correct(context.count, _of(context, self.request.turns))
+        """Tokens of a context that was priced by the same terms. O(context): it is spelled and hashed.
+
+        Raises BudgetError for what is no context.
+        """
+        beginning = _of(context, self.request.turns)
+        return self.correct(context.count, beginning)
 
     def correct(self, ours: Count, beginning: Fingerprint) -> Count:
         """The count of a request, `ours` by rule, that begins with `beginning`.
@@ -121,12 +126,14 @@ def calibrate(context: Context, usage: object) -> CalibratedCounter:
     """A counter anchored at the bill of `context`, which must be the request that was sent, nothing added.
 
     `usage` is the provider's own usage (an object or a dict) or the number of input tokens, cached ones included.
-    Raises TokenCountError for a usage without a number above 0.
+    Raises TokenCountError for a usage without a number above 0, BudgetError for what is no context.
     """
-    return CalibratedCounter(_of(context), context.count, input_tokens(usage))
+    request = _of(context)
+    return CalibratedCounter(request, context.count, input_tokens(usage))
 
 
 def _of(context: Context, turns: int | None = None) -> Fingerprint:
+    must_be("context", cast(object, context), (Context,), "the Context that build() returned")
     return Fingerprint.of(context.unmarked(), dialect=context.dialect, model=context.model, turns=turns)
 
 

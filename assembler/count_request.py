@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from assembler.dialects import Dialect
+from assembler.errors import MessageTypeError
+from assembler.given import must_be, wrong
 from assembler.pricing import WholePricer, priced_layout
-from budgets import Count, TokenCounter, tiktoken_counter
+from budgets import BudgetError, Count, TokenCounter, tiktoken_counter, total_counter
 
 
 def count_request(
@@ -16,11 +18,16 @@ def count_request(
     """Tokens that the provider will bill for `request`, their grade, and an upper bound.
 
     `request` is the body of the API's call, with or without its model and sampling keys. `counter` stands in for the
-    model's encoding. Raises `ConversationError` or `ToolError` where the request cannot be read, and
-    `UnsupportedContentError` for a part that has no price.
+    model's encoding. Raises `ConversationError` or `ToolError` where the request cannot be read,
+    `UnsupportedContentError` for a part that has no price, and `BudgetError` for what is no dialect, model or counter.
     """
+    if not isinstance(cast(object, request), Mapping):
+        raise MessageTypeError(wrong("request", "the body of the API's call (a dict)", request))
+    must_be("model", model, (str, type(None)), "a model's name (str) or None")
+    if isinstance(dialect, type) or not hasattr(dialect, "parse"):
+        raise BudgetError(wrong("dialect", "a value from assembler.dialects", dialect))
     layout = dialect.parse(request)
-    pricer = dialect.pricer(model, _counter_for(model) if counter is None else counter)
+    pricer = dialect.pricer(model, _counter_for(model) if counter is None else total_counter(counter))
     if isinstance(pricer, WholePricer):
         dialect.notes(layout)  # raises for what this dialect would not send
         return pricer.whole(layout)

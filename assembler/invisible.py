@@ -15,6 +15,9 @@ from typing import Literal, TypeAlias, cast
 
 import attrs
 
+from assembler.errors import MarkupError
+from assembler.given import wrong
+
 Kind: TypeAlias = Literal["tag characters", "direction", "zero width", "joiner", "variation selectors"]
 
 _INVISIBLE = re.compile(
@@ -62,7 +65,12 @@ def invisible_texts(items: Iterable[tuple[str, str, str]]) -> Iterator[Invisible
 
 
 def without_invisible(text: str) -> str:
-    """The text without the characters that `invisible_texts` finds; all others stay as they are. O(characters)."""
+    """The text without the characters that `invisible_texts` finds; all others stay as they are. O(characters).
+
+    Raises MarkupError for what is no text.
+    """
+    if not isinstance(cast(object, text), str):
+        raise MarkupError(wrong("text", "a text (str)", text), field="text")
     if text.isascii():
         return text
     return _INVISIBLE.sub(lambda match: match[0] if match.lastgroup == "flag" else "", text)

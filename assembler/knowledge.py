@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import attrs
 
 from assembler.errors import MarkupError
+from assembler.given import named, wrong
 from assembler.text import checked_text, provenance
 
 SEPARATOR = "\n\n"
@@ -62,7 +64,10 @@ def document(
     metadata: Mapping[str, Any] | None = None,
     place: str = "knowledge",
 ) -> Document:
-    """A document whose tag is well-formed whatever the text says, or `MarkupError` naming the field."""
+    """A document whose tag is well-formed whatever the text says, or `MarkupError` naming the field.
+
+    The numbers of `embedding` are looked at by whoever compares them.
+    """
     kind = _carried(type, field=f"{place}.type")
     if not kind:
         raise MarkupError(f"{place}.type: expected a word such as 'rag' or 'entity', got ''", field=f"{place}.type")
@@ -71,9 +76,9 @@ def document(
         type=kind,
         trusted=_flag(trusted, field=f"{place}.trusted"),
         source=None if source is None else _carried(source, field=f"{place}.source"),
-        score=score,
-        embedding=embedding,
-        metadata=metadata,
+        score=_number(score, field=f"{place}.score"),
+        embedding=_vector(embedding, field=f"{place}.embedding"),
+        metadata=_mapping(metadata, field=f"{place}.metadata"),
         provenance=provenance(text),
     )
 
@@ -110,3 +115,35 @@ def _flag(value: object, *, field: str) -> bool:
     if value is True or value is False:
         return value
     raise MarkupError(f"{field}: expected True or False, got {type(value).__name__}", field=field)
+
+
+def _number(value: object, *, field: str) -> float | None:
+    """A score as it came where it is an int or a float, numpy's and others' as a float."""
+    if value is None:
+        return None
+    try:
+        # A bool and a text are no scores, though float() takes both; numpy's is known by name, as in budgets.numbers.
+        foreign = isinstance(value, str | bytes) or type(value).__name__ in ("bool", "bool_")
+        number = math.nan if foreign else float(cast(float, value))
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        shown = value if isinstance(value, float) else named(value)
+        raise MarkupError(f"{field}: expected a finite number or None, got {shown}", field=field)
+    return value if isinstance(value, int | float) else number
+
+
+def _vector(value: object, *, field: str) -> Sequence[float] | None:
+    if value is None:
+        return None
+    given: object = value
+    listed = hasattr(given, "__len__") and hasattr(given, "__getitem__") and not isinstance(given, type)
+    if not listed or isinstance(given, str | bytes | Mapping):
+        raise MarkupError(wrong(field, "a list of numbers or None", value), field=field)
+    return cast("Sequence[float]", value)
+
+
+def _mapping(value: object, *, field: str) -> Mapping[str, Any] | None:
+    if value is None or isinstance(value, Mapping):
+        return cast("Mapping[str, Any] | None", value)
+    raise MarkupError(wrong(field, "a mapping (dict) or None", value), field=field)

@@ -8,6 +8,7 @@ from typing import Any, Literal, cast
 import attrs
 
 from assembler.errors import ConversationError, MarkupError, MessageTypeError
+from assembler.given import wrong
 from assembler.messages import Call, Message, Result, read_message
 from assembler.messages.dicts import private_copy
 from assembler.turns import Open, answers
@@ -31,11 +32,11 @@ def repair(messages: Iterable[object]) -> tuple[list[object], list[Repair]]:
     Dropped: what is no message, a result without its call, a second answer, a message whose call ids repeat. Edited
     (in a copy): a message that holds such a result beside other parts. Added: a result reading `NO_RESULT` for a call
     that has none, in the spelling of the call. Kept messages are the very objects that came in. Raises
-    `MessageTypeError` for one message, or a text, in place of a list. O(messages).
+    `MessageTypeError` for what is no list of messages. O(messages).
     """
-    if isinstance(messages, str | bytes | Mapping):
-        kind = type(cast("object", messages)).__name__
-        raise MessageTypeError(f"conversation: expected a list of messages, got {kind}; pass [message]")
+    given: object = messages
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise MessageTypeError(wrong("conversation", "a list of messages", messages) + "; pass [message]")
     mending = _Mending()
     for index, raw in enumerate(messages):
         mending.hear(raw, index)

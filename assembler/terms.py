@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import attrs
 
 from assembler.dialects import DIALECTS, Dialect
+from assembler.given import must_be, named, wrong
 from assembler.policies import Policy, Refuse
 from assembler.policies.policy import is_cutting, is_rewriting
 from assembler.pricing import Pricer, WholePricer
@@ -56,7 +57,7 @@ class Terms:
         strategy: Strategy,
         cache_marks: CacheMarks | None = None,
     ) -> Terms:
-        """Terms from what the caller passed. Raises `BudgetError` for what is no budget and no policy."""
+        """Terms from what the caller passed. Raises `BudgetError` for what is none of these."""
         if budget is not None and not isinstance(cast(object, budget), Budget):
             raise BudgetError(f"budget: expected a Budget, got {type(budget).__name__}; pass Budget(context_window=…)")
         if dialect is not None and not hasattr(dialect, "pricer"):
@@ -65,7 +66,11 @@ class Terms:
                 "from assembler.dialects import openai_chat"
             )
         if isinstance(strategy, type) or not callable(getattr(strategy, "render", None)):
-            raise BudgetError(f"strategy: expected a strategy such as ChatRegions(), got {_named(strategy)}")
+            raise BudgetError(wrong("strategy", "a strategy such as ChatRegions()", strategy))
+        if cache_marks is not None:
+            from assembler.cache import CacheMarks
+
+            must_be("cache_marks", cast(object, cache_marks), (CacheMarks,), "CacheMarks()")
         spoken = dialect if dialect is not None else _dialect_for(budget)
         model = budget.model if budget is not None else None
         pricer = spoken.pricer(model, counter_for(budget))
@@ -111,16 +116,12 @@ def _ladder(on_overflow: Policy | Iterable[Policy]) -> tuple[Policy, ...]:
     for rung in rungs:
         if isinstance(rung, type) or not (is_cutting(rung) or is_rewriting(rung)):
             raise BudgetError(
-                f"on_overflow: expected a policy such as Refuse() or TrimOldest(), got {_named(rung)}; "
+                f"on_overflow: expected a policy such as Refuse() or TrimOldest(), got {named(rung)}; "
                 "a policy has a method cut(ledger, room) or rewrites(passage)"
             )
     if not rungs:
         raise BudgetError("on_overflow: expected at least one policy, got an empty ladder; pass Refuse()")
     return rungs
-
-
-def _named(rung: object) -> str:
-    return f"the class {rung.__name__}: call it" if isinstance(rung, type) else type(rung).__name__
 
 
 def _dialect_for(budget: Budget | None) -> Dialect:

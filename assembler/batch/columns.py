@@ -12,6 +12,7 @@ from assembler.assembler import Assembler
 from assembler.batch.errors import BatchError
 from assembler.batch.rows import REGIONS, Assembled, Failed, OnError, Raise, Record, Skip, assembled, outcome
 from assembler.batch.stores import plain
+from assembler.given import Is, wrong
 
 WRITTEN = ("request", "tokens", "upper", "grade", "dropped", "error")
 """The columns that come out beside those that were not read: `request` as JSON text, `error` a line or None."""
@@ -36,14 +37,17 @@ KEPT = 8
 """Assemblers that a process keeps ready for the functions that make them."""
 
 
+_A_COLUMN = Is((str, type(None)), "a column's name (str) or None", BatchError)
+
+
 @attrs.frozen
 class Columns:
     """Which column holds which region. One that a batch does not have is not read; None reads none at all."""
 
-    messages: str | None = "messages"
-    instruction: str | None = "instruction"
-    knowledge: str | None = "knowledge"
-    tools: str | None = "tools"
+    messages: str | None = attrs.field(default="messages", validator=_A_COLUMN)
+    instruction: str | None = attrs.field(default="instruction", validator=_A_COLUMN)
+    knowledge: str | None = attrs.field(default="knowledge", validator=_A_COLUMN)
+    tools: str | None = attrs.field(default="tools", validator=_A_COLUMN)
 
     def found_in(self, names: Sequence[str]) -> dict[str, str]:
         """The column of each region that is there. Raises `BatchError` where none is, or one by a name of its own."""
@@ -117,6 +121,8 @@ class BatchAssembler:
 
         Only the name of `make` is pickled, so it must be a function at the top of a module.
         """
+        if isinstance(make, type) or not callable(make):
+            raise BatchError(wrong("make", "a function that makes an Assembler", make))
         made = object.__new__(cls)
         _settle(made, _Made(make), columns, on_error)
         return made

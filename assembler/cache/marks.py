@@ -9,13 +9,14 @@ goes at most 20 blocks from a mark (Claude docs, Prompt caching, read 2026-11): 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import attrs
 
 from assembler.cache.mark_places import END, MESSAGES, SPELLINGS, SYSTEM, TOOLS, Place, Spelling, opens_newest_turn
 from assembler.dialects import Dialect
 from assembler.dialects.blocks import MOST_MARKS
+from assembler.given import OneOf, must_be
 
 Lifetime = Literal["5m", "1h"]
 _NOVA = "nova"
@@ -30,10 +31,10 @@ class CacheMarks:
     """Marks for the stable prefix of a request, of a lifetime of `ttl`: five minutes, or an hour, dearer to write.
 
     Where the caller's own marks have the other lifetime, a mark takes that one as far as the API demands it: longer
-    lifetimes stand before shorter ones. Raises `ValueError` for a lifetime that no provider has.
+    lifetimes stand before shorter ones. Raises `BudgetError`, a `ValueError`, for a lifetime that no provider has.
     """
 
-    ttl: Lifetime = attrs.field(default="5m", validator=attrs.validators.in_(_LIFETIMES))
+    ttl: Lifetime = attrs.field(default="5m", validator=OneOf(_LIFETIMES))
 
 
 @attrs.frozen
@@ -50,6 +51,7 @@ def marked(request: Mapping[str, Any], dialect: Dialect, marks: CacheMarks, *, m
     A dialect that has no marks, or a model of Bedrock's that takes none, leaves the request as it is and says so in
     `notes`. Never more than four marks, never one on an empty text. O(blocks).
     """
+    must_be("cache_marks", cast(object, marks), (CacheMarks,), "CacheMarks()")
     reason, spelling = no_marks(dialect.name, model), SPELLINGS.get(dialect.name)
     if spelling is None or reason is not None:
         return Marked(dict(request), () if reason is None else (reason,))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol, Self, cast
 
 import attrs
 
+from assembler.given import Is, must_be
 from budgets import BudgetError, MissingExtraError, Tokens
 from budgets.numbers import whole_tokens
 
@@ -50,7 +52,7 @@ class Generator:
 class Config:
     """A configuration: `Config(Generator(512))`, or read from a file."""
 
-    generator: Generator
+    generator: Generator = attrs.field(validator=Is((Generator,), "Generator(512), the encoder's limit in tokens"))
 
     @classmethod
     def read(cls, path: str | Path = SHIPPED) -> Self:
@@ -64,7 +66,11 @@ class Config:
         except ImportError as failure:
             raise MissingExtraError("cli", needed_for="Config.read") from failure
 
-        text = Path(path).read_text(encoding="utf-8")
+        must_be("path", path, (str, PathLike), "a path (str or Path)")
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except UnicodeDecodeError as failure:
+            raise BudgetError(f"configuration is no YAML (not UTF-8 at byte {failure.start})") from None
         if len(text) > LARGEST_FILE:
             raise BudgetError(f"configuration of {len(text)} characters: {LARGEST_FILE} at most are read")
         try:

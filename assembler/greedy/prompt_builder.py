@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import cast
 
 from assembler.context import emit
@@ -10,6 +10,7 @@ from assembler.dialects import plain
 from assembler.draft import Draft, Regions
 from assembler.errors import PromptError
 from assembler.fit import fit
+from assembler.given import wrong
 from assembler.greedy.config import Configured
 from assembler.greedy.prompt_tokens import counter_of
 from assembler.history import History
@@ -18,7 +19,7 @@ from assembler.policies import Refuse
 from assembler.strategies.question_chunks import QuestionChunks
 from assembler.terms import Terms
 from assembler.text import checked_text
-from budgets import Budget
+from budgets import Budget, BudgetError
 
 
 class PromptBuilder:
@@ -31,6 +32,8 @@ class PromptBuilder:
     __slots__ = ("_terms",)
 
     def __init__(self, cfg: Configured, tokenizer: object) -> None:
+        if not hasattr(getattr(cfg, "generator", None), "encoder_max_tokens"):
+            raise BudgetError(wrong("cfg", "a configuration such as Config(Generator(512))", cfg))
         budget = Budget(cfg.generator.encoder_max_tokens, counter=counter_of(tokenizer))
         self._terms = Terms.of(budget, plain, Refuse(), QuestionChunks())
 
@@ -40,7 +43,8 @@ class PromptBuilder:
         Chunks are kept from the first on, and the first that does not fit ends the filling; with none, a placeholder
         line stands in. Changes nothing that it is given. Raises ContextLengthError where not even the placeholder fits.
         """
-        if isinstance(accepted_chunks, str) or not isinstance(cast(object, accepted_chunks), Iterable):
+        given: object = accepted_chunks
+        if isinstance(given, str | Mapping | Set) or not isinstance(given, Iterable):
             raise PromptError(f"accepted_chunks is a {type(accepted_chunks).__name__}: pass a list of texts")
         chunks = tuple(
             Document(checked_text(chunk, field=f"accepted_chunks[{place}]"), type="chunk")

@@ -16,7 +16,8 @@ from typing import Any, TypeAlias, cast
 
 import attrs
 
-from assembler.errors import ConversationError
+from assembler.errors import ConversationError, MessageTypeError
+from assembler.given import must_be
 from assembler.media.facts import MediaFacts, Source
 from assembler.media.pdf import pdf_pages
 from assembler.media.pixels import image_size
@@ -43,8 +44,10 @@ class _Found:
 def read_media(part: Media) -> MediaFacts:
     """What is known of a part. Opens no address and no file; decodes an image's first bytes, and a PDF whole.
 
-    Raises ConversationError for a `width`, `height`, `pages` or `seconds` that is no number above 0.
+    Raises ConversationError for a `width`, `height`, `pages` or `seconds` that is no number above 0, MessageTypeError
+    for what is no part.
     """
+    must_be("part", cast(object, part), (Media,), "a Media part", MessageTypeError)
     given = _given(part.raw)
     found = _find(part.raw)
     content, mime = found.content, found.mime

@@ -16,7 +16,10 @@ from assembler.text import checked_text
 def read_gemini(raw: Mapping[str, Any], *, index: int) -> Message:
     """A message from a Gemini content; a turn of function responses reads as results."""
     role = role_of(raw.get("role", "user"), index=index)
-    seen = sendable_copy(raw, index=index)
+    try:
+        seen = sendable_copy(raw, index=index)
+    except RecursionError:
+        raise ConversationError("message is nested too deeply to be JSON", index=index) from None
     listed = seen.get("parts")
     if not isinstance(listed, list):
         raise ConversationError("Gemini content without parts; expected a list of parts", index=index)

@@ -27,7 +27,7 @@ def a_share(policy: object, field: attrs.Attribute[Any], value: object) -> None:
         return
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
         raise BudgetError(
-            f"{type(policy).__name__}: {field.name} is a share of the room, 0 < {field.name} <= 1, got {_said(value)}"
+            f"{type(policy).__name__}: {field.name} is a share of the room, 0 < {field.name} <= 1, got {shown(value)}"
         )
 
 
@@ -45,9 +45,5 @@ def a_text(policy: object, field: attrs.Attribute[Any], value: object) -> None:
 def _whole(policy: object, field: attrs.Attribute[Any], value: object, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value < LARGEST:
         raise BudgetError(
-            f"{type(policy).__name__}: {field.name} is a whole number, {least} or more, got {_said(value)}"
+            f"{type(policy).__name__}: {field.name} is a whole number, {least} or more, got {shown(value)}"
         )
-
-
-def _said(value: object) -> str:
-    return shown(value) if isinstance(value, int) else repr(value)

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 import attrs
 
+from assembler.given import OneOf
 from assembler.messages import Call, Part, Result
 from assembler.messages.edit import edited
 from assembler.messages.parts import compact_json
@@ -43,7 +44,7 @@ class Truncate:
     """
 
     max_tokens: int = attrs.field(validator=at_least_one)
-    where: Where = attrs.field(default="ends", validator=attrs.validators.in_(("ends", "head", "tail")))
+    where: Where = attrs.field(default="ends", validator=OneOf(("ends", "head", "tail")))
 
     def rewrites(self, passage: Passage, /) -> Iterator[Change]:
         """One change a text, the longest first. O(messages that stay), and O(log graphemes) counts for each change."""

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Self
+from typing import BinaryIO, Self
 
 import attrs
 
 from assembler.errors import PromptError
+from assembler.given import must_be
 from assembler.prompts.prompt import Prompt
+from budgets.numbers import whole
 
 MAX_PROMPT_BYTES = 1_048_576
 """Default size of a prompt file. Ours: a mebibyte is some 250,000 tokens of English, more than most windows."""
@@ -29,6 +32,8 @@ _DEVICES = frozenset(
 """Names that Windows gives to devices in every directory, with any extension. Refused everywhere: names travel.
 
 Source: "Naming Files, Paths, and Namespaces", learn.microsoft.com, read 2026-11."""
+_PIECE = 1_048_576
+"""Bytes that are read at a time, whatever the bound: a read makes room for as many as it is asked for."""
 _SHOWN = 80
 """Characters of a refused name that an error shows."""
 
@@ -47,10 +52,12 @@ def read_prompt(path: str | os.PathLike[str], *, max_bytes: int = MAX_PROMPT_BYT
     For paths that the developer chose: it follows links and goes anywhere. Raises PromptNotFoundError (also a
     FileNotFoundError), or PromptError for a directory, a device, more than `max_bytes`, or bytes that are not UTF-8.
     """
+    must_be("path", path, (str, bytes, os.PathLike), "a path (str or Path)", PromptError)
     return _read(os.fspath(path), shown=os.fspath(path), flags=_READ, max_bytes=max_bytes)
 
 
 def _directory(root: str | os.PathLike[str]) -> Path:
+    must_be("prompt library", root, (str, os.PathLike), "a path (str or Path)", PromptError)
     try:
         resolved = Path(root).resolve(strict=True)
     except (OSError, RuntimeError, ValueError):
@@ -62,6 +69,10 @@ def _directory(root: str | os.PathLike[str]) -> Path:
     return resolved
 
 
+def _whole(_owner: object, field: attrs.Attribute[int], value: object) -> None:
+    whole(value, field.name)
+
+
 @attrs.frozen
 class PromptLibrary:
     """A directory of prompts, read by confined names such as `support/answer.md`.
@@ -71,7 +82,7 @@ class PromptLibrary:
     """
 
     root: Path = attrs.field(converter=_directory)
-    max_bytes: int = attrs.field(default=MAX_PROMPT_BYTES, kw_only=True)
+    max_bytes: int = attrs.field(default=MAX_PROMPT_BYTES, kw_only=True, validator=_whole)
 
     def read(self, name: str) -> Prompt:
         """The prompt of this name, as `read_prompt` reads it; the name is its `name` and its path its `source`.
@@ -114,7 +125,7 @@ def _confined(name: object) -> str:
 
 
 def _read(path: str, *, shown: str, flags: int, max_bytes: int) -> Prompt:
-    problem, missing = "", False
+    problem, missing, max_bytes = "", False, whole(max_bytes, "max_bytes")
     content = b""
     try:
         with open(os.open(path, flags), "rb") as file:
@@ -122,7 +133,7 @@ def _read(path: str, *, shown: str, flags: int, max_bytes: int) -> Prompt:
             if not stat.S_ISREG(status.st_mode):
                 problem = "is not a regular file"
             elif status.st_size <= max_bytes:
-                content = file.read(max_bytes + 1)  # it may have grown since
+                content = b"".join(_pieces(file, max_bytes))  # it may have grown since
             if not problem and max(status.st_size, len(content)) > max_bytes:
                 problem = f"has more than {max_bytes} bytes: shorten it or raise max_bytes"
     except FileNotFoundError:
@@ -137,6 +148,13 @@ def _read(path: str, *, shown: str, flags: int, max_bytes: int) -> Prompt:
             return Prompt(text, source=path)
         problem = f"is not UTF-8 at byte {offset}: save it as UTF-8"
     raise _refusal(shown, problem)
+
+
+def _pieces(file: BinaryIO, most: int) -> Iterator[bytes]:
+    """What the file holds; of one that holds more than `most` bytes, enough to see that it does."""
+    while most >= 0 and (piece := file.read(min(most + 1, _PIECE))):
+        most -= len(piece)
+        yield piece
 
 
 def _decoded(content: bytes) -> tuple[str, int | None]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypedDict
 
 from assembler.errors import PromptError
+from assembler.given import must_be, wrong
 from assembler.prompts.detection import control_tokens, knows
 from assembler.prompts.history import expanded
 from assembler.prompts.html import text_of
@@ -37,7 +38,7 @@ class PromptFormatter:
 
     `tag_roles` gives tags their roles and may be changed; a tag without a role is the system's, as is text outside
     tags. Touched are the tags of SUPPORTED_INPUT_VARIABLES and of `tag_roles`, no others. In a `Prompt`, markers inside
-    values are text; a plain `str` is parsed as a whole.
+    values are text; a plain `str` is parsed as a whole. Raises PromptError for what is no tokenizer.
     """
 
     tokenizer: Any
@@ -48,6 +49,10 @@ class PromptFormatter:
 
     def __init__(self, tokenizer: Any, strip_html: bool = False) -> None:
         self.tokenizer = tokenizer
+        if isinstance(tokenizer, type) or not hasattr(tokenizer, "special_tokens_map"):
+            shown = wrong("tokenizer", "a tokenizer with a special_tokens_map", tokenizer)
+            raise PromptError(f"{shown}; load one, such as AutoTokenizer.from_pretrained(…), and pass it")
+        must_be("strip_html", strip_html, (bool,), "True or False", PromptError)
         self.special_tokens = tokenizer.special_tokens_map
         self.strip_html = strip_html
         self.tag_roles = {"question": "user", "documents": "assistant", "condensed_question": "user"}
@@ -56,8 +61,10 @@ class PromptFormatter:
     def format_prompt(self, prompt: str) -> tuple[str, str]:
         """The formatted prompt, and the end tag that separates it from the completion in the model's output.
 
-        Raises PromptError where the text itself holds a control token of the format: it would forge a turn.
+        Raises PromptError where the text itself holds a control token of the format: it would forge a turn; and for
+        what is no text.
         """
+        must_be("prompt", prompt, (str,), "a text (str)", PromptError)
         return self.apply_format(prompt)
 
     def _get_formatter(self) -> Callable[[str], tuple[str, str]]:

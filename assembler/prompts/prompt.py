@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NoReturn, SupportsIndex
+from typing import NoReturn, SupportsIndex, cast
 
+from assembler.errors import PromptError
+from assembler.given import must_be, wrong
 from assembler.prompts.traced import Spans
 
 
@@ -23,12 +25,19 @@ class Prompt(str):
     values: Spans
 
     def __new__(cls, text: str, *, name: str | None = None, source: str | None = None, values: Spans = ()) -> Prompt:
-        """A prompt of `text`. `values` must be ascending, disjoint and inside it, or ValueError is raised."""
+        """A prompt of `text`. `values` must be ascending, disjoint and inside it, or PromptError is raised."""
+        must_be("prompt", text, (str,), "a text (str)", PromptError)
         prompt = super().__new__(cls, str.__str__(text))
         edge = 0
-        for start, stop in values:
+        must_be("values", values, (tuple, list), "pairs of offsets, such as ((0, 4),)", PromptError)
+        for span in values:
+            match cast(object, span):
+                case (int() as start, int() as stop):
+                    pass
+                case _:
+                    raise PromptError(wrong("values", "pairs of offsets, such as ((0, 4),)", span))
             if not edge <= start <= stop <= len(prompt):
-                raise ValueError(f"span {start}:{stop} of values is not ascending, or not in {len(prompt)} characters")
+                raise PromptError(f"span {start}:{stop} of values is not ascending, or not in {len(prompt)} characters")
             edge = stop
         object.__setattr__(prompt, "name", name)
         object.__setattr__(prompt, "source", source)

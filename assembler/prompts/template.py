@@ -10,12 +10,14 @@ from typing import Self, cast
 import attrs
 
 from assembler.errors import PromptError
+from assembler.given import must_be
 from assembler.prompts.jinja import JinjaTemplate, jinja_template
 from assembler.prompts.placeholders import Placeholders, placeholders
 from assembler.prompts.prompt import Prompt
 from assembler.prompts.style import Style, style_of
 from assembler.prompts.values import PlainValue, plain_values
 from assembler.prompts.variables import SUPPORTED_INPUT_VARIABLES
+from budgets.numbers import whole
 
 MAX_TEMPLATE_CHARACTERS = 1_048_576
 """Length of a template. Ours: as many characters as `read_prompt` reads bytes."""
@@ -54,6 +56,8 @@ class ValidatedPromptTemplate:
     _bound: Mapping[str, PlainValue] = attrs.field(init=False, factory=dict[str, "PlainValue"], repr=False, hash=False)
 
     def __attrs_post_init__(self) -> None:
+        must_be("template's name", self.name, (str,), "a text (str)", PromptError)
+        whole(self.max_characters, "max_characters")
         if not isinstance(cast(object, self.prompt_template), str):
             kind = type(self.prompt_template).__name__
             raise PromptError(f"template {self.name!r}: expected a text, got {kind}; pass a str", name=self.name)
@@ -64,10 +68,12 @@ class ValidatedPromptTemplate:
                 name=self.name,
             )
         source = str.__str__(self.prompt_template)
-        style = self.template_format or style_of(source, template=self.name)
+        given = self.template_format
+        style: object = style_of(source, template=self.name) if given is None else given
         if style not in ("f-string", "jinja2"):
+            shown = repr(style) if isinstance(style, str) else f"a {type(style).__name__}"
             raise PromptError(
-                f"template {self.name!r}: template_format is 'f-string' or 'jinja2', got {style!r}", name=self.name
+                f"template {self.name!r}: template_format is 'f-string' or 'jinja2', got {shown}", name=self.name
             )
         object.__setattr__(self, "template_format", style)
         parse = placeholders if style == "f-string" else jinja_template

@@ -9,6 +9,8 @@ from typing import TypeAlias, TypeVar, cast
 import attrs
 
 from assembler.context import Context
+from assembler.errors import PromptError
+from assembler.given import must_be
 from assembler.rag.citations import Citation, parse_citations
 from assembler.rag.prompt_builder import PromptComponents
 from assembler.rag.quotes import plain_words, quote_spans, says
@@ -83,8 +85,9 @@ def citation_report(answer: str, prompt: Cited) -> CitationReport:
     """Every sentence mapped to the sources that it cites, with spans.
 
     Linear in the answer, and one search of each cited source for each different quote. Raises TypeError for a prompt
-    that holds no sources.
+    that holds no sources, and PromptError for an answer or a source that is no text.
     """
+    must_be("answer", answer, (str,), "a text (str)", PromptError)
     texts = {number: plain_words(text) for number, text in sources_of(prompt).items()}
     markers = parse_citations(answer, texts.keys())
     quoted = list(quote_spans(answer))
@@ -102,6 +105,8 @@ def citation_report(answer: str, prompt: Cited) -> CitationReport:
 def sources_of(prompt: Cited) -> dict[int, str]:
     """The text of each source by its number, as the answer's author was given it, unescaped."""
     if isinstance(prompt, Mapping):
+        for number, text in prompt.items():
+            must_be(f"prompt[{number!r}]" if isinstance(number, int) else "prompt", text, (str,), "a text", PromptError)
         return dict(prompt)
     context = prompt.assembled if isinstance(prompt, PromptComponents) else prompt
     if not isinstance(cast(object, context), Context):

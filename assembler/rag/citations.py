@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from typing import cast
 
 import attrs
+
+from assembler.errors import PromptError
+from assembler.given import must_be, wrong
 
 MAX_RANGE = 100
 """Sources. No answer means a longer `[Source 1-1000]`: it would only make a small text a large list."""
@@ -47,8 +51,11 @@ def parse_citations(answer: str, issued: Collection[int] | None = None) -> list[
     """The markers of an answer, in order: `[Source 1]`, `[Source 1, Source 3]`, `[Sources 2-4]`, `[Source 1; 2]`.
 
     With `issued`, numbers not in it are `unknown`; without, all from 1 on are taken for issued. `[1]` is no marker of
-    ours.
+    ours. Raises PromptError for an answer that is no text, and for numbers that are no collection.
     """
+    must_be("answer", answer, (str,), "a text (str)", PromptError)
+    if isinstance(issued, str) or not isinstance(cast(object, issued), Collection | None):
+        raise PromptError(wrong("issued", "the numbers of the sources, or None", issued))
     found: list[Citation] = []
     for bracket in _BRACKETS.finditer(answer):
         inside = bracket[1].lstrip()

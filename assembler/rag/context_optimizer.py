@@ -9,9 +9,10 @@ from typing import TypedDict, cast
 import attrs
 
 from assembler.draft import Regions
+from assembler.given import must_be
 from assembler.knowledge import Document
 from assembler.pricing import Piece
-from assembler.rag.result import RetrievalResult, as_document, read_results
+from assembler.rag.result import RetrievalResult, as_document, listed, read_results
 from assembler.rag.token_budget import ENCODING
 from assembler.sources.duplicates import SIMILAR, SameText, SimilarVectors
 from assembler.sources.source import of
@@ -70,6 +71,7 @@ class ContextOptimizer:
         strategy: CitedSources | None = None,
         counter: TokenCounter | None = None,
     ) -> None:
+        must_be("strategy", strategy, (CitedSources, type(None)), "CitedSources() or None")
         rules = (SameText(), SimilarVectors(similarity_threshold))
         chosen = CitedSources(duplicates=rules) if strategy is None else strategy
         self.similarity_threshold = similarity_threshold
@@ -82,7 +84,7 @@ class ContextOptimizer:
         Their blocks, numbers and rules included, cost `context_budget` at most; below 0 keeps none. Warns where there
         are results and no embeddings: then only equal texts are duplicates.
         """
-        given = [] if retrieval_results is None else list(retrieval_results)
+        given = [] if retrieval_results is None else listed(retrieval_results, "retrieval results")
         documents = [as_document(result) for result in read_results(given)]
         warn_without_embeddings(self.strategy, documents)
         space = _SourcesAlone(whole(context_budget, "context_budget"), self._counter)
@@ -94,6 +96,8 @@ class ContextOptimizer:
         self, original_results: Sequence[object], optimized_results: Sequence[object]
     ) -> OptimizationStats:
         """How many results and tokens are gone. A result's tokens are those of its block without the number."""
+        original_results = listed(original_results, "original_results")
+        optimized_results = listed(optimized_results, "optimized_results")
         before, after = self._tokens(original_results), self._tokens(optimized_results)
         removed = len(original_results) - len(optimized_results)
         return OptimizationStats(

@@ -13,6 +13,7 @@ from assembler.dialects import plain
 from assembler.draft import Draft, Regions
 from assembler.errors import PromptError
 from assembler.fit import fit
+from assembler.given import must_be
 from assembler.history import History
 from assembler.knowledge import Document
 from assembler.plan import Plan
@@ -29,8 +30,9 @@ from assembler.strategies.cited_sources import FRAME, REPEATS, CitedSources
 from assembler.strategies.strategy import Placement
 from assembler.terms import Terms
 from assembler.text import checked_text, provenance
-from budgets import Tokens
+from budgets import BudgetError, Tokens
 from budgets.count import total
+from budgets.numbers import whole
 
 _LOG = logging.getLogger("assembler.rag")
 
@@ -65,7 +67,8 @@ class PromptBuilder:
     """Builds prompts of instructions, numbered sources and a question, within a model's window.
 
     Without a manager the environment says which window (read here, once). `query_preview_characters` of each query go
-    into the log record, none unless asked for: a log is no place for a user's text.
+    into the log record, none unless asked for: a log is no place for a user's text. Raises BudgetError for an argument
+    of another kind.
     """
 
     SYSTEM_INSTRUCTIONS: str = SYSTEM_INSTRUCTIONS
@@ -78,10 +81,16 @@ class PromptBuilder:
         template: QuestionTemplate = SINGLE_HOP,
         query_preview_characters: int = 0,
     ) -> None:
+        none = type(None)
+        must_be("token_budget_manager", token_budget_manager, (TokenBudgetManager, none), "TokenBudgetManager(8_000)")
+        must_be("context_optimizer", context_optimizer, (ContextOptimizer, none), "ContextOptimizer()")
+        must_be("template", template, (QuestionTemplate,), "a QuestionTemplate such as SINGLE_HOP")
         self.token_budget_manager = TokenBudgetManager() if token_budget_manager is None else token_budget_manager
         self.context_optimizer = ContextOptimizer() if context_optimizer is None else context_optimizer
         self._template = template
-        self._preview = query_preview_characters
+        self._preview = whole(query_preview_characters, "query_preview_characters")
+        if self._preview < 0:
+            raise BudgetError(f"query_preview_characters is {self._preview}: 0 or more is expected")
 
     @property
     def temperature(self) -> float:
@@ -101,10 +110,14 @@ class PromptBuilder:
         for a result without text, ContextLengthError where even a prompt without sources, or one with all of them that
         were asked for unoptimized, is too long.
         """
+        must_be("optimize_context", optimize_context, (bool,), "True or False")
         if not checked_text(query, field="query").strip():
             raise PromptError("Query cannot be empty")
-        documents = tuple(as_document(result) for result in read_results(retrieval_results or ()))
+        documents = tuple(
+            as_document(result) for result in read_results(() if retrieval_results is None else retrieval_results)
+        )
         system = self.SYSTEM_INSTRUCTIONS if system_instructions is None else system_instructions
+        checked_text(system, field="system_instructions")
         parts = self.token_budget_manager.calculate_budget(query, system)
         if parts["budget_exceeded"]:
             _LOG.warning("Query too long, reducing context budget")
@@ -120,8 +133,10 @@ class PromptBuilder:
     @staticmethod
     def preview_prompt(prompt_components: PromptComponents, max_chars: int = 1000) -> str:
         """System and user prompt under headlines, at most `max_chars` characters of it, for a person's eyes."""
-        whole = f"SYSTEM:\n{prompt_components.system_prompt}\n\nUSER:\n{prompt_components.user_prompt}"
-        return whole if len(whole) <= max_chars else whole[: max(max_chars - 1, 0)] + "…" * (max_chars > 0)
+        must_be("prompt_components", prompt_components, (PromptComponents,), "what build_prompt() returned")
+        most = whole(max_chars, "max_chars")
+        text = f"SYSTEM:\n{prompt_components.system_prompt}\n\nUSER:\n{prompt_components.user_prompt}"
+        return text if len(text) <= most else text[: max(most - 1, 0)] + "…" * (most > 0)
 
     def _strategy(self, optimize: bool) -> CitedSources:
         own = attrs.evolve(self.context_optimizer.strategy, template=self._template)

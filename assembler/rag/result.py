@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import attrs
 
 from assembler.errors import PromptError
+from assembler.given import Is, wrong
 from assembler.knowledge import Document
 from assembler.text import checked_text
+
+_T = TypeVar("_T")
+_A_MAPPING = Is((Mapping, type(None)), "a mapping (dict) or None", PromptError)
+
+
+def _a_vector(_owner: object, _field: attrs.Attribute[Any], value: Any) -> None:
+    given: object = value
+    if isinstance(given, str | bytes | Mapping):
+        raise PromptError(wrong("embedding", "a list of numbers or None", value))
 
 
 @attrs.frozen
@@ -23,8 +33,8 @@ class RetrievalResult:
     document_filename: str | None = None
     section_title: str | None = None
     page_number: int | str | None = None
-    embedding: Sequence[float] | None = attrs.field(default=None, repr=False, eq=False)
-    metadata: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
+    embedding: Sequence[float] | None = attrs.field(default=None, repr=False, eq=False, validator=_a_vector)
+    metadata: Mapping[str, Any] | None = attrs.field(default=None, repr=False, validator=_A_MAPPING)
 
 
 # The names under which frameworks keep each field; the first that holds something wins.
@@ -48,13 +58,18 @@ def read_results(results: object) -> list[RetrievalResult]:
     `metadata`; `(document, score)` pairs as LangChain's `similarity_search_with_score` gives them; a node with a score
     as LlamaIndex gives it. A score that is missing is 0.
     """
-    if not _listed(results):
-        raise PromptError(f"retrieval results: expected a list, got {type(results).__name__}; pass [result] for one")
-    return [_read(result, place) for place, result in enumerate(cast("Iterable[object]", results))]
+    return [
+        _read(result, place)
+        for place, result in enumerate(listed(cast("Iterable[object]", results), "retrieval results"))
+    ]
 
 
-def _listed(results: object) -> bool:
-    return isinstance(results, Iterable) and not isinstance(results, str | bytes | Mapping)
+def listed(values: Iterable[_T], name: str) -> list[_T]:
+    """What was given for `name`, as a list. Raises PromptError for what is none: a text and a mapping iterate too."""
+    given: object = values
+    if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
+        raise PromptError(f"{wrong(name, 'a list', values)}; pass [one] for one")
+    return list(values)
 
 
 def _read(result: object, place: int) -> RetrievalResult:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
+from typing import cast
 
 import attrs
 
+from assembler.given import A_TEXT, must_be
 from budgets import BudgetError, Tokens
+from budgets.numbers import whole_tokens
 
 MODEL = "gemini-1.5-pro-latest"
 MODEL_MAX_TOKENS: Tokens = 1_048_576
@@ -17,14 +20,24 @@ TEMPERATURE = 0.1
 """The source system's own defaults."""
 
 
+def _whole(_owner: object, field: attrs.Attribute[Tokens], value: object) -> None:
+    whole_tokens(value, field.name)
+
+
+def _warm(_owner: object, field: attrs.Attribute[float], value: object) -> None:
+    must_be(field.name, value, (int, float), "a number, 0 or more")
+    if not 0 <= cast(float, value) < math.inf:
+        raise BudgetError(f"{field.name} is {value}: a number, 0 or more, is expected")
+
+
 @attrs.frozen
 class Settings:
     """The model, its window, what is reserved for the answer, and the temperature, which is only carried through."""
 
-    generation_model: str = MODEL
-    model_max_tokens: Tokens = MODEL_MAX_TOKENS
-    max_output_tokens: Tokens = MAX_OUTPUT_TOKENS
-    temperature: float = TEMPERATURE
+    generation_model: str = attrs.field(default=MODEL, validator=A_TEXT)
+    model_max_tokens: Tokens = attrs.field(default=MODEL_MAX_TOKENS, validator=_whole)
+    max_output_tokens: Tokens = attrs.field(default=MAX_OUTPUT_TOKENS, validator=_whole)
+    temperature: float = attrs.field(default=TEMPERATURE, validator=_warm)
 
 
 def settings_from(environment: Mapping[str, str] | None = None) -> Settings:

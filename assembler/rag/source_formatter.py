@@ -7,9 +7,10 @@ from typing import Any, TypeAlias, TypeVar
 
 from assembler.errors import PromptError
 from assembler.knowledge import Document
-from assembler.rag.result import RetrievalResult, as_document, read_results
+from assembler.rag.result import RetrievalResult, as_document, listed, read_results
 from assembler.sources.layout import RULE, PlainSources
 from assembler.sources.source import of
+from budgets.numbers import whole
 
 _T = TypeVar("_T")
 
@@ -46,6 +47,7 @@ class SourceFormatter:
         page_number: int | str | None = None,
     ) -> str:
         """One source without a rule around it. What is None or empty has no line."""
+        whole(source_number, "source_number")
         result = RetrievalResult(
             content, document_filename=document_filename, section_title=section_title, page_number=page_number
         )
@@ -61,6 +63,7 @@ class SourceFormatter:
         page_numbers: Sequence[int | str | None] | None = None,
     ) -> str:
         """The sources numbered from 1, a rule between two. Raises PromptError for lists of unequal length."""
+        contents = listed(contents, "contents")
         count = len(contents)
         filenames = _column(document_filenames, "document_filenames", count)
         titles = _column(section_titles, "section_titles", count)
@@ -105,6 +108,7 @@ def _entry(document: Document) -> SourceEntry:
 def _column(values: Sequence[_T | None] | None, name: str, count: int) -> Sequence[_T | None]:
     if values is None:
         return [None] * count
+    values = listed(values, name)
     if len(values) != count:
         raise PromptError(f"{name} has {len(values)} entries for {count} contents: give one for each, None for unknown")
     return values

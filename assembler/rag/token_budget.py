@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import SupportsFloat, TypedDict
 
 from assembler.errors import PromptError
+from assembler.given import named, wrong
 from assembler.rag.reserve import FixedReserve, OutputReserve
+from assembler.rag.result import listed
 from assembler.rag.settings import Settings, settings_from
 from assembler.sources.selection import Candidate, Greedy
-from budgets import Budget, TokenCounter, Tokens, tiktoken_counter
+from assembler.text import checked_text
+from budgets import Budget, BudgetError, TokenCounter, Tokens, tiktoken_counter
 from budgets.numbers import whole
 
 ENCODING = "cl100k_base"
@@ -49,6 +52,8 @@ class TokenBudgetManager:
         counter: TokenCounter | None = None,
         output_reserve: OutputReserve = _FIXED,
     ) -> None:
+        if isinstance(output_reserve, type) or not callable(getattr(output_reserve, "tokens", None)):
+            raise BudgetError(wrong("output_reserve", "a rule such as FixedReserve()", output_reserve))
         self._settings = settings_from()
         self._reserve = output_reserve
         self._budget = Budget(
@@ -80,6 +85,7 @@ class TokenBudgetManager:
 
     def budget_for(self, query: str) -> Budget:
         """The budget of a prompt for `query`: the window less the reserve for its answer and the safety margin."""
+        checked_text(query, field="query")
         return Budget(
             self._budget.context_window,
             max_output_tokens=self._reserve.tokens(query, self._budget.max_output_tokens),
@@ -112,10 +118,13 @@ class TokenBudgetManager:
         One that does not fit is passed over. Each text costs what it costs alone, so pass whole blocks, separators
         included. A budget below 0 keeps nothing. Raises PromptError unless there is a score for each text.
         """
+        texts, scores = listed(texts, "texts"), listed(scores, "scores")
         if len(texts) != len(scores):
             raise PromptError(f"{len(texts)} texts and {len(scores)} scores: give a score for each text")
-        if any(score != score for score in scores):
-            raise PromptError("a score is no number (nan): give 0 where there is none")
+        for score in scores:
+            if isinstance(score, bool) or not isinstance(score, SupportsFloat) or score != score:
+                said = "nan" if isinstance(score, float) else named(score)
+                raise PromptError(f"a score is no number ({said}): give 0 where there is none")
         ranked = sorted(range(len(texts)), key=lambda at: (-scores[at], at))
         candidates = [Candidate(self.count_tokens(texts[at]), scores[at]) for at in ranked]
         return [ranked[at] for at in Greedy().pick(candidates, whole(budget, "budget"), lambda _: 0)]

@@ -24,7 +24,8 @@ ALIKE = 0.9
 
 def _a_number(_owner: object, field: attrs.Attribute[float], value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-        raise PromptError(f"{field.name} is no number: give a likeness, such as {SIMILAR}")
+        shown = value if isinstance(value, float) else f"a {type(value).__name__}"
+        raise PromptError(f"{field.name} is no number ({shown}): give a likeness, such as {SIMILAR}")
 
 
 class Duplicates(Protocol):

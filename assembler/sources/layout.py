@@ -13,6 +13,7 @@ from typing import Protocol, cast
 
 import attrs
 
+from assembler.given import Is
 from assembler.knowledge import Document
 from assembler.sources.source import of
 
@@ -35,6 +36,9 @@ class Headings(enum.Enum):
     TRAIL = "one line: document › section › subsection, page"
 
 
+_A_HEADINGS = Is((Headings,), "a member of Headings such as Headings.TRAIL")
+
+
 class SourceLayout(Protocol):
     """How a source is written. `heading(n) + body(document)`, n from 1, joined in order, are what the model reads."""
 
@@ -55,7 +59,7 @@ class PlainSources:
     backslashes gets one more: so a text can name sources, and cannot forge one.
     """
 
-    headings: Headings = Headings.FIELDS
+    headings: Headings = attrs.field(default=Headings.FIELDS, validator=_A_HEADINGS)
 
     def heading(self, number: int) -> str:
         """The rule, where a source stands before, and the number."""
@@ -70,7 +74,7 @@ class PlainSources:
 class TaggedSources:
     """A `<source id="1">` tag around each source, its text escaped: nothing in it can end it, in any spelling."""
 
-    headings: Headings = Headings.FIELDS
+    headings: Headings = attrs.field(default=Headings.FIELDS, validator=_A_HEADINGS)
 
     def heading(self, number: int) -> str:
         """The tag."""

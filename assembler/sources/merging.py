@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import attrs
 
 from assembler.knowledge import Document
+from assembler.policies.checks import at_least_zero
 from assembler.sources.ordering import position
 from assembler.sources.source import Source, of
 
@@ -42,7 +43,7 @@ class MergeNeighbours:
     and page, no embedding, and `metadata["chunk_ids"]` lists the parts.
     """
 
-    overlap: int = OVERLAP
+    overlap: int = attrs.field(default=OVERLAP, validator=at_least_zero)
 
     def merge(self, sources: Sequence[Source]) -> list[Source]:
         """Runs of neighbours as one source each, the rest as they are; in no particular order. O(characters)."""

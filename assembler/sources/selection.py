@@ -7,11 +7,13 @@ depends on k alone, so the k-th source taken is charged with the k-th heading, w
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, cast
 
 import attrs
 
-from budgets import Tokens
+from assembler.given import must_be
+from assembler.policies.checks import at_least_zero
+from budgets import BudgetError, Tokens
 
 Heading: TypeAlias = Callable[[int], Tokens]
 """What the heading of the k-th source costs, k from 1."""
@@ -77,7 +79,7 @@ class Best:
     never below the greedy one, and what room is left is filled best first.
     """
 
-    cells: int = 100_000_000
+    cells: int = attrs.field(default=100_000_000, validator=at_least_zero)
 
     def pick(self, candidates: Sequence[Candidate], room: Tokens, heading: Heading, /) -> list[int]:
         """The best sum, or the greedy choice where that is better or the table would be too large."""
@@ -110,6 +112,12 @@ def _worth(candidates: Sequence[Candidate], chosen: Sequence[int]) -> float:
     return math.fsum(candidates[at].score for at in chosen)
 
 
+def _a_weight(owner: object, field: attrs.Attribute[float], value: object) -> None:
+    must_be(f"{type(owner).__name__}: {field.name}", value, (int, float), "a number from 0 to 1")
+    if not 0 <= cast(float, value) <= 1:
+        raise BudgetError(f"{type(owner).__name__}: {field.name} is {value}: a number from 0 to 1 is expected")
+
+
 @attrs.frozen
 class Diverse:
     """Maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998): score against likeness to what was taken.
@@ -119,7 +127,7 @@ class Diverse:
     over. A source without an embedding is like nothing. O(taken · n · dimensions).
     """
 
-    relevance: float = 0.7
+    relevance: float = attrs.field(default=0.7, validator=_a_weight)
 
     def pick(self, candidates: Sequence[Candidate], room: Tokens, heading: Heading, /) -> list[int]:
         """Those taken, in the order in which they were."""

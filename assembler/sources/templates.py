@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import attrs
 
+from assembler.given import A_TEXT, Is
+
 SYSTEM_INSTRUCTIONS = """\
 You are a helpful AI assistant that answers questions based on provided source documents.
 
@@ -39,11 +41,13 @@ class QuestionTemplate:
     `opening` and `question` end with a line break. `unsourced` replaces the opening where there is no source.
     """
 
-    opening: str
-    question: str
-    closing: str
-    unsourced: str = "I don't have any relevant sources for this question.\n\n"
+    opening: str = attrs.field(validator=A_TEXT)
+    question: str = attrs.field(validator=A_TEXT)
+    closing: str = attrs.field(validator=A_TEXT)
+    unsourced: str = attrs.field(default="I don't have any relevant sources for this question.\n\n", validator=A_TEXT)
 
+
+A_TEMPLATE = Is((QuestionTemplate,), "a QuestionTemplate such as SINGLE_HOP")
 
 SINGLE_HOP = QuestionTemplate(
     opening="Based on the following sources, please answer the question.\n\nSOURCES:\n",

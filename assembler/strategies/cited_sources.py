@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import cast
 
 import attrs
 
 from assembler.draft import Regions
+from assembler.given import Does, Is, wrong
 from assembler.knowledge import SEPARATOR
 from assembler.pricing import Piece
 from assembler.sources.duplicates import Duplicates, SameText, SimilarVectors
@@ -15,10 +17,10 @@ from assembler.sources.merging import MergeNeighbours, beside
 from assembler.sources.ordering import Order, ordered
 from assembler.sources.selection import Candidate, Greedy, Selection, capped
 from assembler.sources.source import Reliability, Source, of, ranked_sources
-from assembler.sources.templates import SINGLE_HOP, QuestionTemplate
-from assembler.strategies.strategy import Around, Continued, Omitted, Placement, Rendered, Space
+from assembler.sources.templates import A_TEMPLATE, SINGLE_HOP, QuestionTemplate
+from assembler.strategies.strategy import A_PLACEMENT, Around, Continued, Omitted, Placement, Rendered, Space
 from assembler.text import checked_text
-from budgets import Tokens
+from budgets import BudgetError, Tokens
 from budgets.numbers import whole_tokens
 
 _EQUALLY: Mapping[str, float] = {}
@@ -44,6 +46,19 @@ CAPPED = "enough of its document"
 COMPRESSED = "compressed"
 
 
+def _rules(_owner: object, _field: object, value: object) -> None:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise BudgetError(wrong("CitedSources: duplicates", "a list of rules such as SameText()", value))
+    for place, rule in enumerate(cast("Iterable[object]", value)):
+        if isinstance(rule, type) or not callable(getattr(rule, "repeated", None)):
+            raise BudgetError(wrong(f"CitedSources: duplicates[{place}]", "a rule such as SameText()", rule))
+
+
+def _weights(_owner: object, _field: object, value: object) -> None:
+    if not isinstance(value, Mapping) and not callable(value):
+        raise BudgetError(wrong("CitedSources: reliability", "a mapping from sources to weights, or a function", value))
+
+
 def _whole(_owner: object, field: attrs.Attribute[int | None], value: int | None) -> None:
     if value is not None:
         whole_tokens(value, field.name)
@@ -63,17 +78,21 @@ class CitedSources:
     filled again, by the same rule, while that only adds sources.
     """
 
-    duplicates: Sequence[Duplicates] = (SameText(), SimilarVectors())
-    selection: Selection = _GREEDY
-    order: Order = Order.EDGES_FIRST
-    merging: MergeNeighbours | None = None
-    reliability: Reliability = _EQUALLY
+    duplicates: Sequence[Duplicates] = attrs.field(default=(SameText(), SimilarVectors()), validator=_rules)
+    selection: Selection = attrs.field(default=_GREEDY, validator=Does("pick", "a selection such as Greedy()"))
+    order: Order = attrs.field(default=Order.EDGES_FIRST, validator=Is((Order,), "an Order such as Order.SCORE"))
+    merging: MergeNeighbours | None = attrs.field(
+        default=None, validator=Is((MergeNeighbours, type(None)), "MergeNeighbours() or None")
+    )
+    reliability: Reliability = attrs.field(default=_EQUALLY, validator=_weights)
     per_document: int | None = attrs.field(default=None, validator=_whole)
     max_tokens: Tokens | None = attrs.field(default=None, validator=_whole)
-    layout: SourceLayout = _PLAIN
-    template: QuestionTemplate = SINGLE_HOP
-    placement: Placement = Placement.SYSTEM
-    compress: Callable[[str], str] | None = None
+    layout: SourceLayout = attrs.field(default=_PLAIN, validator=Does("body", "a layout such as PlainSources()"))
+    template: QuestionTemplate = attrs.field(default=SINGLE_HOP, validator=A_TEMPLATE)
+    placement: Placement = attrs.field(default=Placement.SYSTEM, validator=A_PLACEMENT)
+    compress: Callable[[str], str] | None = attrs.field(
+        default=None, validator=attrs.validators.optional(Does("__call__", "a function from text to text, or None"))
+    )
 
     def render(self, regions: Regions) -> Rendered:
         """Every document as a source, in the order given, in the system text."""

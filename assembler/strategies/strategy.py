@@ -9,6 +9,7 @@ from typing import Protocol
 import attrs
 
 from assembler.draft import Regions
+from assembler.given import Is
 from assembler.knowledge import Document
 from assembler.pricing import Piece
 from budgets import Tokens
@@ -20,6 +21,9 @@ class Placement(enum.Enum):
     SYSTEM = "in the system text, after the instruction"
     QUESTION = "in the message of the newest question, before its text"
     TOOL = "in the tool result that the conversation ends with, before its text"
+
+
+A_PLACEMENT = Is((Placement,), "a Placement such as Placement.QUESTION")
 
 
 @attrs.frozen

@@ -7,6 +7,7 @@ from typing import Any
 
 from assembler.count_request import count_request
 from assembler.dialects import DIALECTS, Dialect
+from assembler.given import wrong
 from assembler.layout import Layout
 from assembler.pricing import Piece, Pricer
 from assembler.verify import Violation, verify
@@ -33,6 +34,7 @@ def assert_fits(
     model nor budget, `UnknownModelError` for a model without a published window.
     """
     __tracebackhide__ = True
+    _refuse_no_body(request)
     named = model or (budget.model if budget is not None else None) or request.get("model")
     if budget is None:
         if not isinstance(named, str):
@@ -53,6 +55,7 @@ def assert_valid(request: Mapping[str, Any], *, dialect: str | Dialect | None = 
     the rule, the place, the problem, and the API's own error text where one is known; never the text of a message.
     """
     __tracebackhide__ = True
+    _refuse_no_body(request)
     named = model or request.get("model")
     name = dialect if isinstance(dialect, str) else _dialect(dialect, named).name
     violations = verify(request, dialect=name, model=named)
@@ -60,9 +63,17 @@ def assert_valid(request: Mapping[str, Any], *, dialect: str | Dialect | None = 
         raise AssertionError("\n".join(_breaches(violations, name)))
 
 
+def _refuse_no_body(request: object) -> None:
+    if not isinstance(request, Mapping):
+        raise TypeError(wrong("request", "the body of the API's call (a dict)", request))
+
+
 def _dialect(dialect: str | Dialect | None, model: object) -> Dialect:
     if dialect is not None:
-        return DIALECTS[dialect] if isinstance(dialect, str) else dialect
+        known = DIALECTS.get(dialect) if isinstance(dialect, str) else dialect
+        if known is None or isinstance(known, type) or not hasattr(known, "parse"):
+            raise TypeError(f"dialect: expected one of {', '.join(DIALECTS)}, by name or as a value")
+        return known
     from budgets.models import dialect_of
 
     name = dialect_of(model) if isinstance(model, str) else None

@@ -81,7 +81,11 @@ def rules(dialect: str | Named) -> tuple[Rule, ...]:
 
 
 def _checker(dialect: str | Named) -> Checker:
-    name = dialect if isinstance(dialect, str) else dialect.name
+    name: object = dialect if isinstance(dialect, str) else getattr(dialect, "name", None)
+    if not isinstance(name, str):
+        raise ValueError(  # noqa: TRY004 - what `verify` raises for every dialect that it has no rules for
+            f"a dialect is known by its name, got {type(dialect).__name__}; known: {', '.join(DIALECTS)}"
+        )
     checker = DIALECTS.get(name)
     if checker is None:
         raise ValueError(f"no rules are known for the dialect {name!r}; known: {', '.join(DIALECTS)}")

@@ -95,9 +95,14 @@ def test_the_attributes_of_the_source_are_there():
     assert formatter.apply_format == formatter._apply_chat_template == formatter._get_formatter()
 
 
-def test_a_tokenizer_needs_a_special_tokens_map():
-    with pytest.raises(AttributeError):
-        PromptFormatter(object())
+@pytest.mark.parametrize(
+    ("odd", "named"), [(object(), "got object"), ("gpt2", "got str"), (str, "got the class str: call it")]
+)
+def test_a_tokenizer_needs_a_special_tokens_map(odd, named):
+    with pytest.raises(PromptError, match=r"special_tokens_map.*from_pretrained") as caught:
+        PromptFormatter(odd)
+    assert named in str(caught.value)
+    assert "gpt2" not in str(caught.value)
 
 
 def test_instruction_models_get_the_prompt_between_their_markers():
