@@ -3,81 +3,113 @@
     from assembler import Assembler, TrimOldest
     from budgets import Budget
 
-Importing this loads no tokenizer, no template engine, no numpy: each comes when it is first used, and so do the names
-that a simple chat does without.
+Importing this loads nothing else: each name comes with its module when it is first used, and with it no tokenizer, no
+template engine and no numpy before one of them has work to do.
 """
 
 import typing
 
-from assembler.assembler import Assembler
-from assembler.context import Context
-from assembler.errors import (
-    ConversationError,
-    MarkupError,
-    MessageTypeError,
-    PlanError,
-    PromptError,
-    ToolError,
-    UnsupportedContentError,
-)
-from assembler.plan import Dropped, Plan
-from assembler.policies import (
-    Change,
-    Cut,
-    OverflowPolicy,
-    Passage,
-    Policy,
-    Refuse,
-    RewritingPolicy,
-    TrimOldest,
-    first_user,
-)
-from assembler.strategies import REMINDER, ChatRegions, Strategy
-from budgets import (
-    AssemblyError,
-    BudgetError,
-    ContextLengthError,
-    MissingExtraError,
-    TokenCountError,
-    UnknownModelError,
-)
 from budgets.later import load_later as _load_later
 
 if typing.TYPE_CHECKING:
+    from assembler.assembler import Assembler
     from assembler.cache import CacheMarks
     from assembler.calibration import CalibratedCounter, calibrate
+    from assembler.context import Context
     from assembler.count_request import count_request
+    from assembler.errors import (
+        ConversationError,
+        MarkupError,
+        MessageTypeError,
+        PlanError,
+        PromptError,
+        ToolError,
+        UnsupportedContentError,
+    )
     from assembler.invisible import Invisible, without_invisible
     from assembler.manifest import Difference, ManifestError, ReplayError
-    from assembler.policies import ClearReasoning, ClearToolResults, Summarize, TrimSteps, Truncate
+    from assembler.plan import Dropped, Plan
+    from assembler.policies import (
+        Change,
+        ClearReasoning,
+        ClearToolResults,
+        Cut,
+        OverflowPolicy,
+        Passage,
+        Policy,
+        Refuse,
+        RewritingPolicy,
+        Summarize,
+        TrimOldest,
+        TrimSteps,
+        Truncate,
+        first_user,
+    )
     from assembler.repair import Repair, repair
     from assembler.report import Report, Row
-    from assembler.strategies import CitedSources, Placement, QuestionChunks
+    from assembler.strategies import REMINDER, ChatRegions, CitedSources, Placement, QuestionChunks, Strategy
     from assembler.verify import Violation, verify
+    from budgets import (
+        AssemblyError,
+        BudgetError,
+        ContextLengthError,
+        MissingExtraError,
+        TokenCountError,
+        UnknownModelError,
+    )
 
 _load_later(
     __name__,
     {
+        "Assembler": "assembler.assembler",
+        "AssemblyError": "budgets",
+        "BudgetError": "budgets",
         "CacheMarks": "assembler.cache",
         "CalibratedCounter": "assembler.calibration",
+        "Change": "assembler.policies",
+        "ChatRegions": "assembler.strategies",
         "CitedSources": "assembler.strategies",
         "ClearReasoning": "assembler.policies",
         "ClearToolResults": "assembler.policies",
+        "Context": "assembler.context",
+        "ContextLengthError": "budgets",
+        "ConversationError": "assembler.errors",
+        "Cut": "assembler.policies",
         "Difference": "assembler.manifest",
+        "Dropped": "assembler.plan",
         "Invisible": "assembler.invisible",
         "ManifestError": "assembler.manifest",
+        "MarkupError": "assembler.errors",
+        "MessageTypeError": "assembler.errors",
+        "MissingExtraError": "budgets",
+        "OverflowPolicy": "assembler.policies",
+        "Passage": "assembler.policies",
         "Placement": "assembler.strategies",
+        "Plan": "assembler.plan",
+        "PlanError": "assembler.errors",
+        "Policy": "assembler.policies",
+        "PromptError": "assembler.errors",
         "QuestionChunks": "assembler.strategies",
+        "REMINDER": "assembler.strategies",
+        "Refuse": "assembler.policies",
         "Repair": "assembler.repair",
         "ReplayError": "assembler.manifest",
         "Report": "assembler.report",
+        "RewritingPolicy": "assembler.policies",
         "Row": "assembler.report",
+        "Strategy": "assembler.strategies",
         "Summarize": "assembler.policies",
+        "TokenCountError": "budgets",
+        "ToolError": "assembler.errors",
+        "TrimOldest": "assembler.policies",
         "TrimSteps": "assembler.policies",
         "Truncate": "assembler.policies",
+        "UnknownModelError": "budgets",
+        "UnsupportedContentError": "assembler.errors",
         "Violation": "assembler.verify",
         "calibrate": "assembler.calibration",
         "count_request": "assembler.count_request",
+        "first_user": "assembler.policies",
         "repair": "assembler.repair",
         "verify": "assembler.verify",
         "without_invisible": "assembler.invisible",

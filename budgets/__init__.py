@@ -1,45 +1,61 @@
 """Budgets and counters: how many tokens a text costs, and how many there are. Knows integers; knows no message.
 
-Importing this loads no tokenizer: each is loaded by the counter that uses it, at its first count.
+Importing this loads nothing else: each name comes with its module when it is first used, and a tokenizer is loaded by
+the counter that uses it, at its first count.
 """
 
 from __future__ import annotations
 
 import typing
 
-from budgets.budget import Budget
-from budgets.costs import RegionCosts
-from budgets.count import Count, Grade, TokenCounter, Tokens
-from budgets.counters import memoised, tiktoken_counter, total_counter
-from budgets.errors import (
-    AssemblyError,
-    BudgetError,
-    ContextLengthError,
-    MissingExtraError,
-    TokenCountError,
-    UnknownModelError,
-)
 from budgets.later import load_later as _load_later
-from budgets.limit import Limit
 
 if typing.TYPE_CHECKING:
-    from budgets.counters import (
-        CountEndpointError,
-        approximate_counter,
-        fastest_counter,
-        provider_counter,
-        toktok_counter,
-        transformers_counter,
+    from budgets.budget import Budget
+    from budgets.costs import RegionCosts
+    from budgets.count import Count, Grade, TokenCounter, Tokens
+    from budgets.counters.approximate import approximate_counter
+    from budgets.counters.fastest import fastest_counter
+    from budgets.counters.guard import total_counter
+    from budgets.counters.memo import memoised
+    from budgets.counters.provider import CountEndpointError, provider_counter
+    from budgets.counters.tiktoken import tiktoken_counter
+    from budgets.counters.toktok import toktok_counter
+    from budgets.counters.transformers import transformers_counter
+    from budgets.errors import (
+        AssemblyError,
+        BudgetError,
+        ContextLengthError,
+        MissingExtraError,
+        TokenCountError,
+        UnknownModelError,
     )
+    from budgets.limit import Limit
 
 _load_later(
     __name__,
     {
+        "AssemblyError": "budgets.errors",
+        "Budget": "budgets.budget",
+        "BudgetError": "budgets.errors",
+        "ContextLengthError": "budgets.errors",
+        "Count": "budgets.count",
         "CountEndpointError": "budgets.counters.provider",
+        "Grade": "budgets.count",
+        "Limit": "budgets.limit",
+        "MissingExtraError": "budgets.errors",
+        "RegionCosts": "budgets.costs",
+        "TokenCountError": "budgets.errors",
+        "TokenCounter": "budgets.count",
+        "Tokens": "budgets.count",
+        "UnknownModelError": "budgets.errors",
         "approximate_counter": "budgets.counters.approximate",
         "fastest_counter": "budgets.counters.fastest",
+        "memoised": "budgets.counters.memo",
         "provider_counter": "budgets.counters.provider",
+        "tiktoken_counter": "budgets.counters.tiktoken",
         "toktok_counter": "budgets.counters.toktok",
+        "total_counter": "budgets.counters.guard",
         "transformers_counter": "budgets.counters.transformers",
     },
 )

@@ -1,12 +1,12 @@
-"""Reads a packed vocabulary from the package and proves that it is the published one. Knows no engine, no cache."""
+"""Reads a packed vocabulary from the package, if it is the one that was packed. Knows no engine, no cache."""
 
 from __future__ import annotations
 
+from hashlib import sha256
 from importlib.resources import files
-from lzma import LZMAError
 
 from budgets.errors import TokenCountError
-from budgets.vocabularies.packing import published_sha256, unpack
+from budgets.vocabularies.packing import unpack
 from budgets.vocabularies.published import PUBLISHED
 
 
@@ -16,20 +16,20 @@ def read_packed(file: str) -> bytes:
 
 
 def mergeable_ranks(name: str) -> dict[bytes, int]:
-    """Token bytes to rank of a bundled encoding, hash-checked against the published file. 0.2 s for o200k_base.
+    """Token bytes to rank of a bundled encoding. 0.15 s for o200k_base.
 
-    The check is the strong one: the published text is written out again from the tokens and hashed. Raises
-    TokenCountError that names the file if it is missing, damaged or not the published vocabulary.
+    The file's hash is checked, a millisecond; that the file spells the published one was proved when it was packed, and
+    is in the tests. Raises TokenCountError that names the file if it is missing or any of its bytes is another.
     """
     vocabulary = PUBLISHED[name]
     try:
-        tokens = unpack(read_packed(vocabulary.file), vocabulary.entries)
-    except (OSError, EOFError, LZMAError) as failure:
+        packed = read_packed(vocabulary.file)
+    except OSError as failure:
         raise _unusable(name, vocabulary.file, "cannot be read") from failure
-    digest = published_sha256(tokens)
-    if digest != vocabulary.sha256:
-        raise _unusable(name, vocabulary.file, f"spells sha256 {digest}, published is {vocabulary.sha256}")
-    return {token: rank for rank, token in enumerate(tokens)}
+    digest = sha256(packed).hexdigest()
+    if digest != vocabulary.packed_sha256:
+        raise _unusable(name, vocabulary.file, f"is not ours: sha256 {digest}, not {vocabulary.packed_sha256}")
+    return dict(zip(unpack(packed, vocabulary.entries), range(vocabulary.entries), strict=True))
 
 
 def _unusable(name: str, file: str, problem: str) -> TokenCountError:

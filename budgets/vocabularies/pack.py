@@ -1,6 +1,7 @@
 """Makes the packed files of this folder out of published ones: `python -m budgets.vocabularies.pack FILE.tiktoken …`.
 
-A file is taken for the encoding whose published hash it has; one with any other hash is refused.
+A file is taken for the encoding whose published hash it has; one with any other hash is refused. The hash that is
+printed goes into `published.py`: another liblzma may pack the same tokens into other bytes.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ def main(paths: Sequence[str], folder: Path = Path(__file__).parent) -> None:
         if published_sha256(unpack(packed, vocabulary.entries)) != vocabulary.sha256:
             raise ValueError(f"{vocabulary.file} does not unpack to what was packed")
         (folder / vocabulary.file).write_bytes(packed)
-        print(f"{vocabulary.file}: {vocabulary.entries} tokens, {len(packed)} bytes")
+        print(
+            f"{vocabulary.file}: {vocabulary.entries} tokens, {len(packed)} bytes, sha256 {sha256(packed).hexdigest()}"
+        )
 
 
 if __name__ == "__main__":

@@ -13,11 +13,15 @@ import attrs
 
 @attrs.frozen
 class Vocabulary:
-    """One encoding. Ranks run from 0 to `entries - 1` without a gap; `sha256` is of the published `.tiktoken` file."""
+    """One encoding. Ranks run from 0 to `entries - 1` without a gap.
+
+    `sha256` is of the published `.tiktoken` file, `packed_sha256` of ours: `pack` proves that one spells the other.
+    """
 
     file: str
     entries: int
     sha256: str
+    packed_sha256: str
     pattern: str
     specials: Mapping[str, int]
 
@@ -65,6 +69,7 @@ _HARMONY_SPECIALS = _HARMONY_NAMED | {f"<|reserved_{i}|>": i for i in _HARMONY_R
 
 _O200K_FILE = "o200k_base.xz"
 _O200K_ENTRIES = 199_998
+_O200K_PACKED_SHA256 = "81df17ba336f5904f40969fe5bef5abae36b7ae9d05a778783f2fac27d16aa66"
 _O200K_SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 
 PUBLISHED: Mapping[str, Vocabulary] = {
@@ -72,6 +77,7 @@ PUBLISHED: Mapping[str, Vocabulary] = {
         file="cl100k_base.xz",
         entries=100_256,
         sha256="223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+        packed_sha256="a60a4ee004ffbd6f8b9662ac87c91639293f402e11aa16c31b8d1b7ea61eacc6",
         pattern=_CL100K_PATTERN,
         specials={
             _END_OF_TEXT: 100257,
@@ -85,6 +91,7 @@ PUBLISHED: Mapping[str, Vocabulary] = {
         file=_O200K_FILE,
         entries=_O200K_ENTRIES,
         sha256=_O200K_SHA256,
+        packed_sha256=_O200K_PACKED_SHA256,
         pattern=_O200K_PATTERN,
         specials={_END_OF_TEXT: 199999, _END_OF_PROMPT: 200018},
     ),
@@ -93,6 +100,7 @@ PUBLISHED: Mapping[str, Vocabulary] = {
         file=_O200K_FILE,
         entries=_O200K_ENTRIES,
         sha256=_O200K_SHA256,
+        packed_sha256=_O200K_PACKED_SHA256,
         pattern=_O200K_PATTERN,
         specials=_HARMONY_SPECIALS,
     ),
@@ -101,6 +109,7 @@ PUBLISHED: Mapping[str, Vocabulary] = {
         file="r50k_base.xz",
         entries=50_256,
         sha256="306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
+        packed_sha256="337bccb84c89e2cd5440677141dec584222dc28caec6377f3fc49945c855348a",
         pattern=_R50K_PATTERN,
         specials={_END_OF_TEXT: 50256},
     ),

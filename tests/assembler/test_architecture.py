@@ -19,8 +19,23 @@ def modules(package: str) -> list[Path]:
 
 
 @pytest.mark.parametrize("package", ["assembler", "budgets"])
-def test_an_import_loads_nothing_heavy(package: str) -> None:
-    code = f"import sys, {package}; print([name for name in {HEAVY!r} if name in sys.modules])"
+def test_an_import_loads_nothing_but_the_standard_library(package: str) -> None:
+    code = (
+        f"import sys; before = set(sys.modules); import {package}\n"
+        "print(sorted({name.split('.')[0] for name in set(sys.modules) - before} - sys.stdlib_module_names))"
+    )
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
+    assert set(ast.literal_eval(done.stdout)) <= {"assembler", "budgets"}
+
+
+def test_a_simple_chat_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; from assembler import Assembler, TrimOldest; from budgets import Budget\n"
+        "chat = Assembler(Budget(50, counter=len), on_overflow=TrimOldest()).add_instruction('Be brief.')\n"
+        "for text in ('What is the capital of France?', 'And of Spain?'):\n"
+        "    chat.add_message({'role': 'user', 'content': text})\n"
+        f"chat.build().request(); print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
