@@ -48,7 +48,10 @@ def _dict(fields: Mapping[str, Any], index: int, leaves: Leaves, in_content: Lea
         allowed = in_content if key in _CONTENT else leaves
         if type(value) is bytes and key not in _ENCODED:
             allowed = _LEAVES
-        copy[key] = _copied(value, index, allowed, room - 1)
+        if type(value) is dict:
+            copy[key] = _dict(value, index, allowed, allowed, room - 1)  # pyright: ignore[reportUnknownArgumentType]
+        else:
+            copy[key] = _copied(value, index, allowed, room - 1)
     return copy
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import json
+import pickle
 import types
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -165,6 +166,7 @@ BROKEN: dict[str, tuple[Any, list[Any]]] = {
     "a Bedrock result of None": (plain, [{"role": "user", "content": [{"toolResult": None}]}]),
     "a Bedrock kind alone": (plain, [USER, {"role": "assistant", "content": [{"type": "toolUse"}]}]),
     "Bedrock reasoning of text": (plain, [USER, {"role": "assistant", "content": [{"reasoningContent": "x"}]}]),
+    "a number that cannot be written": (openai_chat, [{**USER, "note": 10**5_000}]),
     "bytes in a text part": (openai_chat, [{"role": "user", "content": [{"type": "text", "text": "x", "note": b"x"}]}]),
     "bytes as an address": (
         mistral,
@@ -297,6 +299,28 @@ CARRIED = "a part of a kind that nobody listed is carried to its API as it came,
 def test_what_breaks_the_door(name: str) -> None:
     dialect, messages = BROKEN[name]
     assert outcome(messages, dialect) == "fine"
+
+
+@pytest.mark.parametrize("depth", [150, 199, 200, 201, 950, 100_000])
+@pytest.mark.parametrize("key", ["content", "note"])
+def test_what_was_accepted_can_be_pickled_and_built_on_a_deeper_stack(key: str, depth: int) -> None:
+    nested: Any = "x"
+    for _ in range(depth):
+        nested = [nested]
+    message = {"role": "user", "content": "x", "parts": [{"text": "x", "more": nested}]} if key == "content" else USER
+    assembler = Assembler(dialect=plain)
+    try:
+        assembler.add_messages([{**message, "note": nested} if key == "note" else message])
+    except ConversationError as error:
+        assert depth > 190
+        assert "nested too deeply" in str(error)
+        return
+    assert depth < 202
+
+    def deeper(frames: int) -> Any:
+        return deeper(frames - 1) if frames else pickle.loads(pickle.dumps(assembler)).build().request()
+
+    assert json.loads(json.dumps(deeper(200)))["messages"]
 
 
 def test_a_generator_of_messages_is_a_list_of_messages() -> None:
