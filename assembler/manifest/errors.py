@@ -38,7 +38,16 @@ def _shown(value: Scalar) -> str:
 
 
 class ManifestError(Evidence, ValueError):
-    """Something that is no manifest, or one of a format that this version of the library does not read."""
+    """Something that is no manifest, or one of a format that this version of the library does not read.
+
+    `place` is the path of the field that is wrong, such as `items.tools[2].sha256`.
+    """
+
+    place: str | None
+
+    def __init__(self, problem: str, *, place: str | None = None) -> None:
+        self.place = place
+        super().__init__(problem)
 
 
 class ReplayError(Evidence):

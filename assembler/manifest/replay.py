@@ -10,11 +10,11 @@ from assembler.draft import Draft
 from assembler.fit import fit
 from assembler.manifest.digests import hashed, spelled
 from assembler.manifest.errors import Difference, ManifestError, ReplayError, Scalar
+from assembler.manifest.shape import MANIFEST
 from assembler.manifest.writing import FORMAT, decision_of, gathered_of
 from assembler.terms import Terms
 from budgets import AssemblyError
-
-_PARTS = ("items", "terms", "versions", "decision", "request")
+from budgets.numbers import shown
 
 
 def replay(manifest: Mapping[str, Any], draft: Draft, terms: Terms) -> Context:
@@ -43,14 +43,18 @@ def replay(manifest: Mapping[str, Any], draft: Draft, terms: Terms) -> Context:
 def _refuse_foreign(manifest: object) -> None:
     fields = cast("Mapping[str, Any]", manifest if isinstance(manifest, Mapping) else {})
     version = fields.get("manifest")
-    if version != FORMAT:
-        found = f"of format {version}" if isinstance(version, int) else "of no format"
-        raise ManifestError(f"a manifest {found}; this version reads {FORMAT}: pass what plan.manifest() returned")
-    for part in _PARTS:
-        if not isinstance(fields.get(part), Mapping):
-            raise ManifestError(f"a manifest without its {part}: pass all of what plan.manifest() returned")
-    if not isinstance(fields["request"].get("sha256"), str):
-        raise ManifestError("a manifest without the hash of its request: pass all of what plan.manifest() returned")
+    if isinstance(version, bool) or version != FORMAT:
+        stated = f"of format {shown(version)}" if isinstance(version, int) else "of no format"
+        raise ManifestError(
+            f"a manifest {stated}; this version reads {FORMAT}: pass what plan.manifest() returned", place="manifest"
+        )
+    found = next(MANIFEST.wrong("", fields), None)
+    if found is not None:
+        raise ManifestError(
+            f"a manifest whose {found.place} should be {found.expected} and is {found.found}: "
+            "pass all of what plan.manifest() returned",
+            place=found.place,
+        )
 
 
 def _gathered(manifest: Mapping[str, Any], draft: Draft, terms: Terms) -> tuple[Difference, ...]:
@@ -90,4 +94,4 @@ def _scalar(value: object) -> Scalar:
         fields = cast("Mapping[str, object]", value)
         named = fields.get("sha256", fields.get("type", fields.get("outcome")))
         return named if isinstance(named, str) else "present"
-    return f"{len(cast('Sequence[object]', value))} items"
+    return f"{len(cast('Sequence[object]', value))} items" if isinstance(value, list) else type(value).__name__

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import copy
+import functools
 import hashlib
 import json
+import math
+import operator
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import metadata
 from typing import Any
 
@@ -246,6 +249,84 @@ NO_MANIFEST: dict[str, Any] = {
 def test_what_is_no_manifest_is_refused(case: str) -> None:
     with pytest.raises(ManifestError, match="pass"):
         gathered().replay(NO_MANIFEST[case])
+
+
+def places(value: Any, path: str = "") -> Iterator[tuple[str, list[Any], Any]]:
+    """Every field of plain data: its path, the keys that lead there, and what it holds."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in inner:
+        place = f"{path}[{key}]" if isinstance(key, int) else f"{path}.{key}" if path else key
+        yield place, [key], item
+        yield from ((below, [key, *keys], found) for below, keys, found in places(item, place))
+
+
+def odd_for(value: Any, hashed: bool) -> list[Any]:
+    """What cannot stand where this value stood, and shows if it is told."""
+    if value is None:
+        return [object(), math.nan]
+    text = ["abc"] if hashed else []
+    others = [each for each in ([CANARY], {CANARY: 1}, True) if not isinstance(each, type(value))]
+    return [object(), *text, *others, CANARY if isinstance(value, int) else 5, math.nan]
+
+
+WHOLE = ("terms.on_overflow", "terms.strategy", "terms.cache_marks", "terms.calibration", "terms.budget.limits.")
+"""Described by the settings' own types: what is in them is compared, and has no shape that could be broken."""
+
+
+def summed_up() -> Assembler:
+    ladder = [ClearToolResults(), Summarize(lambda *_: "in short", keep_turns=1)]
+    return gathered(policy=ladder, limits={"conversation": Limit(cap=0.5)})
+
+
+@pytest.mark.parametrize("made", [gathered, summed_up, lambda: Assembler().add_messages(history(1))])
+def test_a_field_that_is_not_of_its_kind_is_named_by_its_path_and_not_shown(made: Callable[[], Assembler]) -> None:
+    whole, found = made().plan().manifest(), 0
+    for place, keys, value in places(whole):
+        if place.startswith(WHOLE):
+            continue
+        for odd in odd_for(value, hashed=keys[-1] == "sha256"):
+            broken = copy.deepcopy(whole)
+            *outer, last = keys
+            functools.reduce(operator.getitem, outer, broken)[last] = odd
+            with pytest.raises(ManifestError) as caught:
+                made().replay(broken)
+            assert caught.value.place is not None
+            assert caught.value.place == place or (isinstance(odd, dict) and caught.value.place.startswith(f"{place}."))
+            assert place in str(caught.value)
+            assert CANARY not in str(caught.value)
+            assert pickle.loads(pickle.dumps(caught.value)).place == caught.value.place
+            found += 1
+    assert found > 200
+
+
+def test_a_field_that_is_missing_is_named_by_its_path() -> None:
+    whole = gathered().plan().manifest()
+    for place, keys, _ in places(whole):
+        if isinstance(keys[-1], int) or (place.startswith(WHOLE) and place not in WHOLE):
+            continue
+        broken = copy.deepcopy(whole)
+        *outer, last = keys
+        del functools.reduce(operator.getitem, outer, broken)[last]
+        with pytest.raises(ManifestError) as caught:
+            gathered().replay(broken)
+        assert caught.value.place == place
+
+
+def test_a_field_of_a_later_version_is_let_pass() -> None:
+    manifest = stored(gathered())
+    for place in (manifest, manifest["items"], manifest["items"]["messages"][0], manifest["decision"]):
+        place["new"] = {"x": [1]}
+    assert gathered().replay(manifest).request() == gathered().build().request()
+
+
+@pytest.mark.parametrize("setting", ["strategy", "calibration", "cache_marks"])
+def test_a_setting_of_any_plain_kind_is_a_difference(setting: str) -> None:
+    manifest = stored(gathered())
+    for odd in (5, [1], "x", {"a": [object()]}):
+        manifest["terms"][setting] = odd
+        with pytest.raises(ReplayError) as caught:
+            gathered().add_message(("user", "more")).replay(manifest)
+        assert any(each.place.startswith(setting) for each in caught.value.differences)
 
 
 def test_a_manifest_is_the_callers_own() -> None:
