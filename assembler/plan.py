@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
@@ -59,6 +60,12 @@ class Plan:
         """The turns that stay, as stretches of the history: pinned ones, and all from the cut on."""
         newest = (self.first, self.sight.length)
         return [*self.ledger.pinned_turns(self.first), newest] if self.ledger.pins else [newest]
+
+    @found_once
+    def turns(self) -> list[Span]:
+        """The turns that stay, oldest first, each by itself."""
+        newest = itertools.takewhile(lambda turn: turn[0] >= self.first, self.sight.turns_newest_first())
+        return [*self.stretches[:-1], *reversed(list(newest))]
 
     @found_once
     def sent(self) -> list[tuple[int, Message]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -71,6 +70,17 @@ class CacheRow:
     step: Tokens | None = None
     source: str | None = None
 
+    def as_dict(self) -> dict[str, Any]:
+        """The fields by name."""
+        return {
+            "stable_prefix": self.stable_prefix,
+            "served": self.served,
+            "upper": self.upper,
+            "least": self.least,
+            "step": self.step,
+            "source": self.source,
+        }
+
 
 @attrs.frozen
 class Report:
@@ -113,7 +123,7 @@ class Report:
             "context_window": None if self.budget is None else self.budget.context_window,
             "regions": self.costs.as_dict(),
             "notes": list(self.notes),
-            "cache": None if self.cache is None else attrs.asdict(self.cache),
+            "cache": None if self.cache is None else self.cache.as_dict(),
             "volatile": [attrs.asdict(found) for found in self.volatile],
             "invisible": [attrs.asdict(found) for found in self.invisible],
             "rows": [row.as_dict() for row in self.rows],
@@ -197,7 +207,7 @@ def _invisible(plan: Plan) -> Iterator[Invisible]:
     """What cannot be seen in the fixed regions and in what tools said; turns that have ended are read once."""
     yield from _invisible_in_regions(plan.measured)
     closed: dict[Span, tuple[Invisible, ...]] = plan.ledger.memory.setdefault(_invisible, {})
-    for turn in _kept_turns(plan, plan.first):
+    for turn in plan.turns:
         found = closed.get(turn)
         if found is None:
             found = tuple(invisible_texts(_results(plan, *turn)))
@@ -265,7 +275,7 @@ def _conversation(plan: Plan) -> Iterator[Row]:
         yield Row("conversation", "in place of dropped turns", 0, plan.ledger.price(summary).tokens, reason="summary")
     at, first, length, savings = plan.sight.head, plan.first, plan.sight.length, plan.what.savings
     whole: dict[Span, Row] = plan.ledger.memory.setdefault(_turn, {})
-    for turn in _kept_turns(plan, first):
+    for turn in plan.turns:
         start, stop = turn
         if at < start:
             yield _gone(plan, at, start)
@@ -277,11 +287,6 @@ def _conversation(plan: Plan) -> Iterator[Row]:
                 whole[turn] = row
         yield row
         at = stop
-
-
-def _kept_turns(plan: Plan, first: int) -> list[Span]:
-    newest_first = itertools.takewhile(lambda turn: turn[0] >= first, plan.sight.turns_newest_first())
-    return [*plan.stretches[:-1], *reversed(list(newest_first))]
 
 
 def _gone(plan: Plan, start: int, stop: int) -> Row:

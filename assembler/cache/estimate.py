@@ -12,6 +12,7 @@ import attrs
 
 from assembler.cache.rules import PrefixCache, rule_for
 from assembler.dialects.plain import definition, spelled
+from assembler.measure import Measured
 from assembler.messages import Message
 from assembler.plan import Plan
 from assembler.pricing import NOTHING
@@ -83,8 +84,14 @@ def _tools(plan: Plan) -> Count:
 
 def _fixed(plan: Plan) -> Count:
     """System text, head and tools. What frames a request closes it, or stands in it once: it is no prefix."""
-    rendered, prices = plan.measured.rendered, plan.measured.prices
-    return total([*prices.pieces[: len(rendered.pieces)], *prices.head]) + _tools(plan)
+    measured = plan.measured
+    known: tuple[Measured, Count] | None = measured.regions.priced.get(_fixed)
+    if known is not None and known[0] is measured:
+        return known[1]
+    prices = measured.prices
+    fixed = total([*prices.pieces[: len(measured.rendered.pieces)], *prices.head]) + _tools(plan)
+    measured.regions.priced[_fixed] = (measured, fixed)
+    return fixed
 
 
 def _same_tools(plan: Plan, previous: Plan) -> bool:
