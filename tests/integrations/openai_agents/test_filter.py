@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from agents import Agent, RunConfig, Runner, SQLiteSession, WebSearchTool, set_tracing_disabled
+from agents import (
+    Agent,
+    AgentOutputSchema,
+    RunConfig,
+    Runner,
+    SQLiteSession,
+    WebSearchTool,
+    handoff,
+    set_tracing_disabled,
+)
 from agents.run_config import CallModelData, ModelInputData
 from pydantic import BaseModel
 
@@ -26,7 +37,7 @@ from assembler import (
 )
 from assembler.dialects import Dialect, openai_chat, openai_responses
 from assembler.integrations.openai_agents import FitInput
-from budgets import Budget
+from budgets import Budget, BudgetError, MissingExtraError
 from tests.integrations.independent import assert_sendable, recount
 from tests.integrations.openai_agents.scripted import Scripted, look_up
 from tests.integrations.script import ANSWER, CALLS_OF_A_TURN, TURNS, WINDOW, question
@@ -182,6 +193,70 @@ def test_tools_handoffs_and_the_schema_of_an_answer_are_priced() -> None:
         costs.append(fit.last_context.costs.capability)
     assert costs[0] == 0
     assert costs == sorted(set(costs))
+
+
+def capability(agent: Agent[Any]) -> int:
+    """Tokens of what the model is told of an agent's tools."""
+    fit = FitInput(base())
+    fitted(fit, turns(1), agent)
+    assert fit.last_context is not None
+    return fit.last_context.costs.capability
+
+
+@pytest.mark.parametrize("kind", [None, str, AgentOutputSchema(str)])
+def test_an_answer_in_plain_text_has_no_schema_to_price(kind: Any) -> None:
+    assert capability(agent_of(None, output_type=kind)) == capability(agent_of(None))
+
+
+def test_a_schema_of_an_answer_costs_the_same_whoever_made_it() -> None:
+    class Trip(BaseModel):
+        """Where to go."""
+
+        town: str
+
+    made = capability(agent_of(None, output_type=AgentOutputSchema(Trip)))
+    assert made == capability(agent_of(None, output_type=Trip)) > capability(agent_of(None))
+
+
+def test_a_handoff_is_priced_however_it_is_given_and_not_where_it_is_disabled() -> None:
+    other: Agent[Any] = Agent(name="booker", handoff_description="Books what was planned.")
+    given = capability(agent_of(None, handoffs=[other]))
+    assert capability(agent_of(None, handoffs=[handoff(other)])) == given > capability(agent_of(None))
+    assert capability(agent_of(None, handoffs=[handoff(other, is_enabled=False)])) == capability(agent_of(None))
+    assert capability(agent_of(None, handoffs=[handoff(other, is_enabled=lambda *_: False)])) == given
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_calls_that_nobody_answered_are_refused_and_the_first_is_named(count: int) -> None:
+    calls = [
+        {"type": "function_call", "call_id": f"c{number}", "name": "look_up", "arguments": "{}"}
+        for number in range(count)
+    ]
+    with pytest.raises(ConversationError) as caught:
+        fitted(FitInput(base()), [{"role": "user", "content": "q"}, *calls])
+    assert caught.value.call_id == "c0"
+
+
+def test_before_the_first_call_there_is_no_report_and_after_it_that_of_the_last() -> None:
+    fit = FitInput(base())
+    assert (fit.last_context, fit.report) == (None, None)
+    fitted(fit, turns(40))
+    assert fit.last_context is not None
+    assert fit.report is not None
+    assert fit.report.rows == fit.last_context.report.rows
+    assert "dropped" in {row.outcome for row in fit.report.rows}
+
+
+def test_what_is_no_assembler_is_refused_by_its_type() -> None:
+    with pytest.raises(BudgetError, match="expected an Assembler, got Budget"):
+        FitInput(Budget(100))  # type: ignore[arg-type]
+
+
+def test_without_the_sdk_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "agents.run_config", None)
+    monkeypatch.delitem(sys.modules, "assembler.integrations.openai_agents")
+    with pytest.raises(MissingExtraError, match=r"pip install 'context-assembler\[openai-agents\]'"):
+        importlib.import_module("assembler.integrations.openai_agents")
 
 
 def test_a_tool_of_the_provider_needs_room_of_its_own() -> None:
