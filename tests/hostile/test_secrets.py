@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from assembler import Assembler, AssemblyError, CitedSources, PromptError, Refuse, TrimOldest
+from assembler import Assembler, AssemblyError, CitedSources, ConversationError, PromptError, Refuse, TrimOldest
 from assembler.dialects import anthropic, bedrock, gemini, mistral, openai_chat, openai_responses, plain
 from budgets import Budget
 from tests.hostile.case_file import case
@@ -186,3 +186,21 @@ def test_a_report_holds_no_text_in_any_form() -> None:
     for form in (json.dumps(report.to_dict()), str(report), repr(report), str(pickle.dumps(report))):
         assert CANARY not in form
     assert CANARY not in str(copy.deepcopy(report))
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [{"role": "tool", "tool_call_id": "x" * 100_000, "content": "r"}],
+        [{"role": "user", "content": [{"type": "x" * 100_000}]}],
+        [
+            {"role": "assistant", "content": None, "function_call": {"name": "x" * 100_000}},
+            {"role": "user", "content": ""},
+        ],
+    ],
+    ids=["an id", "a kind", "a name"],
+)
+def test_an_error_is_short_however_long_what_it_names(messages: list[Any]) -> None:
+    with pytest.raises(ConversationError) as refused:
+        Assembler(dialect=openai_chat).add_messages(messages).build()
+    assert len(str(refused.value)) < 1_100
