@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from budgets.errors import AssemblyError, Evidence
 
-
 LONGEST = 1_000
 """Characters of an error's text. Ids, names and kinds in it come out of messages: of a longer one the middle is left
 out, so that what happened and what to do about it stay."""
