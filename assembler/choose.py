@@ -22,10 +22,10 @@ from assembler.host import Host, newest_question, newest_result
 from assembler.ledger import Ledger
 from assembler.messages import Message
 from assembler.policies import Refuse, TrimOldest
-from assembler.pricing import NOTHING, FixedPrices, Piece, Pricer
+from assembler.pricing import NOTHING, FixedPrices, Piece, Pricer, placed
 from assembler.strategies import Around, ChoosingStrategy, Continued, Placement, Rendered
 from assembler.terms import Terms, counter_for
-from budgets import Budget, Count, Limit, Tokens
+from budgets import Budget, Count, Limit, TokenCountError, Tokens
 from budgets.count import total
 from budgets.limit import Amount
 
@@ -121,11 +121,32 @@ def asked_for(ledger: Ledger, limit: Tokens) -> Tokens:
 def laid_out(
     regions: Regions, head: Sequence[Message], terms: Terms, choice: Choice | None
 ) -> tuple[Rendered, FixedPrices]:
-    """The regions as the strategy lays them out, and a price for every piece."""
+    """The regions as the strategy lays them out, and a price for every piece.
+
+    Raises TokenCountError that names the item, where it can be told on which the counter failed.
+    """
+
+    def lay_out(pricer: Pricer) -> tuple[Rendered, FixedPrices]:
+        return _laid_out(regions, head, terms, choice, pricer)
+
+    try:
+        return lay_out(terms.pricer)
+    except TokenCountError as error:
+        from assembler.failing import failing_part
+
+        part = failing_part(regions, head, terms, lay_out)
+        if part is None:
+            raise
+        raise placed(error, part) from error.__cause__ or error
+
+
+def _laid_out(
+    regions: Regions, head: Sequence[Message], terms: Terms, choice: Choice | None, pricer: Pricer
+) -> tuple[Rendered, FixedPrices]:
     if choice is None:
         rendered = terms.strategy.render(regions)
-        return rendered, terms.pricer.fixed(rendered.pieces, head, regions.tools)
-    space = Chosen(regions, head, terms.pricer, choice, _adds(terms))
+        return rendered, pricer.fixed(rendered.pieces, head, regions.tools)
+    space = Chosen(regions, head, pricer, choice, _adds(terms))
     rendered = cast(ChoosingStrategy, terms.strategy).choose(regions, space)
     return _joined_rows(rendered, space.prices(rendered))
 

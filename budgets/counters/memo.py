@@ -101,6 +101,10 @@ class Memoised(Guarded):
         self._generations.keep(text, tokens, self.max_entries // 2, self.max_characters // 2)
         return tokens
 
+    def __contains__(self, text: object) -> bool:
+        """Whether this text is remembered."""
+        return text in self._generations.young or text in self._generations.old
+
     def __len__(self) -> int:
         """How many texts are remembered: at most `max_entries`."""
         return len(self._generations.young.keys() | self._generations.old.keys())

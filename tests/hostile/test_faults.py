@@ -21,14 +21,17 @@ import pytest
 from assembler import (
     Assembler,
     AssemblyError,
+    ChatRegions,
+    CitedSources,
     ClearToolResults,
     ContextLengthError,
     MarkupError,
+    Placement,
     TrimOldest,
     TrimSteps,
 )
-from assembler.dialects import openai_chat, plain
-from budgets import Budget, BudgetError, Limit, TokenCountError, provider_counter, tiktoken_counter
+from assembler.dialects import anthropic, gemini, openai_chat, plain
+from budgets import Budget, BudgetError, Limit, TokenCountError, memoised, provider_counter, tiktoken_counter
 from tests.hostile.case_file import case
 from tests.hostile.test_peers import paired, spoken
 
@@ -76,6 +79,83 @@ def test_a_counter_that_fails_at_any_call_leaves_nothing_behind(failure: BaseExc
             assert "FailsAt" in str(error)
             assert "(at " in str(error)
         assert said(assembler) == whole
+
+
+@pytest.mark.parametrize("entries", [4, 64])
+def test_a_part_is_named_only_where_what_was_counted_is_surely_remembered(entries: int) -> None:
+    counter = memoised(FailsAt(5, RuntimeError()), max_entries=entries)
+    assembler = Assembler(Budget(5_000, counter=counter), dialect=plain)
+    for place in range(9):
+        assembler.add_knowledge(f"No. {place}", type="fact")
+    with pytest.raises(TokenCountError, match="instruction, capability or knowledge") as caught:
+        assembler.plan()
+    assert ("(at knowledge[4])" in str(caught.value)) == (entries == 64)
+
+
+def test_what_fails_without_a_memory_is_told_by_its_region(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_counter: object, _text: str) -> int:
+        raise TokenCountError("tiktoken:o200k_base", "has lost its vocabulary")
+
+    monkeypatch.setattr(type(tiktoken_counter()), "__call__", fails)
+    with pytest.raises(TokenCountError, match=r"lost its vocabulary \(at instruction, capability or knowledge\)"):
+        Assembler(dialect=plain).add_instruction("Be brief.").plan()
+
+
+PARTS = {
+    "instruction": "gold",
+    "tools[0] 'find'": "silver",
+    "tools[1] 'book'": "copper",
+    "message 0": "iron",
+    "knowledge[0]": "lead",
+    "knowledge[1]": "zinc",
+    "knowledge[2]": "tin",
+}
+"""What an error calls a part, and the word that only this part says."""
+
+
+def of_parts(counter: Any, dialect: Any, strategy: Any) -> Assembler:
+    words = iter(PARTS.values())
+    assembler = Assembler(Budget(5_000, counter=counter), dialect=dialect, strategy=strategy)
+    assembler.add_instruction(f"Be {next(words)}.")
+    assembler.add_capability(
+        [{"name": name, "description": f"A {next(words)} tool.", "parameters": {}} for name in ("find", "book")]
+    )
+    assembler.add_messages([{"role": "system", "content": next(words)}, {"role": "user", "content": "quartz"}])
+    for place, word in enumerate(words):
+        assembler.add_knowledge(f"All of {word}.", type="fact", score=1.0 - place / 10)
+    return assembler
+
+
+@pytest.mark.parametrize("strategy", [ChatRegions(), CitedSources(), ChatRegions(placement=Placement.QUESTION)])
+@pytest.mark.parametrize("dialect", [plain, openai_chat, anthropic, gemini], ids=lambda dialect: dialect.name)
+@pytest.mark.parametrize("additive", [True, False])
+def test_a_counter_that_fails_on_one_part_has_that_part_named(additive: bool, dialect: Any, strategy: Any) -> None:
+    """C-07-counter-raises."""
+    found = set[str]()
+    for call in range(1, 80):
+        failed: list[str] = []
+
+        class Failing:
+            additive_at_tag_seams = additive
+            left = call
+
+            def __call__(self, text: str, failed: list[str] = failed) -> int:
+                self.left -= 1
+                if self.left == 0:
+                    failed.append(text)
+                    raise RuntimeError
+                return len(text)
+
+        try:
+            of_parts(Failing(), dialect, strategy).plan()
+        except TokenCountError as error:
+            whose = [part for part, word in PARTS.items() if word in failed[0]]
+            joined = "quartz" in failed[0] or "END OF SOURCES" in failed[0]  # a question, or words around the sources
+            if len(whose) == 1 and not joined:
+                assert f"(at {whose[0]})" in str(error), (whose, str(error))
+                found.update(whose)
+            assert not any(word in str(error) for word in PARTS.values())
+    assert {"instruction", "knowledge[0]", "message 0"} <= found
 
 
 @pytest.mark.parametrize(
