@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from assembler.dialects import Dialect
-from assembler.errors import MessageTypeError
+from assembler.errors import AssemblyError, ConversationError, MessageTypeError
 from assembler.given import must_be, wrong
 from assembler.pricing import WholePricer, priced_layout
 from budgets import BudgetError, Count, TokenCounter, tiktoken_counter, total_counter
@@ -26,8 +26,19 @@ def count_request(
     must_be("model", model, (str, type(None)), "a model's name (str) or None")
     if isinstance(dialect, type) or not hasattr(dialect, "parse"):
         raise BudgetError(wrong("dialect", "a value from assembler.dialects", dialect))
+    counted = _counter_for(model) if counter is None else total_counter(counter)
+    try:
+        return _priced(request, dialect, model, counted)
+    except AssemblyError:
+        raise
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError) as error:
+        problem = type(error).__name__  # raised out here, as what it says may quote the request
+    raise ConversationError(f"request cannot be read ({problem}): its fields are not of the types that the API names")
+
+
+def _priced(request: Mapping[str, Any], dialect: Dialect, model: str | None, counter: TokenCounter) -> Count:
     layout = dialect.parse(request)
-    pricer = dialect.pricer(model, _counter_for(model) if counter is None else total_counter(counter))
+    pricer = dialect.pricer(model, counter)
     if isinstance(pricer, WholePricer):
         dialect.notes(layout)  # raises for what this dialect would not send
         return pricer.whole(layout)

@@ -520,3 +520,20 @@ def test_a_system_field_of_no_kind_is_counted_or_refused(system: object) -> None
 @pytest.mark.parametrize("system", BEDROCK_SYSTEMS)
 def test_a_system_field_that_is_no_list_of_blocks_is_refused(system: object) -> None:
     assert counted_or_refused(system, bedrock)
+
+
+REQUESTS: list[tuple[Any, dict[str, Any]]] = [
+    (openai_chat, {"messages": [USER], "tools": 5}),
+    (mistral, {"messages": [USER], "functions": True}),
+    (gemini, {"contents": [USER], "config": "x"}),
+    (bedrock, {"messages": [{"role": "user", "content": [{"text": "x"}]}], "toolConfig": "x"}),
+    (bedrock, {"messages": [{"role": "user", "content": [{"text": "x"}]}], "system": 5}),
+    (plain, {"messages": 1}),
+]
+
+
+@pytest.mark.parametrize(("dialect", "request_"), REQUESTS, ids=lambda each: getattr(each, "name", ""))
+def test_a_raw_request_of_the_wrong_types_is_refused(dialect: Any, request_: dict[str, Any]) -> None:
+    with pytest.raises(AssemblyError) as refused:
+        count_request(request_, dialect=dialect)
+    assert refused.value.__context__ is None
