@@ -8,6 +8,7 @@ from assembler.testing.engine import SearchStrategy, st
 from assembler.testing.said import definitions, said
 from assembler.testing.spellings import Named, Request, spelling_of
 from assembler.testing.texts import texts
+from budgets.numbers import whole
 
 DEFAULT = "openai_chat"
 """The dialect of everything here that names none."""
@@ -65,5 +66,7 @@ def tools(dialect: str | Named = DEFAULT) -> SearchStrategy[dict[str, Any]]:
 
 
 def _check_turns(fewest: int, most: int) -> None:
+    whole(fewest, "min_turns")
+    whole(most, "max_turns")
     if not 1 <= fewest <= most:
         raise ValueError(f"min_turns {fewest} and max_turns {most}: expected 1 <= min_turns <= max_turns")

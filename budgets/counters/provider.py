@@ -17,7 +17,7 @@ import attrs
 from budgets.count import Count, Grade, Tokens
 from budgets.counters.guard import Guarded, failure_of, name_of, refuse_surrogates, refuse_wrong_arity
 from budgets.errors import BudgetError, TokenCountError
-from budgets.numbers import index_of
+from budgets.numbers import index_of, shown
 
 Endpoint: TypeAlias = Callable[[Any], Any]
 """From a text or a request to its tokens: an int, or the provider's answer that says `input_tokens` or the like."""
@@ -67,9 +67,13 @@ class _Fallbacks:
             self.last = reason
 
 
-def _no_wait(_instance: object, _attribute: object, timeout: float | None) -> None:
-    if timeout is not None and (isinstance(timeout, bool) or not 0 < timeout < math.inf):
-        raise BudgetError(f"timeout is {timeout}: seconds above 0 are expected, or None to wait as long as it takes")
+def _no_wait(_instance: object, _attribute: attrs.Attribute[Any], timeout: object) -> None:
+    if timeout is None:
+        return
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < math.inf:
+        raise BudgetError(
+            f"timeout is {shown(timeout)}: seconds above 0 are expected, or None to wait as long as it takes"
+        )
 
 
 @attrs.frozen

@@ -38,8 +38,8 @@ from assembler.greedy import PromptBuilder as GreedyBuilder
 from assembler.greedy.config import Generator
 from assembler.media import read_media
 from assembler.prompts import Prompt, PromptFormatter, PromptLibrary, ValidatedPromptTemplate, read_prompt
-from assembler.testing import assert_fits, assert_valid
-from budgets import AssemblyError, Budget, Limit, approximate_counter, memoised, tiktoken_counter
+from assembler.testing import assert_fits, assert_valid, conversations
+from budgets import AssemblyError, Budget, Limit, approximate_counter, memoised, provider_counter, tiktoken_counter
 from budgets.models import dialect_of, encoding_of, facts, family_of
 
 CANARY = "xyzzy"
@@ -191,6 +191,7 @@ DOORS: dict[str, Callable[..., Any]] = {
     "citation_report": lambda **given: rag.citation_report(
         **{"answer": 'x [Source 1] "quoted words here".', "prompt": {1: "x"}, **given}
     ),
+    "conversations": conversations,
     "count_request": lambda **given: count_request(**{"request": CONTEXT.request(), "dialect": plain, **given}),
     "dialect_of": dialect_of,
     "encoding_of": encoding_of,
@@ -200,6 +201,7 @@ DOORS: dict[str, Callable[..., Any]] = {
     "memoised": lambda **given: memoised(**{"counter": len, **given}),
     "memoised count": lambda text: memoised(len)(text),
     "parse_citations": lambda **given: rag.parse_citations(**{"answer": "x [Source 1]", **given}),
+    "provider_counter": lambda **given: provider_counter(**{"endpoint": len, **given}),
     "read_media": read_media,
     "read_prompt": lambda **given: read_prompt(**{"path": HERE / "cases.json", **given}),
     "read_results": rag.read_results,

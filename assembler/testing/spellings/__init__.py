@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from assembler.given import wrong
 from assembler.testing.spellings.anthropic import ANTHROPIC
 from assembler.testing.spellings.bedrock import BEDROCK
 from assembler.testing.spellings.chat import MISTRAL, OPENAI_CHAT, PLAIN
@@ -18,7 +19,10 @@ SPELLINGS: Mapping[str, Spelling] = {spelling.name: spelling for spelling in _KN
 
 def spelling_of(dialect: str | Named) -> Spelling:
     """The spelling of a dialect, by its name or by any value that has one. Raises `ValueError` for one without."""
-    name = dialect if isinstance(dialect, str) else dialect.name
+    name: object = dialect if isinstance(dialect, str) else getattr(dialect, "name", None)
+    if not isinstance(name, str):
+        known = f"one of {', '.join(SPELLINGS)}, by name or as a value"
+        raise ValueError(wrong("dialect", known, dialect))  # noqa: TRY004 - as for a name that is not known
     if name not in SPELLINGS:
         raise ValueError(f"no conversations are drawn for the dialect {name!r}; known: {', '.join(SPELLINGS)}")
     return SPELLINGS[name]
