@@ -22,9 +22,9 @@ def read_message(raw: object, index: int) -> Message:
     """
     try:
         return _read(raw, index)
-    except (ConversationError, MarkupError):
+    except (ConversationError, MarkupError, MemoryError):
         raise
-    except (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError) as error:
+    except Exception as error:  # an object's own property can raise anything, and say anything
         problem = type(error).__name__
     raise ConversationError(
         f"message cannot be read ({problem}): its parts are not of the types that its API names", index=index

@@ -537,3 +537,33 @@ def test_a_raw_request_of_the_wrong_types_is_refused(dialect: Any, request_: dic
     with pytest.raises(AssemblyError) as refused:
         count_request(request_, dialect=dialect)
     assert refused.value.__context__ is None
+
+
+class Raises:
+    """A message object whose content cannot be asked for."""
+
+    role = "user"
+
+    @property
+    def content(self) -> str:
+        raise RuntimeError("sk-CANARY-123")
+
+
+class Dumps:
+    def model_dump(self, **_options: Any) -> dict[str, Any]:
+        raise OSError("sk-CANARY-123")
+
+
+class Gets(dict[str, Any]):
+    def get(self, _key: str, _default: Any = None) -> Any:
+        raise RuntimeError("sk-CANARY-123")
+
+
+@pytest.mark.parametrize("odd", [Raises(), Dumps(), Gets(USER)], ids=lambda odd: type(odd).__name__)
+def test_an_object_that_raises_when_it_is_read_is_no_message_and_tells_nothing(odd: Any) -> None:
+    assembler = Assembler(dialect=plain).add_messages([USER])
+    with pytest.raises(ConversationError) as refused:
+        assembler.add_messages([odd])
+    assert refused.value.__context__ is None
+    assert "CANARY" not in str(refused.value)
+    assert assembler.build().messages == [USER]
