@@ -12,6 +12,7 @@ from budgets.later import load_later as _load_later
 
 if typing.TYPE_CHECKING:
     from budgets.budget import Budget
+    from budgets.context_length import ContextLengthError
     from budgets.costs import RegionCosts
     from budgets.count import Count, Grade, TokenCounter, Tokens
     from budgets.counters.approximate import approximate_counter
@@ -25,7 +26,6 @@ if typing.TYPE_CHECKING:
     from budgets.errors import (
         AssemblyError,
         BudgetError,
-        ContextLengthError,
         MissingExtraError,
         TokenCountError,
         UnknownModelError,
@@ -38,7 +38,7 @@ _load_later(
         "AssemblyError": "budgets.errors",
         "Budget": "budgets.budget",
         "BudgetError": "budgets.errors",
-        "ContextLengthError": "budgets.errors",
+        "ContextLengthError": "budgets.context_length",
         "Count": "budgets.count",
         "CountEndpointError": "budgets.counters.provider",
         "Grade": "budgets.count",

@@ -1,7 +1,7 @@
 """The errors that concern numbers. Each carries its evidence as attributes and never any text of a prompt.
 
     AssemblyError
-    ├─ ContextLengthError   it does not fit, and what would
+    ├─ ContextLengthError   it does not fit, and what would      (`budgets.context_length`: it holds a budget)
     ├─ BudgetError          impossible numbers               (also a ValueError)
     ├─ UnknownModelError    a name nobody published          (also a LookupError)
     ├─ TokenCountError      a counter failed or lied
@@ -13,11 +13,7 @@ The errors that concern messages, markup, tools and prompts continue the tree in
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from budgets.budget import Budget
-    from budgets.costs import RegionCosts
+from typing import Any
 
 
 class AssemblyError(Exception):
@@ -37,35 +33,6 @@ class Evidence(AssemblyError):  # noqa: N818 - what its subclasses share, never 
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.args, dict(self.__dict__))
-
-
-class ContextLengthError(Evidence):
-    """The request cannot be made to fit: `required` tokens against `available`, `excess` too many.
-
-    `required` is the smallest request that the policy can make, `available` the budget's `input_limit`,
-    `smallest_window` the least `context_window` that would do, `costs` the region table of that smallest request.
-    """
-
-    required: int
-    available: int
-    excess: int
-    costs: RegionCosts
-    budget: Budget
-    smallest_window: int
-    advice: str
-
-    def __init__(self, *, required: int, costs: RegionCosts, budget: Budget, smallest_window: int, advice: str) -> None:
-        self.required = required
-        self.available = budget.input_limit
-        self.excess = required - budget.input_limit
-        self.costs = costs
-        self.budget = budget
-        self.smallest_window = smallest_window
-        self.advice = advice
-        super().__init__(
-            f"context needs {required} tokens but only {self.available} are free ({budget.arithmetic()}): "
-            f"{self.excess} too many.\n  {costs}\n  {advice}"
-        )
 
 
 class BudgetError(Evidence, ValueError):

@@ -14,11 +14,12 @@ from assembler.rag.result import RetrievalResult, read_results
 from assembler.rag.settings import Settings
 from assembler.rag.source_formatter import SourceFormatter, SourceMapping
 from assembler.rag.token_budget import BudgetInfo, TokenBudgetManager
+from assembler.sources.candidate import Candidate
 from assembler.sources.duplicates import AlikeTexts, Duplicates, SameText, SimilarVectors
 from assembler.sources.layout import Headings, PlainSources, SourceLayout, TaggedSources
 from assembler.sources.merging import MergeNeighbours
 from assembler.sources.ordering import Order
-from assembler.sources.selection import Best, Candidate, Diverse, Everything, Greedy, Selection
+from assembler.sources.selection import Best, Diverse, Everything, Greedy, Selection
 from assembler.sources.templates import MULTI_HOP, SINGLE_HOP, SYSTEM_INSTRUCTIONS, QuestionTemplate
 from assembler.strategies.cited_sources import CitedSources
 from assembler.strategies.strategy import Placement

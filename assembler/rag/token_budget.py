@@ -10,7 +10,8 @@ from assembler.given import named, wrong
 from assembler.rag.reserve import FixedReserve, OutputReserve
 from assembler.rag.result import listed
 from assembler.rag.settings import Settings, settings_from
-from assembler.sources.selection import Candidate, Greedy
+from assembler.sources.candidate import Candidate
+from assembler.sources.selection import Greedy
 from assembler.text import checked_text
 from budgets import Budget, BudgetError, TokenCounter, Tokens, tiktoken_counter
 from budgets.numbers import whole

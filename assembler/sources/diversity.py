@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assembler.sources.selection import Candidate
+from assembler.sources.candidate import Candidate
 
 
 class MarginalRelevance:

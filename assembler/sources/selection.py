@@ -6,27 +6,15 @@ depends on k alone, so the k-th source taken is charged with the k-th heading, w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Protocol, TypeAlias, cast
+from collections.abc import Hashable, Sequence
+from typing import Protocol, cast
 
 import attrs
 
 from assembler.given import must_be
 from assembler.policies.checks import at_least_zero
+from assembler.sources.candidate import Candidate, Heading
 from budgets import BudgetError, Tokens
-
-Heading: TypeAlias = Callable[[int], Tokens]
-"""What the heading of the k-th source costs, k from 1."""
-
-
-@attrs.frozen(slots=True)
-class Candidate:
-    """A source as a rule of choice sees it: what its body costs, its score, its document, its vector if it has one."""
-
-    cost: Tokens
-    score: float
-    origin: Hashable = None
-    vector: Any = attrs.field(default=None, eq=False, repr=False)
 
 
 class Selection(Protocol):

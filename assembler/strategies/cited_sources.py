@@ -11,11 +11,12 @@ from assembler.draft import Regions
 from assembler.given import Does, Is, wrong
 from assembler.knowledge import SEPARATOR
 from assembler.pricing import Piece
+from assembler.sources.candidate import Candidate
 from assembler.sources.duplicates import Duplicates, SameText, SimilarVectors
 from assembler.sources.layout import PlainSources, SourceLayout
 from assembler.sources.merging import MergeNeighbours, beside
 from assembler.sources.ordering import Order, ordered
-from assembler.sources.selection import Candidate, Greedy, Selection, capped
+from assembler.sources.selection import Greedy, Selection, capped
 from assembler.sources.source import Reliability, Source, of, ranked_sources
 from assembler.sources.templates import A_TEMPLATE, SINGLE_HOP, QuestionTemplate
 from assembler.strategies.strategy import A_PLACEMENT, Around, Continued, Omitted, Placement, Rendered, Space

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 
 from assembler import PromptError
 from assembler.knowledge import Document
+from assembler.sources.candidate import Candidate
 from assembler.sources.duplicates import AlikeTexts, SameText, SimilarVectors
 from assembler.sources.knapsack import best_subset
 from assembler.sources.merging import MergeNeighbours, overlap
 from assembler.sources.ordering import Order, edges_first, ordered
-from assembler.sources.selection import Best, Candidate, Diverse, Everything, Greedy, capped
+from assembler.sources.selection import Best, Diverse, Everything, Greedy, capped
 from assembler.sources.source import ranked_sources
 from assembler.sources.vectors import BLOCK, repeated_vectors
 from budgets import MissingExtraError
