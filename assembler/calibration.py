@@ -11,13 +11,12 @@ import hashlib
 import json
 from collections.abc import Mapping
 from math import ceil
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import attrs
 
-from assembler.context import Context
-from assembler.given import must_be
-from budgets import Count, Grade, TokenCountError, Tokens
+from assembler.given import wrong
+from budgets import BudgetError, Count, Grade, TokenCountError, Tokens
 from budgets.numbers import index_of
 
 TURNS = ("messages", "contents", "input")
@@ -58,6 +57,29 @@ def _digest(value: object) -> str:
     return hashlib.sha256(value).hexdigest() if isinstance(value, bytes) else repr(value)
 
 
+class Spelled(Protocol):
+    """A request that was built and can be spelled again: `Context` is one."""
+
+    @property
+    def dialect(self) -> str:
+        """The name of the dialect that it was priced as."""
+        ...
+
+    @property
+    def model(self) -> str | None:
+        """The model that it was priced for, if any was named."""
+        ...
+
+    @property
+    def count(self) -> Count:
+        """What it costs by rule."""
+        ...
+
+    def unmarked(self) -> dict[str, Any]:
+        """The request that was priced."""
+        ...
+
+
 @attrs.frozen
 class CalibratedCounter:
     """One request, its count by rule and its bill. Counts contexts: those that continue the request, and others."""
@@ -76,7 +98,7 @@ class CalibratedCounter:
         """Bill over count, clamped to `LEAST` … `MOST`."""
         return min(max(self.billed / max(self.ours.tokens, 1), LEAST), MOST)
 
-    def count(self, context: Context) -> Count:
+    def count(self, context: Spelled) -> Count:
         """Tokens of a context that was priced by the same terms. O(context): it is spelled and hashed.
 
         Raises BudgetError for what is no context.
@@ -110,7 +132,7 @@ class CalibratedCounter:
         """The bill, unless it is less than `LEAST` of the count: then it lacks something, such as cached tokens."""
         return max(self.billed, ceil(self.ours.tokens * LEAST))
 
-    def note(self, context: Context) -> str:
+    def note(self, context: Spelled) -> str:
         """A line for the report: what was billed, how far the rule was off, and what the correction is worth here."""
         count = self.count(context)
         share = 100 * self.margin / max(self.ours.tokens, 1)
@@ -122,7 +144,7 @@ class CalibratedCounter:
         )
 
 
-def calibrate(context: Context, usage: object) -> CalibratedCounter:
+def calibrate(context: Spelled, usage: object) -> CalibratedCounter:
     """A counter anchored at the bill of `context`, which must be the request that was sent, nothing added.
 
     `usage` is the provider's own usage (an object or a dict) or the number of input tokens, cached ones included.
@@ -132,8 +154,9 @@ def calibrate(context: Context, usage: object) -> CalibratedCounter:
     return CalibratedCounter(request, context.count, input_tokens(usage))
 
 
-def _of(context: Context, turns: int | None = None) -> Fingerprint:
-    must_be("context", cast(object, context), (Context,), "the Context that build() returned")
+def _of(context: Spelled, turns: int | None = None) -> Fingerprint:
+    if isinstance(context, type) or not callable(getattr(context, "unmarked", None)):
+        raise BudgetError(wrong("context", "the Context that build() returned", context))
     return Fingerprint.of(context.unmarked(), dialect=context.dialect, model=context.model, turns=turns)
 
 

@@ -13,7 +13,7 @@ from assembler.plan import Dropped, Plan
 from budgets import Count, RegionCosts, Tokens
 
 if TYPE_CHECKING:
-    from assembler.cache import CacheMarks
+    from assembler.cache.marks import CacheMarks
     from assembler.report import Report
 
 

@@ -8,6 +8,7 @@ import pickle
 
 import pytest
 
+import budgets.context_length
 import budgets.errors
 from budgets import (
     AssemblyError,
@@ -44,7 +45,9 @@ def test_an_error_survives_pickling_and_copying(error: AssemblyError) -> None:
 
 
 def test_every_error_of_the_tree_is_tested_here() -> None:
-    tree = {kind for _, kind in inspect.getmembers(budgets.errors, inspect.isclass) if issubclass(kind, Exception)}
+    homes = (budgets.errors, budgets.context_length)
+    classes = [kind for home in homes for _, kind in inspect.getmembers(home, inspect.isclass)]
+    tree = {kind for kind in classes if issubclass(kind, Exception)}
     assert tree - {budgets.errors.Evidence} == {type(error) for error in ERRORS}
 
 
