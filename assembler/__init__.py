@@ -28,7 +28,8 @@ if typing.TYPE_CHECKING:
     )
     from assembler.invisible import Invisible, without_invisible
     from assembler.manifest import Difference, ManifestError, ReplayError
-    from assembler.plan import Dropped, Plan
+    from assembler.plan import Plan
+    from assembler.planned import Dropped
     from assembler.policies import (
         Change,
         ClearReasoning,
@@ -76,7 +77,7 @@ _load_later(
         "ConversationError": "assembler.errors",
         "Cut": "assembler.policies",
         "Difference": "assembler.manifest",
-        "Dropped": "assembler.plan",
+        "Dropped": "assembler.planned",
         "Invisible": "assembler.invisible",
         "ManifestError": "assembler.manifest",
         "MarkupError": "assembler.errors",

@@ -17,7 +17,6 @@ from assembler.knowledge import document, xml_tag
 from assembler.ledger import Ledger
 from assembler.logs import listening, log_build
 from assembler.measure import measure
-from assembler.plan import Plan
 from assembler.policies import Policy, Refuse
 from assembler.strategies import ChatRegions, Strategy
 from assembler.terms import Terms
@@ -27,6 +26,7 @@ from budgets import Budget, RegionCosts, Tokens
 if TYPE_CHECKING:
     from assembler.cache import CacheMarks
     from assembler.calibration import CalibratedCounter
+    from assembler.plan import Plan
 
 DOOR_CHECK = 256
 """Messages. Histories up to this length are read whole as they come in, so that an error is met where it was made; of
@@ -163,7 +163,9 @@ class Assembler:
 
     def plan(self) -> Plan:
         """What a build would keep and drop. Raises what `build` raises."""
-        return fit(self._draft, self._terms)
+        from assembler.plan import Plan  # it knows the report and the manifest, which a build does without
+
+        return Plan.of(fit(self._draft, self._terms))
 
     def build(self) -> Context:
         """The request that fits. Raises `ContextLengthError`, `ConversationError`, `TokenCountError`."""

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from assembler.dialects import Dialect
+from assembler.draft import Draft
+from assembler.fit import fit
 from assembler.knowledge import Document
-from assembler.plan import Dropped, Plan
+from assembler.planned import Dropped, Planned
+from assembler.request import requested
+from assembler.terms import Terms
 from budgets import Count, RegionCosts, Tokens
 
 if TYPE_CHECKING:
@@ -28,7 +32,7 @@ class Context:
     system: str | None
     messages: list[object]
     tool_classes: list[object]
-    _plan: Plan = attrs.field(eq=False, alias="plan")
+    _plan: Planned = attrs.field(eq=False, alias="plan")
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.system, self.messages, self.tool_classes))
@@ -51,7 +55,9 @@ class Context:
     @property
     def report(self) -> Report:
         """Every item kept or dropped, its tokens, and why. `print(context.report)`."""
-        return self._plan.report
+        from assembler.report import report_of
+
+        return report_of(self._plan)
 
     @property
     def dialect(self) -> str:
@@ -85,7 +91,9 @@ class Context:
 
     def manifest(self) -> dict[str, Any]:
         """What was decided, JSON-ready and without text, for `Assembler.replay`: ids, hashes, tokens, versions."""
-        return self._plan.manifest()
+        from assembler.manifest.writing import manifest_of
+
+        return manifest_of(self._plan)
 
     @property
     def prefix_hash(self) -> str:
@@ -133,15 +141,10 @@ class Context:
         tokens; without it, the assembler's own hold. Dialects without marks ignore them. Raises
         `UnsupportedContentError` for what the dialect cannot express.
         """
-        spoken = self._plan.terms.dialect if dialect is None else dialect
-        request = spoken.emit(self._plan.layout)
-        marks = self._plan.terms.cache_marks if cache_marks is None else cache_marks
-        if marks is None:
-            return request
-        from assembler.cache.marks import marked
+        return requested(self._plan, dialect, cache_marks)
 
-        budget = self._plan.terms.budget
-        return marked(request, spoken, marks, model=None if budget is None else budget.model).request
+    def __reduce__(self) -> tuple[object, ...]:
+        return _built_again, (self._plan.draft, self._plan.terms)
 
     def _repr_html_(self) -> str:
         return self.report._repr_html_()  # pyright: ignore[reportPrivateUsage]  # the notebooks' own protocol
@@ -153,7 +156,7 @@ class Context:
         )
 
 
-def emit(plan: Plan) -> Context:
+def emit(plan: Planned) -> Context:
     """The context of a plan. O(messages that stay). Raises what the dialect cannot express."""
     layout = plan.layout
     _ = plan.notes
@@ -163,3 +166,8 @@ def emit(plan: Plan) -> Context:
         tool_classes=list({id(tool.raw): tool.raw for tool in layout.tools}.values()),
         plan=plan,
     )
+
+
+def _built_again(draft: Draft, terms: Terms) -> Context:
+    """A context follows from these: it is built again, not carried."""
+    return emit(fit(draft, terms))

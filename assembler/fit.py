@@ -14,18 +14,18 @@ from assembler.ladder import Decision, Kept, climbed, lived, verified, whole
 from assembler.ledger import Ledger
 from assembler.measure import Measured, measure
 from assembler.pins import pinned_messages
-from assembler.plan import Plan
+from assembler.planned import Planned
 from assembler.policies import Policy, Refuse, TrimOldest
 from assembler.policies.policy import is_cutting, is_summarising
 from assembler.pricing import WholePricer
 from assembler.terms import Terms
-from budgets import Budget, ContextLengthError, Count, Tokens
+from budgets import Budget, BudgetError, ContextLengthError, Count, Tokens
 
 _ROUNDS = 8
 """Readings before a message that changes while it is read is given up. One is enough for a message edited in place."""
 
 
-def fit(draft: Draft, terms: Terms) -> Plan:
+def fit(draft: Draft, terms: Terms) -> Planned:
     """The plan of a draft. O(what stays and one turn more), for policies that look no further back.
 
     A message that stays is compared with what was read of it; one that its owner has changed since is read anew.
@@ -47,10 +47,18 @@ def fit(draft: Draft, terms: Terms) -> Plan:
     )
 
 
-def _decided(draft: Draft, sight: Sight, terms: Terms) -> Plan:
+def refitted(plan: Planned, context_window: Tokens) -> Planned:
+    """The plan of the same draft for another window. Counts no text again. Raises what `fit` raises."""
+    if plan.terms.budget is None:
+        raise BudgetError("what_if needs a budget to change; pass one to Assembler")
+    budget = attrs.evolve(plan.terms.budget, context_window=context_window)
+    return fit(plan.draft, attrs.evolve(plan.terms, budget=budget))
+
+
+def _decided(draft: Draft, sight: Sight, terms: Terms) -> Planned:
     measured, fixed = measure(draft, sight, terms)
     ledger = Ledger.of(sight, terms.pricer, draft.history.lock, _floor(sight, terms))
-    everything = Plan(draft, terms, sight, measured, fixed, ledger, whole(ledger))
+    everything = Planned(draft, terms, sight, measured, fixed, ledger, whole(ledger))
     if terms.whole is not None:
         return _sealed(everything, terms.whole)
     if terms.budget is None:
@@ -66,10 +74,10 @@ def _decided(draft: Draft, sight: Sight, terms: Terms) -> Plan:
     kept = _relieved(ledger, terms, max(room, 0))
     if (least := kept.count(ledger)).upper > room:
         raise _overflow(measured, fixed, least, ledger, terms, terms.budget)
-    return Plan(draft, terms, sight, measured, fixed, ledger, kept)
+    return Planned(draft, terms, sight, measured, fixed, ledger, kept)
 
 
-def _shared(plan: Plan, budget: Budget) -> tuple[Plan, Tokens]:
+def _shared(plan: Planned, budget: Budget) -> tuple[Planned, Tokens]:
     """The plan with what the limits leave of the fixed regions, and the room that they leave for the turns.
 
     Found once for these regions and this demand: the smaller regions are a value of their own, priced once too.
@@ -100,7 +108,7 @@ def _shared(plan: Plan, budget: Budget) -> tuple[Plan, Tokens]:
     return smaller, min(conversation_cap(budget), budget.input_limit - fixed.upper)
 
 
-def _with_pins(plan: Plan) -> Ledger:
+def _with_pins(plan: Planned) -> Ledger:
     """The ledger with what no policy may rewrite: pinned messages, and a question that carries knowledge."""
     pins = pinned_messages(plan.sight, plan.terms.policies, plan.ledger.memory)
     if (asked := plan.measured.asked) is not None:
@@ -108,7 +116,7 @@ def _with_pins(plan: Plan) -> Ledger:
     return attrs.evolve(plan.ledger, pins=pins) if pins else plan.ledger
 
 
-def _sealed(everything: Plan, pricer: WholePricer) -> Plan:
+def _sealed(everything: Planned, pricer: WholePricer) -> Planned:
     """The plan where only the count of the whole decides."""
     from assembler.seal import sealed  # for dialects that are counted whole alone
 

@@ -1,214 +1,51 @@
-"""What will be sent and what will not, decided but not yet spelled. Knows indexes and tokens; emits nothing."""
+"""A plan as its owner reads it: its report, its manifest, and what another window would do. Decides nothing itself."""
 
 from __future__ import annotations
 
-import itertools
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Self
 
 import attrs
 
 from assembler.draft import Draft
-from assembler.history import Sight, Span
-from assembler.ladder import Kept
-from assembler.layout import Layout
-from assembler.ledger import Ledger
-from assembler.measure import Measured
-from assembler.messages import Message
-from assembler.once import found_once
+from assembler.fit import fit, refitted
+from assembler.manifest.writing import manifest_of
+from assembler.planned import Planned
+from assembler.report import Report, report_of
 from assembler.terms import Terms
-from assembler.turns import check_pairs
-from budgets import Count, RegionCosts, Tokens
-
-if TYPE_CHECKING:
-    from assembler.report import Report
-
-
-@attrs.frozen(eq=False)
-class Dropped:
-    """One message that was left out or shortened: where it stands in the history, and the caller's very object.
-
-    `id` stays the same while the history grows.
-    """
-
-    id: str
-    index: int
-    message: object = attrs.field(repr=False)
-    outcome: Literal["dropped", "shortened"] = "dropped"
+from budgets import Tokens
 
 
 @attrs.frozen(eq=False, repr=False, slots=False)
-class Plan:
-    """A decision about one draft: the head of the history stays, and of the turns what `what` says."""
+class Plan(Planned):
+    """What a build would keep and drop, and why. Spells no request."""
 
-    draft: Draft
-    terms: Terms
-    sight: Sight
-    measured: Measured
-    fixed: Count
-    ledger: Ledger
-    what: Kept
-    sealed: Count | None = None
-    """The count of the whole, where the dialect's prices do not add up to it."""
-
-    @property
-    def first(self) -> int:
-        """The first message from which all turns stay."""
-        return self.what.cut.first_kept
-
-    @found_once
-    def stretches(self) -> list[Span]:
-        """The turns that stay, as stretches of the history: pinned ones, and all from the cut on."""
-        newest = (self.first, self.sight.length)
-        return [*self.ledger.pinned_turns(self.first), newest] if self.ledger.pins else [newest]
-
-    @found_once
-    def turns(self) -> list[Span]:
-        """The turns that stay, oldest first, each by itself."""
-        newest = itertools.takewhile(lambda turn: turn[0] >= self.first, self.sight.turns_newest_first())
-        return [*self.stretches[:-1], *reversed(list(newest))]
-
-    @found_once
-    def sent(self) -> list[tuple[int, Message]]:
-        """The messages of the turns that stay as they will be sent: knowledge may stand around the question."""
-        asked = self.measured.asked
-        if asked is None:
-            return self.standing
-        return [(i, asked.message if i == asked.index else message) for i, message in self.standing]
-
-    @found_once
-    def standing(self) -> list[tuple[int, Message]]:
-        """The messages of the turns that stay, with their indexes, as the policies left them."""
-        changed = self.what.changed
-        if not changed:
-            return [(i, self.sight.message(i)) for start, stop in self.stretches for i in range(start, stop)]
-        every = (i for start, stop in self.stretches for i in range(start, stop))
-        found = ((i, changed[i] if i in changed else self.sight.message(i)) for i in every)
-        return [(i, message) for i, message in found if message is not None]
-
-    @found_once
-    def spoken(self) -> list[Message]:
-        """The messages of `sent`, without their indexes."""
-        if self.what.changed or self.measured.asked is not None:
-            return [message for _, message in self.sent]
-        *pinned, newest = [self.sight.messages(start, stop) for start, stop in self.stretches]
-        return [message for stretch in [*pinned, newest] for message in stretch] if pinned else newest
-
-    @found_once
-    def layout(self) -> Layout:
-        """What goes into the request, in neutral form. O(messages that stay)."""
-        messages = self.spoken
-        summary = self.what.cut.summary
-        return Layout(
-            system=self.measured.rendered.system,
-            head=self.measured.head,
-            messages=messages if summary is None else [summary, *messages],
-            tools=self.measured.regions.tools,
-        )
-
-    @found_once
-    def objects(self) -> list[object]:
-        """The caller's very objects that stay, the head first; shortened ones and a summary are new."""
-        raws = self.sight.raws
-        objects = raws(0, self.sight.head)
-        if self.what.cut.summary is not None:
-            objects.append(self.what.cut.summary.raw)
-        if self.what.changed or self.measured.asked is not None:
-            return objects + [message.raw for message in self.spoken]
-        for start, stop in self.stretches:
-            objects += raws(start, stop)
-        return objects
-
-    def first_changed(self) -> int | None:
-        """The first message that stays and that its owner changed after it was read, or None."""
-        head = self.sight.head
-        for start, stop in [(0, head), *self.stretches] if head else self.stretches:
-            changed = self.sight.first_changed(start, stop)
-            if changed is not None:
-                return changed
-        return None
-
-    def check(self) -> None:
-        """Raise `ConversationError` unless what stays obeys the law of pairs."""
-        self.sight.check(self.first)
-        for start, stop in self.stretches[:-1]:
-            self.sight.readings.check_turn(start, stop, self.sight.length)
-        if self.what.changed:
-            check_pairs(self.standing)
-
-    @found_once
-    def notes(self) -> tuple[str, ...]:
-        """What the dialect folds or leaves out. Raises for what it cannot express."""
-        return self.terms.dialect.notes(self.layout)
-
-    @found_once
-    def conversation(self) -> Count:
-        """What the turns that stay cost; where only the whole was counted, what the fixed regions leave of it."""
-        turns = self.what.count(self.ledger)
-        if self.sealed is None:
-            return turns
-        rest = self.sealed.tokens - self.fixed.tokens
-        return Count(rest, self.sealed.grade, max(rest, self.sealed.upper - self.fixed.upper))
-
-    @found_once
-    def count(self) -> Count:
-        """What the request costs: tokens, grade, upper bound."""
-        return self.fixed + self.conversation if self.sealed is None else self.sealed
-
-    @found_once
-    def costs(self) -> RegionCosts:
-        """What the request costs, by region, in tokens."""
-        return self.measured.costs(self.conversation)
-
-    @property
-    def kept(self) -> list[int]:
-        """The indexes of the messages that stay, in order."""
-        return [*range(self.sight.head), *(index for index, _ in self.standing)]
-
-    @found_once
-    def dropped(self) -> list[Dropped]:
-        """The messages that are left out or shortened, oldest first."""
-        shortened = {i for i, _ in self.standing if i in self.what.changed}
-        staying = {i for i, _ in self.standing} - shortened
-        head = self.sight.head
-        return [
-            Dropped(f"message-{i}", i, raw, "shortened" if i in shortened else "dropped")
-            for i, raw in enumerate(self.sight.raws(head, self.sight.length), head)
-            if i not in staying
-        ]
+    @classmethod
+    def of(cls, planned: Planned) -> Self:
+        """The same decision; what was found out about it stays found. O(1)."""
+        plan = cls.__new__(cls)
+        plan.__dict__.update(planned.__dict__)
+        return plan
 
     def what_if(self, *, context_window: Tokens) -> Plan:
         """The plan for another window, everything else as it is. Counts no text again.
 
         Raises what a build would, `ContextLengthError` for a window that is too small.
         """
-        from assembler.fit import fit
-        from budgets import BudgetError
-
-        if self.terms.budget is None:
-            raise BudgetError("what_if needs a budget to change; pass one to Assembler")
-        budget = attrs.evolve(self.terms.budget, context_window=context_window)
-        return fit(self.draft, attrs.evolve(self.terms, budget=budget))
+        return Plan.of(refitted(self, context_window))
 
     @property
     def report(self) -> Report:
         """Every item that stays or goes, with its tokens and the reason."""
-        from assembler.report import report_of
-
         return report_of(self)
 
     def manifest(self) -> dict[str, Any]:
         """What was decided, JSON-ready and without text, for `Assembler.replay`: ids, hashes, tokens, versions."""
-        from assembler.manifest import manifest_of
-
         return manifest_of(self)
 
     def __reduce__(self) -> tuple[object, ...]:
-        from assembler.fit import fit
+        return _found_again, (self.draft, self.terms)
 
-        return fit, (self.draft, self.terms)  # a plan follows from these: it is found again, not carried
 
-    def __deepcopy__(self, memo: dict[int, object]) -> Plan:
-        return self  # frozen
-
-    def __repr__(self) -> str:
-        return f"Plan(kept={len(self.kept)}, of={self.sight.length}, tokens={self.count.tokens})"
+def _found_again(draft: Draft, terms: Terms) -> Plan:
+    """A plan follows from these: it is found again, not carried."""
+    return Plan.of(fit(draft, terms))

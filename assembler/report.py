@@ -1,145 +1,47 @@
-"""What was kept, what was dropped, and why. Knows tokens, names and indexes; holds no text of any prompt."""
+"""The report of a plan: what was kept, what was dropped, and why. Finds every row; holds no text of any prompt."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 import attrs
 
 from assembler.cache.estimate import rule_of, servable, stable_prefix
 from assembler.cache.lint import items_of, volatile_of
 from assembler.cache.marks import no_marks
-from assembler.cache.volatile import Volatile
 from assembler.errors import AssemblyError
 from assembler.history import Span
 from assembler.invisible import Invisible, invisible_texts
 from assembler.measure import Measured
 from assembler.messages import Result
-from assembler.plan import Plan
-from assembler.steps import Step, Steps
-from budgets import Budget, Count, RegionCosts, Tokens
+from assembler.planned import Planned
+from assembler.reported import CacheRow, Outcome, Reported, Row
+from assembler.steps import Steps
+from budgets import Count, Tokens
 
 if TYPE_CHECKING:
-    from assembler.page import Texts
-
-Outcome: TypeAlias = Literal["kept", "shortened", "dropped"]
+    from assembler.page.texts import Texts
 
 
 @attrs.frozen
-class Row:
-    """One item of a region: tokens before and after the policy, what became of it, and why.
-
-    `messages` is how many messages the item stands for: a run of dropped turns shares a row. `before` is None where a
-    dropped item could not be read, so that nothing is known of its size.
-    """
-
-    region: str
-    name: str
-    before: Tokens | None
-    after: Tokens
-    outcome: Outcome = "kept"
-    reason: str = ""
-    messages: int = 0
-
-    def as_dict(self) -> dict[str, Any]:
-        """The fields by name. (A report has a row for each turn, and `attrs.asdict` takes twenty times as long.)"""
-        return {
-            "region": self.region,
-            "name": self.name,
-            "before": self.before,
-            "after": self.after,
-            "outcome": self.outcome,
-            "reason": self.reason,
-            "messages": self.messages,
-        }
-
-
-@attrs.frozen
-class CacheRow:
-    """The prefix cache: tokens before the newest turn, and what of them the next such request may be served.
-
-    `served` is an estimate and `upper` its bound. `least` and `step` are the provider's rule in tokens and `source`
-    where it was read: `least` is None where nothing is cached, `source` where no rule is known.
-    """
-
-    stable_prefix: Tokens
-    served: Tokens
-    upper: Tokens
-    least: Tokens | None = None
-    step: Tokens | None = None
-    source: str | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """The fields by name."""
-        return {
-            "stable_prefix": self.stable_prefix,
-            "served": self.served,
-            "upper": self.upper,
-            "least": self.least,
-            "step": self.step,
-            "source": self.source,
-        }
-
-
-@attrs.frozen
-class Report:
+class Report(Reported):
     """Every item of one request and a table of the regions against the budget. `str()` is a text table.
 
     `to_dict()` is JSON-ready. Neither holds the text of an instruction, a document or a message.
     """
-
-    rows: tuple[Row, ...]
-    costs: RegionCosts
-    count: Count
-    budget: Budget | None
-    dialect: str
-    model: str | None
-    notes: tuple[str, ...] = ()
-    """What the dialect folds or leaves out, and which policies could not help, a line each."""
-    cache: CacheRow | None = None
-    """What a provider's prefix cache may serve."""
-    volatile: tuple[Volatile, ...] = ()
-    """What changes from call to call inside the part that a cache could serve, by place and kind, never by text."""
-
-    invisible: tuple[Invisible, ...] = ()
-    """What costs tokens and shows nothing in knowledge, tools and what tools said, by place and kind, never by text."""
-
-    _steps: Steps = attrs.field(default=Steps(None, ()), eq=False, repr=False, alias="steps")
-
-    def steps(self) -> tuple[Step, ...]:
-        """The windows at which the outcome changes, smallest first, found in one pass over the turns."""
-        return self._steps()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report as plain data that JSON can carry."""
-        return {
-            "dialect": self.dialect,
-            "model": self.model,
-            "tokens": self.count.tokens,
-            "upper": self.count.upper,
-            "grade": str(self.count.grade),
-            "input_limit": None if self.budget is None else self.budget.input_limit,
-            "context_window": None if self.budget is None else self.budget.context_window,
-            "regions": self.costs.as_dict(),
-            "notes": list(self.notes),
-            "cache": None if self.cache is None else self.cache.as_dict(),
-            "volatile": [attrs.asdict(found) for found in self.volatile],
-            "invisible": [attrs.asdict(found) for found in self.invisible],
-            "rows": [row.as_dict() for row in self.rows],
-        }
 
     def to_html(self, *, texts: Texts | None = None) -> str:
         """One self-contained page: every item, and what other windows would keep. No text of a message without `texts`.
 
         O(items), and where the policy is not `TrimOldest()` or `Refuse()` some forty fits, which count no text again.
         """
-        from assembler.page import page_html
+        from assembler.page.html import page_html
 
         return page_html(self, self._steps.plan, texts=texts)
 
     def _repr_html_(self) -> str:
-        from assembler.page import notebook_html
+        from assembler.page.html import notebook_html
 
         return notebook_html(self, self._steps.plan)
 
@@ -149,7 +51,7 @@ class Report:
         return report_text(self)
 
 
-def report_of(plan: Plan) -> Report:
+def report_of(plan: Planned) -> Report:
     """The report of a plan. Prices what was dropped, if nobody has; O(items)."""
     budget = plan.terms.budget
     return Report(
@@ -167,17 +69,17 @@ def report_of(plan: Plan) -> Report:
     )
 
 
-def _counter(plan: Plan) -> tuple[str, ...]:
+def _counter(plan: Planned) -> tuple[str, ...]:
     """What the counter has to say: that a fallback stood in for it, and why."""
     return () if plan.terms.budget is None else plan.terms.budget.token_counter.notes
 
 
-def _idle(plan: Plan) -> tuple[str, ...]:
+def _idle(plan: Planned) -> tuple[str, ...]:
     """What policies say that could not help: their reasons are in no row."""
     return tuple(map(str, plan.what.idle))
 
 
-def _unmarked(plan: Plan) -> tuple[str, ...]:
+def _unmarked(plan: Planned) -> tuple[str, ...]:
     """Why the marks that were asked for are not set, if they are not."""
     if plan.terms.cache_marks is None:
         return ()
@@ -185,14 +87,14 @@ def _unmarked(plan: Plan) -> tuple[str, ...]:
     return () if reason is None else (reason,)
 
 
-def _cache(plan: Plan) -> CacheRow:
+def _cache(plan: Planned) -> CacheRow:
     stable, rule = stable_prefix(plan), rule_of(plan)
     served = servable(stable, rule)
     known = (None, None, None) if rule is None else (rule.least, rule.step, rule.source)
     return CacheRow(stable.tokens, served.tokens, served.upper, *known)
 
 
-def _anchor(plan: Plan) -> tuple[str, ...]:
+def _anchor(plan: Planned) -> tuple[str, ...]:
     """How far the rules were off the bill that counts are anchored at."""
     known = plan.terms.calibration
     if known is None or plan.sealed is None:
@@ -203,7 +105,7 @@ def _anchor(plan: Plan) -> tuple[str, ...]:
     )
 
 
-def _invisible(plan: Plan) -> Iterator[Invisible]:
+def _invisible(plan: Planned) -> Iterator[Invisible]:
     """What cannot be seen in the fixed regions and in what tools said; turns that have ended are read once."""
     yield from _invisible_in_regions(plan.measured)
     closed: dict[Span, tuple[Invisible, ...]] = plan.ledger.memory.setdefault(_invisible, {})
@@ -225,14 +127,14 @@ def _invisible_in_regions(measured: Measured) -> tuple[Invisible, ...]:
     return found
 
 
-def _results(plan: Plan, start: int, stop: int) -> Iterator[tuple[str, str, str]]:
+def _results(plan: Planned, start: int, stop: int) -> Iterator[tuple[str, str, str]]:
     for index, message in enumerate(plan.sight.messages(start, stop), start):
         for part in message.parts:
             if type(part) is Result:
                 yield from (("conversation", f"message {index}", text) for text in part.parts if isinstance(text, str))
 
 
-def _rows(plan: Plan) -> Iterator[Row]:
+def _rows(plan: Planned) -> Iterator[Row]:
     fixed, framing = _fixed(plan.measured)
     yield from fixed
     yield from _conversation(plan)
@@ -268,7 +170,7 @@ def _kept(region: str, name: str, count: Count, *, messages: int = 0) -> Row:
     return Row(region, name, count.tokens, count.tokens, messages=messages)
 
 
-def _conversation(plan: Plan) -> Iterator[Row]:
+def _conversation(plan: Planned) -> Iterator[Row]:
     """Runs of dropped turns share a row; a turn that stays has one of its own."""
     summary = plan.what.cut.summary
     if summary is not None:
@@ -289,14 +191,14 @@ def _conversation(plan: Plan) -> Iterator[Row]:
         at = stop
 
 
-def _gone(plan: Plan, start: int, stop: int) -> Row:
+def _gone(plan: Planned, start: int, stop: int) -> Row:
     why = f"{plan.terms.dialect.name} must begin with a user message"
     if plan.what.decisions:
         why = plan.what.why_gone
     return Row("conversation", _span(start, stop), _tokens_before(plan, start, stop), 0, "dropped", why, stop - start)
 
 
-def _turn(plan: Plan, start: int, stop: int) -> Row:
+def _turn(plan: Planned, start: int, stop: int) -> Row:
     before = plan.ledger.turn(start, stop).tokens
     saved = plan.what.savings.get(start)
     reasons = ["newest turn"] if stop == plan.sight.length else []
@@ -313,7 +215,7 @@ def _span(start: int, stop: int) -> str:
     return f"message {start}" if stop - start == 1 else f"messages {start}-{stop - 1}"
 
 
-def _tokens_before(plan: Plan, start: int, stop: int) -> Tokens | None:
+def _tokens_before(plan: Planned, start: int, stop: int) -> Tokens | None:
     """What the dropped turns would have cost; None where one of them is no message that an API would take."""
     try:
         return plan.ledger.dropped_tokens(start, stop)

@@ -6,7 +6,7 @@ import textwrap
 import unicodedata
 from collections.abc import Iterator
 
-from assembler.report import Report, Row
+from assembler.reported import Reported, Row
 from budgets import Grade, Tokens
 
 WIDTH = 80
@@ -20,13 +20,13 @@ _FINDINGS = 5
 _REGIONS = ("instruction", "capability", "knowledge", "conversation", "framing")
 
 
-def report_text(report: Report) -> str:
+def report_text(report: Reported) -> str:
     """The report in at most 80 columns: a headline, the regions against the budget, then every item."""
     head = (line for text in _headline(report) for line in _wrapped(text))
     return "\n".join([*head, "", *_region_table(report), "", *_item_table(report), *_notes(report)])
 
 
-def _headline(report: Report) -> Iterator[str]:
+def _headline(report: Reported) -> Iterator[str]:
     tokens, upper = report.count.tokens, report.count.upper
     grade = str(report.count.grade) if report.count.grade is Grade.EXACT else f"{report.count.grade}, at most {upper:,}"
     target = f" for {report.model}" if report.model else ""
@@ -43,7 +43,7 @@ def _percent(part: Tokens, whole: Tokens) -> str:
     return "<1%" if 0 < part * 100 < whole else f"{part / whole:.0%}"
 
 
-def _region_table(report: Report) -> Iterator[str]:
+def _region_table(report: Reported) -> Iterator[str]:
     whole = report.budget.input_limit if report.budget is not None else report.count.tokens
     yield f"{'region':<14}{'tokens':>{_NUMBER}}{'share':>7}"
     for region, tokens in report.costs.as_dict().items():
@@ -60,7 +60,7 @@ def _bar(tokens: Tokens, whole: Tokens) -> str:
     return "█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")
 
 
-def _item_table(report: Report) -> Iterator[str]:
+def _item_table(report: Reported) -> Iterator[str]:
     yield f"{'item':<{_NAME}}{'before':>{_NUMBER}}{'after':>{_NUMBER}}  outcome"
     region = said = ""
     for row in report.rows:
@@ -74,7 +74,7 @@ def _item_table(report: Report) -> Iterator[str]:
         said = row.reason
 
 
-def _notes(report: Report) -> Iterator[str]:
+def _notes(report: Reported) -> Iterator[str]:
     lines = [f"note: {note}" for note in report.notes]
     if report.cache is not None and report.cache.served:
         lines.append(f"cache: may serve {report.cache.served:,} of the {report.cache.stable_prefix:,} stable tokens")

@@ -13,7 +13,7 @@ import attrs
 from assembler.ladder import Kept, whole
 from assembler.ledger import Ledger
 from assembler.most_turns import Weighed, most_turns
-from assembler.plan import Plan
+from assembler.planned import Planned
 from assembler.policies import TrimOldest
 from assembler.pricing import WholePricer
 from budgets import Count, Tokens
@@ -31,7 +31,9 @@ class Sealed:
     seen: Weighed
 
 
-def sealed(plan: Plan, pricer: WholePricer, limit: Tokens, relieve: Callable[[Tokens], Kept]) -> tuple[Plan, Count]:
+def sealed(
+    plan: Planned, pricer: WholePricer, limit: Tokens, relieve: Callable[[Tokens], Kept]
+) -> tuple[Planned, Count]:
     """The plan that fits by the count of its whole, and that count; or the smallest one, which may not fit.
 
     `plan` keeps everything; `relieve` is what the policies leave for a room in estimated tokens.

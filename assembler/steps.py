@@ -8,7 +8,7 @@ import attrs
 
 from assembler.messages import spoken
 from assembler.pins import pinned_messages
-from assembler.plan import Plan
+from assembler.planned import Planned
 from assembler.policies import Refuse, TrimOldest
 from budgets import Tokens
 
@@ -27,7 +27,7 @@ class Step:
     tokens: Tokens
 
 
-def steps_of(plan: Plan) -> tuple[Step, ...]:
+def steps_of(plan: Planned) -> tuple[Step, ...]:
     """Every window at which more turns stay, smallest first; below the first there is no request. One pass over the
     turns, whose prices are known or found once.
 
@@ -61,20 +61,20 @@ def steps_of(plan: Plan) -> tuple[Step, ...]:
     return tuple(step for step in found if step.tokens <= _most(plan))
 
 
-def settled_by_turns(plan: Plan) -> bool:
+def settled_by_turns(plan: Planned) -> bool:
     """Whether the prices of the turns alone say what every window keeps: `steps_of` is then the whole story."""
     policies = plan.terms.willing_policies
     only_refuses = len(policies) == 1 and isinstance(policies[0], Refuse)
     return _regions_stay(plan) and (only_refuses or _trimmer(plan) is not None)
 
 
-def _regions_stay(plan: Plan) -> bool:
+def _regions_stay(plan: Planned) -> bool:
     budget = plan.terms.budget
     chooses = getattr(plan.terms.strategy, "choose", None) is not None
     return not (chooses or plan.terms.whole is not None or (budget is not None and budget.limits))
 
 
-def _most(plan: Plan) -> float:
+def _most(plan: Planned) -> float:
     """What the provider's own cap on the input leaves, however large the window is."""
     budget = plan.terms.budget
     if budget is None or budget.max_input_tokens is None:
@@ -82,7 +82,7 @@ def _most(plan: Plan) -> float:
     return budget.max_input_tokens - budget.overhead - budget.safety_margin
 
 
-def _trimmer(plan: Plan) -> TrimOldest | None:
+def _trimmer(plan: Planned) -> TrimOldest | None:
     policies = plan.terms.willing_policies
     if len(policies) == 1 and isinstance(policies[0], TrimOldest) and policies[0].low_water is None:
         return policies[0]
@@ -94,11 +94,11 @@ class Steps:
 
     __slots__ = ("_found", "_plan")
 
-    def __init__(self, plan: Plan | None, found: tuple[Step, ...] | None = None) -> None:
+    def __init__(self, plan: Planned | None, found: tuple[Step, ...] | None = None) -> None:
         self._plan, self._found = plan, found
 
     @property
-    def plan(self) -> Plan | None:
+    def plan(self) -> Planned | None:
         """Whose steps they are; None once pickled."""
         return self._plan
 

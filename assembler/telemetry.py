@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeAlias
 
 from assembler.context import Context
 from assembler.plan import Plan
+from assembler.planned import Planned
 from budgets import ContextLengthError, MissingExtraError, RegionCosts
 
 NAMESPACE = "context_assembler."
@@ -51,7 +52,7 @@ def attributes(told: Context | Plan | ContextLengthError) -> dict[str, Value]:
     return {NAMESPACE + name: value for name, value in found.items()}
 
 
-def _of_plan(plan: Plan) -> dict[str, Value]:
+def _of_plan(plan: Planned) -> dict[str, Value]:
     budget, dropped = plan.terms.budget, plan.dropped
     shortened = sum(1 for one in dropped if one.outcome == "shortened")
     found: dict[str, Value] = {

@@ -17,7 +17,7 @@ import attrs
 from assembler.dialects import DIALECTS
 from assembler.errors import ConversationError
 from assembler.layout import Layout
-from assembler.plan import Plan
+from assembler.planned import Planned
 
 OPENING = -1
 """What `first_changed` says when the requests differ before their first message: in the system text or the tools."""
@@ -43,7 +43,7 @@ def emitted(request: Mapping[str, Any]) -> Emitted | None:
     return Emitted(_spelled(opening), tuple(_spelled(entry) for entry in entries))
 
 
-def emission_of(plan: Plan, layout: Layout | None = None) -> Emitted:
+def emission_of(plan: Planned, layout: Layout | None = None) -> Emitted:
     """The bytes of a plan's own request; of a finished prompt, those of its plain spelling, message by message."""
     asked = plan.layout if layout is None else layout
     found = emitted(plan.terms.dialect.emit(asked))
@@ -54,7 +54,7 @@ def emission_of(plan: Plan, layout: Layout | None = None) -> Emitted:
     return found
 
 
-def prefix_hash(plan: Plan) -> str:
+def prefix_hash(plan: Planned) -> str:
     """SHA-256, in hexadecimal, of what is sent before the newest turn: system text, tools, every entry before it.
 
     An entry that the newest turn shares with an older one, as where an API merges two user messages, counts to the
@@ -79,7 +79,7 @@ def first_changed(now: Emitted, before: Emitted) -> int | None:
     return len(now.entries) if len(now.entries) < len(before.entries) else None
 
 
-def _newest_entries(plan: Plan) -> int:
+def _newest_entries(plan: Planned) -> int:
     """How many entries the newest turn takes on its own: 0 where there is none, or it has nothing to say."""
     newest, _ = plan.sight.newest_turn()
     later = sum(1 for index, _ in plan.standing if index >= newest)

@@ -14,13 +14,13 @@ from assembler.cache.rules import PrefixCache, rule_for
 from assembler.dialects.plain import definition, spelled
 from assembler.measure import Measured
 from assembler.messages import Message
-from assembler.plan import Plan
+from assembler.planned import Planned
 from assembler.pricing import NOTHING
 from budgets import Count, Grade
 from budgets.count import total
 
 
-def rule_of(plan: Plan) -> PrefixCache | None:
+def rule_of(plan: Planned) -> PrefixCache | None:
     """The rule of the model that a plan is made for."""
     budget = plan.terms.budget
     return _known_rule(plan.terms.dialect.name, None if budget is None else budget.model)
@@ -30,7 +30,7 @@ def rule_of(plan: Plan) -> PrefixCache | None:
 _known_rule = functools.lru_cache(maxsize=256)(rule_for)
 
 
-def stable_prefix(plan: Plan) -> Count:
+def stable_prefix(plan: Planned) -> Count:
     """What everything before the newest turn costs: system text, tools, older turns. O(1) once the plan is priced."""
     start, stop = plan.sight.newest_turn()
     newest = NOTHING
@@ -41,7 +41,7 @@ def stable_prefix(plan: Plan) -> Count:
     return _fixed(plan) + Count(older.tokens - newest.tokens, older.grade, upper=older.upper - newest.upper)
 
 
-def cacheable(plan: Plan) -> Count:
+def cacheable(plan: Planned) -> Count:
     """What a cache can serve of the stable prefix to the next request that begins with it.
 
     `upper` is what the prefix costs at most where the provider's rule is not known; `tokens` is 0 then.
@@ -49,7 +49,7 @@ def cacheable(plan: Plan) -> Count:
     return servable(stable_prefix(plan), rule_of(plan))
 
 
-def served_after(plan: Plan, previous: Plan) -> Count:
+def served_after(plan: Planned, previous: Planned) -> Count:
     """What a cache that holds all of `previous` can serve of this plan's request. O(messages that both share).
 
     0 for another dialect or model. Where only the system text differs, `tokens` is 0 and `upper` holds the tools: some
@@ -74,15 +74,15 @@ def servable(prefix: Count, rule: PrefixCache | None) -> Count:
     return Count(rule.served(prefix.tokens), Grade.ESTIMATED, upper=rule.served(prefix.upper))
 
 
-def _model(plan: Plan) -> str | None:
+def _model(plan: Planned) -> str | None:
     return None if plan.terms.budget is None else plan.terms.budget.model
 
 
-def _tools(plan: Plan) -> Count:
+def _tools(plan: Planned) -> Count:
     return total(plan.measured.prices.tools) + plan.measured.prices.tooling
 
 
-def _fixed(plan: Plan) -> Count:
+def _fixed(plan: Planned) -> Count:
     """System text, head and tools. What frames a request closes it, or stands in it once: it is no prefix."""
     measured = plan.measured
     known: tuple[Measured, Count] | None = measured.regions.priced.get(_fixed)
@@ -94,7 +94,7 @@ def _fixed(plan: Plan) -> Count:
     return fixed
 
 
-def _same_tools(plan: Plan, previous: Plan) -> bool:
+def _same_tools(plan: Planned, previous: Planned) -> bool:
     ours, theirs = plan.measured.regions.tools, previous.measured.regions.tools
     return ours is theirs or [*map(definition, ours)] == [*map(definition, theirs)]
 
@@ -107,7 +107,7 @@ def _same(one: Message, other: Message) -> bool:
     return one is other or (one.role == other.role and spelled(one) == spelled(other))
 
 
-def _shared_prices(plan: Plan, previous: Plan) -> Iterator[Count]:
+def _shared_prices(plan: Planned, previous: Planned) -> Iterator[Count]:
     """The prices of the messages with which both requests begin."""
     summary = plan.what.cut.summary
     sent: list[tuple[int | None, Message]] = [] if summary is None else [(None, summary)]

@@ -12,13 +12,13 @@ from typing import Any
 
 import attrs
 
-from assembler.context import emit
 from assembler.draft import Draft, Regions
 from assembler.errors import ConversationError
 from assembler.history import Sight
 from assembler.knowledge import Document
 from assembler.manifest.digests import described, digest, hashed, spelled
-from assembler.plan import Plan
+from assembler.planned import Planned
+from assembler.request import requested
 from assembler.terms import Terms, counter_for
 from assembler.tools import Tool
 from budgets import Budget
@@ -31,12 +31,12 @@ _ENGINES = {"tiktoken": "tiktoken", "toktok": "toktok-rs", "transformers": "toke
 """The distribution behind a counter, by the first word of the counter's name."""
 
 
-def manifest_of(plan: Plan) -> dict[str, Any]:
+def manifest_of(plan: Planned) -> dict[str, Any]:
     """The manifest of a plan: JSON-ready. Reads the whole history and spells the request: O(characters).
 
     Raises what spelling the request raises.
     """
-    request = spelled(emit(plan).request())
+    request = spelled(requested(plan))
     return {
         "manifest": FORMAT,
         **gathered_of(plan.draft, plan.sight, plan.terms),
@@ -139,7 +139,7 @@ def installed(distribution: str) -> str | None:
         return None
 
 
-def decision_of(plan: Plan) -> dict[str, Any]:
+def decision_of(plan: Planned) -> dict[str, Any]:
     """What was decided: tokens by region and item, what stayed and how, which policies did what."""
     measured, summary = plan.measured, plan.what.cut.summary
     tools = zip(measured.regions.tools, measured.prices.tools, strict=True)
@@ -156,13 +156,13 @@ def decision_of(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _knowledge(plan: Plan) -> list[dict[str, Any]]:
+def _knowledge(plan: Planned) -> list[dict[str, Any]]:
     """Which documents went in, in the order in which they are read; a merged or shortened one has no id."""
     places = {id(one): f"knowledge-{place}" for place, one in enumerate(plan.draft.regions.documents)}
     return [{"id": places.get(id(one)), "sha256": _document(one)} for one in plan.measured.rendered.sources]
 
 
-def _outcomes(plan: Plan) -> list[dict[str, Any]]:
+def _outcomes(plan: Planned) -> list[dict[str, Any]]:
     """The messages that stay, with the tokens that each adds; all others were dropped."""
     head = [
         {"id": f"message-{index}", "outcome": "kept", "tokens": count.tokens}

@@ -12,8 +12,8 @@ from assembler.page.items import REGIONS, Item, items_of, rows_as_items
 from assembler.page.marks import Mark, marks_of
 from assembler.page.sizes import Outlook, Size, outlook_of, size_of
 from assembler.page.texts import Texts, text_of
-from assembler.plan import Plan
-from assembler.report import Report
+from assembler.planned import Planned
+from assembler.reported import Reported
 from budgets import Budget, Grade, Tokens
 
 _VISIBLE = 4
@@ -26,7 +26,7 @@ _FRAME_HEIGHT = 640
 class _View:
     """What the template reads."""
 
-    report: Report
+    report: Reported
     items: tuple[Item, ...]
     size: Size
     outlook: Outlook
@@ -34,7 +34,7 @@ class _View:
     texts: tuple[str | None, ...]
 
 
-def page_html(report: Report, plan: Plan | None, *, texts: Texts | None = None) -> str:
+def page_html(report: Reported, plan: Planned | None, *, texts: Texts | None = None) -> str:
     """The report as a page: no network, no text of any message unless `texts` asks for it. Pure; O(items + sizes).
 
     `plan` is what the report is of. One that was pickled has it no more: its page has the rows, and neither other
@@ -58,7 +58,7 @@ def page_html(report: Report, plan: Plan | None, *, texts: Texts | None = None) 
     )
 
 
-def notebook_html(report: Report, plan: Plan | None) -> str:
+def notebook_html(report: Reported, plan: Planned | None) -> str:
     """The page in a frame of its own, so that neither it nor the notebook can touch the other."""
     return (
         f'<iframe srcdoc="{escaped(page_html(report, plan))}" sandbox="allow-scripts" title="What a request holds" '
@@ -67,20 +67,20 @@ def notebook_html(report: Report, plan: Plan | None) -> str:
     )
 
 
-def _view(report: Report, plan: Plan, texts: Texts | None) -> _View:
+def _view(report: Reported, plan: Planned, texts: Texts | None) -> _View:
     items = items_of(plan)
     shown = tuple(None if texts is None else text_of(_content(plan, item), texts) for item in items)
     return _View(report, items, size_of(plan, items), outlook_of(plan, items), marks_of(plan, items), shown)
 
 
-def _content(plan: Plan, item: Item) -> Any:
+def _content(plan: Planned, item: Item) -> Any:
     """What an item says; None for what has no words, or cannot be read."""
     if item.span is None or item.before is None:
         return item.content
     return tuple(plan.sight.messages(*item.span))
 
 
-def _told(report: Report) -> _View:
+def _told(report: Reported) -> _View:
     items, cache = rows_as_items(report), report.cache
     size = Size(
         window=report.count.upper if report.budget is None else report.budget.context_window,

@@ -11,8 +11,8 @@ from assembler.history import Span
 from assembler.ledger import Ledger
 from assembler.page.texts import Content
 from assembler.pins import pinned_messages
-from assembler.plan import Plan
-from assembler.report import Report, Row
+from assembler.planned import Planned
+from assembler.reported import Reported, Row
 from budgets import Count, Grade, Tokens
 from budgets.count import total
 
@@ -45,13 +45,13 @@ class Item:
     content: Content | None = attrs.field(default=None, repr=False)
 
 
-def items_of(plan: Plan) -> tuple[Item, ...]:
+def items_of(plan: Planned) -> tuple[Item, ...]:
     """The rows of a plan, region by region. Prices every turn; O(items)."""
     found = [*_fixed(plan), *_stand_in(plan), *_conversation(plan)]
     return tuple(sorted(found, key=lambda item: REGIONS.index(item.region)))  # stable: the order inside a region stays
 
 
-def rows_as_items(report: Report) -> tuple[Item, ...]:
+def rows_as_items(report: Reported) -> tuple[Item, ...]:
     """The rows of a report whose plan is gone, as it says them."""
     return tuple(_told(row) for row in report.rows)
 
@@ -61,7 +61,7 @@ def _told(row: Row) -> Item:
     return Item(row.region, row.name, row.before, note=row.reason, omitted=row.reason * dropped, messages=row.messages)
 
 
-def _fixed(plan: Plan) -> Iterator[Item]:
+def _fixed(plan: Planned) -> Iterator[Item]:
     measured, prices = plan.measured, plan.measured.prices
     system = len(measured.rendered.pieces)
     for at, (piece, count) in enumerate(zip(measured.rendered.every_piece, prices.pieces, strict=True)):
@@ -82,7 +82,7 @@ def _priced(region: str, name: str, count: Count, *, stable: bool, content: Cont
     return Item(region, name, count.tokens, count.grade, stable=stable, content=content)
 
 
-def _stand_in(plan: Plan) -> Iterator[Item]:
+def _stand_in(plan: Planned) -> Iterator[Item]:
     summary = plan.what.cut.summary
     if summary is None and not any(getattr(policy, "note", None) for policy in plan.terms.policies):
         return
@@ -91,7 +91,7 @@ def _stand_in(plan: Plan) -> Iterator[Item]:
     yield Item("conversation", name, 0, Grade.EXACT, "summary", stable=True, stands_in=True, content=content)
 
 
-def _conversation(plan: Plan) -> Iterator[Item]:
+def _conversation(plan: Planned) -> Iterator[Item]:
     pins = pinned_messages(plan.sight, plan.terms.policies, plan.ledger.memory)
     pinned = dict(attrs.evolve(plan.ledger, pins=pins).pinned_turns()) if pins else {}
     turns, readable = _turns(plan)
@@ -102,7 +102,7 @@ def _conversation(plan: Plan) -> Iterator[Item]:
         yield _turn(plan, run, count, pinned=start in pinned, newest=start == newest)
 
 
-def _turn(plan: Plan, run: Sequence[Span], count: Count | None, *, pinned: bool, newest: bool) -> Item:
+def _turn(plan: Planned, run: Sequence[Span], count: Count | None, *, pinned: bool, newest: bool) -> Item:
     start, stop = run[0][0], run[-1][1]
     greeting = "" if start >= plan.ledger.first else f"{plan.terms.dialect.name} must begin with a user message"
     notes = ["newest turn"] * newest + ["pinned"] * pinned + [f"{len(run):,} turns"] * (len(run) > 1)
@@ -127,7 +127,7 @@ def _count(ledger: Ledger, run: Sequence[Span]) -> Count | None:
         return None
 
 
-def _turns(plan: Plan) -> tuple[list[Span], int]:
+def _turns(plan: Planned) -> tuple[list[Span], int]:
     """The turns, oldest first, and the message from which all can be read.
 
     What is older is one stretch between the pinned turns.
@@ -142,7 +142,7 @@ def _turns(plan: Plan) -> tuple[list[Span], int]:
     return newest_first[::-1], plan.sight.head
 
 
-def _unread(plan: Plan, stop: int) -> Iterator[Span]:
+def _unread(plan: Planned, stop: int) -> Iterator[Span]:
     at = plan.sight.head
     for start, end in plan.stretches[:-1]:
         if at < start:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import attrs
 
 from assembler.cache.mark_places import END, SPELLINGS, SYSTEM, TOOLS, Place, opens_newest_turn
-from assembler.context import emit
 from assembler.page.items import Item
-from assembler.plan import Plan
+from assembler.planned import Planned
+from assembler.request import requested
 
 
 @attrs.frozen
@@ -21,17 +21,17 @@ class Mark:
     item: int | None
 
 
-def marks_of(plan: Plan, items: Sequence[Item]) -> tuple[Mark, ...]:
+def marks_of(plan: Planned, items: Sequence[Item]) -> tuple[Mark, ...]:
     """The marks that the request carries, the caller's own included, in its order. O(blocks)."""
     spelling = SPELLINGS.get(plan.terms.dialect.name)
     if spelling is None:
         return ()
-    request = emit(plan).request()
+    request = requested(plan)
     newest = opens_newest_turn(request)
     return tuple(_mark(place, lifetime or "5m", newest, items, plan) for place, lifetime in spelling.marks(request))
 
 
-def _mark(place: Place, lifetime: str, newest: int, items: Sequence[Item], plan: Plan) -> Mark:
+def _mark(place: Place, lifetime: str, newest: int, items: Sequence[Item], plan: Planned) -> Mark:
     region, message, _ = place
     if region == TOOLS:
         return Mark("the tools", lifetime, _last(items, [item.region == "capability" for item in items]))
@@ -46,7 +46,7 @@ def _mark(place: Place, lifetime: str, newest: int, items: Sequence[Item], plan:
     return Mark(f"message {message} of the request", lifetime, None)
 
 
-def _stays(item: Item, plan: Plan) -> bool:
+def _stays(item: Item, plan: Planned) -> bool:
     return item.span is not None and not item.omitted and (item.pinned or item.span[0] >= plan.first)
 
 

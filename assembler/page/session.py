@@ -8,7 +8,7 @@ import attrs
 
 from assembler.context import Context
 from assembler.page.chart import Line, Panel, Ticks, chart_svg
-from assembler.plan import Plan
+from assembler.planned import Planned
 
 _SMOOTHED = 20
 """Calls: the share that a cache serves is drawn as the mean of so many, since that of one call jumps."""
@@ -62,7 +62,7 @@ def smoothed(values: Sequence[float], window: int = _SMOOTHED) -> list[float]:
     return [(sums[at + 1] - sums[max(0, at + 1 - window)]) / min(at + 1, window) for at in range(len(values))]
 
 
-def _plan(context: Context) -> Plan:
+def _plan(context: Context) -> Planned:
     return context._plan  # pyright: ignore[reportPrivateUsage]  # its budget is nowhere else
 
 

@@ -13,11 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 
 from assembler.cache.estimate import cacheable, rule_of, stable_prefix
+from assembler.fit import refitted
 from assembler.messages import spoken
 from assembler.page.items import Item
-from assembler.plan import Plan
+from assembler.planned import Planned
 from assembler.policies import Summarize, TrimOldest
-from assembler.report import Outcome
+from assembler.reported import Outcome
 from assembler.steps import Step, settled_by_turns, steps_of
 from budgets import Budget, BudgetError, ContextLengthError, Tokens
 
@@ -75,7 +76,7 @@ class Outlook:
     missing: str = ""
 
 
-def size_of(plan: Plan, items: Sequence[Item]) -> Size:
+def size_of(plan: Planned, items: Sequence[Item]) -> Size:
     """What this plan keeps, as a size of its window; of all there is where no budget was given."""
     budget = plan.terms.budget
     return Size(
@@ -98,7 +99,7 @@ def _first(items: Sequence[Item], message: int) -> int:
     return next(places, len(items))
 
 
-def _changed(plan: Plan, items: Sequence[Item]) -> Iterator[tuple[int, Tokens]]:
+def _changed(plan: Planned, items: Sequence[Item]) -> Iterator[tuple[int, Tokens]]:
     places = [place for place, item in enumerate(items) if item.span is not None]
     starts = [item.span[0] for item in items if item.span is not None]
     saved: dict[int, Tokens] = {}
@@ -112,7 +113,7 @@ def _changed(plan: Plan, items: Sequence[Item]) -> Iterator[tuple[int, Tokens]]:
         yield from ((place, tokens) for place, item in enumerate(items) if item.stands_in)
 
 
-def outlook_of(plan: Plan, items: Sequence[Item]) -> Outlook:
+def outlook_of(plan: Planned, items: Sequence[Item]) -> Outlook:
     """The sizes to draw. As cheap as `report.steps()`, or `_SHARES` times a fit."""
     budget = plan.terms.budget
     if budget is None:
@@ -129,7 +130,7 @@ def outlook_of(plan: Plan, items: Sequence[Item]) -> Outlook:
     return _sampled(plan, items, budget, most)
 
 
-def _stairs(plan: Plan, items: Sequence[Item], steps: Sequence[Step], most: Tokens) -> Outlook:
+def _stairs(plan: Planned, items: Sequence[Item], steps: Sequence[Step], most: Tokens) -> Outlook:
     places = {item.span[0]: place for place, item in enumerate(items) if item.span is not None}
     places[plan.sight.length] = len(items)
     known = [step for step in steps if step.first_kept in places]
@@ -138,7 +139,7 @@ def _stairs(plan: Plan, items: Sequence[Item], steps: Sequence[Step], most: Toke
     return Outlook(drawn, most, len(known) == len(steps), _nothing_below(drawn))
 
 
-def _staircase(plan: Plan, items: Sequence[Item], steps: Sequence[tuple[Step, int]]) -> Iterator[Size]:
+def _staircase(plan: Planned, items: Sequence[Item], steps: Sequence[tuple[Step, int]]) -> Iterator[Size]:
     """A size for each step, its conversation summed from the items."""
     rule, note = rule_of(plan), _note(plan)
     sums = [*itertools.accumulate((_stays(item) for item in items), initial=0)]
@@ -167,24 +168,24 @@ def _stays(item: Item) -> Tokens:
     return 0 if item.span is None or item.omitted else item.before or 0
 
 
-def _note(plan: Plan) -> Tokens:
+def _note(plan: Planned) -> Tokens:
     policy = plan.terms.willing_policies[0]
     note = policy.note if isinstance(policy, TrimOldest) else None
     return plan.ledger.price(spoken(note)).tokens if note else 0
 
 
-def _why_gone(plan: Plan, steps: Sequence[tuple[Step, int]]) -> str:
+def _why_gone(plan: Planned, steps: Sequence[tuple[Step, int]]) -> str:
     """What the policy says where it cuts, in its own words."""
     if plan.what.decisions or not steps or not steps[0][0].left_out:
         cut = plan
     else:
-        cut = plan.what_if(context_window=steps[0][0].context_window)
+        cut = refitted(plan, steps[0][0].context_window)
     return cut.what.why_gone
 
 
-def _sampled(plan: Plan, items: Sequence[Item], budget: Budget, most: Tokens) -> Outlook:
+def _sampled(plan: Planned, items: Sequence[Item], budget: Budget, most: Tokens) -> Outlook:
     shares = {most * share // _SHARES for share in range(1, _SHARES + 1)}
-    found: dict[Tokens, Plan | None] = {window: _at(plan, window) for window in shares - {budget.context_window}}
+    found: dict[Tokens, Planned | None] = {window: _at(plan, window) for window in shares - {budget.context_window}}
     found[budget.context_window] = plan
     least = min(window for window, other in found.items() if other is not None)
     found |= {window: _at(plan, window) for window in _smallest(plan, budget, least)}
@@ -196,24 +197,24 @@ def _sampled(plan: Plan, items: Sequence[Item], budget: Budget, most: Tokens) ->
     return Outlook(sizes, sizes[-1].window, every=False, below=other)
 
 
-def _at(plan: Plan, window: Tokens) -> Plan | None:
+def _at(plan: Planned, window: Tokens) -> Planned | None:
     try:
-        return plan.what_if(context_window=window)
+        return refitted(plan, window)
     except (ContextLengthError, BudgetError):  # too small for a request, or for what is kept free
         return None
 
 
-def _smallest(plan: Plan, budget: Budget, least: Tokens) -> set[Tokens]:
+def _smallest(plan: Planned, budget: Budget, least: Tokens) -> set[Tokens]:
     """The smallest window that does, by the error of one that does not."""
     barely = budget.answer_reserve + 1
     try:
-        plan.what_if(context_window=barely)
+        refitted(plan, barely)
     except ContextLengthError as error:
         return {error.smallest_window} if error.smallest_window < least else set()
     return {barely}
 
 
-def _same_regions(plan: Plan, other: Plan) -> bool:
+def _same_regions(plan: Planned, other: Planned) -> bool:
     ours, theirs = plan.measured, other.measured
     return ours is theirs or (
         ours.prices == theirs.prices

@@ -16,7 +16,7 @@ from assembler.fit import fit
 from assembler.given import must_be
 from assembler.history import History
 from assembler.knowledge import Document
-from assembler.plan import Plan
+from assembler.planned import Planned
 from assembler.policies import Refuse
 from assembler.rag.context_optimizer import ContextOptimizer, percentage, warn_without_embeddings
 from assembler.rag.result import as_document, read_results
@@ -153,7 +153,7 @@ class PromptBuilder:
             )
         )
 
-    def _log(self, plan: Plan, components: PromptComponents, optimized: bool, context_budget: Tokens) -> None:
+    def _log(self, plan: Planned, components: PromptComponents, optimized: bool, context_budget: Tokens) -> None:
         original = len(plan.draft.regions.documents)
         omitted = plan.measured.rendered.omitted
         repeats = sum(1 for one in omitted if one.reason.startswith(REPEATS))
@@ -174,7 +174,7 @@ class PromptBuilder:
         _LOG.info("prompt built", extra=record)
 
 
-def _components(plan: Plan, query: str) -> PromptComponents:
+def _components(plan: Planned, query: str) -> PromptComponents:
     assembled = emit(plan)
     rendered = plan.measured.rendered
     priced = zip(rendered.every_piece, plan.measured.prices.pieces, strict=True)
