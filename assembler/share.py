@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import attrs
 
@@ -13,8 +13,9 @@ from assembler.knowledge import Document
 from assembler.ledger import Ledger
 from assembler.measure import Measured
 from assembler.strategies import Omitted
-from budgets import Budget, Tokens
+from budgets import Budget, BudgetError, Tokens
 from budgets.allotment import allotments
+from budgets.numbers import whole
 
 
 @attrs.frozen(eq=False)
@@ -94,8 +95,15 @@ def _kept(
     tokens: Sequence[Tokens],
     room: Tokens,
 ) -> list[int]:
-    """The places that a selection keeps, in the order given, each once and each real."""
-    return sorted({place for place in select(items, tokens, room) if 0 <= place < len(items)})
+    """The places that a selection keeps, in the order given, each once and each real.
+
+    Raises BudgetError for an answer that is no places; what the selection itself raises passes.
+    """
+    answer: object = select(items, tokens, room)
+    if not isinstance(answer, Iterable):
+        raise BudgetError(f"select answered a {type(answer).__name__}: the places of the items that stay are expected")
+    places = [whole(place, "a place that select answered") for place in cast("Iterable[object]", answer)]
+    return sorted({place for place in places if 0 <= place < len(items)})
 
 
 def _highest_scores(items: Sequence[Any], tokens: Sequence[Tokens], room: Tokens) -> Iterable[int]:

@@ -9,9 +9,9 @@ from typing import SupportsIndex
 from budgets.count import Tokens
 from budgets.errors import BudgetError
 
-LARGEST = 10**100
-"""The bound of every number here. Ours: no window has as many tokens, and sums of some still print: Python refuses to
-spell integers of more than 4,300 digits (`sys.int_info.default_max_str_digits`)."""
+LARGEST = 10**640
+"""The bound of every number here, in the digits that every interpreter prints, however it is configured:
+`sys.int_info.str_digits_check_threshold`. A longer one would raise a ValueError in whatever text shows it."""
 
 
 def index_of(value: object) -> int | None:

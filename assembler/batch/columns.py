@@ -136,7 +136,7 @@ class BatchAssembler:
         carried = [name for name in names if name not in read.values()]
         if taken := [name for name in carried if name in WRITTEN]:
             raise BatchError(f"the batch has a column {taken[0]}, which is written here: rename it before")
-        columns = {region: plain(batch[name]) for region, name in read.items()}
+        columns = {region: _column(name, plain(batch[name])) for region, name in read.items()}
         kept = {name: list(batch[name]) for name in carried}
         _refuse_other_lengths({**{read[region]: column for region, column in columns.items()}, **kept})
         rows = _rows(columns)
@@ -173,6 +173,12 @@ def _settle(made: BatchAssembler, base: _Held | _Made, columns: Columns, on_erro
         raise BatchError(f"on_error: expected Record(), Skip() or Raise(), got {type(on_error).__name__}")
     for name, value in (("_base", base), ("columns", columns), ("on_error", on_error)):
         object.__setattr__(made, name, value)
+
+
+def _column(name: str, found: Any) -> Sequence[Any]:
+    if isinstance(found, Sequence) and not isinstance(found, str | bytes):
+        return found  # pyright: ignore[reportUnknownVariableType]
+    raise BatchError(f"column {name}: expected a list of values, got {type(found).__name__}")
 
 
 def _rows(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, object]]:

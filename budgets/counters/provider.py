@@ -213,7 +213,7 @@ def retry_after_of(failure: BaseException) -> float | None:
         value: object = get(name)
         try:
             seconds = float(cast(str, value)) / unit
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             continue
         if 0 <= seconds < math.inf:
             return seconds

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, ContextLengthError, TrimOldest
 from assembler.dialects import plain
-from budgets import Budget, Limit
+from budgets import Budget, BudgetError, Limit
 
 TOOLS = [{"name": f"tool_{n}", "description": "x" * 20} for n in range(3)]
 
@@ -102,3 +102,10 @@ def test_a_document_keeps_its_name_in_the_report_when_another_is_left_out() -> N
         ("rag 1", "kept"),
         ("rag 2", "dropped"),
     ]
+
+
+@pytest.mark.parametrize("answer", [None, 5, ["a"], [1.0], [True], "0"], ids=repr)
+def test_a_selection_that_answers_no_places_is_named(answer: Any) -> None:
+    made = assembler({"knowledge": Limit(cap=330, select=lambda *_: answer)})
+    with pytest.raises(BudgetError, match="select"):
+        made.build()

@@ -31,7 +31,16 @@ from assembler import (
     TrimSteps,
 )
 from assembler.dialects import anthropic, gemini, openai_chat, plain
-from budgets import Budget, BudgetError, Limit, TokenCountError, memoised, provider_counter, tiktoken_counter
+from budgets import (
+    Budget,
+    BudgetError,
+    CountEndpointError,
+    Limit,
+    TokenCountError,
+    memoised,
+    provider_counter,
+    tiktoken_counter,
+)
 from tests.hostile.case_file import case
 from tests.hostile.test_peers import paired, spoken
 
@@ -459,6 +468,19 @@ def test_a_rate_limit_is_an_error_with_its_patience() -> None:
     with pytest.raises(TokenCountError) as caught:
         provider_counter(limited)("text")
     assert getattr(caught.value, "retry_after", None) == 17.0
+
+
+def test_a_wait_that_no_float_holds_is_no_wait() -> None:
+    class RateLimitedError(Exception):
+        def __init__(self) -> None:
+            self.response = type("R", (), {"headers": {"retry-after": HUGE}})()
+
+    def limited(_subject: object) -> int:
+        raise RateLimitedError
+
+    with pytest.raises(CountEndpointError) as caught:
+        provider_counter(limited)("text")
+    assert caught.value.retry_after is None
 
 
 @pytest.mark.parametrize("limit", [40, 80, 120, 200])

@@ -94,6 +94,8 @@ WRONG: dict[str, tuple[Columns, dict[str, Any], str]] = {
         "no column instruction or tools or knowledge or messages; the batch has",
     ),
     "no such column": (Columns(knowledge="found"), {"messages": [GOOD]}, "no column found; the batch has messages"),
+    "no column but a number": (Columns(), {"messages": 5}, "column messages: expected a list of values, got int"),
+    "no column but a text": (Columns(), {"messages": "[]"}, "column messages: expected a list of values, got str"),
     "lengths beside": (Columns(), {"messages": [GOOD], "id": [1, 2]}, "messages 1, id 2"),
     "lengths": (Columns(), {"messages": [GOOD], "tools": [None, None]}, "different lengths"),
     "our own": (Columns(), {"messages": [GOOD], "tokens": [5]}, "a column tokens, which is written here"),
