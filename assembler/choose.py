@@ -123,7 +123,7 @@ def laid_out(
 ) -> tuple[Rendered, FixedPrices]:
     """The regions as the strategy lays them out, and a price for every piece.
 
-    Raises TokenCountError that names the item, where it can be told on which the counter failed.
+    Raises TokenCountError that names the item on which the counter failed, or all three regions where none can be told.
     """
 
     def lay_out(pricer: Pricer) -> tuple[Rendered, FixedPrices]:
@@ -132,11 +132,9 @@ def laid_out(
     try:
         return lay_out(terms.pricer)
     except TokenCountError as error:
-        from assembler.failing import failing_part
+        from assembler.failing import failing_part  # for failures alone
 
-        part = failing_part(regions, head, terms, lay_out)
-        if part is None:
-            raise
+        part = failing_part(regions, head, terms, lay_out) or "instruction, capability or knowledge"
         raise placed(error, part) from error.__cause__ or error
 
 

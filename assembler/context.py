@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
 from assembler.dialects import Dialect
 from assembler.draft import Draft
 from assembler.fit import fit
+from assembler.given import must_be
 from assembler.knowledge import Document
 from assembler.planned import Dropped, Planned
 from assembler.request import requested
@@ -110,6 +111,7 @@ class Context:
         """
         from assembler.cache.emitted import emission_of, first_changed
 
+        must_be("previous", cast(object, previous), (Context,), "the Context of an earlier build")
         return first_changed(emission_of(self._plan), emission_of(previous._plan))
 
     @property
@@ -127,6 +129,7 @@ class Context:
         """Tokens of this request that a cache which holds all of the previous one can serve: always an estimate."""
         from assembler.cache.estimate import served_after
 
+        must_be("previous", cast(object, previous), (Context,), "the Context of an earlier build")
         return served_after(self._plan, previous._plan)
 
     def unmarked(self) -> dict[str, Any]:

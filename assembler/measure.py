@@ -11,10 +11,10 @@ from assembler.choose import Asked, Choice, asked, choice_for, laid_out
 from assembler.draft import Draft, Regions
 from assembler.history import Sight
 from assembler.messages import Message
-from assembler.pricing import FixedPrices, placed
+from assembler.pricing import FixedPrices
 from assembler.strategies import Rendered
 from assembler.terms import Terms
-from budgets import Count, RegionCosts, TokenCountError
+from budgets import Count, RegionCosts
 from budgets.count import total
 
 
@@ -72,10 +72,7 @@ def measure(draft: Draft, sight: Sight, terms: Terms) -> tuple[Measured, Count]:
     found: tuple[Measured, Count] | None = regions.priced.get(terms.pricer)
     if found is not None and _same(found[0].head, head) and found[0].choice == choice:
         return found
-    try:
-        rendered, prices = laid_out(regions, head, terms, choice)
-    except TokenCountError as error:
-        raise placed(error, "instruction, capability or knowledge") from error.__cause__ or error
+    rendered, prices = laid_out(regions, head, terms, choice)
     measured = Measured(regions, rendered, head, prices, choice, asked(rendered, choice))
     found = regions.priced[terms.pricer] = (measured, measured.count())
     return found

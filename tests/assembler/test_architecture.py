@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 import importlib
 import subprocess
 import sys
@@ -47,6 +48,25 @@ def test_budgets_never_looks_up_at_assembler() -> None:
             if isinstance(node, ast.ImportFrom):
                 names = [node.module or ""]
             assert not any(name.split(".")[0] == "assembler" for name in names), path
+
+
+def imported(path: Path, house: dict[str, Path]) -> set[str]:
+    """The modules of the house that a file names, wherever it does: at the top, in a function, for types alone."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            whole = {f"{node.module}.{alias.name}" for alias in node.names}
+            names |= whole & house.keys() or {node.module}
+    return names & house.keys()
+
+
+def test_no_file_is_imported_by_what_it_imports() -> None:
+    paths = [*modules("assembler"), *modules("budgets")]
+    house = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
+    graph = {name: imported(path, house) - {name} for name, path in house.items()}
+    graphlib.TopologicalSorter(graph).prepare()  # raises CycleError, which names a circle
 
 
 def test_only_counters_and_vocabularies_import_a_tokenizer() -> None:

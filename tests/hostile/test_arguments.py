@@ -125,6 +125,8 @@ DOORS: dict[str, Callable[..., Any]] = {
     "Columns": Columns,
     "Config": lambda generator: Config(generator),
     "Config.read": Config.read,
+    "Context.first_changed": CONTEXT.first_changed,
+    "Context.served_after": CONTEXT.served_after,
     "ContextOptimizer": rag.ContextOptimizer,
     "ContextOptimizer.optimize": lambda **given: OPTIMIZER.optimize(
         **{"retrieval_results": [RESULT], "context_budget": 500, **given}

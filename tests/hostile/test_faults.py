@@ -96,9 +96,11 @@ def test_a_part_is_named_only_where_what_was_counted_is_surely_remembered(entrie
     assembler = Assembler(Budget(5_000, counter=counter), dialect=plain)
     for place in range(9):
         assembler.add_knowledge(f"No. {place}", type="fact")
-    with pytest.raises(TokenCountError, match="instruction, capability or knowledge") as caught:
+    with pytest.raises(TokenCountError) as caught:
         assembler.plan()
-    assert ("(at knowledge[4])" in str(caught.value)) == (entries == 64)
+    place = "knowledge[4]" if entries == 64 else "instruction, capability or knowledge"
+    assert str(caught.value).endswith(f"(at {place})")
+    assert str(caught.value).count("(at ") == 1
 
 
 def test_what_fails_without_a_memory_is_told_by_its_region(monkeypatch: pytest.MonkeyPatch) -> None:
