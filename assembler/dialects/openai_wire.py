@@ -149,7 +149,7 @@ def _as_it_came(message: Message) -> dict[str, Any]:
     if not fields.get("tool_calls", True):
         del fields["tool_calls"]
     if fields.get("content") == []:
-        fields["content"] = None
+        fields["content"] = "" if message.role == "tool" else None
     if any(isinstance(part, Media) for part in message.parts):
         items = cast("list[Any]", fields["content"])
         fields["content"] = [

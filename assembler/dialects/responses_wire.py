@@ -12,6 +12,7 @@ from assembler.dialects.openai_wire import legal_id, legal_name, media_part
 from assembler.errors import UnsupportedContentError
 from assembler.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.messages.dicts import PIN, private_copy
+from assembler.messages.parts import compact_json
 from assembler.messages.responses import sendable
 from assembler.tools import Tool
 
@@ -101,8 +102,10 @@ class _CallIds:
         if isinstance(call_id, str):
             if kind.endswith("_call"):
                 item["call_id"] = self.asked(call_id, "", "")
-                if kind == "function_call" and isinstance(item.get("name"), str):
-                    item["name"] = legal_name(item["name"])
+                if kind == "function_call":
+                    item["name"] = legal_name(str(item["name"]))
+                    given = item.get("arguments")
+                    item["arguments"] = given if isinstance(given, str) else compact_json(given or {})
             elif kind.endswith("_output"):
                 item["call_id"] = self.answered(call_id, None)
         elif kind == "function_call" and isinstance(item.get("id"), str):

@@ -104,9 +104,13 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
 def _foreign_calls(seen: Raw, calls: Iterable[Call]) -> bool:
     """Whether only this library's intake understands how calls are spelled: without an id, or by a name made up."""
     listed = cast("list[Raw]", seen.get("tool_calls") or [])
-    if any(("function" not in call and "custom" not in call) or not call.get("id") for call in listed):
+    if any(("function" not in call and "custom" not in call) or not _is_id(call.get("id")) for call in listed):
         return True
     return any(CALL_NAME.fullmatch(call.name) is None for call in calls)
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, str) and value != ""
 
 
 def _speaks_otherwise(raw: Raw) -> bool:

@@ -167,6 +167,27 @@ BROKEN: dict[str, tuple[Any, list[Any]]] = {
     "a Bedrock kind alone": (plain, [USER, {"role": "assistant", "content": [{"type": "toolUse"}]}]),
     "Bedrock reasoning of text": (plain, [USER, {"role": "assistant", "content": [{"reasoningContent": "x"}]}]),
     "a number that cannot be written": (openai_chat, [{**USER, "note": 10**5_000}]),
+    "a call without arguments among items": (
+        openai_responses,
+        [
+            USER,
+            {"type": "function_call", "call_id": "c1", "name": "f"},
+            {"type": "function_call_output", "call_id": "c1", "output": "r"},
+        ],
+    ),
+    "a call with an object for arguments among items": (
+        openai_responses,
+        [
+            USER,
+            {"type": "function_call", "call_id": "c1", "name": "f", "arguments": {"a": 1}},
+            {"type": "function_call_output", "call_id": "c1", "output": "r"},
+        ],
+    ),
+    "a call whose id is a list, answered by name": (
+        mistral,
+        [*step(call(id=[[]]))[:2], {"role": "function", "name": "f", "content": "r"}, NEXT],
+    ),
+    "an answer of no parts": (openai_chat, step(call(), content=[])),
     "bytes in a text part": (openai_chat, [{"role": "user", "content": [{"type": "text", "text": "x", "note": b"x"}]}]),
     "bytes as an address": (
         mistral,
