@@ -84,6 +84,8 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
         seen = sendable_copy(raw, index=index)
     except RecursionError:
         raise ConversationError("message is nested too deeply to be JSON", index=index) from None
+    if not isinstance(seen.get("tool_call_id"), str | None):
+        raise ConversationError("tool_call_id is no text; give it the id of the call", index=index)
     if role == "tool":
         return _tool_message(seen, source, index)
     parts, shape = read_content(seen.get("content"), index=index)
@@ -128,10 +130,14 @@ def _tool_message(seen: dict[str, Any], source: object, index: int) -> Message:
         raise ConversationError("a tool message cannot call tools; leave its tool_calls out", index=index)
     result = result_of(seen["content"], call_id=call_id, name=seen.get("name"), index=index)
     listed: object = seen["content"]
-    if isinstance(listed, list) and any(isinstance(item, str) for item in cast("list[object]", listed)):
+    if isinstance(listed, list) and not all(map(_is_typed, cast("list[object]", listed))):
         return Message("tool", (result,), source, FOREIGN, seen, pinned=seen.get(PIN) is True)
     shallow = set(map(type, seen.values())) == _TEXTS_ALONE
     return Message("tool", (result,), source, "openai", seen, pinned=seen.get(PIN) is True, shallow=shallow)
+
+
+def _is_typed(part: object) -> bool:
+    return isinstance(part, Mapping) and "type" in part
 
 
 _TEXTS_ALONE = {str}

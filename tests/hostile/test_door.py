@@ -187,6 +187,8 @@ BROKEN: dict[str, tuple[Any, list[Any]]] = {
         mistral,
         [*step(call(id=[[]]))[:2], {"role": "function", "name": "f", "content": "r"}, NEXT],
     ),
+    "an answer of parts without types": (openai_chat, step(call(), content=[{"text": "r"}])),
+    "an id that is a number": (mistral, [{**USER, "tool_call_id": 1.5}]),
     "an answer of no parts": (openai_chat, step(call(), content=[])),
     "bytes in a text part": (openai_chat, [{"role": "user", "content": [{"type": "text", "text": "x", "note": b"x"}]}]),
     "bytes as an address": (
