@@ -179,7 +179,7 @@ class Assembler:
 
         Raises `ReplayError` that names what changed, `ManifestError` for what is no manifest.
         """
-        from assembler.manifest.replay import replay
+        from assembler.replay import replay
 
         return replay(manifest, self._draft, self._terms)
 

@@ -18,7 +18,7 @@ from assembler.terms import Terms
 from budgets import Count, RegionCosts, Tokens
 
 if TYPE_CHECKING:
-    from assembler.cache.marks import CacheMarks
+    from assembler.marks.marking import CacheMarks
     from assembler.report import Report
 
 

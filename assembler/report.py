@@ -9,10 +9,10 @@ import attrs
 
 from assembler.cache.estimate import rule_of, servable, stable_prefix
 from assembler.cache.lint import items_of, volatile_of
-from assembler.cache.marks import no_marks
 from assembler.errors import AssemblyError
 from assembler.history import Span
 from assembler.invisible import Invisible, invisible_texts
+from assembler.marks.marking import no_marks
 from assembler.measure import Measured
 from assembler.messages import Result
 from assembler.planned import Planned

@@ -8,7 +8,7 @@ from assembler.dialects import Dialect
 from assembler.planned import Planned
 
 if TYPE_CHECKING:
-    from assembler.cache.marks import CacheMarks
+    from assembler.marks.marking import CacheMarks
 
 
 def requested(plan: Planned, dialect: Dialect | None = None, cache_marks: CacheMarks | None = None) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def requested(plan: Planned, dialect: Dialect | None = None, cache_marks: CacheM
     marks = plan.terms.cache_marks if cache_marks is None else cache_marks
     if marks is None:
         return request
-    from assembler.cache.marks import marked  # most requests carry none
+    from assembler.marks.marking import marked  # most requests carry none
 
     budget = plan.terms.budget
     return marked(request, spoken, marks, model=None if budget is None else budget.model).request

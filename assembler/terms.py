@@ -17,8 +17,8 @@ from assembler.strategies import Strategy
 from budgets import Budget, BudgetError, TokenCounter, tiktoken_counter
 
 if TYPE_CHECKING:
-    from assembler.cache.marks import CacheMarks
     from assembler.calibration import CalibratedCounter
+    from assembler.marks.marking import CacheMarks
 
 
 @attrs.frozen(eq=False, slots=False)
@@ -68,7 +68,7 @@ class Terms:
         if isinstance(strategy, type) or not callable(getattr(strategy, "render", None)):
             raise BudgetError(wrong("strategy", "a strategy such as ChatRegions()", strategy))
         if cache_marks is not None:
-            from assembler.cache.marks import CacheMarks
+            from assembler.marks.marking import CacheMarks
 
             must_be("cache_marks", cast(object, cache_marks), (CacheMarks,), "CacheMarks()")
         spoken = dialect if dialect is not None else _dialect_for(budget)

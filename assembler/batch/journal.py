@@ -20,7 +20,7 @@ import attrs
 from assembler.batch.errors import BatchError
 from assembler.batch.lines import FAILED, LONGEST, begins
 from assembler.manifest import Difference
-from assembler.manifest.replay import differences
+from assembler.replay import differences
 
 FORMAT = 1
 """The version of the journal's shape."""

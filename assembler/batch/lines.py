@@ -11,7 +11,7 @@ from typing import Any, cast
 from assembler.assembler import Assembler
 from assembler.batch.errors import RowError
 from assembler.batch.rows import REGIONS, Assembled, Failed, compact, outcome
-from assembler.cli.files.json_text import parse_json
+from assembler.files.json_text import parse_json
 
 WRITTEN = ("row", "error", "request", "tokens", "upper", "grade", "dropped")
 """What an output line says of its own; every other field of a row goes along as it stands."""

@@ -5,8 +5,8 @@
 """
 
 from assembler.cache.emitted import OPENING
-from assembler.cache.marks import CacheMarks, Marked, marked
 from assembler.cache.rules import RULES, PrefixCache, rule_for
 from assembler.cache.volatile import Volatile
+from assembler.marks.marking import CacheMarks, Marked, marked
 
 __all__ = ["OPENING", "RULES", "CacheMarks", "Marked", "PrefixCache", "Volatile", "marked", "rule_for"]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any
 
-from assembler.cli.spec.place import one_line
+from assembler.files.place import one_line
 from budgets import AssemblyError, ContextLengthError, MissingExtraError
 
 if TYPE_CHECKING:

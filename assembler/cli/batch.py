@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from assembler.batch.run import Progress, run
-from assembler.cli.files.terminal import show
-from assembler.cli.files.writing import same_file
-from assembler.cli.spec.gather import assembler_of
-from assembler.cli.spec.place import Place
+from assembler.cli.request_file.gather import assembler_of
+from assembler.cli.terminal import show
+from assembler.files.place import Place
+from assembler.files.writing import same_file
 
 if TYPE_CHECKING:
     from rich.progress import Task

@@ -8,10 +8,10 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from assembler import ConversationError
-from assembler.cli.files.terminal import show
-from assembler.cli.files.writing import same_file, write_json
-from assembler.cli.spec.gather import assembler_of
-from assembler.cli.spec.place import Place
+from assembler.cli.request_file.gather import assembler_of
+from assembler.cli.terminal import show
+from assembler.files.place import Place
+from assembler.files.writing import same_file, write_json
 
 
 def build(file: Path, /, *, output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None) -> int:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from assembler.cli.files.json_text import read_json
-from assembler.cli.files.terminal import show
-from assembler.cli.spec.place import Place, one_line
-from assembler.cli.spec.shapes import mapping
-from assembler.cli.spec.spoken import dialect_of, model_of
+from assembler.cli.request_file.shapes import mapping
+from assembler.cli.request_file.spoken import dialect_of, model_of
+from assembler.cli.terminal import show
+from assembler.files.json_text import read_json
+from assembler.files.place import Place, one_line
 from assembler.verify import DIALECTS, Violation, rules, verify
 
 COMMAND = Place("assemble check")

@@ -9,12 +9,12 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from assembler import count_request
-from assembler.cli.files.json_text import read_json
-from assembler.cli.files.terminal import show
-from assembler.cli.spec.place import Place
-from assembler.cli.spec.shapes import mapping
-from assembler.cli.spec.spoken import CHAT_TEMPLATE, dialect_of, model_of, tokenizer_at
+from assembler.cli.request_file.shapes import mapping
+from assembler.cli.request_file.spoken import CHAT_TEMPLATE, dialect_of, model_of, tokenizer_at
+from assembler.cli.terminal import show
 from assembler.dialects import DIALECTS
+from assembler.files.json_text import read_json
+from assembler.files.place import Place
 from budgets import Count
 
 COMMAND = Place("assemble count")

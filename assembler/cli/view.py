@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from assembler import ConversationError
-from assembler.cli.files.writing import same_file, write_text
-from assembler.cli.spec.gather import assembler_of
-from assembler.cli.spec.place import Place
+from assembler.cli.request_file.gather import assembler_of
+from assembler.files.place import Place
+from assembler.files.writing import same_file, write_text
 from assembler.page import Texts
 
 

@@ -1,4 +1,4 @@
-"""What OpenAI bills for an image, a PDF, a sound. Knows pages and seconds; leaves pixels to `dialects.openai_images`.
+"""What OpenAI bills for an image, a PDF, a sound. Knows pages and seconds; leaves pixels to `openai_images`.
 
 Sources, read 2026-11: OpenAI, "Images and vision" (see `openai_images`, tiles recorded), "File inputs" (a PDF is sent
 as the text and an image of each page), "Managing costs" of the Realtime API (a token is 100 ms of the user's sound).
@@ -13,9 +13,9 @@ from typing import Any, cast
 
 import attrs
 
-from assembler.dialects.openai_images import LONGEST_SIDE, SHORTEST_SIDE, Detail, price_image
 from assembler.errors import UnsupportedContentError
 from assembler.media.facts import MediaFacts, Source
+from assembler.media.openai_images import LONGEST_SIDE, SHORTEST_SIDE, Detail, price_image
 from assembler.media.refusal import pages_of, seconds_of, unpriced
 from assembler.messages.message import Media
 from budgets import Count, Grade, Tokens

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from assembler.cache.mark_places import END, SPELLINGS, SYSTEM, TOOLS, Place, opens_newest_turn
+from assembler.marks.places import END, SPELLINGS, SYSTEM, TOOLS, Place, opens_newest_turn
 from assembler.page.items import Item
 from assembler.planned import Planned
 from assembler.request import requested

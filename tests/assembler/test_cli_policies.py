@@ -10,8 +10,8 @@ import pytest
 
 from assembler import ClearReasoning, ClearToolResults, Policy, Refuse, TrimOldest, TrimSteps, Truncate, policies
 from assembler.cli import main
-from assembler.cli.spec.place import Place, SpecError
-from assembler.cli.spec.policies import POLICIES, overflow
+from assembler.cli.request_file.policies import POLICIES, overflow
+from assembler.files.place import Place, SpecError
 from assembler.policies import Summarize
 
 HERE = Place("bot.yaml").key("on_overflow")

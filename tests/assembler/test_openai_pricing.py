@@ -16,7 +16,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assembler.dialects.openai_families import Family, family_of
-from assembler.dialects.openai_images import price_image
 from assembler.dialects.openai_pricing import (
     ESTIMATE_MARGIN,
     FUNCTION_ROLE,
@@ -31,6 +30,7 @@ from assembler.dialects.openai_pricing import (
 )
 from assembler.dialects.openai_tool_text import DEEPEST, LARGEST, ToolText, tool_text, unsettled
 from assembler.errors import ToolError
+from assembler.media.openai_images import price_image
 from assembler.messages.message import Call
 from assembler.tools.tool import Tool
 from budgets.count import Grade

@@ -16,7 +16,7 @@ from session import Referee, judged, session
 
 from assembler import ClearToolResults, TrimOldest
 from assembler.page import Line, Ticks, chart_svg
-from assembler.page.session import smoothed
+from assembler.session import smoothed
 
 FOLDER = Path(__file__).parents[2] / "docs" / "long-sessions"
 POLICIES: dict[str, Any] = {

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, Context, TrimOldest
 from assembler.dialects import openai_chat, plain
-from assembler.page import Call, Line, Ticks, calls_of, chart_svg, session_svg
-from assembler.page.session import smoothed
+from assembler.page import Line, Ticks, chart_svg
+from assembler.session import Call, calls_of, session_svg, smoothed
 from budgets import Budget
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from assembler.cli.spec.place import Place
+from assembler.files.place import Place
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:

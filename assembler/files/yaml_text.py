@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
-from assembler.cli.files.reading import MEBIBYTE, file_text
-from assembler.cli.spec.place import Place, SpecError, one_line, shown_key
+from assembler.files.place import Place, SpecError, one_line, shown_key
+from assembler.files.reading import MEBIBYTE, file_text
 from budgets import MissingExtraError
 
 if TYPE_CHECKING:

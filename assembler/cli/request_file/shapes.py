@@ -19,7 +19,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 import attrs
 
-from assembler.cli.spec.place import LONGEST_SHOWN, Place, nearest
+from assembler.files.place import LONGEST_SHOWN, Place, nearest
 from budgets import UnknownModelError
 
 T = TypeVar("T")

@@ -13,10 +13,10 @@ from typing import Any, Literal, cast
 
 import attrs
 
-from assembler.cache.mark_places import END, MESSAGES, SPELLINGS, SYSTEM, TOOLS, Place, Spelling, opens_newest_turn
 from assembler.dialects import Dialect
 from assembler.dialects.blocks import MOST_MARKS
 from assembler.given import OneOf, must_be
+from assembler.marks.places import END, MESSAGES, SPELLINGS, SYSTEM, TOOLS, Place, Spelling, opens_newest_turn
 
 Lifetime = Literal["5m", "1h"]
 _NOVA = "nova"

@@ -87,3 +87,6 @@ def _cache(calls: Sequence[Call]) -> Panel:
     shares = [call.served for call in calls]
     mean = sum(shares) / len(shares) if shares else 0
     return Line(f"Share that a prefix cache may serve, mean of {_SMOOTHED} calls", smoothed(shares), f"mean {mean:.0%}")
+
+
+__all__ = ["Call", "calls_of", "session_svg", "smoothed"]

@@ -8,9 +8,8 @@ from typing import Any, cast
 import attrs
 
 from assembler import Policy, Refuse
-from assembler.cli.spec.place import Place
-from assembler.cli.spec.policies import overflow
-from assembler.cli.spec.shapes import (
+from assembler.cli.request_file.policies import overflow
+from assembler.cli.request_file.shapes import (
     Reader,
     any_text,
     json_value,
@@ -25,6 +24,7 @@ from assembler.cli.spec.shapes import (
     whole,
 )
 from assembler.dialects import DIALECTS, Dialect
+from assembler.files.place import Place
 
 
 @attrs.frozen

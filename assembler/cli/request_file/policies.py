@@ -13,8 +13,8 @@ from typing import Any, cast, get_args
 import attrs
 
 from assembler import ClearReasoning, ClearToolResults, Policy, Refuse, TrimOldest, TrimSteps, Truncate
-from assembler.cli.spec.place import Place
-from assembler.cli.spec.shapes import Reader, any_text, list_of, mapping, number, one_of, refuse_unknown, whole
+from assembler.cli.request_file.shapes import Reader, any_text, list_of, mapping, number, one_of, refuse_unknown, whole
+from assembler.files.place import Place
 from assembler.policies.truncate import Where
 
 

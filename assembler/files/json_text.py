@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
 
-from assembler.cli.files.reading import MEBIBYTE, file_text
-from assembler.cli.spec.place import Place, shown_key
+from assembler.files.place import Place, shown_key
+from assembler.files.reading import MEBIBYTE, file_text
 
 LONGEST = 64 * MEBIBYTE
 """Bytes of a JSON file: some 15 million tokens, more than any window; a bound on memory and no format's limit."""

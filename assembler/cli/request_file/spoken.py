@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from assembler.cli.spec.place import Place
-from assembler.cli.spec.shapes import any_text, one_of, unknown_model
+from assembler.cli.request_file.shapes import any_text, one_of, unknown_model
+from assembler.files.place import Place
 from budgets import MissingExtraError, UnknownModelError
 
 if TYPE_CHECKING:

@@ -8,11 +8,7 @@ from typing import Any
 import attrs
 
 from assembler import Assembler
-from assembler.cli.files.json_text import read_json
-from assembler.cli.files.reading import MEBIBYTE, file_text
-from assembler.cli.files.yaml_text import read_yaml
-from assembler.cli.spec.place import Place
-from assembler.cli.spec.request import (
+from assembler.cli.request_file.request import (
     BudgetSpec,
     DocumentSpec,
     FileSpec,
@@ -22,7 +18,11 @@ from assembler.cli.spec.request import (
     read_request,
     tools_value,
 )
-from assembler.cli.spec.shapes import Reader, T, unknown_model
+from assembler.cli.request_file.shapes import Reader, T, unknown_model
+from assembler.files.json_text import read_json
+from assembler.files.place import Place
+from assembler.files.reading import MEBIBYTE, file_text
+from assembler.files.yaml_text import read_yaml
 from budgets import AssemblyError, Budget, Limit, UnknownModelError
 
 LONGEST_TEXT = 64 * MEBIBYTE

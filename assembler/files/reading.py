@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assembler.cli.spec.place import Place
+from assembler.files.place import Place
 
 MEBIBYTE = 1024 * 1024
 
