@@ -22,7 +22,7 @@ from assembler.host import Host, newest_question, newest_result
 from assembler.ledger import Ledger
 from assembler.messages import Message
 from assembler.policies import Refuse, TrimOldest
-from assembler.pricing import NOTHING, FixedPrices, Piece, Pricer, placed
+from assembler.pricing import NOTHING, FixedPrices, Piece, Pricer
 from assembler.strategies import Around, ChoosingStrategy, Continued, Placement, Rendered
 from assembler.terms import Terms, counter_for
 from budgets import Budget, Count, Limit, TokenCountError, Tokens
@@ -135,7 +135,7 @@ def laid_out(
         from assembler.failing import failing_part  # for failures alone
 
         part = failing_part(regions, head, terms, lay_out) or "instruction, capability or knowledge"
-        raise placed(error, part) from error.__cause__ or error
+        raise error.at(part) from error.__cause__ or error
 
 
 def _laid_out(

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import attrs
 
+from assembler.contract import verified
 from assembler.dialects import Opening
 from assembler.draft import Draft
 from assembler.errors import ConversationError
 from assembler.history import Sight
-from assembler.ladder import Decision, Kept, climbed, lived, verified, whole
+from assembler.ladder import Decision, Kept, climbed, lived, whole
 from assembler.ledger import Ledger
 from assembler.measure import Measured, measure
 from assembler.pins import pinned_messages

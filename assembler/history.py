@@ -122,7 +122,7 @@ class Readings:
         start = index if index == head or opens_turn(message) else self.turn_start(index - 1, head)
         self.starts[index] = start
         before = NOTHING_OPEN if start == index else self.open_calls(start, index)
-        self._waiting[index] = after(before, message, index)
+        self._waiting[index] = after(before, message, index, self.messages[index - 1] if before else None)
         return start
 
     def check(self, first: int, turns: Iterable[Span], length: int) -> None:
@@ -152,7 +152,8 @@ class Readings:
             known -= 1
         waiting = NOTHING_OPEN if known < start else self._waiting[known] or NOTHING_OPEN
         for index in range(known + 1, stop):
-            self._waiting[index] = waiting = after(waiting, self.message(index), index)
+            before = self.messages[index - 1] if waiting else None
+            self._waiting[index] = waiting = after(waiting, self.message(index), index, before)
         return waiting
 
 

@@ -11,14 +11,13 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
-from assembler.errors import PlanError
+from assembler.contract import proposed, refuse_unlawful, verified
 from assembler.ledger import Cut, Ledger
-from assembler.messages import Message, read_message
-from assembler.passage import Change, Passage
+from assembler.messages import Message
+from assembler.passage import Passage
 from assembler.policies import OverflowPolicy, Policy, RewritingPolicy
 from assembler.policies.policy import is_cutting, is_rewriting, is_summarising
 from assembler.pricing import NOTHING
-from assembler.turns import opens_turn
 from budgets import Count, Tokens
 
 
@@ -143,22 +142,6 @@ def _cut(ledger: Ledger, policy: OverflowPolicy, kept: Kept, room: Tokens, used:
     return attrs.evolve(kept, cut=cut if saved > 0 else kept.cut, decisions=decisions)
 
 
-def verified(policy: object, cut: Cut, ledger: Ledger) -> Cut:
-    """A policy's cut, checked: whoever wrote it, no cut parts a call from its result or drops the question."""
-    name, first = type(policy).__name__, cut.first_kept
-    if cut.summary is not None and not opens_turn(cut.summary):
-        raise PlanError(
-            name, "returns a summary that is no user message of its own; use assembler.messages.spoken(text)"
-        )
-    if ledger.length == ledger.first == first:
-        return cut
-    if not ledger.first <= first < ledger.length:
-        raise PlanError(name, f"keeps from message {first}; it must keep from {ledger.first} to {ledger.length - 1}")
-    if not ledger.begins_turn(first):
-        raise PlanError(name, f"keeps from message {first}, where no turn begins; cut at TurnCost.start")
-    return cut
-
-
 def _rewritten(ledger: Ledger, policy: RewritingPolicy, kept: Kept, excess: Tokens) -> Kept:
     """The conversation after as many of the policy's changes as it takes to save `excess`."""
     changed, savings = dict(kept.changed), dict(kept.savings)
@@ -167,7 +150,7 @@ def _rewritten(ledger: Ledger, policy: RewritingPolicy, kept: Kept, excess: Toke
     stretches = [*ledger.pinned_turns(kept.cut.first_kept), (kept.cut.first_kept, ledger.length)]
     passage = Passage(ledger, changed, policy, stretches, newest)
     saved, reasons = 0, dict[str, int]()
-    for change in policy.rewrites(passage):
+    for change in proposed(policy, passage):
         if saved >= excess:
             break
         if not pinned.isdisjoint(change.messages):
@@ -176,7 +159,7 @@ def _rewritten(ledger: Ledger, policy: RewritingPolicy, kept: Kept, excess: Toke
         gain = -sum(count.upper for count in gains.values())
         if gain <= 0:
             continue
-        _checked(policy, passage, change)
+        refuse_unlawful(policy, passage, change)
         saved += gain
         changed.update(change.messages)
         reasons[change.reason] = reasons.get(change.reason, 0) + 1
@@ -185,36 +168,3 @@ def _rewritten(ledger: Ledger, policy: RewritingPolicy, kept: Kept, excess: Toke
             savings[start] = savings.get(start, NOTHING) + count
     decision = Decision(type(policy).__name__, saved, tuple(reasons.items()))
     return attrs.evolve(kept, changed=changed, savings=savings, decisions=_noted(kept.decisions, decision))
-
-
-def _says_its_parts(message: Message) -> bool:
-    return read_message(message.raw, 0).parts == message.parts
-
-
-def _refuse_absent(policy: object, passage: Passage, change: Change) -> None:
-    """Raise `PlanError` for an index at which no message stays."""
-    absent = next((index for index in change.messages if not passage.holds(index)), None)
-    if absent is not None:
-        raise PlanError(
-            type(policy).__name__, f"changes message {absent}, which does not stay; change those that the passage shows"
-        )
-
-
-def _checked(policy: object, passage: Passage, change: Change) -> None:
-    """A rewritten message asks and answers the same calls; what is dropped asks no less than it answers."""
-    _refuse_absent(policy, passage, change)
-    asked: set[str | None] = set()
-    answered: set[str | None] = set()
-    for index, message in change.messages.items():
-        before = passage.current(index)
-        if message is None and opens_turn(before):
-            raise PlanError(type(policy).__name__, f"drops message {index}, the question of its turn")
-        if message is not None and not _says_its_parts(message):
-            raise PlanError(type(policy).__name__, f"writes message {index} otherwise than its parts say; use edited()")
-        if message is None:
-            asked |= before.call_ids
-            answered |= before.answer_ids
-        elif (message.role, message.call_ids, message.answer_ids) != (before.role, before.call_ids, before.answer_ids):
-            raise PlanError(type(policy).__name__, f"changes who speaks or which calls message {index} holds")
-    if asked != answered:
-        raise PlanError(type(policy).__name__, "drops a call without its result, or a result without its call")

@@ -17,7 +17,7 @@ from assembler.errors import UnsupportedContentError
 from assembler.history import Sight, Span
 from assembler.messages import Message, spoken
 from assembler.messages.responses import RESPONSES, continues
-from assembler.pricing import NOTHING, JoiningPricer, Pricer, placed, price_messages
+from assembler.pricing import NOTHING, JoiningPricer, Pricer, price_messages
 from assembler.timeline import Timeline
 from budgets import Count, Grade, TokenCountError, Tokens
 from budgets.count import less, total
@@ -166,7 +166,7 @@ class Ledger:
         try:
             return self._said(index, message) if message.role == "assistant" else self._pricer.message(message)
         except TokenCountError as error:
-            raise placed(error, f"conversation[{index}]") from error.__cause__ or error
+            raise error.at(f"conversation[{index}]") from error.__cause__ or error
         except UnsupportedContentError as error:
             error.index = index
             raise

@@ -15,7 +15,7 @@ import attrs
 from assembler.layout import Layout
 from assembler.messages import Message
 from assembler.tools import Tool
-from budgets import Count, TokenCounter, TokenCountError, Tokens
+from budgets import Count, TokenCounter, Tokens
 from budgets.count import total
 
 Region: TypeAlias = Literal["instruction", "capability", "knowledge", "conversation", "framing"]
@@ -114,9 +114,3 @@ def price_pieces(texts: Sequence[str], count: TokenCounter) -> list[Tokens]:
         counts[place] += taken
         gained -= taken
     return counts
-
-
-def placed(error: TokenCountError, place: str) -> TokenCountError:
-    """The same failure, saying which text the counter failed on."""
-    problem = str(error).removeprefix(f"counter {error.counter} ")
-    return TokenCountError(error.counter, f"{problem} (at {place})")

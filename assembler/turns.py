@@ -38,8 +38,11 @@ def head_length(messages: Sequence[Message]) -> int:
     return next((i for i, message in enumerate(messages) if not is_head(message)), len(messages))
 
 
-def after(waiting: Open, message: Message, index: int) -> Open:
-    """The calls still open once `message` is heard, or `ConversationError` if the law forbids it here. O(parts)."""
+def after(waiting: Open, message: Message, index: int, before: Message | None = None) -> Open:
+    """The calls still open once `message` is heard after `before`, or `ConversationError` if the law forbids it here.
+
+    O(parts).
+    """
     results: list[Result] = []
     calls: list[Call] = []
     for part in message.parts:
@@ -51,7 +54,7 @@ def after(waiting: Open, message: Message, index: int) -> Open:
             calls.append(part)
     if waiting or results:
         waiting = _answered(waiting, results, index)
-    if waiting and message.shape == RESPONSES and message.role == "assistant":
+    if waiting and message.role == "assistant" and before is not None and message.shape == before.shape == RESPONSES:
         # The Responses API lists a turn of the model item by item: another call, or a thought, may follow a call.
         return _asked([*waiting, *calls], message, index)
     if waiting and (message.role == "assistant" or not results):
@@ -61,9 +64,10 @@ def after(waiting: Open, message: Message, index: int) -> Open:
 
 def check_pairs(messages: Iterable[tuple[int, Message]]) -> None:
     """Raise `ConversationError` unless the messages, with their indexes, obey the law from the first to the last."""
-    waiting = NOTHING_OPEN
+    waiting, before = NOTHING_OPEN, None
     for index, message in messages:
-        waiting = after(waiting, message, index)
+        waiting = after(waiting, message, index, before)
+        before = message
     if waiting:
         raise unanswered(waiting, None)
 

@@ -13,14 +13,17 @@ The errors that concern messages, markup, tools and prompts continue the tree in
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 
 class AssemblyError(Exception):
     """Anything this library raises on purpose."""
 
 
-def _rebuild(cls: type[AssemblyError], args: tuple[Any, ...], state: dict[str, Any]) -> AssemblyError:
+Known = TypeVar("Known", bound=AssemblyError)
+
+
+def _rebuild(cls: type[Known], args: tuple[Any, ...], state: dict[str, Any]) -> Known:
     """Unpickle an error whose constructor takes keywords: `Exception.__reduce__` alone would call it without them."""
     error = cls.__new__(cls, *args)
     error.args = args
@@ -63,6 +66,10 @@ class TokenCountError(Evidence):
     def __init__(self, counter: str, problem: str) -> None:
         self.counter = counter
         super().__init__(f"counter {counter} {problem}")
+
+    def at(self, place: str) -> TokenCountError:
+        """The same failure, its type and evidence with it, that also says which text the counter failed on."""
+        return _rebuild(type(self), (f"{self} (at {place})",), dict(self.__dict__))
 
 
 class MissingExtraError(Evidence, ImportError):

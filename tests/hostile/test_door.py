@@ -590,3 +590,21 @@ def test_an_object_that_raises_when_it_is_read_is_no_message_and_tells_nothing(o
     assert refused.value.__context__ is None
     assert "CANARY" not in str(refused.value)
     assert assembler.build().messages == [USER]
+
+
+def test_an_item_between_a_call_of_another_spelling_and_its_result_is_refused() -> None:
+    """Responses lists a turn of the model item by item; no other API lets it speak before its call is answered."""
+    call = {"role": "assistant", "content": [{"toolUse": {"toolUseId": "c1", "name": "find", "input": {}}}]}
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "wait"}]}
+    answer = {"role": "user", "content": [{"toolResult": {"toolUseId": "c1", "content": [{"text": "found"}]}}]}
+    history = [{"role": "user", "content": "find it"}, call, said, answer]
+    with pytest.raises(ConversationError, match="has no result before this message"):
+        Assembler(dialect=openai_chat).add_messages(history).build()
+    one_by_one = Assembler(dialect=openai_chat)
+    with pytest.raises(ConversationError, match="has no result before this message"):
+        for message in history:
+            one_by_one.add_message(message)
+    item = {"type": "function_call", "call_id": "c1", "name": "find", "arguments": "{}"}
+    output = {"type": "function_call_output", "call_id": "c1", "output": "found"}
+    lawful = [history[0], item, said, output]
+    assert len(Assembler(dialect=openai_chat).add_messages(lawful).build().messages) == 4

@@ -470,6 +470,11 @@ def test_a_rate_limit_is_an_error_with_its_patience() -> None:
     with pytest.raises(TokenCountError) as caught:
         provider_counter(limited)("text")
     assert getattr(caught.value, "retry_after", None) == 17.0
+    empty = Assembler(Budget(500, counter=provider_counter(limited)), dialect=plain)
+    for gathered in (empty.fork().add_messages(HISTORY), empty.fork().add_instruction("brief")):
+        with pytest.raises(CountEndpointError, match=r"\(at (conversation\[\d+\]|instruction)") as inside:
+            gathered.build()
+        assert (inside.value.retry_after, inside.value.status) == (17.0, 429)
 
 
 def test_a_wait_that_no_float_holds_is_no_wait() -> None:
