@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
 from collections.abc import Mapping
 from types import ModuleType
@@ -10,7 +11,7 @@ from typing import Any
 
 
 def load_later(package: str, homes: Mapping[str, str]) -> None:
-    """Let `package` find each name of `homes` in the module that it is mapped to, at first use.
+    """Let `package` find each name of `homes` in the module that it is mapped to, and its own modules, at first use.
 
     Where a name is also that of a submodule, it stays the name's: the import system would bind the submodule to it.
     """
@@ -25,9 +26,16 @@ class _Package(ModuleType):
     def __getattr__(self, name: str) -> Any:
         home = self.__dict__["_homes"].get(name)
         if home is None:
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+            return self._room(name)
         value = self.__dict__[name] = getattr(importlib.import_module(home), name)
         return value
+
+    def _room(self, name: str) -> ModuleType:
+        """The module `name` of this package, as if it had been imported: `assembler.dialects.openai_chat`."""
+        full = f"{self.__name__}.{name}"
+        if not name.startswith("_") and importlib.util.find_spec(full) is not None:
+            return importlib.import_module(full)
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self.__dict__["_homes"]})

@@ -29,6 +29,15 @@ def test_an_import_loads_nothing_but_the_standard_library(package: str) -> None:
     assert set(ast.literal_eval(done.stdout)) <= {"assembler", "budgets"}
 
 
+def test_a_module_of_a_package_is_found_by_its_name_without_an_import_of_its_own() -> None:
+    code = (
+        "import assembler, budgets; print(assembler.dialects.openai_chat.name, budgets.models.dialect_of('gpt-4o'))\n"
+        "print(callable(assembler.verify), hasattr(assembler, 'nothing'), hasattr(budgets, '_nothing'))"
+    )
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["openai_chat", "openai_chat", "True", "False", "False"]
+
+
 def test_a_simple_chat_loads_nothing_heavy() -> None:
     code = (
         "import sys; from assembler import Assembler, TrimOldest; from budgets import Budget\n"
