@@ -16,7 +16,7 @@ from assembler.ledger import Cut, Ledger
 from assembler.messages import Message
 from assembler.passage import Passage
 from assembler.policies import OverflowPolicy, Policy, RewritingPolicy
-from assembler.policies.policy import is_cutting, is_rewriting, is_summarising
+from assembler.policies.policy import is_cutting, is_noting, is_rewriting, is_summarising
 from assembler.pricing import NOTHING
 from budgets import Count, Tokens
 
@@ -135,7 +135,7 @@ def _cut(ledger: Ledger, policy: OverflowPolicy, kept: Kept, room: Tokens, used:
     cut = verified(policy, policy.cut(seen, max(room - beside, 0)), ledger)
     if cut.first_kept < kept.cut.first_kept:
         cut = attrs.evolve(cut, first_kept=kept.cut.first_kept)
-    if cut.summary is None:
+    if cut.summary is None or (standing is not None and is_noting(policy)):
         cut = attrs.evolve(cut, summary=kept.cut.summary)
     saved = used - seen.kept(cut).upper
     decisions = _noted(kept.decisions, Decision(type(policy).__name__, max(saved, 0), ((cut.reason, 0),)))

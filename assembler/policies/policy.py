@@ -52,3 +52,8 @@ def is_cutting(policy: object) -> TypeGuard[OverflowPolicy]:
 def is_summarising(policy: object) -> bool:
     """Whether a policy asks a `summarizer` to write: its cuts carry a summary that stands for the one before too."""
     return hasattr(policy, "summarizer")
+
+
+def is_noting(policy: object) -> bool:
+    """Whether what a policy's cuts carry is a note that something went: it says less than a summary that stands."""
+    return getattr(policy, "note", None) is not None

@@ -271,3 +271,23 @@ def test_a_summarizer_that_cannot_be_called_is_refused_at_once() -> None:
 def test_its_message_is_the_users_so_that_any_api_can_begin_with_it() -> None:
     message: Message = sent(assembler_of(talk(8), 100, Summarize(Writer(), 1)).build())[0]
     assert message["role"] == "user"
+
+
+@pytest.mark.parametrize("note", [None, "[gone]"])
+def test_a_note_never_takes_the_place_of_a_summary_that_stands(note: str | None) -> None:
+    """The summarizer writes once and fails from then on; what it wrote stands for as long as turns are cut."""
+    writer = Writer()
+
+    def once(dropped: Sequence[Any], previous: str | None, max_tokens: int) -> str:
+        if writer.calls:
+            raise ConnectionError
+        return writer(dropped, previous, max_tokens)
+
+    ladder = [Summarize(once, keep_turns=2), TrimOldest(low_water=0.6, note=note)]
+    assembler = Assembler(Budget(200, counter=len), dialect=plain, on_overflow=ladder)
+    first: list[object] = []
+    for message in talk(30):
+        context = assembler.add_message(message).build()
+        first += sent(context)[:1] if writer.calls else []
+    assert set(map(str, first)) == {str({"role": "user", "content": HEADING + "1ssss"})}
+    assert len(first) > 15
