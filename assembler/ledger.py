@@ -1,6 +1,5 @@
-"""What each message and turn costs, found once. Knows integers and where turns begin; knows no text.
+"""What each turn costs, and how many fit. Knows integers and where turns begin; knows no text.
 
-Costs are kept beside the readings of a history, so that drafts and forks that share the history share its prices.
 The integers that policies see are upper bounds (`Count.upper`): the budget is checked against those.
 """
 
@@ -8,58 +7,17 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 import attrs
 
-from assembler.errors import UnsupportedContentError
 from assembler.history import Sight, Span
-from assembler.messages import Message, spoken
-from assembler.messages.responses import RESPONSES, continues
-from assembler.pricing import NOTHING, JoiningPricer, Pricer, price_messages
+from assembler.messages import Message
+from assembler.prices import Priced, Prices
+from assembler.pricing import NOTHING, Pricer
 from assembler.timeline import Timeline
-from budgets import Count, Grade, TokenCountError, Tokens
-from budgets.count import less, total
-
-
-class Prices:
-    """The prices of one history under one pricer, as far as anybody asked."""
-
-    __slots__ = ("beyond", "fitting", "memory", "messages", "passed", "running", "sums", "tail")
-
-    def __init__(self) -> None:
-        self.messages: list[Count | None] = []
-        self.running: list[Tokens | None] = []
-        """The upper price of a message and of all before it in its turn."""
-        self.sums: list[Tokens] = [0]
-        """Upper prices of the first n messages, for as many n as a replay needed."""
-        self.passed: list[Tokens] = [0]
-        """Tokens of the first n messages, for as many n as a report needed."""
-        self.tail: tuple[int, int, Count] | None = None
-        """The price of the messages from the first index to before the second, found last: the next build goes on."""
-        self.beyond: tuple[int, int, Tokens] | None = None
-        """The newest turns that were once too much: where they begin, where they ended, their upper price."""
-        self.fitting: tuple[Tokens, int, int] | None = None
-        """The newest turns that fitted last: the room, where they began, where they ended."""
-        self.memory: dict[object, Any] = {}
-        """What policies found about a history that can only grow from here; forgotten when a message changes."""
-
-    def known_until(self, stop: int) -> Prices:
-        """A copy that knows the messages before `stop` and nothing after."""
-        copy = Prices()
-        copy.messages = self.messages[:stop]
-        copy.running = self.running[:stop]
-        copy.sums = self.sums[: stop + 1]
-        copy.passed = self.passed[: stop + 1]
-        return copy
-
-    def stretch(self, length: int) -> None:
-        """Make room for `length` messages."""
-        missing = length - len(self.running)
-        if missing > 0:
-            self.messages.extend([None] * missing)
-            self.running.extend([None] * missing)
+from budgets import Count, Grade, Tokens
+from budgets.count import total
 
 
 @attrs.frozen
@@ -87,13 +45,9 @@ _NO_SAVINGS: Mapping[int, Count] = {}
 
 
 @attrs.frozen(eq=False, repr=False)
-class Ledger:
+class Ledger(Priced):
     """A conversation as a policy sees it: turns and tokens, newest first, each priced only when asked for."""
 
-    _sight: Sight
-    _pricer: Pricer
-    _prices: Prices
-    _lock: threading.RLock
     first: int
     """The first message that may stay: the head of the history stands before it."""
     pins: tuple[int, ...] = ()
@@ -127,79 +81,6 @@ class Ledger:
     def with_savings(self, savings: Mapping[int, Count]) -> Ledger:
         """The ledger after some messages were rewritten or dropped inside their turns."""
         return attrs.evolve(self, savings=savings)
-
-    @property
-    def length(self) -> int:
-        """The index after the last message."""
-        return self._sight.length
-
-    def begins_turn(self, index: int) -> bool:
-        """Whether a turn begins at the message `index`."""
-        return self.turn_start(index) == index
-
-    def turn_start(self, index: int) -> int:
-        """Where the turn of the message at `index` begins."""
-        known = self._sight.readings.starts[index]
-        return self._sight.readings.turn_start(index, self._sight.head) if known is None else known
-
-    def reading(self, index: int) -> Message:
-        """The message at `index`, as it came in."""
-        return self._sight.message(index)
-
-    def price(self, message: Message) -> Count:
-        """What any message would cost here."""
-        return self._pricer.message(message)
-
-    def count(self, text: str) -> Tokens:
-        """What a text adds to a message, at most, in this dialect's own reckoning."""
-        return self.price(spoken(text)).upper - self.price(spoken("")).upper
-
-    def message(self, index: int) -> Count:
-        """The price of one message, as it came in."""
-        price = self._prices.messages[index]
-        if price is None:
-            price = self._prices.messages[index] = self._priced(index)
-        return price
-
-    def _priced(self, index: int) -> Count:
-        message = self._sight.message(index)
-        try:
-            return self._said(index, message) if message.role == "assistant" else self._pricer.message(message)
-        except TokenCountError as error:
-            raise error.at(f"conversation[{index}]") from error.__cause__ or error
-        except UnsupportedContentError as error:
-            error.index = index
-            raise
-
-    def _said(self, index: int, message: Message) -> Count:
-        """What an item costs more than the items before it that it goes out with: parallel calls are billed as one."""
-        first = self._run_start(index)
-        if first == index:
-            return self._pricer.message(message)
-        before = self._sight.messages(first, index)
-        return less(self.priced_run([*before, message]), self.priced_run(before))
-
-    def priced_run(self, messages: Sequence[Message]) -> Count:
-        """What neighbouring messages cost together."""
-        return price_messages(self._pricer, messages)
-
-    def run(self, index: int) -> range:
-        """The messages that go out as one with the message at `index`: items of one turn of the model, or it alone."""
-        stop = index + 1
-        while stop < self._sight.length and self._continues(stop):
-            stop += 1
-        return range(self._run_start(index), stop)
-
-    def _run_start(self, index: int) -> int:
-        while index > self._sight.head and self._continues(index):
-            index -= 1
-        return index
-
-    def _continues(self, index: int) -> bool:
-        message, before = self._sight.message(index), self._sight.message(index - 1)
-        if RESPONSES not in (message.shape, before.shape):
-            return False
-        return isinstance(self._pricer, JoiningPricer) and continues(message, before)
 
     def turn(self, start: int, stop: int) -> Count:
         """The price of a turn. O(its messages)."""
@@ -349,23 +230,6 @@ class Ledger:
             return raws
         pinned = {begin for begin, _ in self.pinned_turns()}
         return [raw for index, raw in enumerate(raws, start) if self.turn_start(index) not in pinned]
-
-    def dropped_tokens(self, start: int, stop: int) -> Tokens:
-        """What the messages from `start` to before `stop` would cost, in tokens. O(messages not priced before)."""
-        passed = self._prices.passed
-        if len(passed) <= stop:
-            with self._lock:
-                for index in range(len(passed) - 1, stop):
-                    passed.append(passed[-1] + self.message(index).tokens)
-        return passed[stop] - passed[start]
-
-    @property
-    def memory(self) -> dict[object, Any]:
-        """Where a policy may leave what it found, to go on from there when the history has grown.
-
-        Keyed by the policy. A fork may be shorter than what was found: an entry says for how many messages it holds.
-        """
-        return self._prices.memory
 
     def timeline(self) -> Timeline:
         """The whole history priced, oldest first: for policies that replay it. O(messages not priced before)."""
