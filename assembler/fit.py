@@ -17,7 +17,7 @@ from assembler.measure import Measured, measure
 from assembler.pins import pinned_messages
 from assembler.planned import Planned
 from assembler.policies import Policy, Refuse, TrimOldest
-from assembler.policies.policy import is_cutting, is_summarising
+from assembler.policies.policy import is_cutting, is_summarising, unasked
 from assembler.pricing import WholePricer
 from assembler.terms import Terms
 from budgets import Budget, BudgetError, ContextLengthError, Count, Tokens
@@ -49,11 +49,14 @@ def fit(draft: Draft, terms: Terms) -> Planned:
 
 
 def refitted(plan: Planned, context_window: Tokens) -> Planned:
-    """The plan of the same draft for another window. Counts no text again. Raises what `fit` raises."""
+    """The plan of the same draft for another window. Counts no text again, asks no summarizer, and changes nothing that
+    a build remembers. Raises what `fit` raises.
+    """
     if plan.terms.budget is None:
         raise BudgetError("what_if needs a budget to change; pass one to Assembler")
     budget = attrs.evolve(plan.terms.budget, context_window=context_window)
-    return fit(plan.draft, attrs.evolve(plan.terms, budget=budget))
+    policies = tuple(map(unasked, plan.terms.policies))
+    return fit(plan.draft, attrs.evolve(plan.terms, budget=budget, policies=policies))
 
 
 def _decided(draft: Draft, sight: Sight, terms: Terms) -> Planned:

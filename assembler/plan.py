@@ -27,7 +27,8 @@ class Plan(Planned):
         return plan
 
     def what_if(self, *, context_window: Tokens) -> Plan:
-        """The plan for another window, everything else as it is. Counts no text again.
+        """The plan for another window, everything else as it is. Counts no text again and asks no summarizer: one that
+        was written stays, and where a new one would be wanted the next policy is asked.
 
         Raises what a build would, `ContextLengthError` for a window that is too small.
         """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol, TypeAlias, TypeGuard
+from typing import Protocol, TypeAlias, TypeGuard, cast
 
 from assembler.ledger import Cut, Ledger
 from assembler.passage import Change, Passage
@@ -57,3 +57,9 @@ def is_summarising(policy: object) -> bool:
 def is_noting(policy: object) -> bool:
     """Whether what a policy's cuts carry is a note that something went: it says less than a summary that stands."""
     return getattr(policy, "note", None) is not None
+
+
+def unasked(policy: Policy) -> Policy:
+    """The policy as a what-if takes it: one that can do without its summarizer does."""
+    calm = getattr(policy, "unasked", None)
+    return cast(Policy, calm()) if callable(calm) else policy

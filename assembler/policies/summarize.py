@@ -60,7 +60,7 @@ class Summarize:
 
     def cut(self, ledger: Ledger, room: Tokens, /) -> Cut:
         """The summary and the turns that stay beside it; where no new one helps, the one before, or everything."""
-        before = self._remembered(ledger)
+        before = self.remembered(ledger)
         if before is not None:
             cut = _cut(before)
             if ledger.kept(cut).upper <= room:
@@ -70,7 +70,12 @@ class Summarize:
             return _unchanged(ledger, before, "too few turns to summarise")
         return self._summarised(ledger, room, first, before)
 
-    def _remembered(self, ledger: Ledger) -> Written | None:
+    def unasked(self) -> StandingSummary:
+        """This policy without its summarizer: what another window would keep is no reason to ask a model."""
+        return StandingSummary(self)
+
+    def remembered(self, ledger: Ledger) -> Written | None:
+        """What was written last of this history."""
         written = ledger.memory.get(self)
         known = isinstance(written, Written) and written.start == ledger.first and written.stop < ledger.length
         return written if known else None
@@ -106,6 +111,17 @@ class Summarize:
         if left > room or left >= whole:
             return f"a summary was refused: it would leave {left} of {whole} tokens"
         return written
+
+
+@attrs.frozen
+class StandingSummary:
+    """The summary that stands, and no new one."""
+
+    policy: Summarize
+
+    def cut(self, ledger: Ledger, room: Tokens, /) -> Cut:
+        """The turns beside the summary that was written last; all of them where there is none. Remembers nothing."""
+        return _unchanged(ledger, self.policy.remembered(ledger), "the summarizer is not asked for a what-if")
 
 
 def _cut(written: Written) -> Cut:

@@ -181,10 +181,9 @@ def test_one_that_failed_is_asked_again_only_when_more_would_have_to_go(summariz
 
 def test_one_that_failed_is_asked_again_where_it_may_write_more() -> None:
     asked = Asked(Silent.says_too_much)
-    plan = assembler_of(talk(8), 100, [Summarize(asked, 2), TrimOldest()]).plan()
-    plan.what_if(context_window=99)
-    plan.what_if(context_window=101)
-    plan.what_if(context_window=100)
+    assembler = assembler_of(talk(8), 110, [Summarize(asked, 2), TrimOldest()])
+    for taken in (10, 11, 9, 10):  # the instruction leaves 100, 99, 101 and 100 to one history
+        assembler.add_instruction("i" * taken).plan()
     room = 60 - len(HEADING)
     assert asked.given == [(6, room), (6, room + 1)]
 
@@ -291,3 +290,23 @@ def test_a_note_never_takes_the_place_of_a_summary_that_stands(note: str | None)
         first += sent(context)[:1] if writer.calls else []
     assert set(map(str, first)) == {str({"role": "user", "content": HEADING + "1ssss"})}
     assert len(first) > 15
+
+
+@pytest.mark.parametrize("low_water", [None, 0.6])
+def test_a_what_if_asks_no_summarizer_and_changes_no_later_build(low_water: float | None) -> None:
+    def session(asking: bool) -> tuple[list[list[Message]], Writer]:
+        writer, built = Writer(), list[list[Message]]()
+        ladder = [Summarize(writer, keep_turns=3), TrimOldest(low_water=low_water)]
+        assembler = Assembler(Budget(200, counter=len), dialect=plain, on_overflow=ladder)
+        for message in talk(25):
+            assembler.add_message(message)
+            plan, calls = assembler.plan(), len(writer.calls)
+            for window in (70, 90, 130, 170, 400) if asking else ():
+                assert plan.what_if(context_window=window).count.upper <= window
+            assert len(writer.calls) == calls
+            built.append(sent(assembler.build()))
+        return built, writer
+
+    (plain_session, alone), (asked_session, asked) = session(False), session(True)
+    assert asked_session == plain_session
+    assert len(asked.calls) == len(alone.calls) > 1
