@@ -4,8 +4,8 @@ The room is what the budget leaves once the least conversation is paid for that 
 its floor promises: knowledge may displace old turns where a policy lets them go, and never the newest.
 
 Inside the question's message counts add where one piece ends with a line break and the next begins with neither a
-line break, a blank nor a slash, for counters that promise additive seams (the proof is T1 of the counting notes, held
-by tests/budgets/test_additivity.py). Anywhere else the message is priced as one text.
+line break, a blank nor a slash, for counters that promise it (`additive_at_tag_seams`). Anywhere
+else the message is priced as one text.
 """
 
 from __future__ import annotations

@@ -27,7 +27,8 @@ class Context:
     """One request that fits: unpacks to `system, messages, tool_classes`.
 
     `system` is the instruction with the knowledge, or None; `messages` and `tool_classes` hold the caller's very
-    objects. Equal contexts say the same.
+    objects; new are a summary, a note, and copies of what was shortened or carries knowledge. Equal contexts say the
+    same.
     """
 
     system: str | None
@@ -50,7 +51,7 @@ class Context:
 
     @property
     def dropped(self) -> list[Dropped]:
-        """What was left out, oldest first, with stable ids: offer it back, or file it away."""
+        """What was left out or shortened, oldest first, with stable ids: offer it back, or file it away."""
         return self._plan.dropped
 
     @property
@@ -81,7 +82,7 @@ class Context:
         """What may be asked of the model: the budget's `max_output_tokens`, or all that is left where it names none.
 
         Never more than the window leaves beside the request and all else that is kept free, and never less than the
-        budget's `least_output_tokens`. None without a budget.
+        budget's `least_output_tokens`. All that is left may be more than the model answers with. None without a budget.
         """
         budget = self._plan.terms.budget
         if budget is None:
@@ -139,10 +140,11 @@ class Context:
     def request(self, dialect: Dialect | None = None, *, cache_marks: CacheMarks | None = None) -> dict[str, Any]:
         """The keyword arguments of the API's call that carry the regions: plain dicts and lists of your own.
 
-        Without an argument it is what was priced. With another dialect it is the same conversation in that spelling,
-        which may cost otherwise. `cache_marks=CacheMarks()` marks the stable prefix where the API is told so, for no
-        tokens; without it, the assembler's own hold. Dialects without marks ignore them. Raises
-        `UnsupportedContentError` for what the dialect cannot express.
+        The model's name, the length of the answer and the sampling are the caller's to add. Without an argument it is
+        what was priced; with another dialect it is the same conversation in that spelling, which may cost otherwise.
+        `cache_marks=CacheMarks()` marks the stable prefix where the API is told so, for no tokens; without it, the
+        assembler's own hold. Dialects without marks ignore them. Raises `UnsupportedContentError` for what the dialect
+        cannot express.
         """
         return requested(self._plan, dialect, cache_marks)
 

@@ -199,7 +199,7 @@ def _overflow(
         required=required,
         costs=measured.costs(kept),
         budget=budget,
-        # The window must hold the request and all that is kept free of it; a cap on the input stays what it is.
+        # The window must hold the request and all that is kept free beside it; a cap on the input stays what it is.
         smallest_window=required + budget.kept_free,
         advice=_advice(fixed, ledger, terms, budget),
     )

@@ -23,7 +23,7 @@ from assembler.messages.dicts import PIN
 from assembler.turns import NOTHING_OPEN, Open, after, is_head, opens_turn, unanswered
 
 Span: TypeAlias = tuple[int, int]
-"""The messages of one turn: first index, and the index after the last."""
+"""Messages that stand next to each other, a turn or several: first index, and the index after the last."""
 
 
 class Readings:
@@ -44,6 +44,7 @@ class Readings:
         self._head: int | None = None
         self._lawful: Span = (0, 0)
         self.notes: dict[object, Any] = {}
+        """What others found about these messages, by what they asked with: a pricer's `Prices`."""
         self.marked = _marked(raws)
         """The messages that carry our own mark: their turns stay."""
 

@@ -81,7 +81,8 @@ class Reported:
     dialect: str
     model: str | None
     notes: tuple[str, ...] = ()
-    """What the dialect folds or leaves out, and which policies could not help, a line each."""
+    """A line each: what the dialect folds or leaves out, what the counter fell back on, marks that are not set, how far
+    off an anchored bill was, and policies that could not help."""
     cache: CacheRow | None = None
     """What a provider's prefix cache may serve."""
     volatile: tuple[Volatile, ...] = ()

@@ -44,9 +44,9 @@ class Guarded:
         r"""Whether counts add after a line break: where one tag or block ends and the next begins.
 
         True promises n(a) + n(b) == n(a + b) for every a that ends with a line break (\n or \r) and every b whose
-        leading white space holds none and that does not begin with "/": T1 of the bundled encodings, proved in the
-        tests. So n(a + sep) + n(b) == n(a + sep + b) for every sep that ends with a newline and every b that starts
-        with "<".
+        leading white space holds none and that does not begin with "/". So n(a + sep) + n(b) == n(a + sep + b) for
+        every sep that ends with a newline and every b that starts with "<". The bundled encodings are held to it by
+        tests/budgets/test_additivity.py.
         """
         return False
 
