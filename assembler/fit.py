@@ -49,8 +49,9 @@ def fit(draft: Draft, terms: Terms) -> Planned:
 
 
 def refitted(plan: Planned, context_window: Tokens) -> Planned:
-    """The plan of the same draft for another window. Counts no text again, asks no summarizer, and changes nothing that
-    a build remembers. Raises what `fit` raises.
+    """The plan of the same draft for another window. Raises what `fit` raises.
+
+    Counts no text again, asks no summarizer, and changes nothing that a build remembers.
     """
     if plan.terms.budget is None:
         raise BudgetError("what_if needs a budget to change; pass one to Assembler")

@@ -1,4 +1,4 @@
-"""What an overflow policy is. It sees turns and tokens, never a message, and decides what gives way."""
+"""What a policy is: one that cuts is shown turns and tokens, one that rewrites the messages of turns that stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prompt files, validated templates and model formats: source system 002, with its holes closed.
+"""Prompt files, validated templates and model formats: the prompt utilities' names, with their holes closed.
 
 `read_prompt` and `PromptLibrary` read prompts, `ValidatedPromptTemplate` fills them in, and `PromptFormatter`
 writes them for a model. What passes between them is a `Prompt`: text that knows which of its parts were values.

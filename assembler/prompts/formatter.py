@@ -19,11 +19,11 @@ from assembler.prompts.tags import sections, without_markers
 from assembler.prompts.variables import SUPPORTED_INPUT_VARIABLES
 
 INSTRUCTION, INSTRUCTION_END = "[INST]", "[/INST]"
-"""Source 002, "Template Types"; the markers of Llama 2 and Mistral instruction models."""
+"""The source system's "Template Types" (A2rchi); the markers of Llama 2 and Mistral instruction models."""
 CHAT = "<|im_start|>"
 ASSISTANT = "assistant"
 TAIL = 15
-"""Characters of a base model's prompt that separate it from the completion: source 002, and DESIGN section 5."""
+"""Characters of a base model's prompt that separate it from the completion, as the source system has it (A2rchi)."""
 
 
 class RoleMessage(TypedDict):

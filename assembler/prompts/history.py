@@ -19,7 +19,7 @@ from assembler.prompts.marked import TEMPLATE, VALUE, Marked
 from assembler.prompts.traced import Traced, foreign, joined, owned
 
 SPEAKERS = {"User": "user", "AI": "assistant", "Human": "user", "Assistant": "assistant"}
-"""Line openers, spelled exactly so, and the roles they stand for. Source 002 writes the first two."""
+"""Line openers, spelled exactly so, and the roles they stand for. The source system writes the first two."""
 DEVELOPER_SPEAKERS = {**SPEAKERS, "System": "system"}
 """The openers that count where the label is the template's own: no value speaks for the system."""
 LABELS = {"user": "User", "assistant": "AI", "system": "System"}
