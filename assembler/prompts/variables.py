@@ -16,7 +16,7 @@ SUPPORTED_INPUT_VARIABLES: list[str] = [
     "retriever_output",
     "condensed_question",
 ]
-"""The twelve variables that the source system documents, and so also the tags that `PromptFormatter` touches, in any case.
+"""The twelve variables that the source system documents, and so the tags that `PromptFormatter` touches, in any case.
 
 That the tags are the variables, in any case, and that a tag without a role is the system's, is not written there: it
 is how its `prompt_formatters.py` (A2rchi) behaves, read 2026-11.
