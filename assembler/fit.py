@@ -14,6 +14,7 @@ from assembler.history import Sight
 from assembler.ladder import Decision, Kept, climbed, lived, whole
 from assembler.ledger import Ledger
 from assembler.measure import Measured, measure
+from assembler.once import found_for
 from assembler.pins import pinned_messages
 from assembler.planned import Planned
 from assembler.policies import Policy, Refuse, TrimOldest
@@ -102,9 +103,8 @@ def _shared(plan: Planned, budget: Budget) -> tuple[Planned, Tokens]:
         )
     if found.regions is plan.draft.regions:
         return plan, min(conversation_cap(budget), budget.input_limit - plan.fixed.upper)
-    memory = plan.draft.regions.priced
-    key = (plan.terms, tuple(omitted.name for omitted in found.omitted))
-    regions = memory.setdefault(key, found.regions)
+    memory = found_for(plan.terms, plan.draft.regions.priced, _shared)
+    regions = memory.setdefault(tuple(omitted.name for omitted in found.omitted), found.regions)
     draft = attrs.evolve(plan.draft, regions=regions)
     measured, fixed = measure(draft, plan.sight, plan.terms)
     rendered = attrs.evolve(measured.rendered, omitted=(*measured.rendered.omitted, *found.omitted))
@@ -162,11 +162,13 @@ def _relieved(ledger: Ledger, terms: Terms, room: Tokens) -> Kept:
     )
     if any(map(is_summarising, policies)):
         return _held(ledger, terms, calm, room, int(low * room))
-    known = ledger.memory.get(terms)
-    if known is not None and (known[0] != room or known[1] > ledger.length):
+    memory = found_for(terms, ledger.memory, lived)
+    known: tuple[int, Kept] | None = memory.get(room)
+    if known is not None and known[0] > ledger.length:
         known = None
-    stop, kept = lived(ledger, calm, room, int(low * room), None if known is None else known[1:])
-    ledger.memory[terms] = (room, stop, kept)
+    stop, kept = lived(ledger, calm, room, int(low * room), known)
+    memory.clear()
+    memory[room] = (stop, kept)
     return kept
 
 
@@ -176,13 +178,14 @@ def _held(ledger: Ledger, terms: Terms, calm: Sequence[Policy], room: Tokens, lo
     Living through the history would ask a model for every summary of its past, and of a past that no build ever saw:
     where one writes, the moments are builds that overflow.
     """
-    known: tuple[int, Kept] | None = ledger.memory.get(terms)
+    memory = found_for(terms, ledger.memory, _held)
+    known: tuple[int, Kept] | None = memory.get(_held)
     before = known[1] if known is not None and known[0] <= ledger.length else None
     if before is not None and before.count(ledger).upper <= room:
         return before
     kept = climbed(ledger, calm, low, before)
     if kept.count(ledger).upper <= room:
-        ledger.memory[terms] = (ledger.length, kept)
+        memory[_held] = (ledger.length, kept)
     return kept
 
 

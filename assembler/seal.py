@@ -13,6 +13,7 @@ import attrs
 from assembler.ladder import Kept, whole
 from assembler.ledger import Ledger
 from assembler.most_turns import Weighed, most_turns
+from assembler.once import found_for
 from assembler.planned import Planned
 from assembler.policies import TrimOldest
 from assembler.pricing import WholePricer
@@ -39,8 +40,8 @@ def sealed(
     `plan` keeps everything; `relieve` is what the policies leave for a room in estimated tokens.
     """
     ledger, regions = plan.ledger, plan.draft.regions
-    place = (type(plan).__name__, plan.terms)
-    known: Sealed | None = ledger.memory.get(place)
+    memory = found_for(plan.terms, ledger.memory, sealed)
+    known: Sealed | None = memory.get(sealed)
     if known is not None and (known.regions is not regions or known.limit != limit or known.length > ledger.length):
         known = None
     if known is not None and known.length == ledger.length:
@@ -55,7 +56,7 @@ def sealed(
         kept, count, seen = most_turns(ledger, policies[0], limit, plan.fixed.upper, pricer, weigh, seen)
     else:
         kept, count = _tightened(ledger, room, limit, weigh, relieve)
-    ledger.memory[place] = Sealed(regions, limit, ledger.length, kept, count, seen)
+    memory[sealed] = Sealed(regions, limit, ledger.length, kept, count, seen)
     return attrs.evolve(plan, what=kept, sealed=count), count
 
 

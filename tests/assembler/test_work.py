@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import tracemalloc
@@ -14,13 +15,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, ClearToolResults, ContextLengthError, ConversationError, TrimOldest
+from assembler import (
+    Assembler,
+    ClearToolResults,
+    ContextLengthError,
+    ConversationError,
+    Summarize,
+    TrimOldest,
+    calibrate,
+)
 from assembler.dialects import Dialect, openai_chat, plain
 from assembler.layout import Layout
 from assembler.messages import Message
 from assembler.pricing import FixedPrices, Piece, Pricer
+from assembler.terms import Terms
 from assembler.tools import Tool
-from budgets import Budget, Count, TokenCounter
+from budgets import Budget, Count, Limit, TokenCounter
 
 SIZE = 10
 """Characters of every text here, and its tokens: the counter counts characters."""
@@ -275,6 +285,41 @@ def test_two_thousand_builds_leave_less_than_a_hundred_bytes_each() -> None:
     finally:
         tracemalloc.stop()
     assert after - before < 200_000
+
+
+LADDERS: dict[str, Any] = {
+    "low water": {"on_overflow": [ClearToolResults(), TrimOldest(low_water=0.5)]},
+    "held": {"on_overflow": [Summarize(lambda dropped, before, most: "said"), TrimOldest(low_water=0.5)]},
+    "limits": {
+        "on_overflow": TrimOldest(),
+        "limits": {"knowledge": Limit(cap=60, select=lambda items, tokens, room: [0])},
+    },
+}
+
+
+@pytest.mark.parametrize("ladder", LADDERS)
+def test_what_ifs_and_bills_leave_nothing_in_a_history_that_lives_on(ladder: str) -> None:
+    given = dict(LADDERS[ladder])
+    budget = Budget(300, counter=len, limits=given.pop("limits", {}))
+    assembler = Assembler(budget, dialect=plain, **given)
+    for text in ("know", "more"):
+        assembler.add_knowledge(text, type="t")
+    assembler.add_messages([{"role": "user", "content": "0123456789"} for _ in range(60)])
+
+    def looked() -> int:
+        plan = assembler.plan()
+        for window in range(100, 300, 5):
+            with contextlib.suppress(ContextLengthError):
+                plan.what_if(context_window=window)
+        assembler.anchor(calibrate(assembler.build(), 300)).build()
+        assembler.anchor(None)
+        del plan
+        gc.collect()
+        return sum(type(found) is Terms for found in gc.get_objects())
+
+    looked()
+    before = looked()
+    assert [looked() for _ in range(3)] == [before] * 3
 
 
 def test_what_a_request_is_changed_to_is_not_seen_in_the_next() -> None:
