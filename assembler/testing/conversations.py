@@ -53,8 +53,14 @@ def conversations(
 
 
 def messages(dialect: str | Named = DEFAULT) -> SearchStrategy[dict[str, Any]]:
-    """Single messages, taken from conversations: of any role, with calls, results, thinking, one text or several."""
-    return conversations(dialect, max_turns=2).flatmap(st.sampled_from)
+    """Single messages, taken from conversations: of any role, with calls, results, thinking, one text or several.
+
+    The role is drawn before the message: most messages of a short conversation are the user's. Shrinks to the user's.
+    """
+    spelling = spelling_of(dialect)
+    least = spelling.fewest_answers
+    drawn = said(words=texts(), turns=(1, 2), fewest_answers=least, fewest_tools=1, fewest_steps=1)
+    return drawn.map(lambda each: _by_role(spelling.request(each)[spelling.history])).flatmap(_one_of)
 
 
 def tools(dialect: str | Named = DEFAULT) -> SearchStrategy[dict[str, Any]]:
@@ -63,6 +69,18 @@ def tools(dialect: str | Named = DEFAULT) -> SearchStrategy[dict[str, Any]]:
     A list of them needs names of its own: `st.lists(tools(), unique_by=lambda tool: tool["function"]["name"])`.
     """
     return definitions().map(spelling_of(dialect).tool)
+
+
+def _by_role(history: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """The messages of each role or, where the API's items have none, of each type: in order of their first."""
+    groups: dict[tuple[Any, Any], list[dict[str, Any]]] = {}
+    for message in history:
+        groups.setdefault((message.get("role"), message.get("type")), []).append(message)
+    return [*groups.values()]
+
+
+def _one_of(groups: list[list[dict[str, Any]]]) -> SearchStrategy[dict[str, Any]]:
+    return st.sampled_from(groups).flatmap(st.sampled_from)
 
 
 def _check_turns(fewest: int, most: int) -> None:

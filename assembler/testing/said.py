@@ -120,7 +120,7 @@ _STEPS = ((), (), (1,), (), (2,), (1, 1), (), (3, 1), (1, 2, 1), (1, 1, 1, 1, 1)
 _ORDERS = {size: st.sampled_from([*itertools.permutations(range(size))]) for size in (1, 2, 3)}
 _PICKS = {size: st.integers(0, size - 1) for size in (1, 2, 3)}
 _DEFINITION_PROPERTIES = st.sampled_from(_PROPERTIES)
-_STEP_SIZES = st.sampled_from(_STEPS)
+_STEP_SIZES = {fewest: st.sampled_from([each for each in _STEPS if len(each) >= fewest]) for fewest in (0, 1)}
 _SPEAKERS = st.sampled_from((None, None, None, "ann", "Bob_2-x"))
 
 
@@ -152,10 +152,12 @@ class _Words:
 
 
 @st.composite
-def _exchanges(draw: DrawFn, tools: tuple[Definition, ...], words: _Words, fewest_answers: int) -> Exchange:
+def _exchanges(
+    draw: DrawFn, tools: tuple[Definition, ...], words: _Words, fewest_answers: int, fewest_steps: int
+) -> Exchange:
     question, speaker = draw(words.some), draw(_SPEAKERS)
     steps: list[Step] = []
-    for size in draw(_STEP_SIZES) if tools else ():
+    for size in draw(_STEP_SIZES[fewest_steps]) if tools else ():
         thinking, said = draw(words.maybe), draw(words.any)
         calls = [_call(draw, number, tools[draw(_PICKS[len(tools)])], words.word) for number in range(size)]
         steps.append(Step(thinking, said, tuple(calls), draw(_ORDERS[size])))
@@ -164,23 +166,33 @@ def _exchanges(draw: DrawFn, tools: tuple[Definition, ...], words: _Words, fewes
 
 
 def said(
-    *, words: SearchStrategy[str], turns: tuple[int, int], fewest_answers: int, fewest_tools: int
+    *,
+    words: SearchStrategy[str],
+    turns: tuple[int, int],
+    fewest_answers: int,
+    fewest_tools: int,
+    fewest_steps: int = 0,
 ) -> SearchStrategy[Conversation]:
     """Conversations of `turns` (fewest, most) exchanges.
 
     `fewest_answers` is the number of parts that an answer has at least: with 0 the user may go on without one.
+    `fewest_steps`, 0 or 1, is the number of steps that an exchange has at least where there is a tool to call.
     """
     tools = st.lists(definitions(), min_size=fewest_tools, max_size=max(_PICKS), unique_by=_name)
-    return _conversations(tools, _Words.of(words), turns, fewest_answers)
+    return _conversations(tools, _Words.of(words), turns, (fewest_answers, fewest_steps))
 
 
 @st.composite
 def _conversations(
-    draw: DrawFn, defined: SearchStrategy[list[Definition]], words: _Words, turns: tuple[int, int], fewest_answers: int
+    draw: DrawFn,
+    defined: SearchStrategy[list[Definition]],
+    words: _Words,
+    turns: tuple[int, int],
+    least: tuple[int, int],
 ) -> Conversation:
     tools = tuple(draw(defined))
     fewest, most = turns
-    exchanges = draw(st.lists(_exchanges(tools, words, fewest_answers), min_size=fewest, max_size=most))
+    exchanges = draw(st.lists(_exchanges(tools, words, *least), min_size=fewest, max_size=most))
     exchanges[-1] = attrs.evolve(exchanges[-1], answer=(), thinking=None)
     return Conversation(draw(words.maybe), tuple(_numbered(exchanges)), tools)
 

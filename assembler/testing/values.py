@@ -23,8 +23,9 @@ _TOKENS = st.integers(0, 200_000)
 
 def messages() -> SearchStrategy[Message]:
     """Messages of any role and part, read from any API's spelling."""
-    drawn = st.sampled_from(list(SPELLINGS)).flatmap(spelled_messages)
-    return drawn.map(lambda raw: read_message(raw, 0))
+    spelled = st.sampled_from(list(SPELLINGS)).flatmap(spelled_messages)
+    system = texts().map(lambda text: {"role": "system", "content": text})  # most APIs have none among their messages
+    return st.one_of(spelled, spelled, spelled, system).map(lambda raw: read_message(raw, 0))
 
 
 def calls() -> SearchStrategy[Call]:
