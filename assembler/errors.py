@@ -16,14 +16,6 @@ from __future__ import annotations
 
 from budgets.errors import AssemblyError, Evidence
 
-LONGEST = 1_000
-"""Characters of an error's text. Ids, names and kinds in it come out of messages: of a longer one the middle is left
-out, so that what happened and what to do about it stay."""
-
-
-def _bounded(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
-
 
 class ConversationError(Evidence, ValueError):
     """A history that an API would refuse. `index` is the message's place in the history, `call_id` the call's."""
@@ -35,7 +27,7 @@ class ConversationError(Evidence, ValueError):
         self.index = index
         self.call_id = call_id
         place = f"message {index}: " if index is not None else ""
-        super().__init__(_bounded(place + problem))
+        super().__init__(place + problem)
 
 
 class MessageTypeError(ConversationError, TypeError):

@@ -123,8 +123,10 @@ class Ledger(Priced):
         return newest[-1] if newest else self.length
 
     def since(self, first: int) -> Count:
-        """The price of all turns from the one that begins at `first`. Goes on from the last time: O(what came since)
-        where the same turns stay, and where the oldest of them have gone since, O(what went).
+        """The price of all turns from the one that begins at `first`.
+
+        Goes on from the last time: O(what came since) where the same turns stay, and where the oldest of them have gone
+        since, O(what went).
         """
         known = self._prices.tail
         if known is not None and known[0] <= first <= known[1] <= self.length:

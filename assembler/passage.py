@@ -76,7 +76,7 @@ class Passage:
         return self._ledger.price(message).upper
 
     def count(self, text: str) -> Tokens:
-        """What a text costs on its own."""
+        """What a text adds to a message, at most."""
         return self._ledger.count(text)
 
     def once(self, key: object, source: object, make: Callable[[], T]) -> T:
@@ -105,8 +105,11 @@ class Passage:
         return self._ledger.price(message)
 
     def gains(self, change: Change) -> dict[int, Count]:
-        """What a change costs more than what stands there, below zero where it saves: for each message, or, where it
-        touches items that go out as one, for the stretch around them: what is dropped may bring others together."""
+        """What a change costs more than what stands there, below zero where it saves, by message.
+
+        Where it touches items that go out as one, by the turn that they stand in, for the stretch around them: what is
+        dropped may bring others together.
+        """
         if not any(self._is_item(index) for index in change.messages):
             return {index: self._gain(index, message) for index, message in change.messages.items()}
         turns: dict[int, list[int]] = {}

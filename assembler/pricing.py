@@ -1,8 +1,8 @@
 """What a dialect must say about tokens, so that the pipeline can add instead of recount. Knows no provider.
 
-A request costs its fixed part (system text, tools, framing) plus the sum of its messages. That sum is exact because
-chat formats put control tokens between messages (a control token ends every piece of text before tokenisation), and
-because the pieces of the system text meet only at tag seams, where the bundled encodings are additive.
+A request costs its fixed part (system text, knowledge, tools, framing) plus the sum of its messages. That sum is exact
+because chat formats put control tokens between messages (a control token ends every piece of text before tokenisation),
+and because the pieces of one text meet only at tag seams, where the bundled encodings are additive.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NOTHING = Count(0)
 
 @attrs.frozen
 class Piece:
-    """A stretch of the system text that one region owns. Joined in order, the pieces are the system text."""
+    """A stretch of text that one region owns, in the system text or around a question: joined in order, they are it."""
 
     region: Region
     name: str
@@ -34,7 +34,7 @@ class Piece:
 
 @attrs.frozen
 class FixedPrices:
-    """What the request costs before its first turn: one count a piece, a head message, a tool, and what frames them."""
+    """What the regions that do not give way cost: one count a piece, a head message, a tool, and what frames them."""
 
     pieces: tuple[Count, ...] = ()
     head: tuple[Count, ...] = ()

@@ -1,11 +1,13 @@
 """Turns, steps, and the law of pairs. Knows messages; knows nothing of tokens.
 
 A **turn** is a user message and all that follows it, up to the next user message that does not merely carry tool
-results; what stands before the first user message is a turn too. A **step** is an assistant message with calls and
-all their results. Turns are kept or dropped whole, so that a call and its result cannot be parted.
+results; what stands before the first user message is a turn too. A **step** is what one turn of the model asks, one
+message with calls or several items side by side, and all the results. Turns are kept or dropped whole, so that a call
+and its result cannot be parted.
 
 The law, dialect-free (OpenAI's and Anthropic's 400 texts say the same): every call is answered exactly once, before
-any message that is not an answer; no answer lacks its call; the ids of one message are unique.
+any message that is not an answer (the Responses API alone lets the model's items stand between); no answer lacks its
+call; the ids of one message are unique.
 """
 
 from __future__ import annotations

@@ -31,8 +31,16 @@ def _rebuild(cls: type[Known], args: tuple[Any, ...], state: dict[str, Any]) -> 
     return error
 
 
+LONGEST = 1_000
+"""Characters of an error's text. Ids, names and kinds in it come from outside: of a longer one the middle is left out,
+so that what happened and what to do about it stay."""
+
+
 class Evidence(AssemblyError):  # noqa: N818 - what its subclasses share, never raised itself
-    """An error that pickles with its attributes, whatever its constructor asks for."""
+    """An error of bounded text that pickles with its attributes, whatever its constructor asks for."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.args, dict(self.__dict__))

@@ -27,7 +27,16 @@ from assembler.dialects.openai_pricing import (
     price_tool_choice,
     price_tools,
 )
-from assembler.dialects.openai_wire import RENAMED, renamed, result_texts, says_nothing, tool_definition, wire_messages
+from assembler.dialects.openai_wire import (
+    REASONING,
+    RENAMED,
+    foreign_thoughts,
+    renamed,
+    result_texts,
+    says_nothing,
+    tool_definition,
+    wire_messages,
+)
 from assembler.errors import ConversationError
 from assembler.layout import Layout
 from assembler.media import read_media
@@ -68,13 +77,14 @@ class OpenAIChat:
         return graded_pricer(rules, count)
 
     def notes(self, layout: Layout) -> tuple[str, ...]:
-        """How many assistant messages say nothing and are left out, and how many calls are renamed."""
+        """How many assistant messages and parts of reasoning are left out, and how many calls are renamed."""
         # A message that was written once has something to say: of a session that grew, the last few are looked at.
         unwritten = [message for message in layout.messages if message.copier is None]
-        silent, names = sum(map(says_nothing, unwritten)), renamed(unwritten)
+        silent, names, thoughts = sum(map(says_nothing, unwritten)), renamed(unwritten), foreign_thoughts(unwritten)
         return (
             *((f"{silent} empty assistant message(s) left out",) if silent else ()),
             *((f"{names} {RENAMED}",) if names else ()),
+            *((f"{thoughts} {REASONING}",) if thoughts else ()),
         )
 
     def emit(self, layout: Layout) -> dict[str, Any]:

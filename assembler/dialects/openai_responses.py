@@ -25,7 +25,7 @@ from assembler.dialects.openai_pricing import (
     price_tool_choice,
     price_tools,
 )
-from assembler.dialects.openai_wire import RENAMED, renamed
+from assembler.dialects.openai_wire import REASONING, RENAMED, renamed
 from assembler.dialects.responses_wire import flat_definition, input_items, torn_reasoning
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.layout import Layout
@@ -105,7 +105,7 @@ class OpenAIResponses:
             *((f"{torn} reasoning item(s) that nothing of the model follows left out",) if torn else ()),
             *((f"{calls} {RENAMED}",) if calls else ()),
             *((f"{names} name(s) of messages left out",) if names else ()),
-            *((f"{thoughts} reasoning part(s) of another provider left out",) if thoughts else ()),
+            *((f"{thoughts} {REASONING}",) if thoughts else ()),
         )
 
     def emit(self, layout: Layout) -> dict[str, Any]:

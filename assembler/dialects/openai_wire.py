@@ -30,11 +30,18 @@ def legal_id(call_id: str, limit: int = CALL_ID_LIMIT) -> str:
 
 
 RENAMED = "call(s) of an illegal tool name renamed"
+REASONING = "reasoning part(s) of another model left out"
 
 
 def legal_name(name: str) -> str:
     """A tool's name in a history, legal: models make up names, and other APIs allow more. Pure."""
     return name if CALL_NAME.fullmatch(name) else re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64]
+
+
+def foreign_thoughts(messages: Iterable[Message]) -> int:
+    """How many parts of reasoning are spelled in no way that this API takes: they are left out."""
+    foreign = (message for message in messages if message.shape not in _SPOKEN)
+    return sum(type(part) is Thinking for message in foreign for part in message.parts)
 
 
 def renamed(messages: Iterable[Message]) -> int:

@@ -132,6 +132,20 @@ def test_our_own_mark_is_never_sent_and_an_empty_assistant_is_left_out_and_repor
     assert "1 empty assistant message" in str(context.report)
 
 
+def test_another_models_reasoning_is_left_out_and_reported_at_every_build() -> None:
+    thought = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
+    history = [
+        {"role": "user", "content": "a"},
+        {"role": "assistant", "content": [thought, {"type": "text", "text": "b"}]},
+        {"role": "user", "content": "c"},
+    ]
+    assembler = Assembler(Budget(1000, model="gpt-4o")).add_messages(history)
+    for _ in range(2):
+        context = assembler.build()
+        assert "hm" not in str(context.request()["messages"])
+        assert "1 reasoning part(s) of another model left out" in context.report.notes
+
+
 def test_tools_go_out_nested_and_the_key_is_left_out_without_them() -> None:
     nested = {"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object"}}}
     flat = {"name": "g", "description": "d", "parameters": {"type": "object", "properties": {}}, "strict": True}

@@ -308,7 +308,7 @@ def test_what_ifs_and_bills_leave_nothing_in_a_history_that_lives_on(ladder: str
 
     def looked() -> int:
         plan = assembler.plan()
-        for window in range(100, 300, 5):
+        for window in range(100, 300, 40):
             with contextlib.suppress(ContextLengthError):
                 plan.what_if(context_window=window)
         assembler.anchor(calibrate(assembler.build(), 300)).build()
@@ -319,7 +319,7 @@ def test_what_ifs_and_bills_leave_nothing_in_a_history_that_lives_on(ladder: str
 
     looked()
     before = looked()
-    assert [looked() for _ in range(3)] == [before] * 3
+    assert looked() == before
 
 
 def test_what_a_request_is_changed_to_is_not_seen_in_the_next() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+from collections.abc import Callable
 
 import pytest
 
@@ -15,6 +16,7 @@ from budgets import (
     Budget,
     BudgetError,
     ContextLengthError,
+    Limit,
     MissingExtraError,
     RegionCosts,
     TokenCountError,
@@ -79,3 +81,17 @@ def test_errors_are_also_what_python_calls_them() -> None:
     assert str(ERRORS[4]) == (
         "transformers_counter needs an optional package: pip install 'context-assembler[transformers]'"
     )
+
+
+@pytest.mark.parametrize(
+    "raising",
+    [
+        lambda: Budget.for_model("z" * 50_000),
+        lambda: Budget(100, limits={"k" * 50_000: Limit(cap=1)}),
+        lambda: Budget(100, counter="c" * 50_000),  # type: ignore[arg-type]
+    ],
+)
+def test_a_long_name_from_outside_makes_no_long_error(raising: Callable[[], object]) -> None:
+    with pytest.raises(AssemblyError) as caught:
+        raising()
+    assert len(str(caught.value)) < 1_010

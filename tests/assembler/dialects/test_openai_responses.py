@@ -278,7 +278,7 @@ def test_our_own_keys_stay_at_home_and_names_are_said_to_be_left_out() -> None:
     ]
     assert openai_responses.notes(layout) == (
         "1 name(s) of messages left out",
-        "1 reasoning part(s) of another provider left out",
+        "1 reasoning part(s) of another model left out",
     )
     assert openai_responses.notes(layout_of([{"role": "user", "content": "q"}])) == ()
     assert [message.pinned for message in layout.messages] == [True, True, False, False]
