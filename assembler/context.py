@@ -79,17 +79,18 @@ class Context:
 
     @property
     def max_output_tokens(self) -> Tokens | None:
-        """What may be asked of the model: the budget's `max_output_tokens`, or all that is left where it names none.
+        """What may be asked of the model: the budget's `longest_answer`, or all that is left where that is not known.
 
         Never more than the window leaves beside the request and all else that is kept free, and never less than the
-        budget's `least_output_tokens`. All that is left may be more than the model answers with. None without a budget.
+        budget's `least_output_tokens`. None without a budget.
         """
         budget = self._plan.terms.budget
         if budget is None:
             return None
         beside = budget.reasoning_tokens + budget.overhead + budget.safety_margin
         left = max(0, budget.context_window - beside - self.count.upper)
-        return min(budget.max_output_tokens, left) if budget.max_output_tokens else left
+        most = budget.longest_answer
+        return left if most is None else min(most, left)
 
     def manifest(self) -> dict[str, Any]:
         """What was decided, JSON-ready and without text, for `Assembler.replay`: ids, hashes, tokens, versions."""

@@ -14,7 +14,7 @@ from budgets.count import TokenCounter, Tokens
 from budgets.counters.guard import Guarded, name_of, refuse_wrong_arity
 from budgets.counters.memo import Memoised, memoised
 from budgets.counters.tiktoken import tiktoken_counter
-from budgets.errors import BudgetError
+from budgets.errors import BudgetError, UnknownModelError
 from budgets.limit import Limit, limits_by_region
 from budgets.numbers import whole_tokens
 
@@ -142,6 +142,19 @@ class Budget:
         """What of the window is kept free for the answer, the least of it where that is known, and the reasoning."""
         least = self.max_output_tokens if self.least_output_tokens is None else self.least_output_tokens
         return least + self.reasoning_tokens
+
+    @property
+    def longest_answer(self) -> Tokens | None:
+        """The most that may be asked of one answer: `max_output_tokens`, or, where that is 0, what is published of the
+        model; None where nothing is. A provider refuses a request that asks for more."""
+        if self.max_output_tokens or self.model is None:
+            return self.max_output_tokens or None
+        from budgets.models import facts
+
+        try:
+            return facts(self.model).max_output
+        except UnknownModelError:
+            return None
 
     @property
     def kept_free(self) -> Tokens:

@@ -322,3 +322,19 @@ def test_protected_turns_stay_or_the_build_raises(keep_turns: int) -> None:
                 assembler.build()
         else:
             assert len(assembler.build().messages) == min(limit // 5, 4)
+
+
+@pytest.mark.parametrize(
+    ("model", "given", "asked"),
+    # the most that one answer may hold, by the providers' own tables: budgets/models/models.json
+    [("claude-sonnet-4-5", 0, 64_000), ("gpt-4o", 0, 16_384), ("gpt-4o", 500, 500)],
+)
+def test_no_more_is_asked_of_a_model_than_it_answers_with(model: str, given: int, asked: int) -> None:
+    budget = Budget.for_model(model, max_output_tokens=given)
+    assert Assembler(budget).add_message({"role": "user", "content": "hi"}).build().max_output_tokens == asked
+
+
+def test_all_that_is_left_may_be_asked_of_a_model_that_nobody_knows() -> None:
+    for model in (None, "made-up-1"):
+        context = Assembler(Budget(1_000, counter=len, model=model), dialect=plain).add_instruction("x" * 100).build()
+        assert context.max_output_tokens == 900
