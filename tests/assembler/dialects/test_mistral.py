@@ -242,6 +242,49 @@ def test_a_tool_without_a_schema_gets_an_empty_one_and_pays_for_it() -> None:
     assert context.count.tokens == 1 + 12 + 2 + own("q") + 2 + own(json.dumps([sent]))
 
 
+def test_a_schema_without_a_type_becomes_an_objects_and_keeps_what_it_says() -> None:
+    tool = {"type": "function", "function": {"name": "f", "parameters": {"properties": {"q": {"type": "string"}}}}}
+    context = Assembler(dialect=mistral).add_message({"role": "user", "content": "q"}).add_capability([tool]).build()
+    (sent,) = context.request()["tools"]
+    assert sent["function"]["parameters"] == {"type": "object", "properties": {"q": {"type": "string"}}}
+    assert "type" not in tool["function"]["parameters"]
+
+
+@pytest.mark.parametrize(
+    ("content", "sent"),
+    [
+        (["a", "", "b"], [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]),
+        ([{"type": "refusal", "refusal": "no"}], [{"type": "text", "text": "no"}]),
+        ([{"type": "thinking", "thinking": "hm", "signature": "s"}, {"type": "text", "text": "a"}], "a"),
+    ],
+)
+def test_parts_of_an_answer_go_out_as_texts(content: list[Any], sent: object) -> None:
+    history = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": content},
+        {"role": "user", "content": "r"},
+    ]
+    request = asked(history).request()
+    said = request["messages"][1]["content"]
+    assert said == sent or said == [{"type": "text", "text": sent}]
+    assert verify(request, dialect="mistral") == []
+
+
+def test_an_answer_of_no_parts_and_no_calls_is_left_out_and_one_with_a_call_says_an_empty_text() -> None:
+    call = {"id": "abcdefghi", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+    history = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": [], "tool_calls": []},
+        {"role": "user", "content": "r"},
+        {"role": "assistant", "content": [{"type": "text", "text": ""}], "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "abcdefghi", "content": "found"},
+    ]
+    sent = asked(history).request()["messages"]
+    assert [message["role"] for message in sent] == ["user", "user", "assistant", "tool"]
+    assert sent[2]["content"] == ""
+    assert "tool_calls" in sent[2]
+
+
 def test_no_tools_and_no_messages_are_no_keys_and_no_request() -> None:
     assembler = Assembler(dialect=mistral)
     assert assembler.build().messages == []

@@ -342,6 +342,40 @@ def test_pictures_and_files_of_chat_are_respelled() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("part", "sent"),
+    [
+        (
+            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}},
+            {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo=", "detail": "auto"},
+        ),
+        (
+            {"type": "image", "source": {"type": "url", "url": "https://x/y.png"}},
+            {"type": "input_image", "image_url": "https://x/y.png", "detail": "auto"},
+        ),
+        (
+            {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}},
+            {"type": "input_file", "file_data": "data:application/pdf;base64,JVBERi0="},
+        ),
+    ],
+)
+def test_pictures_and_documents_of_anthropic_are_respelled(part: Item, sent: Item) -> None:
+    (item,) = openai_responses.emit(layout_of([{"role": "user", "content": [part]}]))["input"]
+    (content,) = item["content"]
+    assert {key: content.get(key) for key in sent} == sent
+    assert set(content) <= {*sent, "filename"}
+
+
+def test_a_call_without_a_call_id_is_answered_under_the_one_it_gets() -> None:
+    items = [
+        {"type": "message", "role": "user", "content": "q"},
+        {"type": "function_call", "id": "fc_1", "name": "search", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "fc_1", "output": "found"},
+    ]
+    emitted = openai_responses.emit(layout_of(items, None, [CHAT_TOOL]))["input"]
+    assert emitted[1]["call_id"] == emitted[2]["call_id"]
+
+
 UNCARRIED: list[Item] = [
     {"role": "user", "content": [{"type": "input_audio", "input_audio": {}}]},
     {"role": "user", "content": [{"type": "cachePoint"}]},
