@@ -74,6 +74,12 @@ def test_a_missing_file_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> N
     assert caught.value.counter == "tiktoken:cl100k_base"
 
 
+def test_a_loader_that_holds_no_data_is_refused_by_the_files_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loading.pkgutil, "get_data", lambda _package, _file: None)
+    with pytest.raises(TokenCountError, match=r"r50k_base\.xz cannot be read"):
+        mergeable_ranks("r50k_base")
+
+
 def test_packing_is_undone_by_unpacking(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     published = tmp_path / "official.tiktoken"
     published.write_bytes(published_text("r50k_base"))

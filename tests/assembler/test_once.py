@@ -1,0 +1,27 @@
+"""What is found once is found once, and its finder stays to be looked at."""
+
+from __future__ import annotations
+
+from assembler.once import found_once
+
+
+class Counted:
+    def __init__(self) -> None:
+        self.asked = 0
+
+    @found_once
+    def answer(self) -> int:
+        """Forty-one and how often it was asked for."""
+        self.asked += 1
+        return 41 + self.asked
+
+
+def test_a_second_look_finds_what_the_first_found_and_asks_nobody() -> None:
+    one, other = Counted(), Counted()
+    assert (one.answer, one.answer, one.asked) == (42, 42, 1)
+    assert other.asked == 0
+
+
+def test_of_the_class_it_is_the_finder_with_its_words() -> None:
+    assert isinstance(Counted.answer, found_once)
+    assert Counted.answer.__doc__ == "Forty-one and how often it was asked for."
