@@ -7,8 +7,11 @@ import pickle
 import pytest
 
 from assembler import Assembler, ContextLengthError, TrimOldest, calibrate
+from assembler.anchored import AnchoredPricer
 from assembler.cache import CacheMarks
 from assembler.dialects import openai_chat
+from assembler.layout import Layout
+from assembler.messages import read_message
 from budgets import Budget, Grade
 
 QUESTION = {"role": "user", "content": "x" * 40}
@@ -75,3 +78,15 @@ def test_another_dialects_spelling_of_the_same_history_is_scaled_and_says_estima
     count = other.add_message(QUESTION).build().count
     assert str(count.grade) == "estimated"
     assert count.upper >= count.tokens
+
+
+def test_a_bill_changes_the_whole_and_no_price_of_a_part() -> None:
+    first = priced().build()
+    pricer = AnchoredPricer(openai_chat.pricer("gpt-4o", len), openai_chat, calibrate(first, 60), "gpt-4o")
+    question = read_message(QUESTION, 0)
+    assert pricer.whole(Layout(messages=(question,))).tokens == 60
+    assert pricer.message(question).tokens == 44
+    assert pricer.at_least(question, pricer.message(question)) == 0
+    fixed = pricer.fixed((), (question,), ())
+    assert [count.tokens for count in fixed.head] == [44]
+    assert pricer.options(Layout()).tokens == 0

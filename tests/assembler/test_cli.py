@@ -9,6 +9,7 @@ import json
 import os
 import pty
 import re
+import runpy
 import signal
 import subprocess
 import sys
@@ -394,3 +395,10 @@ def test_a_loop_of_links_is_one_line(
     assert main(argv) == 2
     assert main(["batch", "loop", "out.jsonl", "--spec", "bot.yaml"]) == 2
     assert capsys.readouterr().err.count("\n") == 2
+
+
+def test_the_module_run_as_a_script_is_the_command_and_ends_with_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["assemble", "build", "no-such-file.yaml"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("assembler.cli", run_name="__main__")
+    assert ended.value.code == 2

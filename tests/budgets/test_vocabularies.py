@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -98,6 +99,16 @@ def test_only_published_files_are_packed() -> None:
         recognise(published_text("r50k_base") + b"\n")
     with pytest.raises(ValueError, match="line 2 has rank 2"):
         parse(b"YQ== 0\nYg== 2\n")
+
+
+def test_run_as_a_script_it_refuses_a_file_that_was_never_published(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.tiktoken").write_bytes(b"YQ== 0\n")
+    script = Path(loading.__file__).with_name("pack.py")
+    monkeypatch.setattr(sys, "argv", [str(script), str(tmp_path / "mine.tiktoken")])
+    with pytest.raises(ValueError, match="is not that of a published vocabulary"):
+        runpy.run_path(str(script), run_name="__main__")
 
 
 def test_packing_that_loses_a_token_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
