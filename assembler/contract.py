@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, cast
+from typing import cast
 
 from assembler.errors import PlanError
 from assembler.given import named
@@ -52,10 +52,11 @@ def proposed(policy: RewritingPolicy, passage: Passage) -> Iterator[Change]:
         yield change
 
 
-def _is_by_index(messages: Any) -> bool:
+def _is_by_index(messages: object) -> bool:
     if not isinstance(messages, Mapping):
         return False
-    return all(type(index) is int and isinstance(one, Message | None) for index, one in messages.items())
+    found = cast("Mapping[object, object]", messages)
+    return all(type(index) is int and isinstance(one, Message | None) for index, one in found.items())
 
 
 def refuse_unlawful(policy: object, passage: Passage, change: Change) -> None:
