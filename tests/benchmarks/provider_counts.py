@@ -1,49 +1,67 @@
-"""How near our counts come to what providers billed: `python tests/benchmarks/provider_counts.py PATH`.
+"""How near our counts come to what providers billed: `python tests/benchmarks/provider_counts.py PATH …`.
 
 PATH is a file of recordings or a folder of them: JSON lines with `provider`, `api`, `model`, `request`, `input_tokens`
-and `source`. For each provider, API, family and kind of request it prints: rows, exact, within 3 tokens, the median
-relative error, the lowest and highest error (ours - billed), and rows whose `upper` lies below the bill.
+and `source` (`github:owner/name@commit:path`). No text of a request is ever printed.
 
-A rule fitted to one recording shows in the last columns: `sources` counts the recordings that a group was taken
-from, `worst` is the exact share that remains when the recording that helps most is left out.
+    provider_counts.py PATH                                  one row for each provider, API and kind of request
+    provider_counts.py PATH --by family,kind --provider openai
+    provider_counts.py PATH --by repository --api responses --kind history
+    provider_counts.py PATH --worst 20 --kind tools          the rows furthest off, named by file and line
+    provider_counts.py PATH --sample 500                     a quick look, the same rows each time
+    provider_counts.py PATH --markdown                       the table as a page of the documentation has it
+
+| column | says |
+|---|---|
+| rows | scored: at most 12 of a repository family, provider, API, model and kind, so that no project decides alone |
+| exact, ≤ 3 | shares of these with no error, and with one of at most 3 tokens |
+| lo1o | the share within 3 when the repository that helps most is left out; `-` where there is only one |
+| repos | repository families that the rows come from |
+| median, p90 | of the relative error, in requests of 100 tokens and more |
+| low, high | the errors furthest down and up (ours - billed) |
+| under | the share of rows whose `upper` lies below the bill |
+| slack | the median of (upper - tokens) / tokens, what the bound costs |
+| wrong/EXACT | counts graded exact that are not, of those graded exact |
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
+import hashlib
 import json
+import re
 import statistics
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 import attrs
 
-from assembler.errors import ConversationError, ToolError
-from budgets.count import Count
-from budgets.errors import AssemblyError
+import assembler
+from assembler.dialects import DIALECTS
+from assembler.errors import AssemblyError, ConversationError, ToolError
+from budgets import BudgetError, Count, Grade
 from budgets.models.families import family_of
+from budgets.models.names import ROUTES
 
-CountRow: TypeAlias = Callable[["Recording"], Count]
-
-DIALECTS = {
+SPOKEN: Final = {
     "chat": "openai_chat",
     "responses": "openai_responses",
     "messages": "anthropic",
     "generateContent": "gemini",
+    "converse": "bedrock",
 }
-"""Which dialect speaks an API, as the recordings name it. Mistral's chat API has one of its own."""
+"""Which dialect speaks an API, as the recordings name it. Mistral's chat API has one of its own; Cohere's has none."""
 
-NEAR = 3
-"""Tokens that count as near."""
+HOSTS: Final = frozenset({"azure", "bedrock", "google-vertex", "openrouter"})
+"""Providers that serve other makers' models: their models are named `host/model`, as users of a gateway do."""
 
-LARGE = 100
-"""Requests of so many tokens and more are also judged by their relative error alone."""
-
-KINDS = ("text", "tools", "history", "schema")
+NEAR: Final = 3
+LARGE: Final = 100
+MOST_OF_A_KIND: Final = 12
+KINDS: Final = ("text", "tools", "history", "schema")
+KEYS: Final = ("provider", "api", "kind", "family", "model", "repository")
 
 
 @attrs.frozen
@@ -56,64 +74,117 @@ class Recording:
     request: Mapping[str, Any] = attrs.field(repr=False)
     billed: int
     source: str
+    place: str
+    """The file and line that it was read from."""
+    digest: bytes = attrs.field(repr=False)
+    family: str
+    kind: str
+    repository: str
 
     @property
-    def dialect(self) -> str:
-        """The name of the dialect that this request is spelled in."""
-        return "mistral" if self.provider == "mistral" else DIALECTS[self.api]
+    def dialect(self) -> str | None:
+        """The name of the dialect that this request is spelled in, None where there is none."""
+        return "mistral" if self.provider == "mistral" else SPOKEN.get(self.api)
 
     @property
-    def family(self) -> str:
-        """The family of the model, or the model itself where no family is known."""
-        return family_of(self.model) or self.model
+    def named(self) -> str:
+        """The model as a user of its host names it."""
+        host = self.provider in HOSTS and self.provider in ROUTES
+        return f"{self.provider}/{self.model}" if host else self.model
 
-    @property
-    def kind(self) -> str:
-        """schema > history > tools > text: the hardest thing that the request holds."""
-        if _holds_schema(self.request):
-            return "schema"
-        if _holds_calls(self.request):
-            return "history"
-        return "tools" if self.request.get("tools") or self.request.get("functions") else "text"
+    def key(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Where it stands in a table by `names`; kinds are in the order of their difficulty."""
+        return tuple(getattr(self, name) for name in names)
+
+
+def repository_family(source: str) -> str:
+    """Projects of one family share code and recordings: the owner is left out, and all after the name's second word.
+
+    `crmne/ruby_llm` and `patvice/ruby_llm-mcp` are both `ruby_llm`.
+    """
+    found = re.match(r"github:[^/]+/([^@]+)", source)
+    if found is None:
+        return source.split(" ")[0]
+    words = re.split(r"([-_])", found.group(1).lower())
+    return "".join(words[:3])
+
+
+def kind_of(request: Mapping[str, Any]) -> str:
+    """schema > history > tools > text: the hardest thing that the request holds."""
+    if _holds_schema(request):
+        return "schema"
+    if _holds_calls(request):
+        return "history"
+    has_tools = request.get("tools") or request.get("functions") or request.get("toolConfig")
+    return "tools" if has_tools else "text"
 
 
 def _holds_schema(request: Mapping[str, Any]) -> bool:
-    text = request.get("text") or {}
-    chosen = request.get("response_format") or text.get("format") or {}
-    generation = request.get("generationConfig") or {}
-    return chosen.get("type") == "json_schema" or bool(generation.get("responseSchema"))
+    chosen = request.get("response_format") or _mapping(request.get("text")).get("format")
+    generation = _mapping(request.get("generationConfig") or request.get("generation_config"))
+    return (
+        _mapping(chosen).get("type") == "json_schema"
+        or any(generation.get(key) for key in ("responseSchema", "responseJsonSchema", "response_schema"))
+        or bool(request.get("output_format") or _mapping(request.get("output_config")).get("format"))
+        or bool(request.get("outputConfig"))
+    )
 
 
-_CALLS = frozenset({"tool_calls", "function_call", "functionCall"})
-_CALL_TYPES = frozenset({"function_call", "tool_use"})
+def _mapping(value: object) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+
+
+_CALLS = frozenset({"tool_calls", "function_call", "functionCall", "function_response", "functionResponse", "toolUse"})
+_CALL_TYPES = frozenset({"function_call", "tool_use", "function_call_output", "tool_result"})
 
 
 def _holds_calls(request: Mapping[str, Any]) -> bool:
     listed = request.get("messages") or request.get("input") or request.get("contents")
-    return isinstance(listed, list) and any(_is_call(item) for item in _nested(listed))
+    return any(
+        item.get("type") in _CALL_TYPES or item.get("role") == "tool" or any(item.get(key) for key in _CALLS)
+        for item in _nested(listed)
+    )
 
 
-def _nested(items: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
-    for item in items:
-        if isinstance(item, Mapping):
-            yield item
-            for key in ("content", "parts"):
-                if isinstance(item.get(key), list):
-                    yield from _nested(item[key])
+def _nested(items: object) -> Iterator[Mapping[str, Any]]:
+    for item in cast("list[object]", items) if isinstance(items, list) else ():
+        fields = _mapping(item)
+        yield fields
+        for key in ("content", "parts"):
+            yield from _nested(fields.get(key))
 
 
-def _is_call(item: Mapping[str, Any]) -> bool:
-    return item.get("type") in _CALL_TYPES or any(item.get(key) for key in _CALLS)
+def read(paths: Iterable[Path]) -> Iterator[Recording]:
+    """The recordings of files, and of every `.jsonl` file of folders."""
+    for path in paths:
+        for file in sorted(path.glob("*.jsonl")) if path.is_dir() else [path]:
+            for number, line in enumerate(file.read_bytes().splitlines(), 1):
+                if line.strip():
+                    yield _recording(json.loads(line), f"{file.name}:{number}", line)
 
 
-def read(path: Path) -> list[Recording]:
-    """The recordings of a file, or of every `.jsonl` file of a folder."""
-    files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
-    rows = (json.loads(line) for file in files for line in file.read_text("utf-8").splitlines() if line.strip())
-    return [
-        Recording(row["provider"], row["api"], row["model"], row["request"], row["input_tokens"], row["source"])
-        for row in rows
-    ]
+def _recording(row: Mapping[str, Any], place: str, line: bytes) -> Recording:
+    return Recording(
+        provider=row["provider"],
+        api=row["api"],
+        model=row["model"],
+        request=row["request"],
+        billed=row["input_tokens"],
+        source=row["source"],
+        place=place,
+        digest=hashlib.blake2b(line, digest_size=8).digest(),
+        family=family_of(row["model"]) or row["model"].lower(),
+        kind=row.get("kind") or kind_of(row["request"]),
+        repository=repository_family(row["source"]),
+    )
+
+
+def fair(recordings: Iterable[Recording], most: int = MOST_OF_A_KIND) -> list[Recording]:
+    """At most `most` of one repository family, provider, API, model and kind, chosen by a hash: the same each time."""
+    held: dict[tuple[str, ...], list[Recording]] = defaultdict(list)
+    for one in recordings:
+        held[one.key(("repository", "provider", "api", "model", "kind"))].append(one)
+    return [one for group in held.values() for one in sorted(group, key=lambda it: it.digest)[:most]]
 
 
 @attrs.frozen
@@ -133,120 +204,152 @@ class Judged:
         """The error's size as a share of the bill."""
         return abs(self.error) / max(self.recording.billed, 1)
 
-
-def judge(recordings: Iterable[Recording], count: CountRow) -> tuple[list[Judged], dict[str, int]]:
-    """Every recording that can be counted with its count, and how many could not be, by reason."""
-    judged: list[Judged] = []
-    refused: dict[str, int] = defaultdict(int)
-    for recording in recordings:
-        try:
-            judged.append(Judged(recording, count(recording)))
-        except (AssemblyError, ImportError) as error:
-            refused[f"{recording.provider}/{recording.api}: {type(error).__name__} {_place(error)}".rstrip()] += 1
-    return judged, dict(refused)
-
-
-def _place(error: Exception) -> str:
-    # The text of these errors never quotes a request.
-    return str(error)[:100] if isinstance(error, ConversationError | ToolError | ImportError) else ""
-
-
-def by_public_door(recording: Recording) -> Count:
-    """What a user of the library gets: `assembler.count_request`. Raises ImportError for a dialect not written yet."""
-    import assembler
-
-    try:
-        dialect = getattr(importlib.import_module("assembler.dialects"), recording.dialect)
-    except AttributeError:
-        raise ImportError(f"assembler.dialects has no {recording.dialect}") from None
-    return assembler.count_request(recording.request, dialect=dialect, model=recording.model)
-
-
-@attrs.frozen
-class Group:
-    """What one provider's one family comes to for one kind of request."""
-
-    name: str
-    rows: Sequence[Judged]
-
-    def share(self, near: int) -> float:
-        """The share of rows with an error of at most `near` tokens."""
-        return sum(abs(row.error) <= near for row in self.rows) / len(self.rows)
-
-    @property
-    def sources(self) -> set[str]:
-        """The recordings that the rows were taken from."""
-        return {row.recording.source for row in self.rows}
-
-    @property
-    def worst(self) -> float | None:
-        """The lowest exact share that is left when one whole source is taken away; None with a single source."""
-        left = [
-            [row.error == 0 for row in self.rows if row.recording.source != source] for source in sorted(self.sources)
-        ]
-        return min((sum(exact) / len(exact) for exact in left if exact), default=None)
-
-    def line(self) -> str:
-        """One row of the table."""
-        errors = [row.error for row in self.rows]
-        large = [row.relative for row in self.rows if row.recording.billed >= LARGE]
-        below = sum(row.count.upper < row.recording.billed for row in self.rows)
-        worst = "-" if self.worst is None else f"{self.worst:.0%}"
+    def __str__(self) -> str:
+        it = self.recording
         return (
-            f"{self.name:<44}{len(errors):>5}{self.share(0):>7.0%}{self.share(NEAR):>7.0%}"
-            f"{statistics.median(row.relative for row in self.rows):>8.1%}"
-            f"{statistics.median(large) if large else 0:>8.1%}{min(errors):>7}{max(errors):>7}{below:>6}"
-            f"{len(self.sources):>8}{worst:>7}"
+            f"{self.error:>+6} of {it.billed:>6}  upper {self.count.upper - it.billed:+6}  {self.count.grade!s:<9}  "
+            f"{it.provider}/{it.api} {it.model} {it.kind}  {it.place}  {it.repository}"
         )
 
 
-HEAD = (
-    f"{'provider/api family kind':<44}{'rows':>5}{'exact':>7}{f'±{NEAR}':>7}{'median':>8}{f'≥{LARGE}':>8}"
-    f"{'low':>7}{'high':>7}{'under':>6}{'sources':>8}{'worst':>7}"
-)
+CountRow: TypeAlias = Callable[[Recording], Count]
 
 
-def groups(judged: Sequence[Judged]) -> list[Group]:
-    """The rows by provider, API, family and kind, then by provider and API, then all together."""
-    held: dict[tuple[str, str, str], list[Judged]] = defaultdict(list)
+def by_public_door(recording: Recording) -> Count:
+    """What a user of the library gets: `assembler.count_request`."""
+    if recording.dialect is None:
+        raise ConversationError(f"no dialect speaks {recording.api}")
+    dialect = DIALECTS[recording.dialect]
+    return assembler.count_request(recording.request, dialect=dialect, model=recording.named)
+
+
+def judge(recordings: Iterable[Recording], count: CountRow) -> tuple[list[Judged], Counter[str]]:
+    """Every recording that can be counted with its count, and how many could not be, by reason."""
+    judged: list[Judged] = []
+    refused: Counter[str] = Counter()
+    for recording in recordings:
+        try:
+            judged.append(Judged(recording, count(recording)))
+        except (AssemblyError, BudgetError) as error:
+            # The text of these errors never quotes a request.
+            told = str(error)[:100] if isinstance(error, ConversationError | ToolError) else ""
+            told = re.sub(r"\d+", "N", told)
+            refused[f"{recording.provider}/{recording.api}: {type(error).__name__} {told}".rstrip()] += 1
+    return judged, refused
+
+
+@attrs.frozen
+class Scores:
+    """What one row of the table says."""
+
+    rows: Sequence[Judged]
+
+    def share(self, near: int, without: str | None = None) -> float:
+        """The share of rows with an error of at most `near` tokens, without those of one repository family."""
+        left = [row for row in self.rows if row.recording.repository != without]
+        return sum(abs(row.error) <= near for row in left) / len(left)
+
+    @property
+    def repositories(self) -> frozenset[str]:
+        """The repository families that the rows come from."""
+        return frozenset(row.recording.repository for row in self.rows)
+
+    def cells(self) -> tuple[str, ...]:
+        """The columns behind the row's name."""
+        errors = [row.error for row in self.rows]
+        large = sorted(row.relative for row in self.rows if row.recording.billed >= LARGE)
+        exact = [row for row in self.rows if row.count.grade is Grade.EXACT]
+        each = self.repositories
+        lo1o = f"{min(self.share(NEAR, one) for one in each):.1%}" if len(each) > 1 else "-"
+        slack = statistics.median((row.count.upper - row.count.tokens) / max(row.count.tokens, 1) for row in self.rows)
+        return (
+            str(len(self.rows)),
+            f"{self.share(0):.1%}",
+            f"{self.share(NEAR):.1%}",
+            lo1o,
+            str(len(each)),
+            f"{statistics.median(large):.2%}" if large else "-",
+            f"{large[len(large) * 9 // 10]:.1%}" if large else "-",
+            f"{min(errors):+}",
+            f"{max(errors):+}",
+            f"{sum(row.count.upper < row.recording.billed for row in self.rows) / len(self.rows):.1%}",
+            f"{slack:.1%}",
+            f"{sum(row.error != 0 for row in exact)}/{len(exact)}",
+        )
+
+
+HEAD = ("rows", "exact", f"≤ {NEAR}", "lo1o", "repos", "median", "p90", "low", "high", "under", "slack", "wrong/EXACT")
+
+
+def table(judged: Iterable[Judged], by: Sequence[str]) -> list[tuple[str, ...]]:
+    """The scores by the chosen keys, and of all rows together."""
+    held: dict[tuple[str, ...], list[Judged]] = defaultdict(list)
     for row in judged:
-        it = row.recording
-        api = f"{it.provider}/{it.api}"
-        held[api, it.family, str(KINDS.index(it.kind))].append(row)
-        held[api, "~", "all"].append(row)
-        if it.kind != "text":
-            held[api, "~", "all but text"].append(row)
-        held["~", "", "all"].append(row)
-    return [Group(_name(key), rows) for key, rows in sorted(held.items())]
+        held[row.recording.key(by)].append(row)
+        held["~all",].append(row)
+
+    def order(key: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(str(KINDS.index(part)) if part in KINDS else part for part in key)
+
+    return [(" ".join(key).lstrip("~"), *Scores(held[key]).cells()) for key in sorted(held, key=order)]
 
 
-def _name(key: tuple[str, str, str]) -> str:
-    api, family, kind = key
-    shown = KINDS[int(kind)] if kind.isdigit() else kind
-    return " ".join(part for part in (api, family, shown) if part not in ("~", ""))
+def shown(rows: Sequence[tuple[str, ...]], head: tuple[str, ...], *, markdown: bool) -> Iterator[str]:
+    """The lines of a table, in columns or as Markdown."""
+    widths = [max(len(cell) for cell in column) for column in zip(head, *rows, strict=True)]
+    for place, row in enumerate([head, *rows]):
+        cells = [
+            cell.rjust(width) if at else cell.ljust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield f"| {' | '.join(cells)} |" if markdown else "  ".join(cells)
+        if markdown and not place:
+            yield "|" + "|".join("---:" if at else "---" for at in range(len(head))) + "|"
 
 
 def main(arguments: Sequence[str] | None = None, count: CountRow = by_public_door) -> int:
-    """Print the table for the recordings at PATH, and with `--misses` each row that is not exact."""
-    parser = argparse.ArgumentParser(description="Score counts against what providers billed.")
-    parser.add_argument("path", type=Path, help="a .jsonl file of recordings, or a folder of them")
-    parser.add_argument("--misses", action="store_true", help="list every row that is not exact")
-    chosen = parser.parse_args(arguments)
-    judged, refused = judge(read(chosen.path), count)
-    print(HEAD)
-    for group in groups(judged):
-        print(group.line())
+    """Print the table for the recordings at PATH."""
+    chosen = _arguments(arguments)
+    wanted = {key: {one for given in getattr(chosen, key) or () for one in given.split(",")} for key in KEYS}
+    kept = [
+        one
+        for one in read(chosen.path)
+        if all(not names or getattr(one, key) in names for key, names in wanted.items())
+        and one.repository not in chosen.without.split(",")
+    ]
+    scored = kept if chosen.all else fair(kept)
+    if chosen.sample:
+        scored = sorted(scored, key=lambda it: it.digest)[: chosen.sample]
+    judged, refused = judge(scored, count)
+    by = [one.strip() for one in chosen.by.split(",")]
+    for line in shown(table(judged, by), (" ".join(by), *HEAD), markdown=chosen.markdown):
+        print(line)
     for reason, rows in sorted(refused.items()):
         print(f"not counted: {rows:>4}  {reason}")
-    if chosen.misses:
-        for row in judged:
-            if row.error:
-                it = row.recording
-                print(
-                    f"{row.error:>+6} (upper {row.count.upper - it.billed:+}, {row.count.grade})  "
-                    f"{it.provider}/{it.api} {it.model} {it.kind}  {it.source.rsplit('/', 1)[-1]}"
-                )
+    for row in sorted(judged, key=lambda it: -abs(it.error))[: chosen.worst]:
+        print(row)
+    under = [row for row in judged if row.count.upper < row.recording.billed]
+    for row in sorted(under, key=lambda it: it.count.upper - it.recording.billed)[: chosen.under]:
+        print(row)
+    for row in [row for row in judged if row.count.grade is Grade.EXACT and row.error][: chosen.wrong]:
+        print(row)
     return 0
+
+
+def _arguments(given: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Score counts against what providers billed.")
+    parser.add_argument("path", type=Path, nargs="+", help="a .jsonl file of recordings, or a folder of them")
+    parser.add_argument("--by", default="provider,api,kind", help=f"columns of the table, of {', '.join(KEYS)}")
+    for key in KEYS:
+        parser.add_argument(f"--{key}", action="append", help=f"score only these, by {key}; commas between several")
+    parser.add_argument("--without", default="", help="leave out these repository families; commas between several")
+    parser.add_argument("--all", action="store_true", help=f"score every row, not {MOST_OF_A_KIND} of a kind")
+    parser.add_argument("--sample", type=int, default=0, help="score so many rows, the same each time")
+    parser.add_argument("--worst", type=int, default=0, help="list so many rows with the largest errors")
+    parser.add_argument("--under", type=int, default=0, help="list so many rows whose upper lies below the bill")
+    parser.add_argument("--wrong", type=int, default=0, help="list so many rows that are graded exact and are not")
+    parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
+    return parser.parse_args(given)
 
 
 if __name__ == "__main__":
