@@ -104,8 +104,8 @@ def _text_of(part: Part) -> str | None:
 def cut_text(text: str, limit: Tokens, count: Callable[[str], Tokens], where: Where = "ends") -> str | None:
     """The most of `text` that costs at most `limit` with the marker in it; None where the marker alone costs more.
 
-    Bisects over the graphemes that stay; counts are not monotone to the token, so the result is counted again and
-    shrunk until it holds.
+    Bisects over the graphemes that stay. Counts are not monotone to the token, so a longer text may cost no more; what
+    is given back was counted itself. O(log graphemes) counts.
     """
     if count(text) <= limit:
         return text
@@ -117,8 +117,6 @@ def cut_text(text: str, limit: Tokens, count: Callable[[str], Tokens], where: Wh
             low = middle
         else:
             high = middle - 1
-    while low > 0 and count(_kept(pieces, low, where)) > limit:
-        low -= 1
     kept = _kept(pieces, low, where)
     return kept if count(kept) <= limit else None
 
@@ -132,11 +130,16 @@ def _kept(pieces: list[str], number: int, where: Where) -> str:
     return "".join(pieces[:head]) + MARKER + "".join(pieces[len(pieces) - (number - head) :] if number > head else [])
 
 
+_GRAPHEME = r"\p{GCB=RI}{2}(?![\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}])|\X"
+r"""A flag is two regional indicators. `\X` alone looks back over the whole row of them at each, which is quadratic. So
+a pair is taken here, unless something follows that may join it: that happens once a row."""
+
+
 def graphemes(text: str) -> list[str]:
     """The characters that a reader sees (Unicode Annex 29, extended grapheme clusters). O(characters)."""
     import regex  # what tiktoken splits text with; the standard library knows no graphemes
 
-    found: list[str] = regex.findall(r"\X", text)
+    found: list[str] = regex.findall(_GRAPHEME, text)
     return found
 
 

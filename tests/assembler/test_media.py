@@ -8,6 +8,7 @@ import io
 import struct
 import wave
 import zlib
+from collections.abc import Callable
 from math import ceil
 from typing import Any
 
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.media import MediaFacts, Source, claude, gemini, openai, read_media
-from assembler.media.pdf import pdf_pages
+from assembler.media.pdf import MOST_OBJECTS, MOST_UNPACKED, pdf_pages
 from assembler.media.window import Base64Text
 from assembler.messages.message import Media
 from budgets import Grade
@@ -313,6 +314,7 @@ PAGES = {
     "encrypted": (pdf(object_stream(TREE).replace(b"\r\n", b"\r\nx")), None),
     "offsets that are no numbers": (pdf(object_stream(TREE, filter=b"").replace(b"10 0 ", b"10 z ")), None),
     "a stream without /First": (pdf(object_stream(TREE).replace(b"/First", b"/Fist")), None),
+    "offsets given twice": (pdf(object_stream(TREE, filter=b"").replace(b"10 0 ", b"1 0\n0 ")), 7),
     "no PDF": (b"/Type /Pages /Count 7", None),
 }
 
@@ -325,10 +327,33 @@ def test_pages_are_what_the_page_tree_counts(name: str) -> None:
     assert read_media(part).pages == pages
 
 
-def test_a_pdf_that_unpacks_to_much_is_left_alone() -> None:
-    bomb = pdf(object_stream(b" " * (1 << 26), TREE))
-    assert len(bomb) < 200_000
-    assert pdf_pages(bomb) is None
+@pytest.mark.parametrize(("more", "pages"), [(-1, 7), (0, 7), (1, None)])
+def test_a_pdf_is_read_up_to_the_bytes_and_the_objects_that_are_unpacked_at_most(more: int, pages: int | None) -> None:
+    head = b"10 0 "
+    filled = TREE.ljust(MOST_UNPACKED - len(head) - len(b"\n") + more)
+    large = pdf(object_stream(filled))
+    assert len(large) < 200_000
+    assert pdf_pages(large) == pages
+    # Two streams share one room: an object in the first, the others in the second.
+    many = pdf(object_stream(TREE), object_stream(*[b""] * (MOST_OBJECTS - 1 + more)))
+    assert pdf_pages(many) == pages
+
+
+HOSTILE_PDFS: dict[str, Callable[[int], bytes]] = {
+    "blanks after /Filter": lambda n: object_stream(TREE).replace(b"/Filter ", b"/Filter" + b" " * n + b"x"),
+    "blanks after /Type": lambda n: b"<< /Type" + b" " * n + b"x",
+    "blanks after /Count": lambda n: b"<< /Type /Pages /Count" + b" " * n + b"x",
+    "digits after /Count": lambda n: b"<< /Type /Pages /Count 1 " + b"1" * n,
+    "many words /Count": lambda n: b"<< /Type /Pages " + b"/Count 1 " * n,
+    "offsets without an end": lambda n: object_stream(*[b""] * n),
+    "one long offset": lambda n: b"<< /Type /ObjStm /First %d >>\nstream\n%b" % (n, b"1" * n),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_PDFS)
+@pytest.mark.timeout(20)
+def test_a_hostile_pdf_costs_one_pass(name: str) -> None:
+    assert pdf_pages(pdf(HOSTILE_PDFS[name](200_000))) in (None, 1)
 
 
 def test_objects_that_never_end_cost_one_pass() -> None:

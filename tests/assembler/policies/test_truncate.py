@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler.policies import Truncate
-from assembler.policies.truncate import EMPTIED, MARKER, cut_json, cut_text
+from assembler.policies.truncate import EMPTIED, MARKER, cut_json, cut_text, graphemes
 from budgets import BudgetError, tiktoken_counter
 
 from . import by_hand
@@ -170,6 +170,37 @@ def test_the_longest_texts_are_shortened_and_no_more_of_them_than_needed(
     if changed:
         assert min(changed)[0] >= max(same, default=0) or most < len(MARKER)
         assert any(saved > spare for size, saved in changed if size == min(changed)[0])
+
+
+# Regional indicators, and what may join, lengthen or precede a pair of them.
+JOINING = [
+    "\U0001f1e6",
+    "\U0001f1ff",
+    "\u0301",
+    "\u200d",
+    "\u0903",
+    "\u094d",
+    "\u0915",
+    "\u0600",
+    "\U0001f469",
+    "a",
+    "\r",
+    "\n",
+]
+
+
+@given(st.lists(st.sampled_from([*JOINING[:2] * 4, *JOINING]), max_size=12).map("".join))
+def test_flags_are_split_as_the_whole_rule_splits_them(text: str) -> None:
+    assert graphemes(text) == regex.findall(r"\X", text)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("unit", ["\U0001f1e6", "\u0600\U0001f1e6", "\U0001f1e6\u0301", "\U0001f469\u200d", "\u0301"])
+def test_half_a_million_joining_characters_are_cut_in_one_pass(unit: str) -> None:
+    text = unit * (400_000 // len(unit))
+    shorter = cut_text(text, 1_000, len)
+    assert shorter is not None
+    assert len(shorter) <= 1_000
 
 
 def test_thinking_is_never_shortened() -> None:
