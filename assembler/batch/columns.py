@@ -10,9 +10,10 @@ import attrs
 
 from assembler.assembler import Assembler
 from assembler.batch.errors import BatchError
-from assembler.batch.rows import REGIONS, Assembled, Failed, OnError, Raise, Record, Skip, assembled, outcome
-from assembler.batch.stores import plain
+from assembler.batch.rows import REGIONS, Assembled, Failed, OnError, Raise, Record, Skip, assembled
+from assembler.batch.stores import listed, plain
 from assembler.given import Is, wrong
+from budgets import MissingExtraError
 
 WRITTEN = ("request", "tokens", "upper", "grade", "dropped", "error")
 """The columns that come out beside those that were not read: `request` as JSON text, `error` a line or None."""
@@ -136,7 +137,7 @@ class BatchAssembler:
         carried = [name for name in names if name not in read.values()]
         if taken := [name for name in carried if name in WRITTEN]:
             raise BatchError(f"the batch has a column {taken[0]}, which is written here: rename it before")
-        columns = {region: _column(name, plain(batch[name])) for region, name in read.items()}
+        columns = {region: _column(name, listed(batch[name])) for region, name in read.items()}
         kept = {name: list(batch[name]) for name in carried}
         _refuse_other_lengths({**{read[region]: column for region, column in columns.items()}, **kept})
         rows = _rows(columns)
@@ -153,14 +154,15 @@ class BatchAssembler:
 
     def _written(self, index: int, row: Mapping[str, object]) -> tuple[Any, ...] | None:
         base = self._base.ready()
-        if isinstance(self.on_error, Raise):
-            try:
-                found: Assembled | Failed = assembled(base, row)
-            except Exception as error:
+        try:
+            found: Assembled | Failed = assembled(base, _plain_row(row))
+        except MissingExtraError:
+            raise
+        except Exception as error:
+            if isinstance(self.on_error, Raise):
                 error.add_note(f"row {index} of the batch")
                 raise
-        else:
-            found = outcome(base, row)
+            found = Failed.by(error)
         if isinstance(found, Failed):
             return None if isinstance(self.on_error, Skip) else (*[None] * 5, f"{found.kind}: {found.message}")
         return (found.request, found.count.tokens, found.count.upper, str(found.count.grade), found.dropped, None)
@@ -183,9 +185,13 @@ def _column(name: str, found: Any) -> Sequence[Any]:
 
 def _rows(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, object]]:
     return [
-        {region: plain(column[index], without_nulls=region == "messages") for region, column in columns.items()}
+        {region: column[index] for region, column in columns.items()}
         for index in range(max(map(len, columns.values())))
     ]
+
+
+def _plain_row(row: Mapping[str, object]) -> dict[str, object]:
+    return {region: plain(value, without_nulls=region == "messages") for region, value in row.items()}
 
 
 def _refuse_other_lengths(columns: Mapping[str, Sequence[Any]]) -> None:

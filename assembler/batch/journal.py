@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -19,6 +18,8 @@ import attrs
 
 from assembler.batch.errors import BatchError
 from assembler.batch.lines import FAILED, LONGEST, begins
+from assembler.files.json_text import parse_json
+from assembler.files.writing import replace_text
 from assembler.manifest import Difference
 from assembler.replay import differences
 
@@ -92,30 +93,46 @@ def rows_from(file: BinaryIO) -> Iterator[bytes]:
 
 
 def written(output: Path) -> Written:
-    """What of the output is whole; a torn last line is not. O(bytes). Raises `BatchError` for other lines."""
+    """What of the output is whole; a torn last line is not. One pass, O(bytes), bounded memory.
+
+    Raises `BatchError` for other lines.
+    """
     rows = failed = length = 0
     with output.open("rb") as file:
-        for line in file:
-            if not line.endswith(b"\n"):
+        while head := file.readline(PIECE):
+            size, last = len(head), head
+            while last and not last.endswith(b"\n"):
+                last = file.readline(PIECE)
+                size += len(last)
+            if not last:
                 break
-            if not line.startswith(begins(rows)):
+            if not head.startswith(begins(rows)):
                 raise BatchError(f"{output}: line {rows + 1} is not of this run; move the file away to begin anew")
-            failed += FAILED.match(line) is not None
-            rows, length = rows + 1, length + len(line)
+            failed += FAILED.match(head) is not None
+            rows, length = rows + 1, length + size
     return Written(rows, failed, length)
 
 
-def settle(output: Path, written: Written, size: int, asked: Mapping[str, Any]) -> None:
+def begun(output: Path, size: int) -> Mapping[str, Any] | None:
+    """What the run that left `size` bytes in the output was made of; None where there are none.
+
+    Asked before the output is read: a file of somebody else's is not looked into. Raises `BatchError` for one.
+    """
+    if not size:
+        return None
+    found = _read(journal_of(output))
+    if found is None:
+        raise BatchError(f"{output}: a file, and no run was begun that writes it: name another, or move it")
+    return found
+
+
+def settle(output: Path, written: Written, begun: Mapping[str, Any] | None, asked: Mapping[str, Any]) -> None:
     """Hold the run that was begun against the one that is asked for; note the latter where none was begun.
 
-    `size` is that of the output as it was found. Raises `BatchError` with the differences.
+    Raises `BatchError` with the differences, and for an output that has more rows than the input.
     """
-    journal = journal_of(output)
-    begun = _read(journal) if size else None
     if begun is None:
-        if size:
-            raise BatchError(f"{output}: a file, and no run was begun that writes it: name another, or move it")
-        _note(journal, {"run": FORMAT, **asked})
+        _note(journal_of(output), {"run": FORMAT, **asked})
         return
     found = _differences(begun, {"run": FORMAT, **asked})
     if found:
@@ -124,6 +141,11 @@ def settle(output: Path, written: Written, size: int, asked: Mapping[str, Any]) 
             f"{output}: {written.rows} rows are of another run: {'; '.join(map(str, found[:SHOWN]))}{more}. "
             f"Put back what changed to go on, or move {output.name} away to begin anew.",
             differences=found,
+        )
+    if written.rows > asked["input"]["rows"]:
+        raise BatchError(
+            f"{output}: {written.rows} rows, and the input has {asked['input']['rows']}: others were added since; move "
+            f"{output.name} away to begin anew"
         )
 
 
@@ -136,10 +158,11 @@ def _differences(begun: Mapping[str, Any], asked: Mapping[str, Any]) -> tuple[Di
 
 def _read(journal: Path) -> Mapping[str, Any] | None:
     try:
-        found: object = json.loads(journal.read_bytes())
+        with journal.open("rb") as file:
+            found: object = parse_json(file.read(LONGEST).decode())
     except FileNotFoundError:
         return None
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if isinstance(found, dict):
         return cast("Mapping[str, Any]", found)
@@ -147,21 +170,17 @@ def _read(journal: Path) -> Mapping[str, Any] | None:
 
 
 def _note(journal: Path, run: Mapping[str, Any]) -> None:
-    fresh = journal.with_name(f".{journal.name}.{os.getpid()}.part")
-    try:
-        with fresh.open("x", encoding="utf-8") as file:
-            json.dump(run, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(journal)
-    except BaseException:
-        fresh.unlink(missing_ok=True)
-        raise
+    replace_text(journal, json.dumps(run, indent=1))
 
 
 @contextlib.contextmanager
 def opened(output: Path) -> Generator[BinaryIO]:
-    """The output, open to be read and continued by this process alone. Raises `BatchError` where another holds it."""
+    """The output, open to be read and continued by this process alone.
+
+    Raises `BatchError` where another holds it, and for a device or a pipe: what was written there cannot be read back.
+    """
+    if output.exists() and not output.is_file():
+        raise BatchError(f"{output}: not a file that a run can be continued in; name another")
     with output.open("a+b", buffering=0) as file:
         try:
             import fcntl

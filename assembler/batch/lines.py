@@ -12,6 +12,7 @@ from assembler.assembler import Assembler
 from assembler.batch.errors import RowError
 from assembler.batch.rows import REGIONS, Assembled, Failed, compact, outcome
 from assembler.files.json_text import parse_json
+from budgets import MissingExtraError
 
 WRITTEN = ("row", "error", "request", "tokens", "upper", "grade", "dropped")
 """What an output line says of its own; every other field of a row goes along as it stands."""
@@ -32,7 +33,19 @@ def begins(number: int) -> bytes:
 
 
 def answer(base: Assembler, number: int, line: bytes) -> bytes:
-    """The output line of a row, line break included: its request, or why there is none. Same line, same bytes."""
+    """The output line of a row, line break included: its request, or why there is none. Same line, same bytes.
+
+    Raises only what is no row's fault, a missing package: whatever else happens to a row is written down as its error.
+    """
+    try:
+        return _answer(base, number, line)
+    except MissingExtraError:
+        raise
+    except Exception as error:
+        return _spelled(number, {}, Failed.by(error))
+
+
+def _answer(base: Assembler, number: int, line: bytes) -> bytes:
     carried: Mapping[str, Any] = {}
     try:
         row = _row(number, line)

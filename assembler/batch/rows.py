@@ -11,6 +11,7 @@ import attrs
 
 from assembler.assembler import Assembler
 from assembler.errors import ConversationError, MarkupError, ToolError
+from assembler.files.json_text import parse_json
 from budgets import AssemblyError, Count, MissingExtraError
 
 REGIONS = ("instruction", "tools", "knowledge", "messages")
@@ -111,18 +112,24 @@ def laid_over(base: Assembler, row: Mapping[str, object]) -> Assembler:
 
 
 def _listed(value: object, kind: type[ConversationError | ToolError], expected: str) -> list[object]:
-    found = _from_json(value)
-    if isinstance(found, list):
-        return cast("list[object]", found)
-    raise kind(f"{expected} or its JSON text, got {_kind(value)}")
+    try:
+        found = _from_json(value)
+    except ValueError as error:
+        problem = f", got one in which {error}"
+    else:
+        if isinstance(found, list):
+            return cast("list[object]", found)
+        problem = f", got {_kind(value)}"
+    raise kind(f"{expected} or its JSON text{problem}")
 
 
 def _from_json(value: object) -> object:
+    """The value of a JSON text; None of one that is no JSON. Raises ValueError for JSON that could be read two ways."""
     if not isinstance(value, str):
         return value
     try:
-        return cast(object, json.loads(value))
-    except (ValueError, RecursionError):
+        return cast(object, parse_json(value))
+    except (json.JSONDecodeError, RecursionError):
         return None
 
 
@@ -131,7 +138,12 @@ def _kind(value: object) -> str:
 
 
 def _add_knowledge(assembler: Assembler, value: object) -> None:
-    found = _from_json(value)
+    try:
+        found = _from_json(value)
+    except ValueError as error:
+        if str(value).lstrip()[:1] in ("[", "{"):  # `NaN` alone is a text like any other
+            raise MarkupError(f"knowledge of the row: {error}", field="knowledge") from None
+        found = None
     if found is None and isinstance(value, str):
         found = value  # a text that is no JSON: one document
     listed = cast("Sequence[object]", found) if isinstance(found, list) else [found]

@@ -14,7 +14,7 @@ import attrs
 
 from assembler.assembler import Assembler
 from assembler.batch.errors import BatchError
-from assembler.batch.journal import opened, rows_from, settle, survey, written
+from assembler.batch.journal import begun, opened, rows_from, settle, survey, written
 from assembler.batch.lines import FAILED
 from assembler.batch.workers import in_order
 from assembler.manifest import gathered_of
@@ -40,10 +40,11 @@ def run(source: Path, output: Path, base: Assembler, *, workers: int = 1) -> Gen
         raise BatchError(f"workers is {workers}: at least one is needed")
     with opened(output) as file:
         size = os.fstat(file.fileno()).st_size
+        before = begun(output, size)
         there = written(output)
         began = _state(source)
         rows = survey(source, there.rows)
-        settle(output, there, size, {"input": rows.told(), **_asked(base)})
+        settle(output, there, before, {"input": rows.told(), **_asked(base)})
         if there.length < size:
             file.truncate(there.length)
         progress = Progress(rows.rows, there.rows, there.failed, there.rows)

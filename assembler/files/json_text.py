@@ -1,8 +1,9 @@
-"""JSON and JSON lines, read strictly: no key twice, no NaN, a line number with every fault."""
+"""JSON and JSON lines, read strictly: no key twice, no NaN, no infinity, a line number with every fault."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -52,7 +53,7 @@ def _parsed(text: str, place: Place, path: str, *, first_line: int | None = None
 
 def parse_json(text: str) -> Any:
     """The value of a JSON text. Raises `ValueError`, and `RecursionError` for what is nested too deeply."""
-    value = json.loads(text, object_pairs_hook=_without_twins, parse_constant=_no_constant)
+    value = json.loads(text, object_pairs_hook=_without_twins, parse_constant=_no_constant, parse_float=_finite)
     _refuse_depth(value)
     return value
 
@@ -79,6 +80,13 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         [(twin, _)] = Counter(name for name, _ in pairs).most_common(1)
         raise _RefusedError(f"key {shown_key(twin)} given twice in one object")
     return fields
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise _RefusedError("a number is beyond the largest that a double can hold")
+    return number
 
 
 def _no_constant(name: str) -> Any:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import secrets
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -27,7 +30,8 @@ def same_file(one: Path, other: Path) -> bool:
 def write_text(path: Path, content: str) -> None:
     """Put the text where the path leads, as UTF-8; a reader never sees half of it.
 
-    Written beside the target and renamed over it; a link is followed, and a device or pipe is written to directly.
+    Written beside the target and renamed over it; a link is followed, and a device or pipe is written to directly. A
+    file that was there keeps its permissions.
     Raises `SpecError` where it cannot be written: the old file, if there was one, is then as it was.
     """
     try:
@@ -35,17 +39,23 @@ def write_text(path: Path, content: str) -> None:
         if target.exists() and not target.is_file():
             target.write_text(content, encoding="utf-8", newline="\n")
             return
-        _replace(target, content)
+        replace_text(target, content)
     except OSError as error:
         raise Place(str(path)).error(f"expected a place to write to: {error.strerror}") from None
     except RuntimeError:
         raise Place(str(path)).error("expected a place to write to: a loop of links") from None
 
 
-def _replace(target: Path, content: str) -> None:
-    fresh = target.with_name(f".{target.name}.{os.getpid()}.part")
+def replace_text(target: Path, content: str) -> None:
+    """Put the text in a file as UTF-8, whole or not at all. A file that was there keeps its permissions.
+
+    The file beside it has a name that no other process picks: process ids repeat, in containers above all. Raises
+    OSError, and leaves nothing behind then.
+    """
+    fresh = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
     try:
         with fresh.open("x", encoding="utf-8", newline="\n") as file:
+            permit_no_more(fresh, target)
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -53,3 +63,22 @@ def _replace(target: Path, content: str) -> None:
     except BaseException:
         fresh.unlink(missing_ok=True)
         raise
+
+
+def permit_no_more(fresh: Path, target: Path) -> None:
+    """Give an empty file the permissions of the one that it will replace, before any text is in it.
+
+    Where the group cannot be kept, what the group was allowed would be allowed to another one: then it is not.
+    """
+    try:
+        there = target.stat()
+    except FileNotFoundError:
+        return
+    mode = stat.S_IMODE(there.st_mode)
+    fresh.chmod(mode & stat.S_IRWXU)
+    if fresh.stat().st_gid != there.st_gid:
+        with contextlib.suppress(OSError):
+            os.chown(fresh, -1, there.st_gid)
+        if fresh.stat().st_gid != there.st_gid:
+            mode &= ~stat.S_IRWXG
+    fresh.chmod(mode)

@@ -11,6 +11,7 @@ import pty
 import re
 import runpy
 import signal
+import stat
 import subprocess
 import sys
 from importlib import metadata
@@ -22,6 +23,7 @@ import pytest
 from assembler import Assembler, TrimOldest, count_request
 from assembler.cli import main
 from assembler.dialects import DIALECTS, openai_chat
+from assembler.files.writing import permit_no_more
 from budgets import Budget
 
 ROOT = Path(__file__).parents[2]
@@ -89,6 +91,41 @@ def test_a_link_to_the_output_stays_a_link(folder: Path) -> None:
     assert main(["build", "bot.yaml", "-o", "out.json"]) == 0
     assert Path("out.json").is_symlink()
     assert json.loads(Path("real.json").read_text(encoding="utf-8"))["messages"]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o755])
+def test_a_file_that_is_overwritten_keeps_its_permissions(folder: Path, mode: int) -> None:
+    Path("out.json").write_text("old")
+    Path("out.json").chmod(mode)
+    assert main(["build", "bot.yaml", "-o", "out.json"]) == 0
+    assert stat.S_IMODE(Path("out.json").stat().st_mode) == mode
+
+
+def test_a_group_that_cannot_be_kept_leaves_another_group_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = type("Found", (), {"st_mode": 0o100664, "st_gid": os.getgid() + 1})()
+    Path("out.json").write_text("old")
+    fresh = Path("fresh")
+    fresh.write_text("")
+    real = Path.stat
+
+    def seen(path: Path, **how: bool) -> object:
+        return there if path.name == "out.json" else real(path, **how)
+
+    def refused(*_: object) -> None:
+        raise PermissionError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "stat", seen)
+        patched.setattr(os, "chown", refused)
+        permit_no_more(fresh, Path("out.json"))
+    assert stat.S_IMODE(fresh.stat().st_mode) == 0o604
+
+
+def test_what_a_dead_process_of_the_same_number_left_is_in_no_outputs_way(folder: Path) -> None:
+    Path(f".out.json.{os.getpid()}.part").write_text("torn")
+    assert main(["build", "bot.yaml", "-o", "out.json"]) == 0
 
 
 def test_a_device_is_written_to_and_not_replaced(folder: Path) -> None:

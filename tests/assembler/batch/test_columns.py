@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import multiprocessing
 import pickle
@@ -69,6 +70,25 @@ def test_an_overflow_that_is_raised_pickles_with_its_arithmetic() -> None:
     with pytest.raises(ContextLengthError) as caught:
         BatchAssembler(base(), on_error=Raise())({"messages": [[("user", "x" * 500)]]})
     assert pickle.loads(pickle.dumps(caught.value)).excess == caught.value.excess > 0
+
+
+def circular() -> list[Any]:
+    holding: list[Any] = []
+    holding.append(holding)
+    return holding
+
+
+def nested(levels: int) -> list[Any]:
+    return functools.reduce(lambda inner, _: [inner], range(levels), [])
+
+
+@pytest.mark.parametrize("bad", [circular(), nested(5_000)], ids=["circular", "deep"])
+@pytest.mark.parametrize("column", ["messages", "tools", "knowledge"])
+def test_a_row_that_is_nested_without_end_is_recorded_and_the_others_go_on(column: str, bad: list[Any]) -> None:
+    good = GOOD if column == "messages" else None
+    out = assemble_batch({"messages": [GOOD, GOOD], column: [bad, good]}, base())
+    assert out["error"][0].startswith("RowError: nested too deeply")
+    assert out["error"][1] is None
 
 
 @pytest.mark.parametrize("on_error", [Record(), Skip()])

@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from assembler import Assembler, ContextLengthError, MissingExtraError, TrimOldest
 from assembler.batch.lines import answer
@@ -158,6 +160,15 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "other bytes": (b'{"id": "\xff"}', "other bytes at offset 8"),
     "a slip": ('{"mesages": []}', "a field that is nearly messages"),
     "our own word": ('{"tokens": 5, "id": 1}', "a field tokens, which the output line writes"),
+    "a number beyond doubles": ('{"id": 1e400, "messages": [["user", "x"]]}', "beyond the largest"),
+    "its negative, far inside": ('{"id": [{"x": [-1e999]}]}', "beyond the largest"),
+    "a key twice in messages that come as text": (
+        json.dumps({"messages": '[{"role": "user", "content": "a", "content": "b"}]'}),
+        "messages: expected a list of messages or its JSON text, got one in which key content given twice",
+    ),
+    "a key twice in tools that come as text": (json.dumps({"tools": '[{"name": "a", "name": "b"}]'}), "given twice"),
+    "a key twice in knowledge that comes as text": (json.dumps({"knowledge": '{"text": "a", "text": "b"}'}), "twice"),
+    "messages that come as deep text": (json.dumps({"messages": "[" * 5000 + "]" * 5000}), "got a text of 10000"),
     "a surrogate": ('{"messages": [["user", "\\ud800"]]}', "surrogate"),
 }
 
@@ -168,6 +179,25 @@ def test_a_line_that_is_no_row_is_answered_by_an_error(case: str) -> None:
     found = answered(line)
     assert expected in found["error"]["message"]
     assert "request" not in found
+
+
+EXTREMES = ["1e400", "-1e400", "NaN", "9" * 5000, "-0", "1e-999", '"\\ud800"', '"\\u0000"', "[" * 200 + "]" * 200, "{}"]
+FIELDS = ["id", "messages", "knowledge", "tools", "instruction", "row", "mesages", "\\ud800", ""]
+
+
+@given(st.lists(st.tuples(st.sampled_from(FIELDS), st.sampled_from(EXTREMES)), max_size=4) | st.binary(max_size=40))
+def test_whatever_a_row_is_it_is_answered_by_one_line(row: list[tuple[str, str]] | bytes) -> None:
+    answered(row if isinstance(row, bytes) else "{" + ", ".join(f'"{name}": {value}' for name, value in row) + "}")
+
+
+def test_a_row_that_breaks_the_reader_itself_is_recorded_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: object) -> str:
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as patched:
+        patched.setattr("assembler.batch.lines._refuse_slips", broken)
+        assert answered('{"id": 5, "messages": [["user", "x"]]}')["error"]["kind"] == "ZeroDivisionError"
+    assert "request" in answered('{"id": 5, "messages": [["user", "x"]]}')
 
 
 def test_what_went_along_comes_with_the_error_too() -> None:

@@ -22,7 +22,8 @@ from hypothesis import strategies as st
 from assembler import Assembler
 from assembler.batch import BatchError, workers
 from assembler.batch import run as running
-from assembler.batch.journal import journal_of, rows_from, survey
+from assembler.batch.journal import Written, journal_of, rows_from, survey
+from assembler.batch.journal import written as there
 from assembler.batch.lines import answer
 from assembler.cli import main
 from budgets import MissingExtraError
@@ -224,12 +225,58 @@ def test_a_line_of_something_else_is_found(source: Path, output: Path) -> None:
         finished(source, output)
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b"{"])
+@pytest.mark.parametrize("content", [b"", b"[]", b"{", b"[" * 5000 + b"]" * 5000, b'{"a":' * 500 + b"1" + b"}" * 500])
 def test_a_journal_that_is_none_is_refused(content: bytes, source: Path, output: Path) -> None:
     half_done(source, output)
     journal_of(output).write_bytes(content)
     with pytest.raises(BatchError, match="expected the journal of a run"):
         finished(source, output)
+
+
+def test_an_output_with_more_rows_than_the_input_is_refused(source: Path, output: Path) -> None:
+    finished(source, output)
+    content = output.read_bytes() + b'{"row":20,"error":{}}\n'
+    output.write_bytes(content)
+    with pytest.raises(BatchError, match="21 rows, and the input has 20"):
+        finished(source, output)
+    assert output.read_bytes() == content
+
+
+def test_a_file_of_somebody_elses_is_not_read(source: Path, output: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(_: Path) -> None:
+        raise AssertionError
+
+    output.write_bytes(b"mine\n")
+    monkeypatch.setattr(running, "written", read)
+    with pytest.raises(BatchError, match="no run was begun that writes it"):
+        finished(source, output)
+
+
+@pytest.mark.timeout(20)
+def test_a_device_or_a_pipe_is_no_output(source: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for place in (Path("/dev/zero"), Path("/dev/full"), tmp_path / "pipe"):
+        with pytest.raises(BatchError, match="not a file"):
+            finished(source, place)
+
+
+def test_what_a_dead_process_of_the_same_number_left_is_in_nobodys_way(source: Path, output: Path) -> None:
+    for name in (output.name, journal_of(output).name):
+        output.with_name(f".{name}.{os.getpid()}.part").write_text("torn")
+    finished(source, output)
+    assert output.read_bytes() == expected(20)
+
+
+def test_of_a_line_without_end_only_the_beginning_is_held(
+    source: Path, output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finished(source, output)
+    monkeypatch.setattr("assembler.batch.journal.PIECE", 40)
+    content = output.read_bytes()
+    assert max(map(len, content.splitlines())) > 80
+    assert there(output) == Written(20, 3, len(content))
+    output.write_bytes(content[:-1])
+    assert there(output).rows == 19
 
 
 def test_two_runs_never_write_one_file(source: Path, output: Path) -> None:
