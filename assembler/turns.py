@@ -56,12 +56,21 @@ def after(waiting: Open, message: Message, index: int, before: Message | None = 
             calls.append(part)
     if waiting or results:
         waiting = _answered(waiting, results, index)
-    if waiting and message.role == "assistant" and before is not None and message.shape == before.shape == RESPONSES:
-        # The Responses API lists a turn of the model item by item: another call, or a thought, may follow a call.
-        return _asked([*waiting, *calls], message, index)
+    if waiting and not results and goes_on(message, before):
+        return _asked([*waiting, *calls], message, index) if calls else waiting
     if waiting and (message.role == "assistant" or not results):
         raise unanswered(waiting, index)
     return _asked(calls, message, index) if calls else waiting
+
+
+def goes_on(message: Message, before: Message | None) -> bool:
+    """Whether a message may stand between a call and its answer: the next item of a turn of the Responses API.
+
+    That API lists a turn item by item: another call, a thought, or what a tool of the server's answered may follow.
+    """
+    if before is None or not message.shape == before.shape == RESPONSES:
+        return False
+    return message.role == "assistant" or (message.role == "tool" and Result not in map(type, message.parts))
 
 
 def check_pairs(messages: Iterable[tuple[int, Message]]) -> None:

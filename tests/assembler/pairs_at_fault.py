@@ -1,0 +1,90 @@
+"""Histories that repair once mended wrongly, the smallest of each kind, and what comes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+Dict = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    history: list[Any]
+    mended: list[Any]
+    changes: list[tuple[int, str]]
+
+
+def _item(name: str) -> Dict:
+    return {"type": "function_call", "call_id": name, "name": "f", "arguments": "{}"}
+
+
+def _output(name: str) -> Dict:
+    return {"type": "function_call_output", "call_id": name, "output": f"answer {name}"}
+
+
+def _call(name: str) -> Dict:
+    function = {"name": "f", "arguments": "{}"}
+    return {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": name, "type": "function", "function": function}],
+    }
+
+
+def _answer(name: str) -> Dict:
+    return {"role": "tool", "tool_call_id": name, "content": f"answer {name}"}
+
+
+ASK: Dict = {"role": "user", "content": "q"}
+_COMPUTER: list[Dict] = [
+    {"type": "computer_call", "id": "x", "call_id": "c", "action": {"type": "wait"}, "pending_safety_checks": []},
+    {"type": "computer_call_output", "call_id": "c", "output": {"type": "computer_screenshot", "file_id": "f"}},
+]
+_USE: Dict = {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]}
+_WRONG: Dict = {"type": "tool_result", "tool_use_id": "WRONG", "content": "?"}
+_RIGHT: Dict = {"type": "tool_result", "tool_use_id": "a", "content": "1"}
+_TEXT: Dict = {"type": "text", "text": "and now?"}
+_INVENTED: Dict = {"type": "tool_result", "tool_use_id": "a", "content": "no result was recorded", "is_error": True}
+
+CASES = (
+    Case(
+        "parallel items of Responses",
+        parallel := [ASK, _item("a"), _item("b"), _output("a"), _output("b")],
+        parallel,
+        [],
+    ),
+    Case("an item of the server's between", served := [ASK, _item("a"), *_COMPUTER, _output("a")], served, []),
+    Case(
+        "a wrong result beside a text",
+        [ASK, _USE, {"role": "user", "content": [_WRONG, _TEXT]}],
+        [ASK, _USE, {"role": "user", "content": [_INVENTED]}, {"role": "user", "content": [_TEXT]}],
+        [(2, "added"), (2, "edited")],
+    ),
+    Case(
+        "a result behind a text that came between",
+        [ASK, _USE, {"role": "user", "content": "wait"}, {"role": "user", "content": [_RIGHT, _TEXT]}],
+        [
+            ASK,
+            _USE,
+            {"role": "user", "content": [_RIGHT]},
+            {"role": "user", "content": "wait"},
+            {"role": "user", "content": [_TEXT]},
+        ],
+        [(3, "moved"), (3, "edited")],
+    ),
+    Case(
+        "two calls before two answers",
+        [ASK, _call("a"), _call("b"), _answer("a"), _answer("b")],
+        [ASK, _call("a"), _answer("a"), _call("b"), _answer("b")],
+        [(3, "moved")],
+    ),
+    Case("an answer before its call", [ASK, _answer("a"), _call("a")], [ASK, _call("a"), _answer("a")], [(1, "moved")]),
+    Case(
+        "an item of Responses without output",
+        [ASK, _item("a"), ASK],
+        [ASK, _item("a"), _output("a") | {"output": "no result was recorded"}, ASK],
+        [(2, "added")],
+    ),
+)

@@ -1,0 +1,83 @@
+"""The laws of repair, in every spelling: what builds is left alone, the rest is mended once, no result is lost."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler import Assembler, ConversationError, repair, verify
+from assembler.dialects import DIALECTS, Dialect
+from assembler.repair import NO_RESULT
+
+from .broken import FORMS, History, broken, conversations, question, results, spelled
+from .drawn import histories
+from .pairs_at_fault import CASES
+
+forms = st.sampled_from(FORMS)
+TOOL: dict[str, Any] = {
+    "type": "function",
+    "function": {"name": "any", "parameters": {"type": "object", "properties": {}}},
+}
+
+
+def built(history: History, dialect: Dialect) -> dict[str, Any]:
+    """The request of a history, which ends with the user, as every API wants it."""
+    assembler = Assembler(dialect=dialect).add_capability([TOOL]).add_messages([*history, question()])
+    return assembler.build().request()
+
+
+@given(st.data())
+def test_what_builds_is_left_alone(data: st.DataObject) -> None:
+    form = data.draw(forms)
+    history = data.draw(st.one_of(broken(form), conversations().map(lambda drawn: spelled(drawn, form))))
+    dialect = DIALECTS[data.draw(st.sampled_from(list(DIALECTS)))]
+    try:
+        built(history, dialect)
+    except ConversationError:
+        return
+    mended, changes = repair(history)
+    assert changes == []
+    assert all(a is b for a, b in zip(mended, history, strict=True))
+
+
+@given(st.data())
+def test_what_is_repaired_builds_in_every_dialect_and_is_not_repaired_again(data: st.DataObject) -> None:
+    history = data.draw(forms.flatmap(broken))
+    before = copy.deepcopy(history)
+    mended, _ = repair(history)
+    assert history == before
+    again, changes = repair(mended)
+    assert changes == []
+    assert all(a is b for a, b in zip(again, mended, strict=True))
+    for name, dialect in DIALECTS.items():
+        request = built(mended, dialect)
+        found = [violation for violation in verify(request, dialect=name) if name != "plain"]
+        assert found == [], (name, found)
+
+
+@given(forms.flatmap(broken))
+def test_no_recorded_result_goes_while_one_is_invented_for_its_call(history: History) -> None:
+    mended, _ = repair(history)
+    came, kept = results([m for m in history if m != {"role": "user"}]), results(mended)
+    invented = {call for call, text in kept if text == NO_RESULT}
+    lost = {call for call, _ in (came - kept)}
+    assert not invented & lost
+    assert all(text == NO_RESULT for _, text in kept - came)
+
+
+@given(histories())
+def test_a_valid_history_of_any_text_is_left_alone(history: History) -> None:
+    mended, changes = repair(history)
+    assert changes == []
+    assert all(a is b for a, b in zip(mended, history, strict=True))
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_a_history_that_was_once_mended_wrongly_is_mended_so(case: Any) -> None:
+    mended, changes = repair(case.history)
+    assert mended == case.mended
+    assert [(change.index, change.did) for change in changes] == case.changes
