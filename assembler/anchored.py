@@ -13,6 +13,7 @@ from assembler.messages import Message
 from assembler.pricing import FixedPrices, Piece, Pricer, priced_layout
 from assembler.tools import Tool
 from budgets import Count, Tokens
+from budgets.count import Difference
 
 
 @attrs.frozen(eq=False)
@@ -42,6 +43,6 @@ class AnchoredPricer:
         """By rule."""
         return self.rules.message(message)
 
-    def options(self, layout: Layout) -> Count:
+    def options(self, layout: Layout) -> Count | Difference:
         """By rule."""
         return self.rules.options(layout)

@@ -22,11 +22,12 @@ from assembler.host import Host, newest_question, newest_result
 from assembler.ledger import Ledger
 from assembler.messages import Message
 from assembler.policies import Refuse, TrimOldest
-from assembler.pricing import NOTHING, FixedPrices, Piece, Pricer
+from assembler.pricing import FixedPrices, Piece, Pricer
 from assembler.strategies import Around, ChoosingStrategy, Continued, Placement, Rendered
 from assembler.terms import Terms, counter_for
 from budgets import Budget, Count, Limit, TokenCountError, Tokens
-from budgets.count import total
+from budgets.apportion import apportioned
+from budgets.count import NOTHING, total
 from budgets.limit import Amount
 
 _NO_SEAM = ("\n", "\r", " ", "\t", "/")
@@ -219,7 +220,8 @@ class Chosen:
         """What each piece adds to the host, which the ledger prices without them."""
         added = self._piece_by_piece(around)
         if added is None:
-            added = _shared_out(self._joined(around), [self._count(piece) for piece in (*around.before, *around.after)])
+            each = [self._count(piece) for piece in (*around.before, *around.after)]
+            added = [*apportioned(self._joined(around), each)]
         return added
 
     def _whole(self, around: Around) -> Count:
@@ -241,7 +243,8 @@ class Chosen:
     def _joined(self, around: Around) -> Count:
         """What pieces add to the host when its message is priced as one text."""
         host = self._hosting
-        return _less(self._pricer.message(host.saying(around.text(host.text))), self._pricer.message(host.message))
+        said, alone = host.saying(around.text(host.text)), host.message
+        return (self._pricer.message(said) - self._pricer.message(alone)).alone()
 
     @property
     def _hosting(self) -> Host:
@@ -255,28 +258,6 @@ def _seams_add(pieces: Sequence[Piece]) -> bool:
         one.text.endswith("\n") and next_one.text and not next_one.text.startswith(_NO_SEAM)
         for one, next_one in itertools.pairwise(pieces)
     )
-
-
-def _less(whole: Count, part: Count) -> Count:
-    return Count(whole.tokens - part.tokens, whole.grade, whole.upper - part.upper)
-
-
-def _shared_out(whole: Count, parts: Sequence[Count]) -> list[Count]:
-    """`whole` over its parts: each its own count, and what the joins gain or lose on the largest ones."""
-    if not parts:
-        return []
-    tokens, uppers = [part.tokens for part in parts], [part.upper for part in parts]
-    _settle(tokens, whole.tokens)
-    _settle(uppers, whole.upper)
-    return [Count(n, whole.grade, max(n, upper)) for n, upper in zip(tokens, uppers, strict=True)]
-
-
-def _settle(amounts: list[Tokens], whole: Tokens) -> None:
-    gained = whole - sum(amounts)
-    for place in sorted(range(len(amounts)), key=amounts.__getitem__, reverse=True):
-        taken = max(gained, -amounts[place])
-        amounts[place] += taken
-        gained -= taken
 
 
 def _joined_rows(rendered: Rendered, prices: FixedPrices) -> tuple[Rendered, FixedPrices]:

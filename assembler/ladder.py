@@ -17,8 +17,8 @@ from assembler.messages import Message
 from assembler.passage import Passage
 from assembler.policies import OverflowPolicy, Policy, RewritingPolicy
 from assembler.policies.policy import is_cutting, is_noting, is_rewriting, is_summarising
-from assembler.pricing import NOTHING
 from budgets import Count, Tokens
+from budgets.count import Difference
 
 
 @attrs.frozen
@@ -52,7 +52,7 @@ class Decision:
 
 
 _UNCHANGED: Mapping[int, Message | None] = {}
-_NO_SAVINGS: Mapping[int, Count] = {}
+_NO_SAVINGS: Mapping[int, Difference] = {}
 
 
 @attrs.frozen(eq=False)
@@ -61,8 +61,8 @@ class Kept:
 
     cut: Cut
     changed: Mapping[int, Message | None] = _UNCHANGED
-    savings: Mapping[int, Count] = _NO_SAVINGS
-    """What `changed` saves in each turn, by where it begins: counts below zero."""
+    savings: Mapping[int, Difference] = _NO_SAVINGS
+    """What `changed` saves in each turn, by where it begins: below zero."""
     decisions: tuple[Decision, ...] = ()
 
     @property
@@ -156,15 +156,15 @@ def _rewritten(ledger: Ledger, policy: RewritingPolicy, kept: Kept, excess: Toke
         if not pinned.isdisjoint(change.messages):
             continue
         gains = passage.gains(change)
-        gain = -sum(count.upper for count in gains.values())
+        gain = sum(gained.saved for gained in gains.values())
         if gain <= 0:
             continue
         refuse_unlawful(policy, passage, change)
         saved += gain
         changed.update(change.messages)
         reasons[change.reason] = reasons.get(change.reason, 0) + 1
-        for index, count in gains.items():
+        for index, gained in gains.items():
             start = ledger.turn_start(index)
-            savings[start] = savings.get(start, NOTHING) + count
+            savings[start] = savings.get(start, Difference()) + gained
     decision = Decision(type(policy).__name__, saved, tuple(reasons.items()))
     return attrs.evolve(kept, changed=changed, savings=savings, decisions=_noted(kept.decisions, decision))

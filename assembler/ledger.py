@@ -14,10 +14,10 @@ import attrs
 from assembler.history import Sight, Span
 from assembler.messages import Message
 from assembler.prices import Priced, Prices
-from assembler.pricing import NOTHING, Pricer
+from assembler.pricing import Pricer
 from assembler.timeline import Timeline
 from budgets import Count, Grade, Tokens
-from budgets.count import total
+from budgets.count import Difference, total
 
 
 @attrs.frozen
@@ -41,7 +41,7 @@ class TurnCost:
     tokens: Tokens
 
 
-_NO_SAVINGS: Mapping[int, Count] = {}
+_NO_SAVINGS: Mapping[int, Difference] = {}
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -52,8 +52,8 @@ class Ledger(Priced):
     """The first message that may stay: the head of the history stands before it."""
     pins: tuple[int, ...] = ()
     """The messages that are pinned, oldest first: their turns stay whatever is cut."""
-    _savings: Mapping[int, Count] = _NO_SAVINGS
-    """What earlier policies of a ladder saved in a turn, by where it begins: counts below zero."""
+    _savings: Mapping[int, Difference] = _NO_SAVINGS
+    """What earlier policies of a ladder saved in a turn, by where it begins: below zero."""
 
     @classmethod
     def of(
@@ -78,13 +78,14 @@ class Ledger(Priced):
         """The ledger as it was when the history had `length` messages."""
         return attrs.evolve(self, sight=self._sight.until(length), pins=tuple(p for p in self.pins if p < length))
 
-    def with_savings(self, savings: Mapping[int, Count]) -> Ledger:
+    def with_savings(self, savings: Mapping[int, Difference]) -> Ledger:
         """The ledger after some messages were rewritten or dropped inside their turns."""
         return attrs.evolve(self, savings=savings)
 
     def turn(self, start: int, stop: int) -> Count:
         """The price of a turn. O(its messages)."""
-        return total(map(self.message, range(start, stop)), self._savings.get(start, NOTHING))
+        whole = total(map(self.message, range(start, stop)))
+        return whole + self._savings[start] if start in self._savings else whole
 
     def turn_upper(self, start: int, stop: int) -> Tokens:
         """The upper price of a turn. O(its messages that were not priced before)."""
@@ -138,7 +139,7 @@ class Ledger(Priced):
         self._prices.tail = (first, self.length, whole)
         if not self._savings:
             return whole
-        return total((count for start, count in self._savings.items() if start >= first), whole)
+        return whole + sum((saved for start, saved in self._savings.items() if start >= first), Difference())
 
     def _without(self, known: tuple[int, int, Count], first: int) -> Count:
         """A known price less that of the messages before `first`; of grades there is no less, so they are looked at."""
@@ -146,7 +147,7 @@ class Ledger(Priced):
         gone, grade = total(map(self.message, range(start, first))), whole.grade
         if gone.grade == grade and grade > Grade.EXACT:
             grade = max((self.message(index).grade for index in range(first, stop)), default=Grade.EXACT)
-        return Count(whole.tokens - gone.tokens, grade, whole.upper - gone.upper)
+        return attrs.evolve(whole - gone, grade=grade).alone()
 
     def fits(self, room: Tokens) -> bool:
         """Whether everything fits into `room`, as it came in. Stops at the first turn that shows that it does not.

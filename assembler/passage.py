@@ -11,9 +11,8 @@ from assembler.history import Span
 from assembler.ledger import Ledger
 from assembler.messages import Message
 from assembler.messages.responses import RESPONSES
-from assembler.pricing import NOTHING
 from budgets import Count, Tokens
-from budgets.count import less
+from budgets.count import NOTHING, Difference
 
 T = TypeVar("T")
 
@@ -104,7 +103,7 @@ class Passage:
         """The price of a message, with its grade."""
         return self._ledger.price(message)
 
-    def gains(self, change: Change) -> dict[int, Count]:
+    def gains(self, change: Change) -> dict[int, Difference]:
         """What a change costs more than what stands there, below zero where it saves, by message.
 
         Where it touches items that go out as one, by the turn that they stand in, for the stretch around them: what is
@@ -120,15 +119,15 @@ class Passage:
     def _is_item(self, index: int) -> bool:
         return self.holds(index) and (self.current(index).shape == RESPONSES or len(self._ledger.run(index)) > 1)
 
-    def _gain(self, index: int, message: Message | None) -> Count:
-        return less(NOTHING if message is None else self.price(message), self.price_of(index))
+    def _gain(self, index: int, message: Message | None) -> Difference:
+        return (NOTHING if message is None else self.price(message)) - self.price_of(index)
 
-    def _stretch_gain(self, indexes: Sequence[int], replaced: Mapping[int, Message | None]) -> Count:
+    def _stretch_gain(self, indexes: Sequence[int], replaced: Mapping[int, Message | None]) -> Difference:
         stretch = self._around(min(indexes), max(indexes))
         before = [(index, message) for index, message in self._standing(stretch) if self.holds(index)]
         after = (replaced.get(index, message) for index, message in before)
         told = self._ledger.priced_run([message for message in after if message is not None])
-        return less(told, self._ledger.priced_run([message for _, message in before]))
+        return told - self._ledger.priced_run([message for _, message in before])
 
     def _around(self, first: int, last: int) -> range:
         """The messages from `first` to `last`, with what stands before and after them in the turn."""

@@ -17,7 +17,6 @@ from assembler.messages import Message, spoken
 from assembler.messages.responses import RESPONSES, continues
 from assembler.pricing import JoiningPricer, Pricer, price_messages
 from budgets import Count, TokenCountError, Tokens
-from budgets.count import less
 
 
 class Prices:
@@ -117,7 +116,7 @@ class Priced:
         if first == index:
             return self._pricer.message(message)
         before = self._sight.messages(first, index)
-        return less(self.priced_run([*before, message]), self.priced_run(before))
+        return (self.priced_run([*before, message]) - self.priced_run(before)).alone()
 
     def priced_run(self, messages: Sequence[Message]) -> Count:
         """What neighbouring messages cost together."""

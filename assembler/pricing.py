@@ -16,11 +16,10 @@ from assembler.layout import Layout
 from assembler.messages import Message
 from assembler.tools import Tool
 from budgets import Count, TokenCounter, Tokens
-from budgets.count import total
+from budgets.apportion import settle
+from budgets.count import NOTHING, Difference, total
 
 Region: TypeAlias = Literal["instruction", "capability", "knowledge", "conversation", "framing"]
-
-NOTHING = Count(0)
 
 
 @attrs.frozen
@@ -55,8 +54,8 @@ class Pricer(Protocol):
         """What adding this message to any request costs, its own framing included. Called once a message."""
         ...
 
-    def options(self, layout: Layout) -> Count:
-        """What a raw request's other keys cost beside its regions (a forced tool, an output schema)."""
+    def options(self, layout: Layout) -> Count | Difference:
+        """What a raw request's other keys cost beside its regions (a forced tool, an output schema), or save."""
         ...
 
 
@@ -91,7 +90,7 @@ def priced_layout(pricer: Pricer, layout: Layout) -> Count:
     fixed = pricer.fixed(pieces, layout.head, layout.tools)
     parts = [*fixed.pieces, *fixed.head, *fixed.tools, fixed.tooling, fixed.framing]
     parts.append(price_messages(pricer, layout.messages))
-    return total([*parts, pricer.options(layout)] if layout.options else parts)
+    return total(parts) + pricer.options(layout) if layout.options else total(parts)
 
 
 def price_messages(pricer: Pricer, messages: Sequence[Message]) -> Count:
@@ -108,9 +107,5 @@ def price_pieces(texts: Sequence[str], count: TokenCounter) -> list[Tokens]:
     counts = [count(text) for text in texts]
     if len(texts) < 2 or getattr(count, "additive_at_tag_seams", False):
         return counts
-    gained = count("".join(texts)) - sum(counts)
-    for place in sorted(range(len(counts)), key=counts.__getitem__, reverse=True):
-        taken = max(gained, -counts[place])
-        counts[place] += taken
-        gained -= taken
+    settle(counts, count("".join(texts)))
     return counts

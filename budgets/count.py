@@ -5,9 +5,11 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Callable, Iterable
-from typing import TypeAlias
+from typing import TypeAlias, overload
 
 import attrs
+
+from budgets.errors import BudgetError
 
 Tokens: TypeAlias = int
 """A number of tokens of one tokenizer; never characters, never bytes."""
@@ -36,15 +38,62 @@ def _as_exact(count: Count) -> Tokens:
 
 @attrs.frozen
 class Count:
-    """Tokens with their grade and an upper bound: `upper >= tokens`, and a budget is checked against `upper`."""
+    """Tokens with their grade and an upper bound, and a budget is checked against the bound.
+
+    `0 <= tokens <= upper`, always: `BudgetError` for anything else. What one count saves over another is no count but a
+    `Difference`.
+    """
 
     tokens: Tokens
     grade: Grade = Grade.EXACT
     upper: Tokens = attrs.field(default=attrs.Factory(_as_exact, takes_self=True))
 
-    def __add__(self, other: Count) -> Count:
+    def __attrs_post_init__(self) -> None:
+        if not 0 <= self.tokens <= self.upper:
+            raise BudgetError(
+                f"a count of {self.tokens} tokens, at most {self.upper}: tokens are 0 or more, and never above the "
+                "upper bound; subtract two counts for a Difference"
+            )
+
+    @overload
+    def __add__(self, other: Count) -> Count: ...
+    @overload
+    def __add__(self, other: Difference) -> Count: ...
+    def __add__(self, other: Count | Difference) -> Count:
         grade = self.grade if self.grade >= other.grade else other.grade  # a third of what max() takes
-        return Count(self.tokens + other.tokens, grade, self.upper + other.upper)
+        tokens, upper = self.tokens + other.tokens, self.upper + other.upper
+        if type(other) is Count:
+            return Count(tokens, grade, upper)
+        tokens = max(tokens, 0)
+        return Count(tokens, grade, max(upper, tokens))
+
+    def __sub__(self, other: Count) -> Difference:
+        return Difference(self.tokens - other.tokens, max(self.grade, other.grade), self.upper - other.upper)
+
+
+@attrs.frozen
+class Difference:
+    """What one count is more than another, below zero where it is less: `part + (whole - part)` is `whole`.
+
+    It is worth something only beside the count that it is a difference to: a sum that holds `part` holds `whole` in its
+    place once the difference is added. A sum never falls below zero, nor its bound below its tokens.
+    """
+
+    tokens: int = 0
+    grade: Grade = Grade.EXACT
+    upper: int = 0
+
+    def __add__(self, other: Difference) -> Difference:
+        return Difference(self.tokens + other.tokens, max(self.grade, other.grade), self.upper + other.upper)
+
+    @property
+    def saved(self) -> Tokens:
+        """How many tokens less the bound is; below zero where it is more."""
+        return -self.upper
+
+    def alone(self) -> Count:
+        """The difference as a price of its own, for what can only cost more: what is added to a message, say."""
+        return NOTHING + self
 
 
 _SHARED = 4096
@@ -57,10 +106,10 @@ def exact(tokens: Tokens) -> Count:
     return Count(tokens)
 
 
-_ZERO = Count(0)
+NOTHING = Count(0)
 
 
-def total(counts: Iterable[Count], start: Count = _ZERO) -> Count:
+def total(counts: Iterable[Count], start: Count = NOTHING) -> Count:
     """The sum of counts: tokens and uppers add, the worst grade holds. `total([])` is an exact zero.
 
     No value is made for a step of the sum: a count is dear beside three integers.
@@ -72,8 +121,3 @@ def total(counts: Iterable[Count], start: Count = _ZERO) -> Count:
         if count.grade > grade:
             grade = count.grade
     return Count(tokens, grade, upper)
-
-
-def less(whole: Count, part: Count) -> Count:
-    """What `whole` costs more than `part`, below zero where it costs less; the worse grade holds."""
-    return Count(whole.tokens - part.tokens, max(whole.grade, part.grade), whole.upper - part.upper)

@@ -15,9 +15,8 @@ from assembler.dialects.plain import definition, spelled
 from assembler.measure import Measured
 from assembler.messages import Message
 from assembler.planned import Planned
-from assembler.pricing import NOTHING
 from budgets import Count, Grade
-from budgets.count import total
+from budgets.count import NOTHING, total
 
 
 def rule_of(plan: Planned) -> PrefixCache | None:
@@ -37,8 +36,7 @@ def stable_prefix(plan: Planned) -> Count:
     if start < stop:
         ledger = plan.ledger.with_savings(plan.what.savings) if plan.what.savings else plan.ledger
         newest = ledger.turn(start, stop)
-    older = plan.conversation
-    return _fixed(plan) + Count(older.tokens - newest.tokens, older.grade, upper=older.upper - newest.upper)
+    return _fixed(plan) + (plan.conversation - newest)
 
 
 def cacheable(plan: Planned) -> Count:

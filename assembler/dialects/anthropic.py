@@ -14,7 +14,6 @@ import attrs
 from assembler.dialects import anthropic_pricing as claude
 from assembler.dialects.anthropic_blocks import AnthropicWriter, system_blocks, tool_definition
 from assembler.dialects.block_pricing import (
-    difference,
     media_apart,
     price_together,
     with_error_texts,
@@ -35,6 +34,7 @@ from assembler.pricing import FixedPrices, Piece
 from assembler.tools import Tool, read_tools
 from assembler.turns import head_length
 from budgets import Count, Grade, TokenCounter
+from budgets.count import Difference
 
 _NEWEST = ""
 """No model's name: priced as the newest family."""
@@ -189,7 +189,7 @@ class AnthropicPricer:
         """Items of one turn of the model go out, and are billed, side by side."""
         return joined(in_steps(messages))
 
-    def options(self, layout: Layout) -> Count:
+    def options(self, layout: Layout) -> Difference:
         """What thinking, a chosen tool, an answer schema and a task budget cost more than their absence."""
         options = layout.options
         choice = _word(options.get("tool_choice"), _CHOICES) if layout.tools else None
@@ -202,9 +202,9 @@ class AnthropicPricer:
             answer_schema=schema,
             task_budget=(fields_of(options.get("output_config")) or {}).get("task_budget"),
         )
-        without = difference(asked, claude.price_request(self.family, self.count))
+        without = asked - claude.price_request(self.family, self.count)
         tooling = claude.price_tooling(layout.tools, self.family, choice=choice)
-        return without + difference(tooling, claude.price_tooling(layout.tools, self.family))
+        return without + (tooling - claude.price_tooling(layout.tools, self.family))
 
     def _head(self, message: Message) -> Count:
         texts = [part for part in message.parts if isinstance(part, str)]

@@ -13,7 +13,8 @@ from assembler.dialects.blocks import NO_ERROR_TEXT, Notes, arguments_of
 from assembler.dialects.standin import Calibration, price_texts
 from assembler.messages import Call, Media, Message, Opaque, Part, Result
 from assembler.pricing import price_pieces
-from budgets import Count, Grade, TokenCounter
+from budgets import Count, TokenCounter
+from budgets.apportion import apportioned
 
 
 def price_together(texts: Sequence[str], count: TokenCounter, calibration: Calibration | None) -> tuple[Count, ...]:
@@ -23,20 +24,7 @@ def price_together(texts: Sequence[str], count: TokenCounter, calibration: Calib
     each = [price_texts([text], count, calibration) for text in texts]
     if len(each) < 2:
         return tuple(each)
-    tokens, slacks = [price.tokens for price in each], [price.upper - price.tokens for price in each]
-    whole = price_texts(texts, count, calibration)
-    _settle(tokens, whole.tokens)
-    _settle(slacks, whole.upper - whole.tokens)
-    return tuple(Count(n, Grade.ESTIMATED, n + slack) for n, slack in zip(tokens, slacks, strict=True))
-
-
-def _settle(amounts: list[int], whole: int) -> None:
-    """Let the largest amounts give or take what is missing to `whole`."""
-    missing = whole - sum(amounts)
-    for place in sorted(range(len(amounts)), key=amounts.__getitem__, reverse=True):
-        taken = max(missing, -amounts[place])
-        amounts[place] += taken
-        missing -= taken
+    return apportioned(price_texts(texts, count, calibration), each)
 
 
 def with_objects(message: Message) -> Message:
@@ -81,8 +69,3 @@ def _bare(part: Part) -> Part:
         return part
     kept: tuple[str | Opaque, ...] = tuple(inner for inner in part.parts if not isinstance(inner, Media))
     return attrs.evolve(part, parts=kept)
-
-
-def difference(whole: Count, part: Count) -> Count:
-    """What the whole costs beyond a part of it; may be below 0 where an option costs less than its absence."""
-    return Count(whole.tokens - part.tokens, whole.grade, whole.upper - part.upper)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 import attrs
 
@@ -11,9 +12,12 @@ from assembler.messages import Message
 from assembler.pricing import FixedPrices, JoiningPricer, Piece, Pricer
 from assembler.tools import Tool
 from budgets import Count, Grade, TokenCounter
+from budgets.count import Difference
+
+Priced = TypeVar("Priced", bound=Count | Difference)
 
 
-def graded(price: Count, count: TokenCounter) -> Count:
+def graded(price: Priced, count: TokenCounter) -> Priced:
     """A price, of the lower of two grades: its own, and the one that its counter has now."""
     grade = getattr(count, "grade", Grade.EXACT)
     return price if price.grade >= grade else attrs.evolve(price, grade=grade)
@@ -50,7 +54,7 @@ class GradedPricer:
         """As the rules have it."""
         return self.rules.joined(messages) if isinstance(self.rules, JoiningPricer) else messages
 
-    def options(self, layout: Layout) -> Count:
+    def options(self, layout: Layout) -> Count | Difference:
         """By rule, graded."""
         return graded(self.rules.options(layout), self.count)
 

@@ -27,11 +27,12 @@ from assembler.dialects.openai_wire import says_nothing
 from assembler.dialects.own_tokenizer import stands_in
 from assembler.layout import Layout
 from assembler.messages import Message, Result, Thinking
-from assembler.pricing import NOTHING, FixedPrices, Piece
+from assembler.pricing import FixedPrices, Piece
 from assembler.tools import Tool
 from assembler.turns import is_head
 from budgets import Count, Grade, TokenCounter
-from budgets.count import total
+from budgets.apportion import framed
+from budgets.count import NOTHING, Difference, total
 
 NAME_SLACK = 2
 """Tokens around a speaker's name, where a template writes it at all: bound only, none is recorded."""
@@ -57,12 +58,14 @@ class HostBill:
         each_tool = tuple(price_tool(tool, self.family, self.count) for tool in tools)
         text = "".join(piece.text for piece in pieces)
         system = price_system(text, self.family, self.count) if text or not any(map(is_head, head)) else NOTHING
+        own_pieces, around_system = framed(system, each_piece)
+        own_tools, tooling = framed(price_tools(tools, self.family, self.count), each_tool)
         return FixedPrices(
-            pieces=each_piece,
+            pieces=own_pieces,
             head=tuple(map(self.message, head)),
-            tools=each_tool,
-            tooling=_less(price_tools(tools, self.family, self.count), total(each_tool)),
-            framing=price_request(self.family, self.count, api=self.api) + _less(system, total(each_piece)),
+            tools=own_tools,
+            tooling=tooling,
+            framing=price_request(self.family, self.count, api=self.api) + around_system,
         )
 
     def message(self, message: Message) -> Count:
@@ -80,21 +83,21 @@ class HostBill:
             return bill
         return bill + Count(0, Grade.BOUNDED, upper=self.count(message.name) + NAME_SLACK)
 
-    def options(self, layout: Layout) -> Count:
+    def options(self, layout: Layout) -> Difference:
         """A requested answer format, and the tools that a template leaves out because none may be called."""
         return self._answer_format(layout.options) + self._unchosen(layout)
 
-    def _answer_format(self, options: Mapping[str, Any]) -> Count:
+    def _answer_format(self, options: Mapping[str, Any]) -> Difference:
         schema = _wanted_schema(options)
         if schema is None:
-            return NOTHING
+            return Difference()
         with_it = price_request(self.family, self.count, api=self.api, answer_schema=schema)
-        return _less(with_it, price_request(self.family, self.count, api=self.api))
+        return with_it - price_request(self.family, self.count, api=self.api)
 
-    def _unchosen(self, layout: Layout) -> Count:
+    def _unchosen(self, layout: Layout) -> Difference:
         if layout.options.get("tool_choice") != "none" or self.family.name not in HIDES_UNCHOSEN:
-            return NOTHING
-        return _less(NOTHING, price_tools(layout.tools, self.family, self.count))
+            return Difference()
+        return NOTHING - price_tools(layout.tools, self.family, self.count)
 
 
 def _wanted_schema(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -106,8 +109,3 @@ def _wanted_schema(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
     spelled: Mapping[str, Any] = wanted.get("json_schema") or wanted
     schema: Mapping[str, Any] = spelled.get("schema") or {}
     return schema
-
-
-def _less(whole: Count, part: Count) -> Count:
-    """What the whole costs beyond its part; the slack of both stays in it."""
-    return Count(whole.tokens - part.tokens, max(whole.grade, part.grade), whole.upper - part.upper)

@@ -34,10 +34,11 @@ from assembler.dialects.own_tokenizer import stands_in
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.layout import Layout
 from assembler.messages import Call, Message, Part, Result, Thinking
-from assembler.pricing import NOTHING, FixedPrices, Piece, Pricer
+from assembler.pricing import FixedPrices, Piece, Pricer
 from assembler.tools import Tool
 from budgets import Count, Grade, TokenCounter
-from budgets.count import total
+from budgets.apportion import framed
+from budgets.count import NOTHING, Difference
 
 NEWEST = "mistral-small"
 """The family that is priced where no model is named."""
@@ -112,12 +113,14 @@ class MistralPricer:
         each_piece = tuple(price_text(text, self.family, self.count) for text in texts)
         each_tool = tuple(price_tool(_full(tool), self.family, self.count) for tool in tools)
         system = price_system("".join(texts), self.family, self.count)
+        own_pieces, around_system = framed(system, each_piece)
+        own_tools, tooling = framed(self._tool_list(tools), each_tool)
         return FixedPrices(
-            pieces=each_piece,
+            pieces=own_pieces,
             head=tuple(map(self.message, head)),
-            tools=each_tool,
-            tooling=_less(self._tool_list(tools), total(each_tool)),
-            framing=price_request(self.family) + _less(system, total(each_piece)),
+            tools=own_tools,
+            tooling=tooling,
+            framing=price_request(self.family) + around_system,
         )
 
     def message(self, message: Message) -> Count:
@@ -132,19 +135,19 @@ class MistralPricer:
         role = "tool" if parts and all(type(part) is Result for part in parts) else message.role
         bill = price_message(attrs.evolve(message, role=role, parts=parts), self.family, self.count)
         if message.role == "assistant" and message.seen.get("prefix") is True:
-            bill = _less(bill, Count(ASSISTANT.tokens))  # what is to be continued has no end
+            bill += NOTHING - Count(ASSISTANT.tokens)  # what is to be continued has no end
         return bill + self._bridge if any(type(part) is Call for part in parts) else bill
 
-    def options(self, layout: Layout) -> Count:
+    def options(self, layout: Layout) -> Difference:
         """An answer format takes the place of the settings block (1 recording); its schema may reach the prompt."""
         wanted = layout.options.get("response_format")
         if not isinstance(wanted, Mapping):
-            return NOTHING
+            return Difference()
         instead = -SETTINGS if self._newest else 0
         schema = cast("Mapping[str, Any]", wanted).get("json_schema")
         if schema is None:
-            return Count(instead, Grade.BOUNDED, upper=0)
-        return Count(instead, Grade.ESTIMATED, upper=price_text(_spaced(schema), self.family, self.count).upper)
+            return Difference(instead, Grade.BOUNDED, upper=0)
+        return Difference(instead, Grade.ESTIMATED, upper=price_text(_spaced(schema), self.family, self.count).upper)
 
     @property
     def _newest(self) -> bool:
@@ -229,7 +232,3 @@ def _respaced(arguments: str) -> str:
     except (ValueError, RecursionError):
         return _spaced(arguments)
     return written
-
-
-def _less(whole: Count, part: Count) -> Count:
-    return Count(whole.tokens - part.tokens, whole.grade, whole.upper - part.upper)

@@ -47,6 +47,7 @@ from assembler.pricing import FixedPrices, Piece, Pricer, price_pieces
 from assembler.tools import Tool, read_tools
 from assembler.turns import head_length
 from budgets import Count, Grade, TokenCounter, Tokens
+from budgets.apportion import framed
 from budgets.count import exact, total
 
 ROLE = 1
@@ -123,13 +124,13 @@ class OpenAIChatPricer:
         first_in_head = closing if closing and not texts else ""
         has_system = bool(texts) or bool(head)
         bill = price_tools(tools, self.family, self.count, has_system=has_system) if tools else Count(0)
-        each = tuple(price_one_tool(tool, self.family, self.count) for tool in tools)
+        each, tooling = framed(bill, [price_one_tool(tool, self.family, self.count) for tool in tools])
         framing = self.family.primer + self.family.preamble + envelope
         return FixedPrices(
             pieces=tuple(Count(n) for n in price_pieces(texts, self.count)),
             head=tuple(self._head(message, first_in_head if place == 0 else "") for place, message in enumerate(head)),
             tools=each,
-            tooling=_difference(bill, total(each)),
+            tooling=tooling,
             framing=Count(framing, self.family.text_grade, framing + self.family.text_slack),
         )
 
@@ -235,8 +236,3 @@ class OpenAIChatPricer:
             return self._text(envelope + (self.count(texts[0]) if texts else 0))
         as_one, apart = self.count("".join(texts)), sum(map(self.count, texts))
         return Count(envelope + as_one, max(Grade.BOUNDED, self.family.text_grade), envelope + max(as_one, apart))
-
-
-def _difference(whole: Count, parts: Count) -> Count:
-    """What the whole costs beyond its parts; the slack of both stays in it."""
-    return Count(whole.tokens - parts.tokens, whole.grade, whole.upper - parts.upper)

@@ -33,11 +33,12 @@ from assembler.media import read_media
 from assembler.media.openai import detail_of, price_media
 from assembler.messages import Call, Media, Message, Opaque, Part, Result, Thinking, read_message
 from assembler.messages.responses import joined, sendable
-from assembler.pricing import NOTHING, FixedPrices, Piece, Pricer, price_pieces
+from assembler.pricing import FixedPrices, Piece, Pricer, price_pieces
 from assembler.tools import Tool, read_tools
 from assembler.turns import head_length
 from budgets import Count, Grade, TokenCounter, Tokens
-from budgets.count import total
+from budgets.apportion import framed
+from budgets.count import NOTHING, total
 
 ROLE = 1
 """Tokens of any role word: each is one token in both vocabularies."""
@@ -143,14 +144,13 @@ class OpenAIResponsesPricer:
         """The instructions in their pieces, the head, the tools, the primer, and once what requests were off by."""
         texts = [piece.text for piece in pieces]
         bill = price_tools(tools, self.family, self.count, has_system=bool(texts or head)) if tools else NOTHING
-        each = tuple(price_one_tool(tool, self.family, self.count) for tool in tools)
-        own = total(each)
+        each, tooling = framed(bill, [price_one_tool(tool, self.family, self.count) for tool in tools])
         framing = self.family.primer + self.family.preamble + (self._envelope if texts else 0)
         return FixedPrices(
             pieces=tuple(Count(n) for n in price_pieces(texts, self.count)),
             head=tuple(self.message(message) for message in head),
             tools=each,
-            tooling=Count(bill.tokens - own.tokens, bill.grade, bill.upper - own.upper),
+            tooling=tooling,
             framing=Count(framing, self.family.text_grade, framing + self.family.text_slack),
         )
 

@@ -1,0 +1,82 @@
+"""One subtraction, one constructor: no count is below zero, and none is above its own bound."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from budgets import BudgetError, Count, Grade
+from budgets.apportion import apportioned, framed, settle
+from budgets.count import NOTHING, Difference, total
+
+few = st.integers(0, 60)
+
+
+def count_of(tokens: int, grade: Grade, slack: int) -> Count:
+    return Count(tokens, grade, upper=tokens + slack)
+
+
+counts = st.builds(count_of, few, st.sampled_from(Grade), few)
+parts = st.lists(counts, min_size=1, max_size=5)
+
+
+def numbers(count: Count | Difference) -> tuple[int, int]:
+    return count.tokens, count.upper
+
+
+@pytest.mark.parametrize(("tokens", "upper"), [(-1, 0), (-1, 5), (3, 2), (1, 0), (0, -1)])
+def test_a_count_below_zero_or_above_its_bound_cannot_be_made(tokens: int, upper: int) -> None:
+    with pytest.raises(BudgetError, match="subtract two counts for a Difference"):
+        Count(tokens, Grade.BOUNDED, upper)
+
+
+@given(whole=counts, part=counts)
+def test_what_is_taken_away_and_put_back_makes_the_whole_again(whole: Count, part: Count) -> None:
+    assert numbers(part + (whole - part)) == numbers(whole)
+    assert (part + (whole - part)).grade == max(whole.grade, part.grade)
+    assert (whole - part).saved == part.upper - whole.upper
+    assert numbers((whole - part) + (part - whole)) == (0, 0)
+
+
+@given(before=counts, after=counts, others=parts)
+def test_a_sum_with_one_part_replaced_is_the_sum_of_what_stands_there_now(
+    before: Count, after: Count, others: list[Count]
+) -> None:
+    assert numbers(total([before, *others]) + (after - before)) == numbers(total([after, *others]))
+
+
+@given(count=counts, tokens=st.integers(-99, 99), upper=st.integers(-99, 99))
+def test_no_difference_takes_a_count_below_zero_or_above_its_bound(count: Count, tokens: int, upper: int) -> None:
+    changed = count + Difference(tokens, Grade.EXACT, upper)
+    assert 0 <= changed.tokens <= changed.upper
+    assert changed.tokens == max(count.tokens + tokens, 0)
+    assert Difference(tokens, Grade.EXACT, upper).alone() == NOTHING + Difference(tokens, Grade.EXACT, upper)
+
+
+@given(whole=counts, each=parts)
+def test_parts_of_a_whole_add_up_to_it(whole: Count, each: list[Count]) -> None:
+    shared = apportioned(whole, each)
+    assert (len(shared), total(shared)) == (len(each), whole)
+
+
+@given(whole=counts, each=st.lists(counts, max_size=5))
+def test_parts_and_what_frames_them_add_up_to_the_whole(whole: Count, each: list[Count]) -> None:
+    own, frame = framed(whole, each)
+    assert numbers(total([*own, frame])) == numbers(whole)
+    if total(each).tokens <= whole.tokens:
+        assert [count.tokens for count in own] == [count.tokens for count in each]
+    else:
+        assert frame.tokens == 0
+    if numbers(total(each)) <= numbers(whole) and total(each).upper - total(each).tokens <= whole.upper - whole.tokens:
+        assert list(own) == each
+
+
+@given(amounts=st.lists(few, min_size=1, max_size=6), whole=st.integers(0, 400))
+def test_amounts_are_settled_on_the_largest_and_none_falls_below_zero(amounts: list[int], whole: int) -> None:
+    settled = [*amounts]
+    settle(settled, whole)
+    assert sum(settled) == whole
+    assert min(settled) >= 0
+    smaller = [n for place, n in enumerate(amounts) if settled[place] == n]
+    assert len(smaller) >= len(amounts) - 1 or whole < sum(amounts)
