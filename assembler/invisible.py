@@ -1,9 +1,8 @@
 """Characters that cost tokens and show nothing, by place and kind. Finds them; takes them out only when asked to.
 
 Instructions can be spelled in them that no reader sees and a model reads. What a script needs to be written is left in
-peace: joiners between letters that are not ASCII (Persian, Indic scripts, emoji) and the tags of an emoji flag.
-Code points: the Unicode Standard, sections 23.2 (layout controls), 23.4 (variation selectors), 23.9 (tag characters);
-Unicode Technical Standard #51, emoji tag sequences; read 2026-11. Linear: the quantifiers are possessive.
+peace (`assembler.invisible_scripts`). A run of such characters stands between two that can be seen, and is judged by
+those two: so taking out what is found never uncovers more of it. Linear in the text.
 """
 
 from __future__ import annotations
@@ -17,22 +16,29 @@ import attrs
 
 from assembler.errors import MarkupError
 from assembler.given import wrong
+from assembler.invisible_scripts import needed
 
-Kind: TypeAlias = Literal["tag characters", "direction", "zero width", "joiner", "variation selectors"]
+Kind: TypeAlias = Literal["tag characters", "direction", "zero width", "joiner", "variation selectors", "filler"]
 
-_INVISIBLE = re.compile(
-    r"""
-      (?P<flag> \U0001F3F4 [\U000E0020-\U000E007E]{1,32}+ \U000E007F )
-    | (?P<tag_characters> [\U000E0000-\U000E007F]++ )
-    | (?P<direction> [\u202A-\u202E\u2066-\u2069]++ )
-    | (?P<zero_width> [\u200B\u2060-\u2064\uFEFF\u00AD]++ )
-    | (?P<joiner> (?<=[!-~]) [\u200C\u200D]++ (?=[!-~]) )
-    | (?P<variation_selectors> [\uFE00-\uFE0F\U000E0100-\U000E01EF]{2,}+ )
-    """,
-    re.VERBOSE,
-)
-"""A flag is matched so that its tags are passed over: a black flag, at most 32 tags, the one that ends them. One
-variation selector chooses a form of the character before it; two in a row choose nothing."""
+_KINDS: dict[Kind, str] = {
+    "tag characters": "\U000e0000-\U000e007f",
+    "direction": "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069",
+    "joiner": "\u200c\u200d",
+    "variation selectors": "\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef",
+    "filler": "\u115f\u1160\u2800\u3164\uffa0",
+    "zero width": (
+        "\u00ad\u034f\u17b4\u17b5\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff0-\ufffb"
+        "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0080-\U000e00ff\U000e01f0-\U000e0fff"
+    ),
+}
+"""Default_Ignorable_Code_Point of the Unicode Character Database (DerivedCoreProperties.txt, version 16.0, read
+2026-11), the interlinear annotation marks, and the blank cell of Braille."""
+
+UNSEEN = "".join(_KINDS.values())
+"""All of them, as the inside of a class of a regular expression."""
+
+_RUN = re.compile(f"[{UNSEEN}]++")
+_KIND = re.compile("|".join(f"(?P<{kind.replace(' ', '_')}>[{held}]++)" for kind, held in _KINDS.items()))
 
 
 @attrs.frozen
@@ -56,12 +62,13 @@ def invisible_texts(items: Iterable[tuple[str, str, str]]) -> Iterator[Invisible
             continue
         first: dict[Kind, int] = {}
         times: Counter[Kind] = Counter()
-        for match in _INVISIBLE.finditer(text):
-            if match.lastgroup != "flag":
+        for start, stop in _hidden(text):
+            for match in _KIND.finditer(text, start, stop):
                 kind = cast(Kind, (match.lastgroup or "").replace("_", " "))
                 first.setdefault(kind, match.start())
                 times[kind] += match.end() - match.start()
-        yield from (Invisible(region, name, kind, offset, times[kind]) for kind, offset in first.items())
+        found = sorted(first.items(), key=lambda kind_at: kind_at[1])
+        yield from (Invisible(region, name, kind, offset, times[kind]) for kind, offset in found)
 
 
 def without_invisible(text: str) -> str:
@@ -73,4 +80,18 @@ def without_invisible(text: str) -> str:
         raise MarkupError(wrong("text", "a text (str)", text), field="text")
     if text.isascii():
         return text
-    return _INVISIBLE.sub(lambda match: match[0] if match.lastgroup == "flag" else "", text)
+    kept: list[str] = []
+    position = 0
+    for start, stop in _hidden(text):
+        kept.append(text[position:start])
+        position = stop
+    return "".join(kept) + text[position:]
+
+
+def _hidden(text: str) -> Iterator[tuple[int, int]]:
+    """Where characters stand that show nothing and that nothing needs, in order."""
+    for run in _RUN.finditer(text):
+        start, stop = run.span()
+        start += needed(text, start, stop)
+        if start < stop:
+            yield start, stop
