@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol, cast
 
 import attrs
 
-from assembler.given import Is
+from assembler.given import Is, wrong
 from assembler.knowledge import Document
+from assembler.sources.forgery import LABELS, unforged
 from assembler.sources.source import of
+from assembler.text import checked_text
+from budgets import BudgetError
 
-# A line of a text that a reader could take for one of ours: a source's heading, or the rule between two sources.
-_OURS = re.compile(
-    r"(?:^|(?<=[\r\x0b\x0c\x85\u2028\u2029]))(?=[ \t]*\\*(?:\[[ \t]*source\b|-{3}[ \t]*$))",
-    re.IGNORECASE | re.MULTILINE,
-)
 _TEXT_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
@@ -37,6 +35,13 @@ class Headings(enum.Enum):
 
 
 _A_HEADINGS = Is((Headings,), "a member of Headings such as Headings.TRAIL")
+
+
+def _labels(given: Iterable[str]) -> tuple[str, ...]:
+    found: object = given
+    if isinstance(found, str) or not isinstance(found, Iterable):
+        raise BudgetError(wrong("labels", "a list of texts such as 'QUESTION:'", given))
+    return tuple(checked_text(label, field="labels") for label in given)
 
 
 class SourceLayout(Protocol):
@@ -55,11 +60,13 @@ class SourceLayout(Protocol):
 class PlainSources:
     r"""`[Source 1]`, where it is from, its content; a rule between two sources.
 
-    A line of the content that could be taken for a heading or a rule of ours gets a backslash before it, one that had
-    backslashes gets one more: so a text can name sources, and cannot forge one.
+    A line of the content that could be taken for a heading, a rule or one of `labels` gets a backslash before it, one
+    that had backslashes gets one more: so a text can name sources, and cannot forge one, in any spelling that
+    `assembler.sources.forgery` can read. `labels` are the lines around the sources: pass those of a template of yours.
     """
 
     headings: Headings = attrs.field(default=Headings.FIELDS, validator=_A_HEADINGS)
+    labels: tuple[str, ...] = attrs.field(default=LABELS, converter=_labels)
 
     def heading(self, number: int) -> str:
         """The rule, where a source stands before, and the number."""
@@ -67,7 +74,7 @@ class PlainSources:
 
     def body(self, document: Document) -> str:
         """Where it is from, and its content."""
-        return f"{origin_lines(document, self.headings)}Content:\n{unforged(document.text)}\n\n"
+        return f"{origin_lines(document, self.headings)}Content:\n{unforged(document.text, self.labels)}\n\n"
 
 
 @attrs.frozen
@@ -84,11 +91,6 @@ class TaggedSources:
         """Where it is from, and its content, escaped; the tag's end."""
         whole = f"{origin_lines(document, self.headings)}Content:\n{document.text}"
         return f"{whole.translate(_TEXT_ESCAPES)}\n</source>\n\n"
-
-
-def unforged(text: str) -> str:
-    """`text` with a backslash before each line that looks like a heading or a rule of ours. O(characters)."""
-    return _OURS.sub(lambda _: "\\", text) if "---" in text or "[" in text else text
 
 
 def origin_lines(document: Document, headings: Headings) -> str:
