@@ -158,7 +158,7 @@ class Assembler:
         """What everything gathered costs, by region, before any cut. Prices the whole history, once."""
         sight = self._draft.history.sight()
         measured, _ = measure(self._draft, sight, self._terms)
-        ledger = Ledger.of(sight, self._terms.pricer, self._draft.history.lock)
+        ledger = Ledger.of(sight, self._terms.pricer)
         return measured.costs(ledger.since(ledger.first))
 
     def plan(self) -> Plan:

@@ -16,7 +16,7 @@ from typing import cast
 
 import attrs
 
-from assembler.draft import Draft, Regions
+from assembler.draft import Regions
 from assembler.history import Sight
 from assembler.host import Host, newest_question, newest_result
 from assembler.ledger import Ledger
@@ -76,7 +76,7 @@ class Asked:
     message: Message
 
 
-def choice_for(draft: Draft, sight: Sight, terms: Terms) -> Choice | None:
+def choice_for(sight: Sight, terms: Terms) -> Choice | None:
     """What the strategy chooses under; None for one that does not choose. O(turns that the policies protect)."""
     if getattr(terms.strategy, "choose", None) is None:
         return None
@@ -84,7 +84,7 @@ def choice_for(draft: Draft, sight: Sight, terms: Terms) -> Choice | None:
     host = newest_result(sight) if at_result else newest_question(sight)
     if terms.budget is None:
         return Choice(host, None)
-    ledger = Ledger.of(sight, terms.pricer, draft.history.lock)
+    ledger = Ledger.of(sight, terms.pricer)
     least = _least_conversation(ledger, terms)
     return Choice(host, terms.budget.input_limit - least, _limits(ledger, terms.budget, least))
 

@@ -42,8 +42,7 @@ def fit(draft: Draft, terms: Terms) -> Planned:
         if changed is None:
             plan.check()
             return plan
-        start = sight.readings.turn_start(changed, sight.head) if changed >= sight.head else 0
-        sight = draft.history.forget_from(start)
+        sight = draft.history.forget(changed)
     raise ConversationError(
         "message never reads the same twice; pass a dict, or an object whose fields stay", index=changed
     )
@@ -63,7 +62,7 @@ def refitted(plan: Planned, context_window: Tokens) -> Planned:
 
 def _decided(draft: Draft, sight: Sight, terms: Terms) -> Planned:
     measured, fixed = measure(draft, sight, terms)
-    ledger = Ledger.of(sight, terms.pricer, draft.history.lock, _floor(sight, terms))
+    ledger = Ledger.of(sight, terms.pricer, _floor(sight, terms))
     everything = Planned(draft, terms, sight, measured, fixed, ledger, whole(ledger))
     if terms.whole is not None:
         return _sealed(everything, terms.whole)

@@ -4,15 +4,18 @@ A `History` is a frozen value: a log and a length. Appending to the newest one a
 to an older one (a fork that went its own way) copies the log up to there first. Everything known about a message is
 found lazily, once, and kept beside it in `Readings`: its reading, its turn, the calls open after it.
 
-Threads may share a log: what is found is a pure function of what came in, so a second finder writes the same again;
-growth happens under the log's lock.
+The log may be longer than a history that shares it. So whatever the log knows is either kept by the index of a message
+and follows from the messages up to that one alone, or it is bounded by the length of whoever asks.
+
+Threads and forked processes may share a log, and there is no lock that a child could inherit closed: what is found is
+a pure function of what came in, so a second finder writes the same again, and of two that append at once one finds its
+message in its place, and the other copies the log.
 """
 
 from __future__ import annotations
 
 import itertools
 import operator
-import threading
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias, cast
 
@@ -29,14 +32,14 @@ Span: TypeAlias = tuple[int, int]
 class Readings:
     """What has been found out about the messages of a log. Grows with it; never forgets, is replaced instead."""
 
-    __slots__ = ("_head", "_lawful", "_raws", "_waiting", "marked", "messages", "notes", "objects", "seen", "starts")
+    __slots__ = ("_head", "_lawful", "_marks", "_raws", "_waiting", "messages", "notes", "objects", "seen", "starts")
 
     def __init__(self, raws: list[object]) -> None:
         self._raws = raws
-        self.messages: list[Message | None] = [None] * len(raws)
-        self.starts: list[int | None] = [None] * len(raws)
-        self._waiting: list[Open | None] = [None] * len(raws)
-        self.seen: list[object] = [None] * len(raws)
+        self.messages: list[Message | None] = []
+        self.starts: list[int | None] = []
+        self._waiting: list[Open | None] = []
+        self.seen: list[object] = []
         """What was read of each message: the fields of a dict, any other object itself, None where nothing was yet. Two
         lists of dicts are compared at once, without a step of ours for each."""
         self.objects: set[int] = set()
@@ -45,31 +48,47 @@ class Readings:
         self._lawful: Span = (0, 0)
         self.notes: dict[object, Any] = {}
         """What others found about these messages, by what they asked with: a pricer's `Prices`."""
-        self.marked = _marked(raws)
-        """The messages that carry our own mark: their turns stay."""
+        self._marks: tuple[int, list[int]] = (0, [])
+        """How many messages were looked at for our own mark, and which of them carry it."""
 
     def known_until(self, stop: int, raws: list[object]) -> Readings:
-        """A copy that knows the messages before `stop` and nothing after."""
+        """A copy that knows the messages before `stop` and nothing after. Looks at marks anew."""
+        self.stretch(stop)
         copy = Readings(raws)
-        copy.messages[:stop] = self.messages[:stop]
-        copy.seen[:stop] = self.seen[:stop]
+        # What follows from the readings before the readings, and those before what they are compared with: another
+        # thread may find more between one line and the next.
+        copy._waiting = self._waiting[:stop]
+        copy.starts = self.starts[:stop]
+        copy.messages = self.messages[:stop]
+        copy.seen = self.seen[:stop]
         copy.objects = {index for index in self.objects.copy() if index < stop}
-        copy.starts[:stop] = self.starts[:stop]
-        copy._waiting[:stop] = self._waiting[:stop]
         if self._head is not None and self._head < stop:
             copy._head = self._head
         copy.notes = {key: note.known_until(stop) for key, note in list(self.notes.items())}
         return copy
 
-    def grow(self) -> None:
-        """Make room for the message that was appended."""
-        raw = self._raws[-1]
-        if _is_marked(raw):
-            self.marked.append(len(self._raws) - 1)
-        self.seen.append(None)
-        self.starts.append(None)
-        self._waiting.append(None)
-        self.messages.append(None)
+    def stretch(self, length: int) -> None:
+        """Make room for `length` messages, or more where two threads do at once. The list asked is the last to grow."""
+        missing = length - len(self.messages)
+        if missing > 0:
+            self.seen.extend([None] * missing)
+            self.starts.extend([None] * missing)
+            self._waiting.extend([None] * missing)
+            self.messages.extend([None] * missing)
+
+    def marked(self, length: int) -> list[int]:
+        """Those of the first `length` messages that carry our own mark, as they did when they were first looked at."""
+        known, found = self._marks
+        if known < length:
+            found = [*found, *_marked(self._raws[known:length], known)]
+            self._marks = (length, found)
+        return [index for index in found if index < length]
+
+    def first_marked_anew(self, length: int) -> int | None:
+        """The first of `length` messages that got or lost our mark since it was looked at. O(length)."""
+        known, found = self._marks
+        now = _marked(self._raws[: min(known, length)], 0)
+        return min({index for index in found if index < length}.symmetric_difference(now), default=None)
 
     def message(self, index: int) -> Message:
         """The message at `index`, read at the first call."""
@@ -91,9 +110,9 @@ class Readings:
         return self._raws[start:stop]
 
     def head(self, length: int) -> int:
-        """How many messages at the front are system or developer messages."""
+        """How many of the first `length` messages, at the front, are system or developer messages."""
         if self._head is not None:
-            return self._head
+            return min(self._head, length)  # a longer history may have found one more
         for index in range(length):
             if not is_head(self.message(index)):
                 self._head = index
@@ -123,7 +142,7 @@ class Readings:
         start = index if index == head or opens_turn(message) else self.turn_start(index - 1, head)
         self.starts[index] = start
         before = NOTHING_OPEN if start == index else self.open_calls(start, index)
-        self._waiting[index] = after(before, message, index, self.messages[index - 1] if before else None)
+        self._waiting[index] = after(before, message, index, self.message(index - 1) if before else None)
         return start
 
     def check(self, first: int, turns: Iterable[Span], length: int) -> None:
@@ -153,18 +172,19 @@ class Readings:
             known -= 1
         waiting = NOTHING_OPEN if known < start else self._waiting[known] or NOTHING_OPEN
         for index in range(known + 1, stop):
-            before = self.messages[index - 1] if waiting else None
+            before = self.message(index - 1) if waiting else None
             self._waiting[index] = waiting = after(waiting, self.message(index), index, before)
         return waiting
 
 
-def _marked(raws: list[object]) -> list[int]:
-    """The indexes of the marked messages. A huge history of dicts pays for one look into each, and no step of ours."""
+def _marked(raws: list[object], first: int) -> list[int]:
+    """The indexes of the marked messages, counted from `first`. A dict costs one look into it, and no step of ours."""
     keyed = map(dict[str, Any].__contains__, cast("list[dict[str, Any]]", raws), _PINS)
     try:
-        return [index for index in itertools.compress(itertools.count(), keyed) if _is_marked(raws[index])]
+        found = [place for place in itertools.compress(itertools.count(), keyed) if _is_marked(raws[place])]
     except TypeError:  # a message that is no dict
-        return [index for index, raw in enumerate(raws) if _is_marked(raw)]
+        found = [place for place, raw in enumerate(raws) if _is_marked(raw)]
+    return [first + place for place in found]
 
 
 _PINS = itertools.repeat(PIN)
@@ -179,12 +199,13 @@ def _is_marked(raw: object) -> bool:
 
 
 class _Log:
-    __slots__ = ("lock", "raws", "readings")
+    """Messages, and what is known of them. May hold more than any history has: whoever appended was interrupted."""
+
+    __slots__ = ("raws", "readings")
 
     def __init__(self, raws: list[object], readings: Readings | None = None) -> None:
         self.raws = raws
         self.readings = Readings(raws) if readings is None else readings
-        self.lock = threading.RLock()
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -203,12 +224,13 @@ class History:
     def appended(self, raw: object) -> History:
         """The history with one message more. O(1), unless a sibling has already grown from here."""
         log = self._log
-        with log.lock:
-            if len(log.raws) != self.length:
-                log = self._split(self.length)
+        if len(log.raws) == self.length:
             log.raws.append(raw)
-            log.readings.grow()
-            return History(log, self.length + 1)
+            if log.raws[self.length] is raw:
+                return History(log, self.length + 1)
+        log = self._split(self.length)  # its place is a sibling's
+        log.raws.append(raw)
+        return History(log, self.length + 1)
 
     def replaced(self, raws: Iterable[object]) -> History:
         """A history of `raws` that keeps what is known of the objects that it begins with in common with this one."""
@@ -216,8 +238,7 @@ class History:
         same = self._common(listed)
         if same == 0:
             return History(_Log(listed), len(listed))
-        with self._log.lock:
-            history = self if same == self.length else History(self._split(same), same)
+        history = self if same == self.length else History(self._split(same), same)
         for raw in listed[same:]:
             history = history.appended(raw)
         return history
@@ -231,32 +252,33 @@ class History:
 
     def _split(self, stop: int) -> _Log:
         raws = self._log.raws[:stop]
-        return _Log(raws, self._log.readings.known_until(stop, raws))
+        return _Log(raws, self.readings.known_until(stop, raws))
 
     @property
     def readings(self) -> Readings:
-        """What has been read of the log, by whoever asked."""
-        return self._log.readings
+        """What has been read of the log, by whoever asked: with room for every message of this history."""
+        readings = self._log.readings
+        readings.stretch(self.length)
+        return readings
 
     def sight(self) -> Sight:
         """What is known of this history now."""
-        return Sight(self._log.readings, self.length)
+        return Sight(self.readings, self.length)
 
-    def forget_from(self, start: int) -> Sight:
-        """A sight that has read nothing from `start` on: for messages that their owner changed."""
-        log = self._log
-        with log.lock:
-            log.readings = log.readings.known_until(start, log.raws)
-            return Sight(log.readings, self.length)
+    def forget(self, changed: int) -> Sight:
+        """A sight that has read nothing of the message at `changed`, of its turn, and of what follows.
+
+        Where the head changed, of nothing: the turns begin behind it.
+        """
+        log, known = self._log, self.readings
+        head = known.head(self.length)
+        start = known.turn_start(changed, head) if changed >= head else 0
+        log.readings = known.known_until(start, log.raws)
+        return self.sight()
 
     def raws(self, start: int = 0, stop: int | None = None) -> list[object]:
         """The caller's very objects, in order."""
         return self._log.raws[start : self.length if stop is None else stop]
-
-    @property
-    def lock(self) -> threading.RLock:
-        """Held by whoever writes more than one entry of the shared notes."""
-        return self._log.lock
 
     def __len__(self) -> int:
         return self.length
@@ -314,7 +336,7 @@ class Sight:
     @property
     def marked(self) -> list[int]:
         """The messages that carry the `pinned` mark, oldest first."""
-        return [index for index in self.readings.marked if index < self.length]
+        return self.readings.marked(self.length)
 
     def turns_newest_first(self) -> Iterator[Span]:
         """The turns, newest first, each found only when asked for."""

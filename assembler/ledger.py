@@ -6,7 +6,6 @@ The integers that policies see are upper bounds (`Count.upper`): the budget is c
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Iterator, Mapping
 
 import attrs
@@ -60,7 +59,6 @@ class Ledger(Priced):
         cls,
         sight: Sight,
         pricer: Pricer,
-        lock: threading.RLock,
         first: int | None = None,
         pins: tuple[int, ...] = (),
     ) -> Ledger:
@@ -69,10 +67,8 @@ class Ledger(Priced):
         prices = notes.get(pricer)
         if prices is None:
             prices = notes.setdefault(pricer, Prices())
-        if len(prices.running) < sight.length:
-            with lock:
-                prices.stretch(sight.length)
-        return cls(sight, pricer, prices, lock, sight.head if first is None else first, pins)
+        prices.stretch(sight.length)
+        return cls(sight, pricer, prices, sight.head if first is None else first, pins)
 
     def until(self, length: int) -> Ledger:
         """The ledger as it was when the history had `length` messages."""
@@ -236,11 +232,7 @@ class Ledger(Priced):
 
     def timeline(self) -> Timeline:
         """The whole history priced, oldest first: for policies that replay it. O(messages not priced before)."""
-        sums = self._prices.sums
-        if len(sums) <= self.length:
-            with self._lock:
-                for index in range(len(sums) - 1, self.length):
-                    sums.append(sums[-1] + self.message(index).upper)
+        sums = self._prices.sums.reaching(self.length, lambda index: self.message(index).upper)
         pins = self.pinned_turns() if self.pins else ()
         pinned = tuple([(start, self.turn(start, stop).upper) for start, stop in pins])
         return Timeline(self._sight, sums, pinned, self.first, self.length)

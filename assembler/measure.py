@@ -68,7 +68,7 @@ def measure(draft: Draft, sight: Sight, terms: Terms) -> tuple[Measured, Count]:
     """The fixed part of a draft and its count. Found once for these regions, these terms and this head."""
     regions = draft.regions
     head = tuple(sight.messages(0, sight.head)) if sight.length else ()
-    choice = choice_for(draft, sight, terms)
+    choice = choice_for(sight, terms)
     found: tuple[Measured, Count] | None = regions.priced.get(terms.pricer)
     if found is not None and _same(found[0].head, head) and found[0].choice == choice:
         return found

@@ -5,9 +5,8 @@ Prices are kept beside the readings of a history, so that drafts and forks that 
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import attrs
 
@@ -19,6 +18,35 @@ from assembler.pricing import JoiningPricer, Pricer, price_messages
 from budgets import Count, TokenCountError, Tokens
 
 
+class Sums:
+    """Prefix sums over a history that grows. Two threads that extend them write the same in the same place."""
+
+    __slots__ = ("values",)
+
+    def __init__(self) -> None:
+        self.values: list[Tokens | None] = [0]
+        """The sums of the first 0, 1, 2 … messages; None where nobody asked yet."""
+
+    def known_until(self, stop: int) -> Sums:
+        """A copy that knows the sums of at most `stop` messages."""
+        copy = Sums()
+        copy.values = self.values[: stop + 1]
+        return copy
+
+    def reaching(self, length: int, price: Callable[[int], Tokens]) -> list[Tokens]:
+        """The sums of the first 0 … `length` messages, and perhaps more. O(messages that no sum holds yet)."""
+        values = self.values
+        missing = length + 1 - len(values)
+        if missing > 0:
+            values.extend([None] * missing)
+        known = length
+        while (whole := values[known]) is None:
+            known -= 1
+        for index in range(known, length):
+            values[index + 1] = whole = whole + price(index)
+        return cast("list[Tokens]", values)
+
+
 class Prices:
     """The prices of one history under one pricer, as far as anybody asked."""
 
@@ -28,9 +56,9 @@ class Prices:
         self.messages: list[Count | None] = []
         self.running: list[Tokens | None] = []
         """The upper price of a message and of all before it in its turn."""
-        self.sums: list[Tokens] = [0]
+        self.sums = Sums()
         """Upper prices of the first n messages, for as many n as a replay needed."""
-        self.passed: list[Tokens] = [0]
+        self.passed = Sums()
         """Tokens of the first n messages, for as many n as a report needed."""
         self.tail: tuple[int, int, Count] | None = None
         """The price of the messages from the first index to before the second, found last: the next build goes on."""
@@ -43,15 +71,16 @@ class Prices:
 
     def known_until(self, stop: int) -> Prices:
         """A copy that knows the messages before `stop` and nothing after."""
+        self.stretch(stop)
         copy = Prices()
-        copy.messages = self.messages[:stop]
         copy.running = self.running[:stop]
-        copy.sums = self.sums[: stop + 1]
-        copy.passed = self.passed[: stop + 1]
+        copy.messages = self.messages[:stop]
+        copy.sums = self.sums.known_until(stop)
+        copy.passed = self.passed.known_until(stop)
         return copy
 
     def stretch(self, length: int) -> None:
-        """Make room for `length` messages."""
+        """Make room for `length` messages, or more where two threads do at once. The list asked is the last to grow."""
         missing = length - len(self.running)
         if missing > 0:
             self.messages.extend([None] * missing)
@@ -65,7 +94,6 @@ class Priced:
     _sight: Sight
     _pricer: Pricer
     _prices: Prices
-    _lock: threading.RLock
 
     @property
     def length(self) -> int:
@@ -142,11 +170,7 @@ class Priced:
 
     def dropped_tokens(self, start: int, stop: int) -> Tokens:
         """What the messages from `start` to before `stop` would cost, in tokens. O(messages not priced before)."""
-        passed = self._prices.passed
-        if len(passed) <= stop:
-            with self._lock:
-                for index in range(len(passed) - 1, stop):
-                    passed.append(passed[-1] + self.message(index).tokens)
+        passed = self._prices.passed.reaching(stop, lambda index: self.message(index).tokens)
         return passed[stop] - passed[start]
 
     @property

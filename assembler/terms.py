@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
 from assembler.dialects import DIALECTS, Dialect
 from assembler.given import must_be, named, wrong
+from assembler.once import found_once
 from assembler.policies import Policy, Refuse
 from assembler.policies.policy import is_cutting, is_rewriting
 from assembler.pricing import Pricer, WholePricer
@@ -33,7 +33,7 @@ class Terms:
     cache_marks: CacheMarks | None = None
     calibration: CalibratedCounter | None = None
 
-    @cached_property
+    @found_once
     def whole(self) -> WholePricer | None:
         """The pricer of whole requests, where the sum of the parts does not decide: a template, or a known bill."""
         if self.calibration is not None:
@@ -43,7 +43,7 @@ class Terms:
             return AnchoredPricer(self.pricer, self.dialect, self.calibration, model)
         return self.pricer if isinstance(self.pricer, WholePricer) else None
 
-    @cached_property
+    @found_once
     def willing_policies(self) -> tuple[Policy, ...]:
         """The policies that may let something give way; `Refuse` alone where there is none."""
         return tuple(policy for policy in self.policies if not isinstance(policy, Refuse)) or self.policies[:1]

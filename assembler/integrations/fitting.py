@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -46,8 +44,8 @@ class Fitting:
         self.dialect = terms.dialect.name
         self.last_context: Context | None = None
         """What was built last, for whichever conversation."""
-        self._known: OrderedDict[Hashable, _Known] = OrderedDict()
-        self._lock = threading.Lock()
+        self._known: dict[Hashable, _Known] = {}
+        """The one that was called last stands last."""
 
     @property
     def report(self) -> Report | None:
@@ -87,12 +85,12 @@ class Fitting:
         return plan, context
 
     def _remember(self, run: Hashable, known: _Known) -> None:
-        with self._lock:
-            self._known[run] = known
-            self._known.move_to_end(run)
-            if len(self._known) > REMEMBERED:
-                self._known.popitem(last=False)
-            self.last_context = known.context
+        # Each step is one of the dict's own, so that there is no lock that a forked child could inherit closed.
+        self._known.pop(run, None)
+        self._known[run] = known
+        for oldest in list(self._known)[:-REMEMBERED]:
+            self._known.pop(oldest, None)
+        self.last_context = known.context
 
 
 class LastCall:

@@ -6,6 +6,7 @@ No network, no cache folder, no environment variable: the first count builds the
 from __future__ import annotations
 
 import functools
+import os
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -31,6 +32,16 @@ _WHOLE = r"(?s:.+)"
 """A split pattern that does not split: the whole text is one piece."""
 
 _loading = threading.Lock()
+
+
+def _unlock() -> None:
+    """A lock of its own for a forked child: the thread that held the parent's does not live there to let it go."""
+    global _loading
+    _loading = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+    os.register_at_fork(after_in_child=_unlock)
 
 
 @functools.cache

@@ -1,0 +1,166 @@
+"""What forks, threads and forked processes share: nothing that one of them adds, and no lock."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+import pkgutil
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import assembler
+import budgets
+from assembler import Assembler, AssemblyError, TrimOldest
+from assembler.dialects import anthropic, plain
+from assembler.history import History
+from budgets import Budget
+
+Message = dict[str, Any]
+
+ROLES = st.sampled_from(["system", "developer", "user", "user", "assistant"])
+
+
+def made(messages: list[Message], window: int = 40) -> Assembler:
+    return Assembler(Budget(window, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(messages)
+
+
+def told(assembler: Assembler) -> Any:
+    """All that an assembler says of itself: its request, prices, report, or why there is none."""
+    try:
+        context = assembler.build()
+        said: Any = context.request(), str(context.report), context.manifest()
+    except AssemblyError as error:
+        said = str(error)
+    return said, assembler.costs(), assembler.available_for_messages()
+
+
+@pytest.mark.parametrize("dialect", [plain, anthropic], ids=lambda dialect: dialect.name)
+def test_a_fork_does_not_see_its_siblings_system_message(dialect: Any) -> None:
+    base = Assembler(dialect=dialect).add_messages([{"role": "system", "content": "all tenants"}])
+    sibling = base.fork().add_message({"role": "system", "content": "one tenant's secret"})
+    sibling.add_message({"role": "user", "content": "hello"}).build()
+    assert base.build().messages == [{"role": "system", "content": "all tenants"}]
+    assert "secret" not in str(base.fork().add_message({"role": "user", "content": "hi"}).build().request())
+    assert base.costs().total < sibling.costs().total
+
+
+@given(
+    trunk=st.lists(ROLES, max_size=4),
+    branches=st.lists(st.tuples(st.integers(0, 4), st.lists(ROLES, max_size=4)), min_size=1, max_size=5),
+    window=st.integers(3, 60),
+    order=st.randoms(use_true_random=False),
+)
+def test_a_fork_says_what_a_fresh_assembler_says_whatever_its_siblings_grew(
+    trunk: list[str], branches: list[tuple[int, list[str]]], window: int, order: Any
+) -> None:
+    spoken = [{"role": role, "content": f"{place}{role}"} for place, role in enumerate(trunk)]
+    forks = [(made(spoken, window), list(spoken))]
+    for parent, roles in branches:
+        assembler, said = forks[parent % len(forks)]
+        fork, said = assembler.fork(), list(said)
+        for place, role in enumerate(roles):
+            said.append({"role": role, "content": f"{len(forks)}.{place}"})
+            fork.add_message(said[-1])
+            if place % 2:
+                told(fork)
+        forks.append((fork, said))
+    order.shuffle(forks)
+    for assembler, said in forks:
+        assert told(assembler) == told(made(said, window))
+
+
+def test_of_two_that_append_at_once_each_finds_its_own_message() -> None:
+    base = History.of(["a"])
+
+    class Slow(list[object]):
+        """A list whose owner is overtaken between the look at its length and the append."""
+
+        def append(self, item: object) -> None:
+            if item == "slow":
+                super().append("quick")
+            super().append(item)
+
+    base._log.raws = base.readings._raws = Slow(base.raws())  # pyright: ignore[reportPrivateUsage]
+    slow = base.appended("slow")
+    assert (slow.raws(), base.appended("other").raws()) == (["a", "slow"], ["a", "other"])
+
+
+def in_a_child(work: Callable[[], object]) -> bool:
+    """Whether a forked child does the work. One that hangs is ended by its own alarm."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(10)
+        try:
+            work()
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    return os.waitpid(child, 0)[1] == 0
+
+
+class Stuck:
+    """A counter that, asked for one text by another thread, stays until it is let go."""
+
+    def __init__(self) -> None:
+        self.entered, self.free = threading.Event(), threading.Event()
+
+    def __call__(self, text: str) -> int:
+        if text == "stuck" and threading.current_thread() is not threading.main_thread():
+            self.entered.set()
+            self.free.wait()
+        return len(text)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+@pytest.mark.parametrize("low_water", [None, 0.5])
+def test_a_process_forked_beside_a_thread_that_counts_builds_all_the_same(low_water: float | None) -> None:
+    counter = Stuck()
+    base = Assembler(Budget(12, counter=counter), dialect=plain, on_overflow=TrimOldest(low_water))
+    base.add_messages([{"role": "user", "content": text} for text in ("stuck", "older", "the newest")])
+
+    def work() -> None:
+        context = base.fork().add_message({"role": "user", "content": "more"}).build()
+        str(context.report)
+        base.anchor(None).build()
+
+    thread = threading.Thread(target=lambda: str(base.build().report))
+    thread.start()
+    counter.entered.wait()
+    try:
+        assert in_a_child(work)
+    finally:
+        counter.free.set()
+        thread.join()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_process_forked_while_a_vocabulary_is_loaded_counts_all_the_same() -> None:
+    tiktoken = importlib.import_module("budgets.counters.tiktoken")
+    with tiktoken._loading:
+        assert in_a_child(lambda: tiktoken._engine("o200k_base"))
+
+
+def every_module() -> Iterator[ModuleType]:
+    for package in (assembler, budgets):
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if found.name in sys.modules:
+                yield sys.modules[found.name]
+
+
+def test_no_class_waits_for_the_lock_that_python_311_gives_a_cached_property() -> None:
+    for module in every_module():
+        for owner in vars(module).values():
+            if isinstance(owner, type) and owner.__module__ == module.__name__:
+                locked = [name for name, value in vars(owner).items() if isinstance(value, functools.cached_property)]
+                assert not locked, (owner, locked)
