@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias, assert_never, cast
 
 import attrs
 
+from assembler.dialects.references import Repeats
 from assembler.dialects.standin import GEMINI, Calibration, price_texts
 from assembler.errors import UnsupportedContentError
 from assembler.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
@@ -96,8 +97,8 @@ UNROLLED = 6
 the documentation of parameters_json_schema; six times explains the bill of 776 within 6 tokens (one source)."""
 
 
-MOST_REFERENCES = 1_000
-"""References written out for a tool, at most: definitions that refer to the next one twice double with each."""
+DEEPEST = 100
+"""Schemas inside one another that are priced, references written out: as deep as a tool may be without them."""
 
 
 def family_of(model: str) -> Family:
@@ -136,7 +137,7 @@ def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
     """One declaration: its words (name, descriptions, keys, enum values) and a framing for each thing it declares."""
     texts = [tool.name, tool.description]
     reading = _Schema(family=family, definitions=_definitions(tool.parameters), texts=texts)
-    framing = reading.price(tool.parameters, ())
+    framing = reading.price(tool.parameters, _AT_ROOT)
     return family.tool + framing + price_texts(texts, count, family.calibration)
 
 
@@ -220,8 +221,17 @@ def _words(value: object) -> Iterator[str]:
         yield value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
+def _named(value: object) -> Mapping[str, Any]:
+    """A mapping of schemas; nothing where a schema holds something else there."""
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+
+
+def _listed(value: object) -> Sequence[Any]:
+    return cast("Sequence[Any]", value) if isinstance(value, list | tuple) else ()
+
+
 def _definitions(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {**schema.get("definitions", {}), **schema.get("$defs", {})}
+    return {**_named(schema.get("definitions")), **_named(schema.get("$defs"))}
 
 
 _SPOKEN = frozenset(
@@ -233,57 +243,94 @@ _SPOKEN = frozenset(
 _ALTERNATIVES = ("anyOf", "oneOf", "allOf", "prefixItems")
 
 
+@attrs.frozen
+class _Standing:
+    """Where a schema stands: how deep, and inside which definitions."""
+
+    depth: int = 0
+    inside: frozenset[str] = frozenset()
+
+    def below(self) -> _Standing:
+        return _Standing(self.depth + 1, self.inside)
+
+    def within(self, name: str) -> _Standing:
+        return _Standing(self.depth + 1, self.inside | {name})
+
+
+_AT_ROOT = _Standing()
+
+
 @attrs.define(kw_only=True)
 class _Schema:
-    """One walk over a schema: collects its words, sums its framing. `repeats`: how often a cycle is written again."""
+    """One walk over a schema: collects its words, sums its framing.
+
+    `cycles` is how often a cycle is written again, `times` how often what is walked over will be written.
+    """
 
     family: Family
     definitions: Mapping[str, Any]
     texts: list[str]
-    repeats: int = UNROLLED - 1
+    cycles: int = UNROLLED - 1
+    times: int = 1
     repeated: set[str] = attrs.field(factory=set)
-    followed: int = 0
+    seen: set[str] = attrs.field(factory=set)
+    repeats: Repeats = attrs.field(factory=Repeats)
 
-    def price(self, schema: Mapping[str, Any], path: tuple[str, ...]) -> Count:
-        """The framing of one schema and all inside it, references written out."""
-        reference: Any = schema.get("$ref")
+    def price(self, schema: Mapping[str, Any], at: _Standing) -> Count:
+        """The framing of one schema and all inside it, references written out. O(schema)."""
+        if at.depth > DEEPEST:
+            return Count(0, Grade.ESTIMATED)
+        reference: object = schema.get("$ref")
         if isinstance(reference, str):
-            self.followed += 1
-            if self.followed > MOST_REFERENCES:
-                return Count(0, Grade.ESTIMATED)
-            name = reference.rsplit("/", 1)[-1]
-            return self._again(name) if name in path else self.price(self._definition(name), (*path, name))
-        self.texts.extend(str(value) for value in schema.get("enum", ()))
+            return self._followed(reference.rsplit("/", 1)[-1], at)
+        self.texts.extend(str(value) for value in _listed(schema.get("enum")))
         inner: list[Count] = []
-        for key, described in schema.get("properties", {}).items():
+        for key, described in _named(schema.get("properties")).items():
             self.texts.append(key)
-            inner.append(self.family.argument + self._inside(described, path))
+            inner.append(self.family.argument + self._inside(described, at))
         for word in _ALTERNATIVES:
-            inner.extend(self.family.keyword + self._inside(option, path) for option in schema.get(word, ()))
-        inner.extend(self._inside(schema.get(word), path) for word in ("items", "additionalProperties"))
+            inner.extend(self.family.keyword + self._inside(option, at) for option in _listed(schema.get(word)))
+        inner.extend(self._inside(schema.get(word), at) for word in ("items", "additionalProperties"))
         inner.extend(self.family.keyword for word in schema if word not in _SPOKEN and word not in _ALTERNATIVES)
         return total(inner)
 
+    def _followed(self, name: str, at: _Standing) -> Count:
+        if name in at.inside:
+            return self._again(name)
+        definition = self._definition(name)
+        first = self.times == 1 and name not in self.seen
+        if not first and not self.repeats.taken(name, definition, self.times):
+            return Count(0, Grade.ESTIMATED)
+        self.seen.add(name)
+        return self.price(definition, at.within(name))
+
     def _definition(self, name: str) -> Mapping[str, Any]:
         """What a reference refers to; nothing where that is missing, or `true`."""
-        found: object = self.definitions.get(name)
-        return cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else {}
+        return _named(self.definitions.get(name))
 
     def _again(self, name: str) -> Count:
         """A cycle's further rounds, once a definition: no bill is known of one with two cycles."""
-        if not self.repeats or name in self.repeated:
+        definition = self._definition(name)
+        if not self.cycles or name in self.repeated or not self.repeats.taken(name, definition, self.cycles):
             return Count(0, Grade.ESTIMATED)
         self.repeated.add(name)
-        once = _Schema(family=self.family, definitions=self.definitions, texts=[], repeats=0)
-        round_ = once.price(self._definition(name), (name,))
-        self.texts.extend(once.texts * self.repeats)
-        return _guess(round_.tokens * self.repeats, 2 * round_.upper * self.repeats)
+        once = _Schema(
+            family=self.family,
+            definitions=self.definitions,
+            texts=[],
+            cycles=0,
+            times=self.cycles,
+            repeats=self.repeats,
+        )
+        round_ = once.price(definition, _AT_ROOT.within(name))
+        self.texts.extend(once.texts * self.cycles)
+        return _guess(round_.tokens * self.cycles, 2 * round_.upper * self.cycles)
 
-    def _inside(self, schema: Any, path: tuple[str, ...]) -> Count:
+    def _inside(self, schema: object, at: _Standing) -> Count:
         """What a nested schema adds; `true` and other non-objects add nothing."""
         if not isinstance(schema, Mapping):
             return Count(0)
         nested = cast("Mapping[str, Any]", schema)
         self.texts.append(str(nested.get("description", "")))
         framed = self.family.nested if nested.get("properties") or "$ref" in nested else Count(0)
-        return framed + self.price(nested, path)
+        return framed + self.price(nested, at.below())

@@ -18,22 +18,22 @@ from __future__ import annotations
 
 import enum
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import attrs
 
+from assembler.dialects.references import Repeats
 from assembler.tools.tool import Tool
 
 Schema: TypeAlias = Mapping[str, Any]
 
 DEEPEST = 32
-"""Levels of nesting that are written out; what lies below is `any`. OpenAI takes 10 (Structured Outputs guide, read
-2026-11)."""
+"""Levels of nesting that are written out, and references inside one another; what lies below is `any`. OpenAI takes
+10 (Structured Outputs guide, read 2026-11)."""
 
 LARGEST = 10_000
-"""Schemas that one tool may unfold to, references written out; the rest is `any`. OpenAI takes 5,000 properties. With
-no end, a few lines of nested `$ref` stand for more text than fits in memory."""
+"""Schemas of one tool that are written out; the rest is `any`. OpenAI takes 5,000 properties."""
 
 
 class ToolText(enum.Enum):
@@ -45,7 +45,7 @@ class ToolText(enum.Enum):
 
 
 def tool_text(tool: Tool, generation: ToolText = ToolText.CURRENT) -> str:
-    """One tool's declaration, without a line break at the end. O(its schema with references unfolded, to LARGEST)."""
+    """One tool's declaration, without a line break at the end. O(its schema)."""
     comment = _comment(tool.description, generation)
     if not properties(tool.parameters):
         return f"{comment}type {tool.name} = () => any;"
@@ -70,8 +70,18 @@ def alternatives(schema: Schema) -> Sequence[Schema]:
             return [cast(Schema, one) for one in cast("list[object]", listed) if isinstance(one, Mapping)]
     kinds: object = schema.get("type")
     if isinstance(kinds, list) and "enum" not in schema:
-        return [{**schema, "type": kind} for kind in cast("list[object]", kinds)]
+        named = [kind if isinstance(kind, str) and kind in _KINDS else None for kind in cast("list[object]", kinds)]
+        return [_of_kind(schema, kind) for kind in dict.fromkeys(named)]
     return ()
+
+
+_KINDS = frozenset({"string", "number", "integer", "boolean", "null", "array", "object"})
+
+
+def _of_kind(schema: Schema, kind: str | None) -> Schema:
+    """The schema with one of its types; only an object has properties, or they would be written once for each type."""
+    others = {key: value for key, value in schema.items() if key != "properties" or kind == "object"}
+    return {**others, "type": kind}
 
 
 def item_schema(schema: Schema) -> Schema | None:
@@ -91,30 +101,57 @@ def definitions(schema: Schema) -> Mapping[str, Schema]:
     return found
 
 
+@attrs.define
+class _Room:
+    """How many more schemas may be written."""
+
+    left: int
+
+    def taken(self) -> bool:
+        """Take room for one schema; whether there was any."""
+        self.left -= 1
+        return self.left >= 0
+
+
 @attrs.frozen
 class _Scope:
-    """Where a schema stands: the definitions that it may refer to, those that it is inside of, and the room left."""
+    """Where a schema stands: the definitions that it may refer to, those that it is inside of, and the room left.
+
+    `seen` are the definitions that were written somewhere: to write one again takes room from `repeats`.
+    """
 
     generation: ToolText
     definitions: Mapping[str, Schema]
     inside: frozenset[str]
-    room: Iterator[int]
+    room: _Room
+    repeats: Repeats
+    seen: set[str]
+    cut: bool = False
+    """Whether the reference that led here was not written out."""
 
     @classmethod
     def of(cls, root: Schema, generation: ToolText) -> _Scope:
-        return cls(generation, definitions(root), frozenset(), iter(range(LARGEST)))
+        return cls(generation, definitions(root), frozenset(), _Room(LARGEST), Repeats(), set())
 
     def follow(self, schema: Schema) -> tuple[Schema, _Scope]:
         """The schema that a reference stands for, with what is written beside the reference put over it.
 
-        A reference back to where it stands, or to nothing, is `any`.
+        A reference back to where it stands, or to nothing, is `any`; so is one for which no room is left.
         """
         inside = self.inside
         while isinstance(target := schema.get("$ref"), str):
             beside = {key: value for key, value in schema.items() if key != "$ref"}
-            schema = beside if target in inside else {**self.definitions.get(target, {}), **beside}
+            if target in inside or len(inside) >= DEEPEST or not self._may_write(target):
+                return beside, attrs.evolve(self, inside=inside, cut=True)
+            schema = {**self.definitions.get(target, {}), **beside}
             inside |= {target}
         return (schema, self) if inside is self.inside else (schema, attrs.evolve(self, inside=inside))
+
+    def _may_write(self, target: str) -> bool:
+        """Whether a definition may be written: the first time, or again while there is room. Takes the room."""
+        first = target not in self.seen
+        self.seen.add(target)
+        return first or self.repeats.taken(target, self.definitions.get(target, {}))
 
 
 _NAMED = {"string": "string", "number": "number", "integer": "number", "boolean": "boolean", "null": "null"}
@@ -122,7 +159,7 @@ _NAMED = {"string": "string", "number": "number", "integer": "number", "boolean"
 
 def _type(schema: Schema, scope: _Scope, depth: int) -> str:
     schema, scope = scope.follow(schema)
-    if depth > DEEPEST or next(scope.room, None) is None:
+    if depth > DEEPEST or not scope.room.taken():
         return "any"
     if choice := alternatives(schema):
         return " | ".join(_type(one, scope, depth + 1) for one in choice)
@@ -218,7 +255,8 @@ _SETTLED = frozenset(
 )
 
 _CYCLE = 10
-"""How much more than `any` a reference back to where it stands may cost: a guess, nobody recorded one."""
+"""How much more than `any` a reference may cost that is not written out, back to where it stands or for want of room: a
+guess, nobody recorded one."""
 
 
 def unsettled(tool: Tool) -> int:
@@ -232,10 +270,10 @@ def unsettled(tool: Tool) -> int:
 
 
 def _unsettled(schema: Schema, scope: _Scope, depth: int) -> int:
-    if schema.get("$ref") in scope.inside:
-        return _CYCLE
     schema, scope = scope.follow(schema)
-    if depth > DEEPEST or next(scope.room, None) is None:
+    if scope.cut:
+        return _CYCLE
+    if depth > DEEPEST or not scope.room.taken():
         return 1
     own = sum(1 for key in schema if key not in _SETTLED) + (1 if depth and properties(schema) else 0)
     items = item_schema(schema)

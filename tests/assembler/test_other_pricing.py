@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from typing import Any
 
@@ -14,6 +15,8 @@ from assembler.dialects import gemini_pricing as gemini
 from assembler.dialects import hosted_pricing as hosted
 from assembler.dialects import mistral_pricing as mistral
 from assembler.dialects import standin
+from assembler.dialects.openai_tool_text import tool_text, unsettled
+from assembler.dialects.references import WRITTEN_AGAIN
 from assembler.errors import UnsupportedContentError
 from assembler.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking
 from assembler.tools.tool import Tool
@@ -333,8 +336,77 @@ def test_definitions_that_double_with_each_reference_are_cut_off() -> None:
     definitions = {f"D{level}": doubling(level + 1) for level in range(40)}
     family = gemini.family_of("gemini-2.5-flash")
     priced = gemini.price_tool(tool("f", "", {**doubling(0), "$defs": definitions}), family, words)
-    assert priced.tokens < 100 * gemini.MOST_REFERENCES
+    assert priced.upper < 40_000  # 2 ** 40 otherwise
     assert priced.grade is Grade.ESTIMATED
+
+
+@pytest.mark.parametrize("word", ["enum", "anyOf", "oneOf", "allOf", "prefixItems", "properties", "items", "$defs"])
+@pytest.mark.parametrize("wrong", [None, 5, "text", True, {"a": 1}, [1, None]])
+def test_a_word_of_a_schema_that_holds_something_else_is_priced_all_the_same(word: str, wrong: object) -> None:
+    family = gemini.family_of("gemini-2.5-flash")
+    schema = {"type": "object", "properties": {"a": {word: wrong}}}
+    assert gemini.price_tool(tool("f", "", schema), family, words).tokens > 0
+    assert gemini.price_tool(tool("f", "", {"properties": {}, word: wrong}), family, words).tokens > 0
+
+
+def test_a_chain_of_references_without_end_is_priced_as_far_as_schemas_may_be_nested() -> None:
+    family = gemini.family_of("gemini-2.5-flash")
+    definitions = {f"D{n}": {"$ref": f"#/$defs/D{n + 1}"} for n in range(5_000)}
+    chain = {"type": "object", "properties": {"x": {"$ref": "#/$defs/D0"}}, "$defs": definitions}
+    assert gemini.price_tool(tool("f", "", chain), family, words).grade is Grade.ESTIMATED
+
+
+def referring(times: int, size: int) -> dict[str, Any]:
+    """Properties that refer to one definition whose JSON text has `size` characters."""
+    definition = {"enum": ["xyzzy"], "title": ""}
+    definition["title"] = "t" * (size - len(json.dumps(definition)))
+    assert len(json.dumps(definition)) == size
+    properties = {f"p{n}": {"$ref": "#/$defs/D"} for n in range(times)}
+    return {"type": "object", "properties": properties, "$defs": {"D": definition}}
+
+
+class Counted:
+    """A counter that remembers what it counted."""
+
+    text = ""
+
+    def __call__(self, text: str) -> int:
+        self.text += text
+        return 1
+
+
+@pytest.mark.parametrize("size", [WRITTEN_AGAIN // 4, WRITTEN_AGAIN // 4 + 1])
+def test_a_definition_is_written_again_up_to_the_room_for_that(size: int) -> None:
+    for times in (3, 4, 5, 6, 7):
+        written = min(times, 1 + WRITTEN_AGAIN // size)
+        counted = Counted()
+        referred = tool("f", "", referring(times, size))
+        gemini.price_tool(referred, gemini.family_of(""), counted)
+        assert counted.text.count("xyzzy") == written
+        assert tool_text(referred).count('"xyzzy"') == written
+
+
+def mesh(definitions: int) -> Tool:
+    """Definitions that refer to three others each: 3 ** definitions texts, if each reference were written out."""
+    named = {
+        f"D{n}": {
+            "type": "object",
+            "properties": {f"p{k}": {"$ref": f"#/$defs/D{(3 * n + k) % definitions}"} for k in (1, 2, 3)},
+        }
+        for n in range(definitions)
+    }
+    return tool("f", "", {"type": "object", "properties": {"x": {"$ref": "#/$defs/D0"}}, "$defs": named})
+
+
+def test_a_mesh_of_references_costs_what_it_sends_and_not_what_it_stands_for() -> None:
+    small, large = mesh(40), mesh(400)
+    assert len(tool_text(small)) < len(json.dumps(small.parameters))
+    assert unsettled(small) < 4_000
+    family = gemini.family_of("gemini-2.5-flash")
+    for one in (small, large):
+        assert gemini.price_tool(one, family, words).upper < 8 * len(json.dumps(one.parameters))
+    assert len(tool_text(large)) < 12 * len(tool_text(small))
+    assert unsettled(large) < 12 * unsettled(small)
 
 
 @pytest.mark.parametrize("definitions", [{}, {"T": True}, {"T": None}, {"T": ["x"]}])
