@@ -58,14 +58,14 @@ class Guarded:
 def name_of(counter: TokenCounter) -> str:
     """What to call a counter in errors: its `name`, or that of its function or class. Never its repr."""
     for attribute in ("name", "__qualname__"):
-        found = _said_by(counter, attribute)
+        found = said_by(counter, attribute)
         if isinstance(found, str) and found:
             return found
     return type(counter).__qualname__
 
 
-def _said_by(counter: TokenCounter, attribute: str, otherwise: object = None) -> object:
-    """What a counter says of itself; what it raises when asked counts as nothing said."""
+def said_by(counter: object, attribute: str, otherwise: object = None) -> object:
+    """What a foreign object says of itself; what it raises when asked counts as nothing said."""
     try:
         return getattr(counter, attribute, otherwise)
     except Exception:
@@ -74,7 +74,7 @@ def _said_by(counter: TokenCounter, attribute: str, otherwise: object = None) ->
 
 def notes_of(counter: TokenCounter) -> tuple[str, ...]:
     """What a counter has to say about its counts: its `notes`, if that is a tuple of lines."""
-    found = _said_by(counter, "notes")
+    found = said_by(counter, "notes")
     lines = cast("tuple[object, ...]", found) if isinstance(found, tuple) else ()
     return tuple(line for line in lines if isinstance(line, str))
 
@@ -149,7 +149,7 @@ class TotalCounter(Guarded):
     @property
     def grade(self) -> Grade:
         """The wrapped counter's, exact unless it says otherwise: its own count is what its user wants."""
-        claimed = _said_by(self.counter, "grade", Grade.EXACT)
+        claimed = said_by(self.counter, "grade", Grade.EXACT)
         return claimed if isinstance(claimed, Grade) else Grade.EXACT
 
     @property
@@ -160,7 +160,7 @@ class TotalCounter(Guarded):
     @property
     def additive_at_tag_seams(self) -> bool:
         """The wrapped counter's promise; no promise unless it gives one."""
-        return _said_by(self.counter, "additive_at_tag_seams") is True
+        return said_by(self.counter, "additive_at_tag_seams") is True
 
     def __call__(self, text: str, /) -> Tokens:
         """Tokens of `text`, or TokenCountError."""

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, cast
 import attrs
 
 from budgets.count import Count, Grade, Tokens
-from budgets.counters.guard import Guarded, failure_of, name_of, refuse_surrogates, refuse_wrong_arity
+from budgets.counters.guard import Guarded, failure_of, name_of, refuse_surrogates, refuse_wrong_arity, said_by
 from budgets.errors import BudgetError, TokenCountError
 from budgets.numbers import index_of, shown
 
@@ -53,24 +53,64 @@ class ProviderCount:
     reason: str | None = None
 
 
+MOST_ABANDONED = 4
+"""Calls that were given up and have not ended: no thread can be stopped, so with so many no other is begun."""
+
+MOST_SKIPPED = 1_023
+"""Counts at most that the fallback makes before an endpoint that failed is asked again."""
+
+
 @attrs.define(eq=False)
-class _Fallbacks:
-    """Why the fallback stood in, and how often: a counter never forgets that it did."""
+class _Past:
+    """What became of the calls so far: how often the fallback stood in and why, and which calls have not ended yet.
+
+    After the second failure in a row the endpoint is left alone for 1 count, then for 3, 7, 15 …, so that n counts meet
+    at most about log2(n) failures. Numbers of calls and no clock: the same calls give the same counts.
+    """
 
     times: int = 0
-    last: str | None = None
+    last: str = ""
+    failures: int = 0
+    skipped: int = 0
+    abandoned: list[threading.Thread] = attrs.field(factory=list[threading.Thread])
     lock: threading.Lock = attrs.field(factory=threading.Lock)
 
-    def note(self, reason: str) -> None:
+    def spared(self) -> bool:
+        """Whether this count is one for which the endpoint is left alone."""
+        with self.lock:
+            self.skipped -= 1
+            return self.skipped >= 0
+
+    def answered(self) -> None:
+        with self.lock:
+            self.failures = self.skipped = 0
+
+    def failed(self, reason: str) -> None:
+        with self.lock:
+            self.last = reason
+            self.failures += 1
+            self.skipped = min(2 ** min(self.failures - 1, 32) - 1, MOST_SKIPPED)
+
+    def stood_in(self) -> None:
         with self.lock:
             self.times += 1
-            self.last = reason
+
+    def abandon(self, thread: threading.Thread) -> None:
+        with self.lock:
+            self.abandoned.append(thread)
+
+    def full(self) -> bool:
+        """Whether too many calls have not ended. Those that have are forgotten."""
+        with self.lock:
+            self.abandoned = [thread for thread in self.abandoned if thread.is_alive()]
+            return len(self.abandoned) >= MOST_ABANDONED
 
 
 def _no_wait(_instance: object, _attribute: attrs.Attribute[Any], timeout: object) -> None:
     if timeout is None:
         return
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < math.inf:
+    longest = threading.TIMEOUT_MAX  # some 292 years
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout <= longest:
         raise BudgetError(
             f"timeout is {shown(timeout)}: seconds above 0 are expected, or None to wait as long as it takes"
         )
@@ -80,7 +120,8 @@ def _no_wait(_instance: object, _attribute: attrs.Attribute[Any], timeout: objec
 class ProviderCounter(Guarded):
     """Asks an endpoint, once a count; a failure is a CountEndpointError, or the fallback's count with its reason.
 
-    An answer of 0 is a failure: no request costs nothing. Wrap it in `memoised` to ask once a text.
+    An answer of 0 is a failure: no request costs nothing. Wrap it in `memoised` to ask once a text. An endpoint that
+    fails again and again is asked ever more seldom while a fallback stands in.
     """
 
     endpoint: Endpoint = attrs.field(repr=name_of)
@@ -88,7 +129,7 @@ class ProviderCounter(Guarded):
     fallback: Endpoint | None = attrs.field(
         default=None, repr=lambda found: "None" if found is None else name_of(found)
     )
-    _fallbacks: _Fallbacks = attrs.field(factory=_Fallbacks, init=False, eq=False, repr=False)
+    _past: _Past = attrs.field(factory=_Past, init=False, eq=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -98,12 +139,12 @@ class ProviderCounter(Guarded):
     @property
     def grade(self) -> Grade:
         """Bounded while the endpoint answered every time (its own makers call it an estimate); then estimated."""
-        return Grade.ESTIMATED if self._fallbacks.times else Grade.BOUNDED
+        return Grade.ESTIMATED if self._past.times else Grade.BOUNDED
 
     @property
     def notes(self) -> tuple[str, ...]:
         """A line for the report if the fallback ever stood in: how often, and why last."""
-        times, last = self._fallbacks.times, self._fallbacks.last
+        times, last = self._past.times, self._past.last
         return (f"the fallback counted {times} times: the endpoint {last} ({self.name})",) if times else ()
 
     def __call__(self, text: str, /) -> Tokens:
@@ -115,18 +156,24 @@ class ProviderCounter(Guarded):
 
     def count(self, subject: Any, /) -> ProviderCount:
         """Tokens of whatever the endpoint takes: a text or a whole request, graded, with the reason of a fallback."""
-        try:
+        if self.fallback is None:
             return ProviderCount(Count(self._asked(subject), Grade.BOUNDED))
-        except CountEndpointError as failure:
-            if self.fallback is None:
-                raise
-            reason = str(failure).removeprefix(f"counter {self.name} ").removesuffix(_CURE)
-        self._fallbacks.note(reason)
-        return ProviderCount(self._instead(self.fallback, subject), reason)
+        if not self._past.spared():
+            try:
+                count = Count(self._asked(subject), Grade.BOUNDED)
+            except CountEndpointError as failure:
+                self._past.failed(str(failure).removeprefix(f"counter {self.name} ").removesuffix(_CURE))
+            else:
+                self._past.answered()
+                return ProviderCount(count)
+        self._past.stood_in()
+        return ProviderCount(self._instead(self.fallback, subject), self._past.last)
 
     def _asked(self, subject: object) -> Tokens:
+        if self._past.full():
+            raise CountEndpointError(self.name, f"has not answered {MOST_ABANDONED} earlier calls, and is not asked")
         try:
-            answer = _within(self.timeout, self.endpoint, subject)
+            answer = _within(self.timeout, self.endpoint, subject, self._past)
         except _TimedOutError:
             raise CountEndpointError(self.name, f"did not answer within {self.timeout:g} s") from None
         except BaseException as failure:
@@ -151,12 +198,13 @@ class ProviderCounter(Guarded):
             answer = fallback(subject)
         except BaseException as failure:
             raise failure_of(name_of(fallback), failure)  # noqa: B904 - chained there, unless it is the failure itself
-        if isinstance(answer, Count):
-            return attrs.evolve(answer, grade=Grade.ESTIMATED)
-        tokens = _number_in(answer)
+        given = (answer.tokens, answer.upper) if isinstance(answer, Count) else (_number_in(answer),) * 2
+        tokens, upper = map(index_of, given)
         if tokens is None or tokens <= 0:
             raise TokenCountError(name_of(fallback), f"returned {tokens} as a fallback (int > 0 expected)")
-        return Count(tokens, Grade.ESTIMATED)
+        if upper is None or upper < tokens:
+            raise TokenCountError(name_of(fallback), f"returned a bound of {upper} over {tokens} tokens as a fallback")
+        return Count(tokens, Grade.ESTIMATED, upper)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ProviderCounter, (self.endpoint, self.timeout, self.fallback)
@@ -189,14 +237,14 @@ def _number_in(answer: object) -> Tokens | None:
         fields = cast("Mapping[str, object]", answer)
         held = [fields.get(name) for name in ANSWERS]
     else:
-        held = [getattr(answer, name, None) for name in ANSWERS]
+        held = [said_by(answer, name) for name in ANSWERS]
     return next((number for number in map(index_of, held) if number is not None), None)
 
 
 def status_of(failure: BaseException) -> int | None:
     """The HTTP status that an SDK's exception carries: `status_code`, `code`, `status` or botocore's metadata."""
     for name in ("status_code", "code", "status"):
-        status = index_of(getattr(failure, name, None))
+        status = index_of(said_by(failure, name))
         if status is not None:
             return status
     return index_of(_botocore(failure).get("HTTPStatusCode"))
@@ -204,16 +252,15 @@ def status_of(failure: BaseException) -> int | None:
 
 def retry_after_of(failure: BaseException) -> float | None:
     """Seconds that the response's headers ask to wait. A date is not read: it would need a clock."""
-    response: object = getattr(failure, "response", None)
-    headers: object = getattr(response, "headers", None) or _botocore(failure).get("HTTPHeaders")
-    get = getattr(headers, "get", None)
+    response = said_by(failure, "response")
+    headers = said_by(response, "headers") or _botocore(failure).get("HTTPHeaders")
+    get = said_by(headers, "get")
     if not callable(get):
         return None
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0), ("Retry-After", 1.0)):
-        value: object = get(name)
         try:
-            seconds = float(cast(str, value)) / unit
-        except (TypeError, ValueError, OverflowError):
+            seconds = float(cast(str, get(name))) / unit
+        except Exception:  # no number, or headers that are none
             continue
         if 0 <= seconds < math.inf:
             return seconds
@@ -221,7 +268,7 @@ def retry_after_of(failure: BaseException) -> float | None:
 
 
 def _botocore(failure: BaseException) -> Mapping[str, object]:
-    response: object = getattr(failure, "response", None)
+    response = said_by(failure, "response")
     metadata = cast("Mapping[str, object]", response).get("ResponseMetadata") if isinstance(response, Mapping) else None
     return cast("Mapping[str, object]", metadata) if isinstance(metadata, Mapping) else {}
 
@@ -230,7 +277,7 @@ class _TimedOutError(Exception):
     """The endpoint was abandoned."""
 
 
-def _within(timeout: float | None, endpoint: Endpoint, subject: object) -> object:
+def _within(timeout: float | None, endpoint: Endpoint, subject: object, past: _Past) -> object:
     """The endpoint's answer, from a thread of its own where it may take too long."""
     if timeout is None:
         return endpoint(subject)
@@ -247,6 +294,7 @@ def _within(timeout: float | None, endpoint: Endpoint, subject: object) -> objec
     thread.start()
     thread.join(timeout)
     if not outcome:
+        past.abandon(thread)
         raise _TimedOutError
     answer, failure = outcome[0]
     if failure is not None:

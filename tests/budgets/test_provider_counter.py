@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import threading
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -20,6 +21,7 @@ from budgets import (
     memoised,
     provider_counter,
 )
+from budgets.counters.provider import MOST_ABANDONED, MOST_SKIPPED
 
 
 class RateLimitedError(Exception):
@@ -125,6 +127,84 @@ def test_an_endpoint_that_does_not_answer_in_time_is_abandoned() -> None:
         never.set()
 
 
+def hanging() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "count-endpoint"]
+
+
+def test_a_dead_endpoint_costs_a_bounded_number_of_timeouts_and_threads() -> None:
+    never, asked = threading.Event(), list[str]()
+
+    def dead(text: str) -> int:
+        asked.append(text)
+        never.wait()
+        return 5
+
+    counter = provider_counter(dead, timeout=0.001, fallback=seven)
+    try:
+        assert [counter(f"text {n}") for n in range(300)] == [7] * 300
+        assert len(asked) == len(hanging()) == MOST_ABANDONED
+        assert "300 times" in counter.notes[0]
+        alone = provider_counter(dead, timeout=0.001)
+        for _ in range(MOST_ABANDONED):
+            with pytest.raises(CountEndpointError, match="within"):
+                alone("text")
+        with pytest.raises(CountEndpointError, match="has not answered 4 earlier calls, and is not asked"):
+            alone("text")
+    finally:
+        never.set()
+    for thread in hanging():
+        thread.join()
+    assert alone("text") == 5
+
+
+@pytest.mark.parametrize("texts", [1, 2, 3, 4, 5, 300, 5_000])
+def test_an_endpoint_that_fails_is_asked_ever_more_seldom(texts: int) -> None:
+    asked: list[str] = []
+
+    def failing_endpoint(text: str) -> int:
+        asked.append(text)
+        raise RateLimitedError
+
+    counter = provider_counter(failing_endpoint, fallback=seven)
+    for n in range(texts):
+        assert counter.count(f"text {n}").reason == "failed with RateLimitedError (HTTP 429)"
+    assert len(asked) <= 2 + math.log2(texts) + texts // MOST_SKIPPED
+
+
+def test_an_endpoint_that_is_back_is_asked_every_time_again() -> None:
+    asked: list[str] = []
+
+    def recovering(text: str) -> int:
+        asked.append(text)
+        if len(asked) <= 3:
+            raise RateLimitedError
+        return 9
+
+    counter = provider_counter(recovering, fallback=seven)
+    counts = [counter(f"text {n}") for n in range(20)]
+    # Asked, asked, left alone once, asked, left alone three times; from then on it answers.
+    assert counts == [7] * 7 + [9] * 13
+    assert counter.grade is Grade.ESTIMATED
+
+
+class UnreadableError(Exception):
+    """An exception whose fields raise when they are looked at."""
+
+    @property
+    def status_code(self) -> int:
+        raise ZeroDivisionError
+
+    response = code = status_code
+
+
+def test_what_raises_when_it_is_looked_at_is_a_failure_of_the_endpoint() -> None:
+    with pytest.raises(CountEndpointError, match="failed with UnreadableError"):
+        provider_counter(failing(UnreadableError()))("text")
+    answer = type("Answer", (), {"input_tokens": UnreadableError.status_code})()
+    with pytest.raises(CountEndpointError, match="a Answer without a number of tokens"):
+        provider_counter(lambda text: answer)("text")
+
+
 def test_one_that_answers_in_time_is_believed_and_one_that_fails_is_not() -> None:
     assert provider_counter(seven, timeout=60)("text") == 7
     with pytest.raises(CountEndpointError, match="RateLimitedError"):
@@ -156,7 +236,11 @@ def test_a_fallback_may_say_how_far_off_it_is_but_not_that_it_is_exact() -> None
     assert counter.count({}).count == Count(40, Grade.ESTIMATED, upper=50)
 
 
-@pytest.mark.parametrize("answer", [0, None, -4])
+@pytest.mark.parametrize(
+    "answer",
+    [0, None, -4, math.nan, Count(-1_000), Count(0), Count(cast(int, math.nan)), Count(5, upper=4),
+     Count(5, upper=cast(int, math.nan)), Count(10**700), Count(5, upper=10**700)],
+)  # fmt: skip
 def test_a_fallback_that_counts_nothing_is_a_failure(answer: object) -> None:
     with pytest.raises(TokenCountError, match="as a fallback"):
         provider_counter(failing(RateLimitedError()), fallback=lambda text: answer)("text")
@@ -181,7 +265,7 @@ def test_it_counts_for_a_budget() -> None:
     assert budget.token_counter("text") == 7
 
 
-@pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf"), True])
+@pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf"), True, 10**400, 1e300])
 def test_a_timeout_that_is_no_time_is_refused(timeout: float) -> None:
     with pytest.raises(BudgetError, match="timeout"):
         provider_counter(seven, timeout=timeout)
