@@ -16,12 +16,13 @@ from typing import cast
 
 import attrs
 
+from assembler.contract import verified
 from assembler.draft import Regions
 from assembler.history import Sight
 from assembler.host import Host, newest_question, newest_result
 from assembler.ledger import Ledger
 from assembler.messages import Message
-from assembler.policies import Refuse, TrimOldest
+from assembler.policies.traits import CuttingRung, asks, unmarked
 from assembler.pricing import FixedPrices, Piece, Pricer
 from assembler.strategies import Around, ChoosingStrategy, Continued, Placement, Rendered
 from assembler.terms import Terms, counter_for
@@ -102,11 +103,11 @@ def _limits(ledger: Ledger, budget: Budget, least: Tokens) -> Limits | None:
 def _least_conversation(ledger: Ledger, terms: Terms) -> Tokens:
     """The least that the policies would keep, or all of it where one may ask its owner (a summary costs a model call).
 
-    A policy that is not listed here is only asked once knowledge has been chosen, and then has less to do.
+    A policy that rewrites is only asked once knowledge has been chosen, and then has less to do.
     """
-    asked = [policy for policy in terms.policies if isinstance(policy, Refuse | TrimOldest)]
-    firsts = [policy.cut(ledger, 0).first_kept for policy in asked] or [ledger.first]
-    return ledger.since(max(firsts)).upper
+    cutting = [rung for rung in map(unmarked, terms.rungs) if isinstance(rung, CuttingRung) and not asks(rung)]
+    cuts = [verified(rung.policy, rung.policy.cut(ledger, 0), ledger) for rung in cutting]
+    return ledger.since(max((cut.first_kept for cut in cuts), default=ledger.first)).upper
 
 
 def asked_for(ledger: Ledger, limit: Tokens) -> Tokens:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import attrs
 
-from assembler.contract import verified
 from assembler.dialects import Opening
 from assembler.draft import Draft
 from assembler.errors import ConversationError
 from assembler.history import Sight
-from assembler.ladder import Decision, Kept, climbed, lived, whole
+from assembler.ladder import whole
 from assembler.ledger import Ledger
 from assembler.measure import Measured, measure
 from assembler.once import found_for
 from assembler.pins import pinned_messages
 from assembler.planned import Planned
-from assembler.policies import Policy, Refuse, TrimOldest
-from assembler.policies.policy import is_cutting, is_summarising, unasked
+from assembler.policies.traits import KeepsAll, unasked
 from assembler.pricing import WholePricer
+from assembler.relief import relieved
 from assembler.terms import Terms
 from budgets import Budget, BudgetError, ContextLengthError, Count, Tokens
 
@@ -56,8 +53,8 @@ def refitted(plan: Planned, context_window: Tokens) -> Planned:
     if plan.terms.budget is None:
         raise BudgetError("what_if needs a budget to change; pass one to Assembler")
     budget = attrs.evolve(plan.terms.budget, context_window=context_window)
-    policies = tuple(map(unasked, plan.terms.policies))
-    return fit(plan.draft, attrs.evolve(plan.terms, budget=budget, policies=policies))
+    rungs = tuple(map(unasked, plan.terms.rungs))
+    return fit(plan.draft, attrs.evolve(plan.terms, budget=budget, rungs=rungs))
 
 
 def _decided(draft: Draft, sight: Sight, terms: Terms) -> Planned:
@@ -76,7 +73,7 @@ def _decided(draft: Draft, sight: Sight, terms: Terms) -> Planned:
     if room >= 0 and ledger.fits(room):
         return everything
     ledger = _with_pins(everything)
-    kept = _relieved(ledger, terms, max(room, 0))
+    kept = relieved(ledger, terms, max(room, 0))
     if (least := kept.count(ledger)).upper > room:
         raise _overflow(measured, fixed, least, ledger, terms, terms.budget)
     return Planned(draft, terms, sight, measured, fixed, ledger, kept)
@@ -114,7 +111,7 @@ def _shared(plan: Planned, budget: Budget) -> tuple[Planned, Tokens]:
 
 def _with_pins(plan: Planned) -> Ledger:
     """The ledger with what no policy may rewrite: pinned messages, and a question that carries knowledge."""
-    pins = pinned_messages(plan.sight, plan.terms.policies, plan.ledger.memory)
+    pins = pinned_messages(plan.sight, plan.terms.pins, plan.ledger.memory)
     if (asked := plan.measured.asked) is not None:
         pins = tuple(sorted({*pins, asked.index}))
     return attrs.evolve(plan.ledger, pins=pins) if pins else plan.ledger
@@ -132,7 +129,7 @@ def _sealed(everything: Planned, pricer: WholePricer) -> Planned:
         everything, room = _shared(everything, terms.budget)
         limit = min(limit, everything.fixed.upper + room)
     plan = attrs.evolve(everything, ledger=_with_pins(everything))
-    plan, count = sealed(plan, pricer, limit, lambda room: _relieved(plan.ledger, terms, room))
+    plan, count = sealed(plan, pricer, limit, lambda room: relieved(plan.ledger, terms, room))
     if count.upper > limit:
         raise _overflow(plan.measured, plan.fixed, plan.conversation, plan.ledger, terms, terms.budget)
     return plan
@@ -144,54 +141,6 @@ def _floor(sight: Sight, terms: Terms) -> int:
     if start < stop == sight.length:
         raise ConversationError(f"{terms.dialect.name} needs a user message; add one to the conversation", index=start)
     return stop
-
-
-def _relieved(ledger: Ledger, terms: Terms, room: Tokens) -> Kept:
-    """What the policies leave: one that only cuts is asked once, a ladder climbed, one with a low-water mark lived."""
-    policies = terms.willing_policies
-    policy = policies[0]
-    if len(policies) == 1 and is_cutting(policy):
-        cut = verified(policy, policy.cut(ledger, room), ledger)
-        return Kept(cut, decisions=(Decision(type(policy).__name__, 0, ((cut.reason, 0),)),))
-    low = _low_water(policies)
-    if low is None:
-        return climbed(ledger, policies, room)
-    calm = tuple(
-        attrs.evolve(policy, low_water=None) if isinstance(policy, TrimOldest) else policy for policy in policies
-    )
-    if any(map(is_summarising, policies)):
-        return _held(ledger, terms, calm, room, int(low * room))
-    memory = found_for(terms, ledger.memory, lived)
-    known: tuple[int, Kept] | None = memory.get(room)
-    if known is not None and known[0] > ledger.length:
-        known = None
-    stop, kept = lived(ledger, calm, room, int(low * room), known)
-    memory.clear()
-    memory[room] = (stop, kept)
-    return kept
-
-
-def _held(ledger: Ledger, terms: Terms, calm: Sequence[Policy], room: Tokens, low: Tokens) -> Kept:
-    """What was left last time, while it fits with what came since; then what the ladder brings down to the mark.
-
-    Living through the history would ask a model for every summary of its past, and of a past that no build ever saw:
-    where one writes, the moments are builds that overflow.
-    """
-    memory = found_for(terms, ledger.memory, _held)
-    known: tuple[int, Kept] | None = memory.get(_held)
-    before = known[1] if known is not None and known[0] <= ledger.length else None
-    if before is not None and before.count(ledger).upper <= room:
-        return before
-    kept = climbed(ledger, calm, low, before)
-    if kept.count(ledger).upper <= room:
-        memory[_held] = (ledger.length, kept)
-    return kept
-
-
-def _low_water(policies: Sequence[Policy]) -> float | None:
-    """The mark that a ladder holds: that of its first policy that has one."""
-    marks = (policy.low_water for policy in policies if isinstance(policy, TrimOldest))
-    return next((mark for mark in marks if mark is not None), None)
 
 
 def _overflow(
@@ -227,6 +176,6 @@ def _advice(fixed: Count, ledger: Ledger, terms: Terms, budget: Budget) -> str:
     if pinned and newest + pinned > left:
         named = ", ".join(str(index) for index in ledger.pins if index < begins)
         return f"The turns of the pinned messages {named} need {pinned} beside the newest: pin fewer of them."
-    if all(isinstance(policy, Refuse) for policy in terms.policies):
+    if all(isinstance(rung.traits.keeps, KeepsAll) for rung in terms.rungs):
         return "Dropping old turns would help: pass on_overflow=TrimOldest()."
     return "Fewer protected turns would help: lower keep_turns, or choose a larger window."

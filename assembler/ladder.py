@@ -15,8 +15,7 @@ from assembler.contract import proposed, refuse_unlawful, verified
 from assembler.ledger import Cut, Ledger
 from assembler.messages import Message
 from assembler.passage import Passage
-from assembler.policies import OverflowPolicy, Policy, RewritingPolicy
-from assembler.policies.policy import is_cutting, is_noting, is_rewriting, is_summarising
+from assembler.policies.traits import CuttingRung, RewritingRung, Rung, asks
 from budgets import Count, Tokens
 from budgets.count import Difference
 
@@ -98,22 +97,22 @@ def whole(ledger: Ledger) -> Kept:
     return Kept(Cut(ledger.first, ""))
 
 
-def climbed(ledger: Ledger, policies: Sequence[Policy], room: Tokens, start: Kept | None = None) -> Kept:
+def climbed(ledger: Ledger, rungs: Sequence[Rung], room: Tokens, start: Kept | None = None) -> Kept:
     """What the policies leave, asked in order until the conversation costs at most `room`, or none is left to ask."""
     kept = whole(ledger) if start is None else start
-    for policy in policies:
+    for rung in rungs:
         used = kept.count(ledger).upper
         if used <= room:
             break
-        if is_rewriting(policy):
-            kept = _rewritten(ledger, policy, kept, used - room)
-        elif is_cutting(policy):
-            kept = _cut(ledger, policy, kept, room, used)
+        if isinstance(rung, RewritingRung):
+            kept = _rewritten(ledger, rung, kept, used - room)
+        else:
+            kept = _cut(ledger, rung, kept, room, used)
     return kept
 
 
 def lived(
-    ledger: Ledger, policies: Sequence[Policy], room: Tokens, low: Tokens, known: tuple[int, Kept] | None
+    ledger: Ledger, rungs: Sequence[Rung], room: Tokens, low: Tokens, known: tuple[int, Kept] | None
 ) -> tuple[int, Kept]:
     """The length of the history at its last overflow, and what the ladder left then; goes on from `known`."""
     stop, kept = known or (ledger.first, whole(ledger))
@@ -124,33 +123,33 @@ def lived(
         if grown is None:
             break
         stop = grown
-        kept = climbed(ledger.until(stop), policies, low, kept)
+        kept = climbed(ledger.until(stop), rungs, low, kept)
     return stop, kept
 
 
-def _cut(ledger: Ledger, policy: OverflowPolicy, kept: Kept, room: Tokens, used: Tokens) -> Kept:
+def _cut(ledger: Ledger, rung: CuttingRung, kept: Kept, room: Tokens, used: Tokens) -> Kept:
     seen = ledger.with_savings(kept.savings) if kept.savings else ledger
-    standing = None if is_summarising(policy) else kept.cut.summary
+    standing = None if asks(rung) else kept.cut.summary
     beside = 0 if standing is None else seen.price(standing).upper
-    cut = verified(policy, policy.cut(seen, max(room - beside, 0)), ledger)
+    cut = verified(rung.policy, rung.policy.cut(seen, max(room - beside, 0)), ledger)
     if cut.first_kept < kept.cut.first_kept:
         cut = attrs.evolve(cut, first_kept=kept.cut.first_kept)
-    if cut.summary is None or (standing is not None and is_noting(policy)):
+    if cut.summary is None or standing is not None:  # one that stands gives way only to one that knows of it
         cut = attrs.evolve(cut, summary=kept.cut.summary)
     saved = used - seen.kept(cut).upper
-    decisions = _noted(kept.decisions, Decision(type(policy).__name__, max(saved, 0), ((cut.reason, 0),)))
+    decisions = _noted(kept.decisions, Decision(rung.name, max(saved, 0), ((cut.reason, 0),)))
     return attrs.evolve(kept, cut=cut if saved > 0 else kept.cut, decisions=decisions)
 
 
-def _rewritten(ledger: Ledger, policy: RewritingPolicy, kept: Kept, excess: Tokens) -> Kept:
+def _rewritten(ledger: Ledger, rung: RewritingRung, kept: Kept, excess: Tokens) -> Kept:
     """The conversation after as many of the policy's changes as it takes to save `excess`."""
     changed, savings = dict(kept.changed), dict(kept.savings)
     newest = ledger.newest_turns(1)
     pinned = frozenset(ledger.pins)
     stretches = [*ledger.pinned_turns(kept.cut.first_kept), (kept.cut.first_kept, ledger.length)]
-    passage = Passage(ledger, changed, policy, stretches, newest)
+    passage = Passage(ledger, changed, rung.policy, stretches, newest)
     saved, reasons = 0, dict[str, int]()
-    for change in proposed(policy, passage):
+    for change in proposed(rung.policy, passage):
         if saved >= excess:
             break
         if not pinned.isdisjoint(change.messages):
@@ -159,12 +158,12 @@ def _rewritten(ledger: Ledger, policy: RewritingPolicy, kept: Kept, excess: Toke
         gain = sum(gained.saved for gained in gains.values())
         if gain <= 0:
             continue
-        refuse_unlawful(policy, passage, change)
+        refuse_unlawful(rung.policy, passage, change)
         saved += gain
         changed.update(change.messages)
         reasons[change.reason] = reasons.get(change.reason, 0) + 1
         for index, gained in gains.items():
             start = ledger.turn_start(index)
             savings[start] = savings.get(start, Difference()) + gained
-    decision = Decision(type(policy).__name__, saved, tuple(reasons.items()))
+    decision = Decision(rung.name, saved, tuple(reasons.items()))
     return attrs.evolve(kept, changed=changed, savings=savings, decisions=_noted(kept.decisions, decision))

@@ -15,7 +15,7 @@ import attrs
 
 from assembler.ladder import Decision, Kept, whole
 from assembler.ledger import Cut, Ledger, TurnCost
-from assembler.policies import TrimOldest
+from assembler.policies.traits import CuttingRung, KeepsNewest
 from assembler.pricing import WholePricer
 from budgets import Count, Tokens
 
@@ -72,7 +72,7 @@ class _Turns:
 @attrs.define(eq=False)
 class _Search:
     turns: _Turns
-    policy: TrimOldest
+    rung: CuttingRung
     limit: Tokens
     beside: Tokens
     """What is expected beside the turns that may go."""
@@ -97,7 +97,7 @@ class _Search:
         """Whether one turn more is sure not to fit: it adds too much to what was weighed now, or what came since adds
         too much to what was weighed before. Where a note would go with it, nothing is sure."""
         turns, before = self.turns, self.before
-        if self.policy.note is not None and turns.starts[number] == turns.ledger.first:
+        if self.rung.traits.note is not None and turns.starts[number] == turns.ledger.first:
             return False
         if self.found[number][1].upper + self._added_by(turns.span(number + 1)) > self.limit:
             return True
@@ -132,21 +132,22 @@ class _Search:
         ledger, start = self.turns.ledger, self.turns.starts[number - 1]
         if start == ledger.first:
             return whole(ledger)
-        verdict = self.policy.cut(ledger, 0)  # for its words; where it cuts is found here
-        decision = Decision(type(self.policy).__name__, 0, ((verdict.reason, 0),))
+        verdict = self.rung.policy.cut(ledger, 0)  # for its words; where it cuts is found here
+        decision = Decision(self.rung.name, 0, ((verdict.reason, 0),))
         return Kept(Cut(start, verdict.reason, verdict.summary), decisions=(decision,))
 
 
 def most_turns(
     ledger: Ledger,
-    policy: TrimOldest,
+    rung: CuttingRung,
+    keeps: KeepsNewest,
     limit: Tokens,
     fixed: Tokens,
     pricer: WholePricer,
     weigh: Callable[[Kept], Count],
     before: Weighed,
 ) -> tuple[Kept, Count, Weighed]:
-    """As many of the newest turns as `limit` holds, at least `keep_turns`, their count, and where to go on from.
+    """As many of the newest turns as `limit` holds, or as the policy keeps, their count, and where to go on from.
 
     `fixed` is what is expected beside the turns, `before` a weighing of this history when it was shorter.
     O(turns that are kept), and about three weighings; two for each halving of the turns where no estimate is any good.
@@ -156,9 +157,9 @@ def most_turns(
         kept = whole(ledger)
         return kept, weigh(kept), before
     beside = fixed + sum(ledger.turn_upper(start, stop) for start, stop in ledger.pinned_turns())
-    search = _Search(turns, policy, limit, beside, before, before, pricer, weigh)
-    turns.has(policy.keep_turns)
-    least = min(policy.keep_turns, len(turns.starts))
+    search = _Search(turns, rung, limit, beside, before, before, pricer, weigh)
+    turns.has(keeps.at_least)
+    least = min(keeps.at_least, len(turns.starts))
     fitting, too_large = least - 1, None
     while too_large != fitting + 1 and turns.has(fitting + 1):
         if fitting in search.found and search.is_full(fitting):

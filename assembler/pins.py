@@ -37,17 +37,16 @@ def checked_pins(pins: Callable[[Any], object] | Collection[int] | FirstUser) ->
     raise BudgetError(f"pins: expected a predicate, a set of message indexes, or first_user, got {type(pins).__name__}")
 
 
-def pinned_messages(sight: Sight, policies: Iterable[object], memory: dict[object, Any]) -> tuple[int, ...]:
+def pinned_messages(sight: Sight, pins_of_rungs: Iterable[Pins], memory: dict[object, Any]) -> tuple[int, ...]:
     """The pinned messages, oldest first. Without pins O(marked messages); a predicate is asked once a message."""
     found = set(sight.marked)
-    for policy in policies:
-        pins: object = getattr(policy, "pins", NO_PINS)
+    for pins in pins_of_rungs:
         if pins is first_user:
             found.update(_first_question(sight))
         elif callable(pins):
             found.update(_matches(sight, pins, memory))
         elif pins:
-            found.update(index for index in cast("frozenset[int]", pins) if index < sight.length)
+            found.update(index for index in pins if index < sight.length)
     return tuple(sorted(index for index in found if index >= sight.head)) if found else ()
 
 

@@ -15,7 +15,7 @@ from assembler.ledger import Ledger
 from assembler.most_turns import Weighed, most_turns
 from assembler.once import found_for
 from assembler.planned import Planned
-from assembler.policies import TrimOldest
+from assembler.policies.traits import trimming
 from assembler.pricing import WholePricer
 from budgets import Count, Tokens
 
@@ -50,10 +50,10 @@ def sealed(
     def weigh(kept: Kept) -> Count:
         return pricer.whole(attrs.evolve(plan, what=kept).layout)
 
-    room, policies = limit - plan.fixed.upper, plan.terms.willing_policies
+    room, trimmer = limit - plan.fixed.upper, trimming(plan.terms.willing)
     seen = Weighed() if known is None else known.seen
-    if len(policies) == 1 and isinstance(policies[0], TrimOldest) and policies[0].low_water is None:
-        kept, count, seen = most_turns(ledger, policies[0], limit, plan.fixed.upper, pricer, weigh, seen)
+    if trimmer is not None:
+        kept, count, seen = most_turns(ledger, *trimmer, limit, plan.fixed.upper, pricer, weigh, seen)
     else:
         kept, count = _tightened(ledger, room, limit, weigh, relieve)
     memory[sealed] = Sealed(regions, limit, ledger.length, kept, count, seen)

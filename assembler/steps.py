@@ -6,11 +6,16 @@ import math
 
 import attrs
 
+from assembler.ladder import Kept, whole
 from assembler.messages import spoken
 from assembler.pins import pinned_messages
 from assembler.planned import Planned
-from assembler.policies import Refuse, TrimOldest
+from assembler.policies.traits import CuttingRung, KeepsAll, asks, trimming
+from assembler.relief import relieved
 from budgets import Tokens
+
+ASKED = 256
+"""Turns. A policy that is asked about each step reads all that it keeps each time."""
 
 
 @attrs.frozen
@@ -31,25 +36,42 @@ def steps_of(plan: Planned) -> tuple[Step, ...]:
     """Every window at which more turns stay, smallest first; below the first there is no request. One pass over the
     turns, whose prices are known or found once.
 
-    For plans whose policy is `TrimOldest()` or `Refuse()`: what stays is then a suffix of turns (and the pinned ones).
-    For other policies the last step alone, where nothing gives way: what they rewrite depends on more than the window.
-    None where the regions that do not give way depend on it too, through limits or a strategy that chooses, or where
-    only the count of the whole decides. Ask `plan.what_if(context_window=…)` there.
+    For plans whose policies only drop whole turns: what stays is then a suffix of turns (and the pinned ones). Those
+    that do not declare `KeepsNewest` are asked about each step, in histories of up to `ASKED` turns. Elsewhere the last
+    step alone, where nothing gives way: what others rewrite depends on more than the window. None where the regions
+    that do not give way depend on it too, through limits or a strategy that chooses, or where only the count of the
+    whole decides. Ask `plan.what_if(context_window=…)` there.
     """
     if not _regions_stay(plan):
         return ()
-    pins = pinned_messages(plan.sight, plan.terms.policies, plan.ledger.memory)
-    ledger, budget = attrs.evolve(plan.ledger, pins=pins), plan.terms.budget
+    pins = pinned_messages(plan.sight, plan.terms.pins, plan.ledger.memory)
+    plan = attrs.evolve(plan, ledger=attrs.evolve(plan.ledger, pins=pins))
+    found = _asked(plan) if _must_ask(plan) else _counted(plan)
+    return tuple(step for step in found if step.tokens <= _most(plan))
+
+
+def _must_ask(plan: Planned) -> bool:
+    """Whether only the policies know what they cut, and can be asked: none holds a mark, none asks a model."""
+    rungs = plan.terms.willing
+    if trimming(rungs) is not None or any(place == ASKED for place, _ in enumerate(plan.ledger.turns())):
+        return False
+    return all(isinstance(rung, CuttingRung) and rung.traits.low_water is None and not asks(rung) for rung in rungs)
+
+
+def _counted(plan: Planned) -> list[Step]:
+    """The steps of a policy that keeps the newest turns that fit: by the prices of the turns alone."""
+    ledger, budget = plan.ledger, plan.terms.budget
     beside = 0 if budget is None else budget.kept_free
-    policy = _trimmer(plan)
+    rung, keeps = trimming(plan.terms.willing) or (None, None)
     pinned = {start: (ledger.turn_upper(start, stop), stop - start) for start, stop in ledger.pinned_turns()}
-    note = ledger.price(spoken(policy.note)).upper if policy is not None and policy.note else 0
+    text = None if rung is None else rung.traits.note
+    note = 0 if text is None else ledger.price(spoken(text)).upper
     used = plan.fixed.upper + sum(tokens for tokens, _ in pinned.values())
     turns = list(ledger.newest_first())
     steps: list[Step] = []
     for place, turn in enumerate(turns, 1):
         used += 0 if turn.start in pinned else turn.tokens
-        if place < len(turns) and (policy is None or place < policy.keep_turns):
+        if place < len(turns) and (keeps is None or place < keeps.at_least):
             continue
         staying = sum(messages for start, (_, messages) in pinned.items() if start < turn.start)
         left_out = turn.start - ledger.first - staying
@@ -57,15 +79,52 @@ def steps_of(plan: Planned) -> tuple[Step, ...]:
         while steps and steps[-1].tokens >= tokens:
             steps.pop()  # more stays at no greater price
         steps.append(Step(tokens + beside, turn.start, left_out, tokens))
-    found = steps or [Step(plan.fixed.upper + beside, ledger.first, 0, plan.fixed.upper)]
-    return tuple(step for step in found if step.tokens <= _most(plan))
+    return steps or [Step(plan.fixed.upper + beside, ledger.first, 0, plan.fixed.upper)]
+
+
+def _asked(plan: Planned) -> list[Step]:
+    """The steps of policies that must be asked, from the largest window down: each is where they keep less.
+
+    Believes that a larger room never keeps less. O(steps · log room) questions.
+    """
+    ledger, budget = plan.ledger, plan.terms.budget
+    beside = plan.fixed.upper + (0 if budget is None else budget.kept_free)
+    room = whole(ledger).count(ledger).upper
+    steps = [Step(beside + room, ledger.first, 0, plan.fixed.upper + room)]
+    while room > 0:
+        kept = relieved(ledger, plan.terms, room - 1)
+        tokens = kept.count(ledger).upper
+        if tokens >= room:
+            break
+        room = _least_room(plan, kept, tokens, room - 1)
+        first = kept.cut.first_kept
+        pinned = sum(stop - start for start, stop in ledger.pinned_turns(first))
+        steps.append(Step(beside + room, first, first - ledger.first - pinned, plan.fixed.upper + tokens))
+    return steps[::-1]
+
+
+def _least_room(plan: Planned, kept: Kept, low: Tokens, high: Tokens) -> Tokens:
+    """The least room, `low` to `high`, in which the policies keep this: most often what it costs."""
+    if _keeps(plan, low, kept):
+        return low
+    while low < high:
+        middle = (low + high) // 2
+        if _keeps(plan, middle, kept):
+            high = middle
+        else:
+            low = middle + 1
+    return high
+
+
+def _keeps(plan: Planned, room: Tokens, kept: Kept) -> bool:
+    return relieved(plan.ledger, plan.terms, room).cut.first_kept == kept.cut.first_kept
 
 
 def settled_by_turns(plan: Planned) -> bool:
     """Whether the prices of the turns alone say what every window keeps: `steps_of` is then the whole story."""
-    policies = plan.terms.willing_policies
-    only_refuses = len(policies) == 1 and isinstance(policies[0], Refuse)
-    return _regions_stay(plan) and (only_refuses or _trimmer(plan) is not None)
+    rungs = plan.terms.willing
+    only_refuses = len(rungs) == 1 and isinstance(rungs[0].traits.keeps, KeepsAll)
+    return _regions_stay(plan) and (only_refuses or trimming(rungs) is not None)
 
 
 def _regions_stay(plan: Planned) -> bool:
@@ -80,13 +139,6 @@ def _most(plan: Planned) -> float:
     if budget is None or budget.max_input_tokens is None:
         return math.inf
     return budget.max_input_tokens - budget.overhead - budget.safety_margin
-
-
-def _trimmer(plan: Planned) -> TrimOldest | None:
-    policies = plan.terms.willing_policies
-    if len(policies) == 1 and isinstance(policies[0], TrimOldest) and policies[0].low_water is None:
-        return policies[0]
-    return None
 
 
 class Steps:

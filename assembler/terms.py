@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, cast
 import attrs
 
 from assembler.dialects import DIALECTS, Dialect
-from assembler.given import must_be, named, wrong
+from assembler.given import must_be, wrong
 from assembler.once import found_once
-from assembler.policies import Policy, Refuse
-from assembler.policies.policy import is_cutting, is_rewriting
+from assembler.pins import NO_PINS, Pins
+from assembler.policies import Policy
+from assembler.policies.traits import Rung, rung_of, willing
 from assembler.pricing import Pricer, WholePricer
 from assembler.strategies import Strategy
 from budgets import Budget, BudgetError, TokenCounter, tiktoken_counter
@@ -27,7 +28,7 @@ class Terms:
 
     budget: Budget | None
     dialect: Dialect
-    policies: tuple[Policy, ...]
+    rungs: tuple[Rung, ...]
     strategy: Strategy
     pricer: Pricer = attrs.field(repr=False)
     cache_marks: CacheMarks | None = None
@@ -44,9 +45,19 @@ class Terms:
         return self.pricer if isinstance(self.pricer, WholePricer) else None
 
     @found_once
-    def willing_policies(self) -> tuple[Policy, ...]:
-        """The policies that may let something give way; `Refuse` alone where there is none."""
-        return tuple(policy for policy in self.policies if not isinstance(policy, Refuse)) or self.policies[:1]
+    def willing(self) -> tuple[Rung, ...]:
+        """The rungs that may let something give way; the first alone where there is none."""
+        return willing(self.rungs)
+
+    @property
+    def policies(self) -> tuple[Policy, ...]:
+        """The policies as they were given."""
+        return tuple(rung.policy for rung in self.rungs)
+
+    @found_once
+    def pins(self) -> tuple[Pins, ...]:
+        """What the policies pin: a rung's pins hold for its whole ladder."""
+        return tuple(rung.traits.pins for rung in self.rungs if rung.traits.pins != NO_PINS)
 
     @classmethod
     def of(
@@ -110,15 +121,8 @@ def counter_for(budget: Budget | None) -> TokenCounter:
     return tiktoken_counter() if budget is None else budget.token_counter
 
 
-def _ladder(on_overflow: Policy | Iterable[Policy]) -> tuple[Policy, ...]:
-    given = on_overflow if isinstance(on_overflow, Iterable) else (on_overflow,)
-    rungs = tuple(given)
-    for rung in rungs:
-        if isinstance(rung, type) or not (is_cutting(rung) or is_rewriting(rung)):
-            raise BudgetError(
-                f"on_overflow: expected a policy such as Refuse() or TrimOldest(), got {named(rung)}; "
-                "a policy has a method cut(ledger, room) or rewrites(passage)"
-            )
+def _ladder(on_overflow: Policy | Iterable[Policy]) -> tuple[Rung, ...]:
+    rungs = tuple(map(rung_of, on_overflow if isinstance(on_overflow, Iterable) else (on_overflow,)))
     if not rungs:
         raise BudgetError("on_overflow: expected at least one policy, got an empty ladder; pass Refuse()")
     return rungs

@@ -84,7 +84,7 @@ def _priced(region: str, name: str, count: Count, *, stable: bool, content: Cont
 
 def _stand_in(plan: Planned) -> Iterator[Item]:
     summary = plan.what.cut.summary
-    if summary is None and not any(getattr(policy, "note", None) for policy in plan.terms.policies):
+    if summary is None and not any(rung.traits.note for rung in plan.terms.rungs):
         return
     content = None if summary is None else (summary,)
     name = "in place of dropped turns"
@@ -92,7 +92,7 @@ def _stand_in(plan: Planned) -> Iterator[Item]:
 
 
 def _conversation(plan: Planned) -> Iterator[Item]:
-    pins = pinned_messages(plan.sight, plan.terms.policies, plan.ledger.memory)
+    pins = pinned_messages(plan.sight, plan.terms.pins, plan.ledger.memory)
     pinned = dict(attrs.evolve(plan.ledger, pins=pins).pinned_turns()) if pins else {}
     turns, readable = _turns(plan)
     newest = turns[-1][0] if turns else plan.sight.length

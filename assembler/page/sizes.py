@@ -17,7 +17,7 @@ from assembler.fit import refitted
 from assembler.messages import spoken
 from assembler.page.items import Item
 from assembler.planned import Planned
-from assembler.policies import Summarize, TrimOldest
+from assembler.policies.traits import asks
 from assembler.reported import Outcome
 from assembler.steps import Step, settled_by_turns, steps_of
 from budgets import Budget, BudgetError, ContextLengthError, Tokens
@@ -118,7 +118,7 @@ def outlook_of(plan: Planned, items: Sequence[Item]) -> Outlook:
     budget = plan.terms.budget
     if budget is None:
         return Outlook(missing="There is no budget, so there is no window to change.")
-    if any(isinstance(policy, Summarize) for policy in plan.terms.policies):
+    if any(map(asks, plan.terms.rungs)):
         return Outlook(missing="Other windows are not drawn: at each of them a model would have to write a summary.")
     if any(item.span is not None and item.before is None for item in items):
         return Outlook(missing="Other windows are not drawn: an older message cannot be read or priced.")
@@ -169,8 +169,7 @@ def _stays(item: Item) -> Tokens:
 
 
 def _note(plan: Planned) -> Tokens:
-    policy = plan.terms.willing_policies[0]
-    note = policy.note if isinstance(policy, TrimOldest) else None
+    note = plan.terms.willing[0].traits.note
     return plan.ledger.price(spoken(note)).tokens if note else 0
 
 

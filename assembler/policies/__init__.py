@@ -10,6 +10,7 @@ from assembler.passage import Change, Passage
 from assembler.pins import first_user
 from assembler.policies.policy import OverflowPolicy, Policy, RewritingPolicy
 from assembler.policies.refuse import Refuse
+from assembler.policies.traits import KeepsAll, KeepsNewest, Traits
 from assembler.policies.trim_oldest import TrimOldest
 from budgets.later import load_later as _load_later
 
@@ -36,12 +37,15 @@ __all__ = [
     "ClearReasoning",
     "ClearToolResults",
     "Cut",
+    "KeepsAll",
+    "KeepsNewest",
     "OverflowPolicy",
     "Passage",
     "Policy",
     "Refuse",
     "RewritingPolicy",
     "Summarize",
+    "Traits",
     "TrimOldest",
     "TrimSteps",
     "Truncate",

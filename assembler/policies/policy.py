@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol, TypeAlias, TypeGuard, cast
+from typing import Protocol, TypeAlias, TypeGuard
 
 from assembler.ledger import Cut, Ledger
 from assembler.passage import Change, Passage
@@ -47,19 +47,3 @@ def is_rewriting(policy: object) -> TypeGuard[RewritingPolicy]:
 def is_cutting(policy: object) -> TypeGuard[OverflowPolicy]:
     """Whether a policy cuts whole turns."""
     return hasattr(policy, "cut") and not is_rewriting(policy)
-
-
-def is_summarising(policy: object) -> bool:
-    """Whether a policy asks a `summarizer` to write: its cuts carry a summary that stands for the one before too."""
-    return hasattr(policy, "summarizer")
-
-
-def is_noting(policy: object) -> bool:
-    """Whether what a policy's cuts carry is a note that something went: it says less than a summary that stands."""
-    return getattr(policy, "note", None) is not None
-
-
-def unasked(policy: Policy) -> Policy:
-    """The policy as a what-if takes it: one that can do without its summarizer does."""
-    calm = getattr(policy, "unasked", None)
-    return cast(Policy, calm()) if callable(calm) else policy

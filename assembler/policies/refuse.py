@@ -5,12 +5,18 @@ from __future__ import annotations
 import attrs
 
 from assembler.ledger import Cut, Ledger
+from assembler.policies.traits import KeepsAll, Traits
 from budgets import Tokens
 
 
 @attrs.frozen
 class Refuse:
     """Keeps everything, so that a conversation without room raises `ContextLengthError`."""
+
+    @property
+    def traits(self) -> Traits:
+        """Nothing goes."""
+        return Traits(keeps=KeepsAll())
 
     def cut(self, ledger: Ledger, room: Tokens, /) -> Cut:
         """All of it stays. O(1)."""

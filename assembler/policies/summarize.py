@@ -10,6 +10,7 @@ import attrs
 from assembler.ledger import Cut, Ledger
 from assembler.messages import Message, spoken
 from assembler.policies.checks import a_function, at_least_one
+from assembler.policies.traits import Traits
 from budgets import Tokens
 
 Summarizer: TypeAlias = Callable[[Sequence[object], str | None, Tokens], str]
@@ -70,9 +71,14 @@ class Summarize:
             return _unchanged(ledger, before, "too few turns to summarise")
         return self._summarised(ledger, room, first, before)
 
-    def unasked(self) -> StandingSummary:
-        """This policy without its summarizer: what another window would keep is no reason to ask a model."""
-        return StandingSummary(self)
+    def bare(self, ledger: Ledger) -> Cut:
+        """The turns that stay beside a summary of no words."""
+        return Cut(ledger.newest_turns(self.keep_turns), "the briefest summary there could be", spoken(HEADING))
+
+    @property
+    def traits(self) -> Traits:
+        """It asks a model; where it may not, the summary that stands stays, and no new one is written."""
+        return Traits(unasked=StandingSummary(self), briefest=BriefestSummary(self))
 
     def remembered(self, ledger: Ledger) -> Written | None:
         """What was written last of this history."""
@@ -81,7 +87,7 @@ class Summarize:
         return written if known else None
 
     def _summarised(self, ledger: Ledger, room: Tokens, first: int, before: Written | None) -> Cut:
-        bare = ledger.kept(Cut(first, "", spoken(HEADING))).upper
+        bare = ledger.kept(self.bare(ledger)).upper
         if room <= bare:
             return _unchanged(ledger, before, f"no room for a summary: {bare} of {room} tokens are taken")
         start, spare = ledger.first if before is None else before.stop, room - bare
@@ -119,9 +125,34 @@ class StandingSummary:
 
     policy: Summarize
 
+    @property
+    def traits(self) -> Traits:
+        """What stands in for one that asks is used like it."""
+        return Traits(unasked=self)
+
     def cut(self, ledger: Ledger, room: Tokens, /) -> Cut:
         """The turns beside the summary that was written last; all of them where there is none. Remembers nothing."""
         return _unchanged(ledger, self.policy.remembered(ledger), "the summarizer is not asked for a what-if")
+
+
+@attrs.frozen
+class BriefestSummary:
+    """A summary of no words, wherever the summarizer would be asked for one: no real one is smaller."""
+
+    policy: Summarize
+
+    @property
+    def traits(self) -> Traits:
+        """What stands in for one that asks is used like it."""
+        return Traits(unasked=self)
+
+    def cut(self, ledger: Ledger, room: Tokens, /) -> Cut:
+        """The least that asking could leave. Remembers nothing."""
+        before, bare = self.policy.remembered(ledger), self.policy.bare(ledger)
+        more = bare.first_kept > (ledger.first if before is None else before.stop)
+        if more and ledger.kept(bare).upper < room:
+            return bare
+        return _unchanged(ledger, before, "the summarizer would not be asked")
 
 
 def _cut(written: Written) -> Cut:

@@ -8,6 +8,7 @@ from assembler.ledger import Cut, Ledger
 from assembler.messages import spoken
 from assembler.pins import NO_PINS, Pins, checked_pins
 from assembler.policies.checks import a_share, a_text, at_least_one
+from assembler.policies.traits import KeepsNewest, Traits
 from assembler.timeline import Timeline
 from budgets import Tokens
 
@@ -31,6 +32,14 @@ class TrimOldest:
     keep_turns: int = attrs.field(default=1, validator=at_least_one)
     pins: Pins = attrs.field(default=NO_PINS, kw_only=True, converter=checked_pins)
     note: str | None = attrs.field(default=None, kw_only=True, validator=attrs.validators.optional(a_text))
+
+    @property
+    def traits(self) -> Traits:
+        """Its pins, its note, its mark, and, without a mark, that as many of the newest turns stay as fit."""
+        if self.low_water is None:
+            return Traits(keeps=KeepsNewest(self.keep_turns), pins=self.pins, note=self.note)
+        unmarked = attrs.evolve(self, low_water=None)
+        return Traits(pins=self.pins, note=self.note, low_water=self.low_water, unmarked=unmarked)
 
     def cut(self, ledger: Ledger, room: Tokens, /) -> Cut:
         """As many of the newest turns as the room allows."""

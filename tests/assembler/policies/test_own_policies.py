@@ -7,16 +7,22 @@ from typing import Any
 
 import attrs
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from assembler import Assembler, ChatRegions, ConversationError, PlanError
+from assembler import Assembler, ChatRegions, CitedSources, ConversationError, MarkupError, PlanError, QuestionChunks
+from assembler.dialects import plain
 from assembler.messages import Call, Message, Result, read_message
 from assembler.messages.edit import edited
-from assembler.policies import Change, Cut, Passage, Refuse, TrimOldest
-from budgets import BudgetError, ContextLengthError
+from assembler.policies import Change, Cut, KeepsAll, Passage, Refuse, Traits, TrimOldest
+from assembler.policies.traits import rung_of
+from assembler.strategies import Placement
+from budgets import Budget, BudgetError, ContextLengthError, Limit
 
 from . import by_hand
 from .build import assembler_of, built, check, left
 from .by_hand import History
+from .drawn import any_session, ladders, rungs
 
 
 def session() -> History:
@@ -209,3 +215,138 @@ def test_what_is_no_strategy_is_refused_at_once(bad: Any) -> None:
 def test_a_share_that_is_none_is_refused_at_once(share: Any) -> None:
     with pytest.raises(BudgetError, match="low_water"):
         TrimOldest(low_water=share)
+
+
+@attrs.frozen
+class Cutting:
+    """A policy that does what another does, and says nothing of itself."""
+
+    inner: Any
+
+    def cut(self, ledger: Any, room: int) -> Cut:
+        verdict: Cut = self.inner.cut(ledger, room)
+        return verdict
+
+
+@attrs.frozen
+class Rewriting:
+    """The same for one that rewrites."""
+
+    inner: Any
+
+    def rewrites(self, passage: Passage) -> Iterator[Change]:
+        return iter(self.inner.rewrites(passage))
+
+
+@attrs.frozen
+class Declared(Cutting):
+    """One that declares what the policy declares that it asks."""
+
+    @property
+    def traits(self) -> Traits:
+        declared: Traits = self.inner.traits
+        return declared
+
+
+def mine(policy: Any) -> Any:
+    """A policy of one's own in place of a built-in: it declares only what nobody could find out by asking."""
+    if not hasattr(policy, "cut"):
+        return Rewriting(policy)
+    traits = rung_of(policy).traits
+    silent = attrs.evolve(traits, keeps=None, note=None) == Traits()
+    return (Cutting if silent else Declared)(policy)
+
+
+def told(history: History, window: int, policies: Any, strategy: Any = None, **settings: Any) -> dict[str, Any]:
+    """All that a caller sees: the request and the steps, or the error."""
+    budget = Budget(window, counter=len, **settings)
+    made = Assembler(budget, dialect=plain, on_overflow=policies, strategy=strategy or ChatRegions())
+    for number in range(4):
+        made.add_knowledge("k" * (10 + number), type="rag", source=f"d{number}")
+    try:
+        plan = made.add_messages(history).plan()
+    except ContextLengthError as error:
+        return {"error": str(error), "evidence": (error.required, error.excess, error.smallest_window, error.costs)}
+    context = made.build()
+    return {
+        "request": by_hand.canonical(context.request()),
+        "steps": plan.report.steps(),
+        "left out": [(item.id, item.outcome) for item in context.dropped],
+    }
+
+
+STRATEGIES = (ChatRegions(), CitedSources(), CitedSources(placement=Placement.QUESTION), QuestionChunks())
+refusing = st.just(Refuse())
+marked = st.builds(TrimOldest, st.sampled_from([0.3, 0.7]), keep_turns=st.integers(1, 2))
+
+
+@given(any_session, st.one_of(ladders, st.lists(st.one_of(rungs, refusing, marked), max_size=4, min_size=1)), st.data())
+def test_a_policy_that_hands_on_to_a_built_in_is_told_apart_by_its_name_alone(
+    history: History, ladder: list[Any], data: st.DataObject
+) -> None:
+    strategy = data.draw(st.sampled_from(STRATEGIES))
+    window = data.draw(st.integers(1, by_hand.cost(history) + 100))
+    limits = data.draw(st.sampled_from([{}, {}, {"conversation": Limit(cap=0.6)}, {"knowledge": Limit(cap=40)}]))
+    ours = told(history, window, ladder, strategy, limits=limits)
+    assert told(history, window, [mine(policy) for policy in ladder], strategy, limits=limits) == ours
+
+
+@pytest.mark.parametrize("window", [400, 500, 700])
+def test_sources_displace_what_a_policy_of_ones_own_lets_go(window: int) -> None:
+    history: History = [{"role": "user", "content": letter * 20} for letter in "abcdefghijklmnopqrstu"]
+    made = [
+        Assembler(Budget(window, counter=len), dialect=plain, on_overflow=policy, strategy=CitedSources())
+        for policy in (TrimOldest(), Cutting(TrimOldest()))
+    ]
+    for assembler in made:
+        for number in range(8):
+            assembler.add_knowledge("k" * 20, type="rag", source=f"d{number}", score=1.0)
+        assembler.add_messages(history)
+    ours, theirs = (assembler.build() for assembler in made)
+    assert len(ours.sources) == len(theirs.sources) > 0
+    assert ours.request() == theirs.request()
+
+
+@pytest.mark.parametrize("bad", [None, 3, Traits, {"keeps": "all"}])
+def test_traits_that_are_none_are_refused_when_the_assembler_is_made(bad: Any) -> None:
+    class Mine(Cuts):
+        traits = bad
+
+    with pytest.raises(BudgetError, match="traits of Mine"):
+        assembler_of([], 5, Mine(0))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"keeps": "all"},
+        {"keeps": KeepsAll},
+        {"pins": 3},
+        {"note": 5},
+        {"low_water": 0.5},
+        {"unmarked": Refuse()},
+        {"low_water": 2, "unmarked": Refuse()},
+        {"unasked": Refuse},
+        {"briefest": "none"},
+    ],
+    ids=str,
+)
+def test_what_no_policy_can_declare_is_refused(bad: dict[str, Any]) -> None:
+    with pytest.raises((BudgetError, MarkupError)):
+        Traits(**bad)
+
+
+def test_what_a_policy_declares_is_read_once() -> None:
+    read: list[int] = []
+
+    class Mine(Cuts):
+        @property
+        def traits(self) -> Traits:
+            read.append(1)
+            return Traits(pins={0})
+
+    history: History = [{"role": "user", "content": letter * 20} for letter in "abc"]
+    made = assembler_of(history, 40, Mine(2))
+    for _ in range(3):
+        assert made.fork().build().messages[0] is history[0]
+    assert read == [1]

@@ -1,0 +1,152 @@
+"""What a policy says of itself, so that nobody has to know it by name. Read once, when an assembler is made."""
+
+from __future__ import annotations
+
+from typing import Protocol, TypeAlias, cast
+
+import attrs
+
+from assembler.given import Is, named
+from assembler.pins import NO_PINS, Pins, checked_pins
+from assembler.policies.checks import a_share, a_text, at_least_one
+from assembler.policies.policy import OverflowPolicy, Policy, RewritingPolicy, is_cutting, is_rewriting
+from budgets import BudgetError
+
+
+@attrs.frozen
+class KeepsAll:
+    """Every turn stays, whatever the room."""
+
+
+@attrs.frozen
+class KeepsNewest:
+    """Only whole turns go, oldest first: as many of the newest stay as fit, and never fewer than `at_least`."""
+
+    at_least: int = attrs.field(default=1, validator=at_least_one)
+
+
+Keeps: TypeAlias = KeepsAll | KeepsNewest
+
+
+def _a_policy(owner: object, field: attrs.Attribute[Policy | None], value: object) -> None:
+    if value is not None and (isinstance(value, type) or not (is_cutting(value) or is_rewriting(value))):
+        raise BudgetError(f"{type(owner).__name__}: {field.name} is a policy or None, got {named(value)}")
+
+
+@attrs.frozen(kw_only=True)
+class Traits:
+    """What a policy may declare, as its attribute `traits`. A policy that declares nothing is asked instead.
+
+    `pins` are the messages whose turns stay, for the whole ladder. `note` is the text that its cuts leave in place of
+    what went: it gives way to a summary that stands.
+
+    `low_water` is the share of the room that a ladder with this policy is brought down to; `unmarked`, which goes with
+    it, is the same policy without the mark: what the ladder asks at each of these moments.
+
+    A policy that asks a model declares `unasked`, what stands in for it where no model may be asked: in `what_if`, and
+    in what an error says of other windows. Its cuts carry a summary that stands for the one before too. `briefest` is
+    the policy as if the model answered with as little as it can: without it no error names a smallest window.
+
+    `keeps` spares questions where the answer is known: `report.steps()` is one pass over the turns, and a dialect that
+    is counted as a whole needs two or three counts.
+    """
+
+    keeps: Keeps | None = attrs.field(
+        default=None, validator=Is((KeepsAll, KeepsNewest, type(None)), "KeepsAll(), KeepsNewest() or None")
+    )
+    pins: Pins = attrs.field(default=NO_PINS, converter=checked_pins)
+    note: str | None = attrs.field(default=None, validator=attrs.validators.optional(a_text))
+    low_water: float | None = attrs.field(default=None, validator=a_share)
+    unmarked: Policy | None = attrs.field(default=None, validator=_a_policy)
+    unasked: Policy | None = attrs.field(default=None, validator=_a_policy)
+    briefest: Policy | None = attrs.field(default=None, validator=_a_policy)
+
+    def __attrs_post_init__(self) -> None:
+        if (self.low_water is None) != (self.unmarked is None):
+            raise BudgetError("Traits: low_water and unmarked go together; unmarked is the policy without its mark")
+
+
+class Declaring(Protocol):
+    """A policy that says what it is."""
+
+    @property
+    def traits(self) -> Traits:
+        """The same at every call."""
+        ...
+
+
+NOTHING_DECLARED = Traits()
+
+
+@attrs.frozen
+class CuttingRung:
+    """A policy that drops whole turns, and what it declared."""
+
+    policy: OverflowPolicy
+    traits: Traits
+
+    @property
+    def name(self) -> str:
+        """What reports and errors call it."""
+        return type(self.policy).__name__
+
+
+@attrs.frozen
+class RewritingRung:
+    """A policy that changes messages inside turns, and what it declared."""
+
+    policy: RewritingPolicy
+    traits: Traits
+
+    @property
+    def name(self) -> str:
+        """What reports and errors call it."""
+        return type(self.policy).__name__
+
+
+Rung: TypeAlias = CuttingRung | RewritingRung
+
+
+def rung_of(policy: object) -> Rung:
+    """A policy with what it declares. Raises `BudgetError` for what is none, and for traits that are none."""
+    traits = cast("object", getattr(policy, "traits", NOTHING_DECLARED))
+    if not isinstance(policy, type) and isinstance(traits, Traits):
+        if is_rewriting(policy):
+            return RewritingRung(policy, traits)
+        if is_cutting(policy):
+            return CuttingRung(policy, traits)
+    if isinstance(policy, type) or isinstance(traits, Traits):
+        raise BudgetError(
+            f"on_overflow: expected a policy such as Refuse() or TrimOldest(), got {named(policy)}; "
+            "a policy has a method cut(ledger, room) or rewrites(passage)"
+        )
+    raise BudgetError(f"on_overflow: traits of {type(policy).__name__} are a Traits(…), got {named(traits)}")
+
+
+def willing(rungs: tuple[Rung, ...]) -> tuple[Rung, ...]:
+    """The rungs that may let something give way; the first alone where there is none."""
+    return tuple(rung for rung in rungs if not isinstance(rung.traits.keeps, KeepsAll)) or rungs[:1]
+
+
+def trimming(rungs: tuple[Rung, ...]) -> tuple[CuttingRung, KeepsNewest] | None:
+    """The only rung, where it declares that it keeps the newest turns that fit, and holds no mark; else None."""
+    if len(rungs) == 1:
+        rung, keeps = rungs[0], rungs[0].traits.keeps
+        if isinstance(rung, CuttingRung) and isinstance(keeps, KeepsNewest) and rung.traits.low_water is None:
+            return rung, keeps
+    return None
+
+
+def asks(rung: Rung) -> bool:
+    """Whether the policy asks a model."""
+    return rung.traits.unasked is not None
+
+
+def unasked(rung: Rung) -> Rung:
+    """What stands in for it where no model may be asked."""
+    return rung if rung.traits.unasked is None else rung_of(rung.traits.unasked)
+
+
+def unmarked(rung: Rung) -> Rung:
+    """The same without its low-water mark."""
+    return rung if rung.traits.unmarked is None else rung_of(rung.traits.unmarked)
