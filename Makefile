@@ -1,6 +1,6 @@
 # The two commands of the README are `make demo` and `make test`; each sets up what it needs. Re-runs are fast.
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-rag test coverage search mutation test-sdks test-batch test-page test-templates test-integrations test-fitters test-wheel check-fitters check types lint tests wheel bench docs clean
+.PHONY: help demo demo-rag test coverage search mutation test-sdks test-batch test-page test-templates test-integrations test-fitters test-wheel test-claude check-fitters check types lint tests wheel bench docs clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -22,6 +22,7 @@ help:
 	@echo "make test-batch datasets, Ray Data, Dask and Spark over the same rows, in an environment of their own"
 	@echo "make test-fitters TrimOldest held to every law of trimming in 20,000 examples"
 	@echo "make test-wheel the built wheel in an empty environment, under a user's own test"
+	@echo "make test-claude Claude's counter against the package of its vocabularies, over TEXTS=100000 texts"
 	@echo "make check-fitters the trimmers of other projects held to the same laws, in an environment of their own"
 	@echo "make check     ruff, pyright strict, mypy --strict"
 	@echo "make bench     the benchmarks of tests/benchmarks/"
@@ -147,6 +148,19 @@ $(PEERS)/ready: pyproject.toml tests/peers/requirements-peers.txt
 check-fitters: $(PEERS)/ready
 	$(PEERS)/bin/python -m tests.peers.check
 
+# ctok declares Python 3.12 and runs on 3.11; it needs nothing but regex, which the library has.
+CLAUDE := .venv-claude
+$(CLAUDE)/ready: pyproject.toml
+	@test -x $(CLAUDE)/bin/python || $(PYTHON) -m venv $(CLAUDE)
+	@echo "setting up $(CLAUDE) …"
+	@$(CLAUDE)/bin/python -m pip install --quiet --disable-pip-version-check --editable .
+	@$(CLAUDE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python ctok==1.3.0
+	@touch $@
+
+TEXTS ?= 100000
+test-claude: $(CLAUDE)/ready
+	$(CLAUDE)/bin/python -m tests.peers.claude $(TEXTS)
+
 check: lint types
 
 lint: $(READY)
@@ -162,6 +176,7 @@ bench: $(READY)
 	$(BIN)/python tests/benchmarks/session.py
 	$(BIN)/python tests/benchmarks/huge.py
 	$(BIN)/python tests/benchmarks/engines.py
+	$(BIN)/python -m tests.benchmarks.claude
 	$(BIN)/python tests/benchmarks/rag.py
 	$(BIN)/python tests/benchmarks/batch.py
 
@@ -180,4 +195,4 @@ wheel: $(READY)
 	$(BIN)/python -m hatchling build -t wheel
 
 clean:
-	rm -rf $(VENV) $(MUTATION) mutants .search $(SDKS) $(PEERS) $(STORES) $(PAGE) .venv-integrations dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf $(VENV) $(MUTATION) mutants .search $(SDKS) $(PEERS) $(STORES) $(PAGE) $(CLAUDE) .venv-integrations dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

@@ -16,6 +16,7 @@ if typing.TYPE_CHECKING:
     from budgets.costs import RegionCosts
     from budgets.count import Count, Grade, TokenCounter, Tokens
     from budgets.counters.approximate import approximate_counter
+    from budgets.counters.claude import claude_counter
     from budgets.counters.fastest import fastest_counter
     from budgets.counters.guard import total_counter
     from budgets.counters.memo import memoised
@@ -50,6 +51,7 @@ _load_later(
         "Tokens": "budgets.count",
         "UnknownModelError": "budgets.errors",
         "approximate_counter": "budgets.counters.approximate",
+        "claude_counter": "budgets.counters.claude",
         "fastest_counter": "budgets.counters.fastest",
         "memoised": "budgets.counters.memo",
         "provider_counter": "budgets.counters.provider",
@@ -76,6 +78,7 @@ __all__ = [
     "Tokens",
     "UnknownModelError",
     "approximate_counter",
+    "claude_counter",
     "fastest_counter",
     "memoised",
     "provider_counter",

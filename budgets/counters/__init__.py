@@ -14,6 +14,7 @@ from budgets.later import load_later as _load_later
 
 if typing.TYPE_CHECKING:
     from budgets.counters.approximate import approximate_counter
+    from budgets.counters.claude import claude_counter
     from budgets.counters.fastest import fastest_counter
     from budgets.counters.provider import CountEndpointError, provider_counter
     from budgets.counters.toktok import toktok_counter
@@ -24,6 +25,7 @@ _load_later(
     {
         "CountEndpointError": "budgets.counters.provider",
         "approximate_counter": "budgets.counters.approximate",
+        "claude_counter": "budgets.counters.claude",
         "fastest_counter": "budgets.counters.fastest",
         "provider_counter": "budgets.counters.provider",
         "toktok_counter": "budgets.counters.toktok",
@@ -34,6 +36,7 @@ _load_later(
 __all__ = [
     "CountEndpointError",
     "approximate_counter",
+    "claude_counter",
     "fastest_counter",
     "memoised",
     "provider_counter",

@@ -100,11 +100,24 @@ def dialect_of(name: str, *, provider: str | None = None) -> str | None:
     return _DIALECTS.get(provider or "")
 
 
-def _claude_family(name: str) -> str:
-    found = _CLAUDE.match(name)
-    if "instant" in name or (found and _version(found) < (4, 6)):
+def claude_version(name: str) -> tuple[int, int] | None:
+    """A Claude model's generation as two numbers; one without a number is the newest. None for any other model."""
+    plain = bare(name)
+    return _claude_version(plain) if plain.startswith("claude") else None
+
+
+def _claude_version(plain: str) -> tuple[int, int]:
+    found = _CLAUDE.match(plain)
+    if "instant" in plain:
+        return (1, 0)
+    return _version(found) if found else (99, 0)
+
+
+def _claude_family(plain: str) -> str:
+    version = _claude_version(plain)
+    if version < (4, 6):
         return "claude-3"
-    return "claude-4.6" if found and _version(found) == (4, 6) else "claude-4.7"
+    return "claude-4.6" if version == (4, 6) else "claude-4.7"
 
 
 def _gemini_family(name: str) -> str:

@@ -1,0 +1,82 @@
+"""Claude's counts, offline, by a reconstruction of its vocabularies. Nothing that Anthropic published is in here.
+
+The vocabularies, the rules of marking and what stands around a lone message are those of PyPI's ctok, found by asking
+the count endpoint (`budgets.vocabularies.claude`). A count is that of a text as the whole content of one message,
+without the tokens of the message: what the endpoint answers less 7 up to Claude 4.6, 11 for 4.7, 6 for 4.8 and later.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+
+from budgets.count import Grade, Tokens
+from budgets.counters.guard import Guarded, failure_of, no_text, refuse_surrogates
+from budgets.errors import TokenCountError
+from budgets.models.families import claude_version
+
+GENERATIONS = ("claude-3", "claude-4.7", "claude-4.8")
+"""What counts alike: Claude 3 to 4.6; Claude 4.7; Claude 4.8 and later."""
+
+
+@attrs.frozen
+class ClaudeCounter(Guarded):
+    """Counts what PyPI's ctok counts, less the tokens of the message. An unofficial reconstruction: never exact."""
+
+    generation: str
+
+    @property
+    def name(self) -> str:
+        """`reconstructed:` and the generation."""
+        return f"reconstructed:{self.generation}"
+
+    @property
+    def grade(self) -> Grade:
+        """Bounded: nobody but Anthropic can say that no piece is missing."""
+        return Grade.BOUNDED
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """That the vocabulary is a reconstruction."""
+        return (f"{self.generation} is counted by an unofficial reconstruction of its vocabulary",)
+
+    @functools.cached_property
+    def _count(self) -> Callable[[str], Tokens]:
+        from budgets.counters.claude_lines import lines_of
+
+        return lines_of(self.generation).text
+
+    def __call__(self, text: str, /) -> Tokens:
+        """Tokens of `text`. Raises TokenCountError for a lone surrogate, or if the vocabulary is damaged."""
+        try:
+            if not text.isascii():
+                refuse_surrogates(self.name, text)
+            return self._count(text) if text else 0
+        except Exception as failure:
+            if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # asked here, off the fast path
+                raise no_text(self.name, text) from None
+            raise failure_of(self.name, failure)  # noqa: B904 - chained there, unless it is the failure itself
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ClaudeCounter, (self.generation,)
+
+
+def claude_counter(model: str = "claude") -> ClaudeCounter:
+    """An offline counter for a Claude model, or a generation by name: claude-3 (to 4.6), claude-4.7, claude-4.8 (on).
+
+    An unofficial reconstruction, graded bounded. A model without a version counts as the newest. Loads nothing until
+    its first count (0.1 s, once per process). Raises TokenCountError for a model that is not Claude's.
+    """
+    if model in GENERATIONS:
+        return ClaudeCounter(model)
+    version = claude_version(model)
+    if version is None:
+        raise TokenCountError(
+            f"reconstructed:{model}", "is no Claude model: pass its name, or one of " + ", ".join(GENERATIONS)
+        )
+    if version < (4, 7):
+        return ClaudeCounter("claude-3")
+    return ClaudeCounter("claude-4.7" if version < (4, 8) else "claude-4.8")

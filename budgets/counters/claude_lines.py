@@ -1,0 +1,179 @@
+"""Claude's counts line by line: what was counted once is remembered. Knows white space; the marks are others'.
+
+No piece goes on over white space, so a text is the sum of its lines, a line that of its stretches, whatever was
+counted before. Three memories, bounded; each is forgotten at once when it is full.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import threading
+from typing import Generic, TypeAlias, TypeVar
+
+import attrs
+
+from budgets.count import Tokens
+from budgets.counters.claude_marks import marked, normalised
+from budgets.counters.claude_pieces import Tiling, tiling
+from budgets.vocabularies.claude import CAPITALS, END, SHIFT, WORD
+
+MAX_LINES, LONGEST_LINE = 2**15, 256
+MAX_STRETCHES, LONGEST_STRETCH = 2**16, 48
+"""What is remembered at most: 8 MB of ASCII lines and 3 MB of stretches at the worst, in a process that fills them."""
+
+_WHITE = re.compile("([ \t\u3000]+)")
+_ALIKE = re.compile(r"(.)\1*")
+_BREAKS = re.compile("\n+")
+_LONGEST_CHEAP_BREAK = 16
+"""So many line breaks and fewer are one token in both vocabularies."""
+
+
+@attrs.frozen
+class Generation:
+    """Models that count alike."""
+
+    name: str
+    vocabulary: str
+    straight_quotes: bool
+    """Whether curly quotes are read as straight ones."""
+    capitals_from: int | None
+    """Words of so many capitals are marked as capitals; None: no word is."""
+    opened_by_blank: bool
+    """Whether a message begins as if after a blank: what takes none pays for it."""
+
+
+GENERATIONS = {
+    "claude-3": Generation("claude-3", "claude-3", True, 4, True),
+    "claude-4.7": Generation("claude-4.7", "claude-4.7", False, None, True),
+    "claude-4.8": Generation("claude-4.8", "claude-4.7", False, None, False),
+}
+"""Claude 3 to 4.6; Claude 4.7; Claude 4.8 and later."""
+
+Value = TypeVar("Value")
+
+
+class _Remembered(dict[str, Value], Generic[Value]):
+    """Values by text, forgotten all at once when they are too many. Safe between threads: each step is one call."""
+
+    def keep(self, text: str, value: Value, most: int) -> Value:
+        if len(self) >= most:
+            self.clear()
+        self[text] = value
+        return value
+
+
+Stretch: TypeAlias = tuple[Tokens, bool, bool]
+"""What lies between white space: its tokens, and whether a single blank before it is free, and one behind it."""
+
+
+class _Stretches(_Remembered[Stretch]):
+    """Stretches by their text, with a blank before or behind it where one stands there."""
+
+    def __init__(self, generation: Generation, tiles: Tiling) -> None:
+        self.generation, self.tiles = generation, tiles
+
+    def __missing__(self, spaced: str) -> Stretch:
+        marks = marked(
+            spaced.strip(" "),
+            capitals_from=self.generation.capitals_from,
+            blank_before=spaced[0] == " ",
+            blank_after=spaced[-1] == " ",
+        )
+        found = self.tiles.tokens(marks), marks.lstrip(SHIFT + CAPITALS)[0] == WORD, marks[-1] == END
+        return found if len(spaced) > LONGEST_STRETCH else self.keep(spaced, found, MAX_STRETCHES)
+
+
+class _Whites(_Remembered[Tokens]):
+    """Tokens of runs of blanks and tabs: no piece mixes them."""
+
+    def __init__(self, tiles: Tiling) -> None:
+        self.tiles = tiles
+
+    def __missing__(self, run: str) -> Tokens:
+        tokens = sum(self.tiles.run(same[1], len(same[0])) for same in _ALIKE.finditer(run))
+        return tokens if len(run) > LONGEST_STRETCH else self.keep(run, tokens, MAX_STRETCHES)
+
+
+class Lines(_Remembered[Tokens]):
+    """Tokens of lines in the middle of a text, without their line breaks; a WORD before one says that it opens one."""
+
+    def __init__(self, generation: Generation) -> None:
+        self.generation = generation
+        self.tiles = tiling(generation.vocabulary)
+        self.stretches = _Stretches(generation, self.tiles)
+        self.whites = _Whites(self.tiles)
+
+    def __missing__(self, line: str) -> Tokens:
+        tokens = self._tokens(line[1:], opened=True) if line[:1] == WORD else self._tokens(line, opened=False)
+        return tokens if len(line) > LONGEST_LINE else self.keep(line, tokens, MAX_LINES)
+
+    def _tokens(self, line: str, *, opened: bool) -> Tokens:
+        """Tokens of a line; `opened`: a blank of the message stands before it, free for what takes it."""
+        parts = _WHITE.split(line)
+        parts.append("")
+        stretches, whites = self.stretches, self.whites
+        tokens, white, closed = 0, " " if opened else "", opened
+        for chunk, after in zip(parts[::2], parts[1::2], strict=True):
+            opens = closes = False
+            if chunk:
+                before = " " if white[-1:] == " " else ""
+                behind = " " if after == " " or (after[:1] == " " and after[1] != " ") else ""
+                cost, opens, closes = stretches[before + chunk + behind]
+                tokens += cost
+            if white == " ":
+                tokens += not (closed and opens)
+            elif white:
+                tokens += whites[white]
+            white, closed = after, closes
+        return tokens
+
+    def _first(self, line: str, *, own_blank: bool) -> Tokens:
+        """Tokens of the first line. `own_blank`: its blank is the text's, not what is left of another character."""
+        if not self.generation.opened_by_blank:
+            return self[line]
+        if own_blank and line[:1] == " " != line[1:2]:
+            line = line[1:]
+        if not line:
+            return 1
+        if line[0] in "\t\u3000":
+            return 1 + self[line]
+        return self[line] if line[0] == " " else self[WORD + line]
+
+    def forget(self) -> None:
+        """Forget all that was counted: the next count is a cold one."""
+        for memory in (self, self.stretches, self.whites):
+            memory.clear()
+        self.tiles.forget()
+
+    def text(self, text: str) -> Tokens:
+        """Tokens of a whole text that is not empty and holds no lone surrogate."""
+        plain = normalised(text, straight_quotes=self.generation.straight_quotes)
+        body = plain.rstrip("\n")
+        # The message ends with two line breaks of its own, one token, which the text's own may join.
+        tail = 0 if len(body) == len(plain) else self.tiles.run("\n", len(plain) - len(body) + 2) - 1
+        lines = body.split("\n")
+        first = self._first(lines[0], own_blank=text[0] == " ")
+        if len(lines) == 1:
+            return first + tail
+        return first + tail + sum(map(self.__getitem__, lines[1:])) + self._breaks(body, lines)
+
+    def _breaks(self, body: str, lines: list[str]) -> Tokens:
+        if "\n" * (_LONGEST_CHEAP_BREAK + 1) in body:
+            return sum(self.tiles.run("\n", len(run)) for run in _BREAKS.findall(body))
+        inner_and_empty = lines.count("") - (not lines[0])
+        return len(lines) - 1 - inner_and_empty
+
+
+_loading = threading.Lock()
+
+
+@functools.cache
+def _lines(name: str) -> Lines:
+    return Lines(GENERATIONS[name])
+
+
+def lines_of(name: str) -> Lines:
+    """The engine of a generation, built once per process however many threads ask. First call 0.1 s."""
+    with _loading:
+        return _lines(name)

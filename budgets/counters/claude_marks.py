@@ -1,0 +1,248 @@
+"""How Claude's tokenizer rewrites a text before it is cut: as PyPI's ctok measured it. Knows characters, no piece.
+
+A word stands between marks of its begin and end, its capitals are marks before lower-case letters, and the blank
+between two marked neighbours is not written. Each set of characters here was measured character by character (ctok
+1.3.0, `constants.py` and `normalize.py`, MIT, read 2026-11); no Unicode category reproduces them.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+from collections.abc import Callable
+
+import regex
+
+from budgets.vocabularies.claude import CAPITALS, END, SHIFT, WORD
+
+# ---- what is counted at all: C0 and C1 controls and private characters are free, odd blanks are blanks --------------
+
+_CONTROLS = bytes([*range(9), *range(11, 32), 127])
+_FOLDED = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\xa0\u1680\u2000-\u200a\u2018\u2019\u201c\u201d\u2028\u2029\u202f\u205f\ue000-\uf8ff]"
+    "|\u0e4d\u0e32"
+)
+_FREE = re.compile("[\x01-\x08\x0b-\x1f\x7f-\x9f]")
+_PRIVATE = re.compile("[\ue000-\uf8ff]")
+_BLANKS = dict.fromkeys("\x00\xa0\u1680\u2028\u2029\u202f\u205f" + "".join(map(chr, range(0x2000, 0x200B))), " ")
+_QUOTES = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
+_LIGHT = _BLANKS.keys() | _QUOTES.keys()
+
+
+def normalised(text: str, *, straight_quotes: bool) -> str:
+    """The text as Claude reads it: composed, without controls and private characters, every odd blank a blank.
+
+    Linear, and one pass over a text of ASCII or of ordinary letters: each substitution would be another.
+    """
+    if text.isascii():
+        octets = text.encode()
+        if len(octets.translate(None, _CONTROLS)) == len(octets):
+            return text
+    if not unicodedata.is_normalized("NFC", text):
+        text = unicodedata.normalize("NFC", text)
+    found = set(_FOLDED.findall(text))
+    if not found <= _LIGHT:
+        text = _FREE.sub("", text).replace("\u0e4d\u0e32", "\u0e33")  # Thai SARA AM is composed
+        text = _PRIVATE.sub("", text)
+    for character in found & _LIGHT:
+        if straight_quotes or character in _BLANKS:
+            text = text.replace(character, _BLANKS.get(character) or _QUOTES[character])
+    return text
+
+
+# ---- classes of characters ------------------------------------------------------------------------------------------
+
+_LETTER, _LOOSE, _DIGIT, _SIGN = "w", "m", "d", "p"
+"""A letter of a word; a mark that belongs to the letter before it, or opens a word; a digit; a sign that has pieces."""
+_OTHER_SIGN, _NUMBER, _LONE, _SELECTOR = "q", "n", "l", "v"
+"""What stands alone: other signs, other numbers, letters of scripts without words, variation selectors."""
+
+_SIGNS = frozenset(
+    "\u2014\u00bb\u00ab\u2022\u00b0\u201e\u2013\u2212\u00a3\u00a7\u20ac\u2026"
+    "\u221a\u2192\uff08\u2116\u2020\u2514\u2502\u0f0d\u00b7\u2500\u2550\u2588"
+)
+_IDEOGRAPHIC_SIGNS = frozenset("\u3004\u3012\u3013\u3020\u3036\u3037\u303e\u303f")
+_CASED_SINCE = {"\u1c89": "\u1c8a", "\ua7cb": "\u0264"}
+"""Letters whose case Unicode 16 defines, which Python does not know yet."""
+_CASED_NOW = frozenset(_CASED_SINCE) | frozenset(_CASED_SINCE.values())
+_LETTER_BLOCKS = ((0x16EE, 0x16F0), (0x2160, 0x2188), (0x24B6, 0x24E9), (0xA6E6, 0xA6EF))
+"""Runic golden numbers, Roman numerals, circled letters, Bamum numbers: words like any other."""
+_LONE_BLOCKS = (
+    (0x3005, 0x3006),  # iteration and closing marks
+    (0x3031, 0x3035),
+    (0x303B, 0x303C),
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xAC00, 0xD7A3),
+    (0xF900, 0xFAFF),
+    (0x10000, 0x10FFFF),
+)
+_ALPHABETIC = regex.compile(r"\p{Alphabetic}")
+_MARK = regex.compile(r"\p{M}")
+
+
+def _within(code: int, blocks: tuple[tuple[int, int], ...]) -> bool:
+    return any(first <= code <= last for first, last in blocks)
+
+
+@functools.lru_cache(maxsize=2**17)
+def _class(character: str) -> str:
+    """The class of one character that is no white space."""
+    code, category = ord(character), unicodedata.category(character)
+    if character in _CASED_NOW or _within(code, _LETTER_BLOCKS):
+        return _LETTER
+    if category == "Nd" and (code < 0x80 or 0x660 <= code <= 0x669 or 0x6F0 <= code <= 0x6F9):
+        return _DIGIT
+    if (code < 0x80 and category[0] in "PS") or character in _SIGNS:
+        return _SIGN
+    if 0xFE00 <= code <= 0xFE0F:
+        return _SELECTOR
+    if _MARK.match(character):
+        if code >= 0x10000 or not _ALPHABETIC.match(character):
+            return _standing_alone(character)
+        syriac_vowel = code == 0x711 or 0x730 <= code <= 0x73F
+        return _LOOSE if unicodedata.combining(character) and not syriac_vowel else _LETTER
+    if category[0] == "L" and not _within(code, _LONE_BLOCKS):
+        return _LETTER
+    return _standing_alone(character)
+
+
+def _standing_alone(character: str) -> str:
+    code, category = ord(character), unicodedata.category(character)
+    if code >= 0x10000:
+        return _LONE
+    if _MARK.match(character) and not _ALPHABETIC.match(character):
+        return _OTHER_SIGN
+    ideographic = 0x3001 <= code <= 0x303F and (category[0] == "P" or character in _IDEOGRAPHIC_SIGNS)
+    if (category[0] in "PS" or category in ("Cf", "Cn")) and not ideographic:
+        return _OTHER_SIGN
+    return _NUMBER if category == "No" or (category == "Nd" and code >= 0x80) else _LONE
+
+
+_ASCII_CLASSES = "".join(_class(character) for character in map(chr, range(128)))
+
+# A run of characters that are marked together; a variation selector rides what stands before it.
+_RUNS = re.compile("w[wm]*|m+|d+|p+|q[qv]*|n[nv]*|[lv]+")
+
+
+# ---- case -----------------------------------------------------------------------------------------------------------
+
+
+def _lower(text: str) -> str:
+    return "".join(c if c == "\u03f4" else _CASED_SINCE.get(c, c.lower()) for c in text)
+
+
+def _is_upper(character: str) -> bool:
+    """Whether a letter is a capital: one that has another lower form."""
+    if character == "\u03f4":  # a capital by Unicode, without case here
+        return False
+    return character in _CASED_SINCE or (character.isupper() and _lower(character) != character)
+
+
+def _is_lower(character: str) -> bool:
+    return character in _CASED_SINCE.values() or character.islower()
+
+
+def _ascii_case(word: str, capitals_from: int | None) -> tuple[str, str]:
+    if word.islower():
+        return "", word
+    if capitals_from is not None and len(word) >= capitals_from and word.isupper():
+        return CAPITALS, word.lower()
+    if word[0].isupper() and (len(word) == 1 or word[1:].islower()):
+        return SHIFT, word.lower()
+    return "", word
+
+
+def _case(word: str, capitals_from: int | None) -> tuple[str, str]:
+    """The mark of a word's case and the word as it is then spelled; mixed case stays as it is.
+
+    `capitals_from` letters in capitals are marked as one; None: never, as from 4.7 on.
+    """
+    if word.isascii():
+        return _ascii_case(word, capitals_from)
+    head, tail = word[0], word[1:]
+    if "\u1e9e" in word:  # capital sharp s
+        return "", word
+    if "\u0130" in word:  # dotted capital I has no lower form of one character
+        if head == "\u0130" or not _is_upper(head) or any(_is_upper(c) for c in tail if c != "\u0130"):
+            return "", word
+        return SHIFT, "".join(c if c == "\u0130" else _lower(c) for c in word)
+    in_capitals = any(map(_is_upper, word)) and all(map(_in_capitals, word))
+    if capitals_from is not None and len(word) >= capitals_from and in_capitals:
+        return CAPITALS, _lower(word).replace("\u03c2", "\u03c3")
+    if _is_upper(head) and not any(map(_is_upper, tail)):
+        return SHIFT, _lower(word)
+    return "", word
+
+
+def _in_capitals(character: str) -> bool:
+    """Whether a character may stand in a word of capitals: anything but a small letter or one without case."""
+    if _is_upper(character):
+        return True
+    return not _is_lower(character) and unicodedata.category(character)[0] not in "LM"
+
+
+# ---- marks ----------------------------------------------------------------------------------------------------------
+
+_CONTRACTIONS = frozenset({"s", "t", "d", "m", "ll", "re", "ve"})
+
+Marking = Callable[[str, bool, bool], str]
+
+
+def marked(chunk: str, *, capitals_from: int | None, blank_before: bool, blank_after: bool) -> str:
+    """A stretch without white space in Claude's marks: what it is cut into.
+
+    Signs are marked on a side where a blank stands: exactly one behind them, the last of any number before them. The
+    begin of the text is a blank up to 4.7.
+    """
+    if chunk.isascii():
+        if chunk.isalpha():
+            case, spelled = _ascii_case(chunk, capitals_from)
+            return case + WORD + spelled + END
+        classes = chunk.translate(_ASCII_CLASSES)
+    else:
+        classes = "".join(map(_class, chunk))
+    runs = [(classes[run.start()], chunk[run.start() : run.end()]) for run in _RUNS.finditer(classes)]
+    last = len(runs) - 1
+    said: list[str] = []
+    for place, (kind, body) in enumerate(runs):
+        if kind == _LETTER:
+            said.append(_word(runs, place, capitals_from))
+        elif kind == _LOOSE:
+            said.append(WORD + body + ("" if place < last and runs[place + 1][0] == _LETTER else END))
+        else:
+            begin = blank_before and place == 0 and _borders(kind, body, 0) and not _opens_word(runs, place)
+            end = blank_after and place == last and _borders(kind, body, -1)
+            said.append((WORD if begin else "") + body + (END if end else ""))
+    return "".join(said)
+
+
+def _word(runs: list[tuple[str, str]], place: int, capitals_from: int | None) -> str:
+    """A word in its marks: a loose mark before it has begun it, the apostrophe of a contraction does."""
+    body = runs[place][1]
+    if place and runs[place - 1][0] == _LOOSE:
+        return body + END
+    case, spelled = _case(body, capitals_from)
+    return case + ("" if _is_contraction(runs, place) else WORD) + spelled + END
+
+
+def _is_contraction(runs: list[tuple[str, str]], place: int) -> bool:
+    """Whether a word is the `s` of `it's`: the apostrophe stands alone, behind nothing that has a border of its own."""
+    if runs[place][1] not in _CONTRACTIONS or not place or runs[place - 1][1] != "'":
+        return False
+    return place < 2 or not _borders(*runs[place - 2], -1)
+
+
+def _opens_word(runs: list[tuple[str, str]], place: int) -> bool:
+    return runs[place][1] == "'" and place + 1 < len(runs) and runs[place + 1][0] in (_LETTER, _LOOSE)
+
+
+def _borders(kind: str, body: str, side: int) -> bool:
+    """Whether a run that is no word is marked at one of its ends: ASCII digits and lone letters never are."""
+    if kind == _SIGN or _standing_alone(body[side]) == _OTHER_SIGN:
+        return True
+    if kind not in (_DIGIT, _NUMBER):
+        return False
+    categories = {unicodedata.category(character) for character in body}
+    return len(categories) == 1 and _standing_alone(body[side]) == _NUMBER
