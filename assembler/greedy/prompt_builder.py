@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import operator
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import cast
 
@@ -16,40 +18,48 @@ from assembler.greedy.prompt_tokens import counter_of
 from assembler.history import History
 from assembler.knowledge import Document
 from assembler.policies import Refuse
+from assembler.prompts.control_text import ControlTexts
 from assembler.strategies.question_chunks import QuestionChunks
 from assembler.terms import Terms
 from assembler.text import checked_text
 from budgets import Budget, BudgetError
+
+_LOG = logging.getLogger("assembler.greedy")
 
 
 class PromptBuilder:
     """Writes prompts that an encoder can read whole.
 
     `cfg` is any object with `generator.encoder_max_tokens`; `tokenizer` is the encoder's own (any Hugging Face one), or
-    any counter. Raises BudgetError for a limit that is no whole number above 0.
+    any counter. A fast tokenizer is copied, once, and never changed. Raises BudgetError for a limit that is no whole
+    number above 0.
     """
 
-    __slots__ = ("_terms",)
+    __slots__ = ("_control", "_terms")
 
     def __init__(self, cfg: Configured, tokenizer: object) -> None:
         if not hasattr(getattr(cfg, "generator", None), "encoder_max_tokens"):
             raise BudgetError(wrong("cfg", "a configuration such as Config(Generator(512))", cfg))
         budget = Budget(cfg.generator.encoder_max_tokens, counter=counter_of(tokenizer))
+        self._control = ControlTexts.of(tokenizer)
         self._terms = Terms.of(budget, plain, Refuse(), QuestionChunks())
 
     def build(self, question: str, accepted_chunks: Sequence[str]) -> str:
         """The prompt: never above the limit as the tokenizer counts it, special tokens included.
 
         Chunks are kept from the first on, and the first that does not fit ends the filling; with none, a placeholder
-        line stands in. Changes nothing that it is given. Raises ContextLengthError where not even the placeholder fits.
+        line stands in. What the tokenizer would read as a control token in question or chunks (`</s>`) gets a blank
+        inside, and a line in the log. Changes nothing that it is given. Raises ContextLengthError where not even the
+        placeholder fits.
         """
         given: object = accepted_chunks
         if isinstance(given, str | Mapping | Set) or not isinstance(given, Iterable):
             raise PromptError(f"accepted_chunks is a {type(accepted_chunks).__name__}: pass a list of texts")
-        chunks = tuple(
-            Document(checked_text(chunk, field=f"accepted_chunks[{place}]"), type="chunk")
-            for place, chunk in enumerate(accepted_chunks)
-        )
-        asked = {"role": "user", "content": checked_text(question, field="question")}
-        context = emit(fit(Draft(Regions(documents=chunks), History.of([asked])), self._terms))
+        texts = [checked_text(chunk, field=f"accepted_chunks[{place}]") for place, chunk in enumerate(accepted_chunks)]
+        *broken, asked = map(self._control.broken, [*texts, checked_text(question, field="question")])
+        if changed := sum(map(operator.ne, broken, texts)) + (asked != question):
+            _LOG.warning("%d texts held control tokens of the tokenizer, which were broken up", changed)
+        chunks = tuple(Document(text, type="chunk") for text in broken)
+        said = {"role": "user", "content": asked}
+        context = emit(fit(Draft(Regions(documents=chunks), History.of([said])), self._terms))
         return cast("dict[str, str]", context.messages[0])["content"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sized
 from typing import Any, cast
 
@@ -34,8 +35,26 @@ class EncoderInput:
 def counter_of(tokenizer: object) -> TokenCounter:
     """A counter for a Hugging Face tokenizer, fast or slow, a `tokenizers.Tokenizer`, or a counter.
 
-    Whatever answers `{"input_ids": […]}` to a text is a tokenizer. Raises BudgetError for what cannot be asked.
+    Whatever answers `{"input_ids": […]}` to a text is a tokenizer. Of a fast one, or a `tokenizers.Tokenizer`, a copy
+    counts, without truncation and padding: they are states of the object, which calls change. Raises BudgetError for
+    what cannot be asked or copied.
     """
     if isinstance(tokenizer, str | type) or not (callable(tokenizer) or hasattr(tokenizer, "encode")):
         raise BudgetError(f"tokenizer is a {type(tokenizer).__name__}: pass a Hugging Face tokenizer or a counter")
-    return EncoderInput(tokenizer)
+    return EncoderInput(_own(tokenizer) if hasattr(_engine(tokenizer), "no_truncation") else tokenizer)
+
+
+def _engine(tokenizer: Any) -> Any:
+    """The `tokenizers.Tokenizer` inside a fast tokenizer, or the object itself."""
+    return getattr(tokenizer, "backend_tokenizer", tokenizer)
+
+
+def _own(tokenizer: object) -> object:
+    try:
+        own = copy.deepcopy(tokenizer)
+    except Exception as failure:
+        raise BudgetError(f"tokenizer cannot be copied ({type(failure).__name__}): pass a counter") from failure
+    engine = _engine(own)
+    engine.no_truncation()
+    engine.no_padding()
+    return own

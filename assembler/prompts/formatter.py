@@ -6,12 +6,14 @@ template is code that came with the tokenizer: this library fetches none; pin th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypedDict
 
 from assembler.errors import PromptError
 from assembler.given import must_be, wrong
-from assembler.prompts.detection import control_tokens, knows
+from assembler.prompts.control_text import ControlTexts
+from assembler.prompts.detection import knows
 from assembler.prompts.history import expanded
 from assembler.prompts.html import text_of
 from assembler.prompts.marked import VALUE, Marked
@@ -61,8 +63,8 @@ class PromptFormatter:
     def format_prompt(self, prompt: str) -> tuple[str, str]:
         """The formatted prompt, and the end tag that separates it from the completion in the model's output.
 
-        Raises PromptError where the text itself holds a control token of the format: it would forge a turn; and for
-        what is no text.
+        Raises PromptError where the text itself holds a control token of the tokenizer: it would forge a turn. A base
+        model's prompt may hold those that its author wrote, and none of a value. PromptError too for what is no text.
         """
         must_be("prompt", prompt, (str,), "a text (str)", PromptError)
         return self.apply_format(prompt)
@@ -104,6 +106,7 @@ class PromptFormatter:
 
     def _apply_base_template(self, prompt: str) -> tuple[str, str]:
         text = self._cleaned(Marked.of(prompt))
+        self._refuse_control_of_values(text)
         return text.text, text.text[-TAIL:]
 
     def _tuplize_tagged_prompt(self, text: str) -> list[RoleMessage]:
@@ -137,11 +140,28 @@ class PromptFormatter:
         return without_markers(text_of(marked), self._tags) if self.strip_html else marked
 
     def _refuse_control(self, marked: Marked, *, place: str, tokens: tuple[str, ...] = ()) -> None:
-        for token in sorted(control_tokens(self.tokenizer).union(tokens)):
-            at = marked.text.find(token)
-            if at != -1:
-                whose = "a value" if VALUE in marked.mask[at : at + len(token)] else "the prompt"
-                raise PromptError(
-                    f"{place} holds the control token {token} at character {at}, from {whose}: "
-                    "the model would read it as its own; remove or respell it"
-                )
+        control = ControlTexts.of(self.tokenizer, also=tokens)
+        for found in control.spelled(marked.text):
+            whose = "a value" if VALUE in marked.mask[found.start() : found.end()] else "the prompt"
+            raise _refusal(place, f"the control token {found[0]} at character {found.start()}, from {whose}")
+        if control.uncovers(marked.text):
+            raise _refusal(place, "a control token in letters that the tokenizer's normaliser makes plain")
+
+    def _refuse_control_of_values(self, marked: Marked) -> None:
+        """As above, for a prompt whose author may write control tokens: those are refused that a value has part in."""
+        control = ControlTexts.of(self.tokenizer)
+        for found in control.spelled(marked.text):
+            if VALUE in marked.mask[found.start() : found.end()]:
+                what = f"the control token {found[0]} at character {found.start()}, from a value"
+                raise _refusal("the prompt", what)
+        values = _VALUES.finditer(marked.mask)
+        if any(control.uncovers(marked.text[value.start() : value.end()]) for value in values):
+            raise _refusal("a value", "a control token in letters that the tokenizer's normaliser makes plain")
+
+
+_VALUES = re.compile(b"\\x01+")
+"""The stretches of a mask (`Marked`) that values wrote."""
+
+
+def _refusal(place: str, what: str) -> PromptError:
+    return PromptError(f"{place} holds {what}: the model would read it as its own; remove or respell it")
