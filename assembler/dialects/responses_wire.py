@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, assert_never, cast
 
 from assembler.dialects.block_media import without_given
-from assembler.dialects.openai_wire import legal_id, legal_name, media_part
+from assembler.dialects.openai_wire import is_cache_point, legal_id, legal_name, media_part
 from assembler.errors import UnsupportedContentError
 from assembler.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.messages.dicts import PIN, private_copy
@@ -64,7 +64,15 @@ def _as_they_came(message: Message) -> Iterator[Item]:
     for came in cast("list[Item]", seen) if isinstance(seen, list) else [cast(Item, seen)]:
         item: Item = came.copy() if message.shallow else private_copy(came)
         item.pop(PIN, None)
+        for key in ("content", "output"):
+            if isinstance(item.get(key), list):
+                item[key] = [_without_hints(part) for part in item[key]]
         yield item
+
+
+def _without_hints(part: object) -> object:
+    """A part without the keys by which callers tell this library its size."""
+    return without_given(cast("Mapping[str, Any]", part)) if isinstance(part, Mapping) else part
 
 
 class _CallIds:
@@ -141,6 +149,8 @@ def _respelled(message: Message, ids: _CallIds) -> Iterator[Item]:
             case Thinking():
                 continue  # another model's reasoning has no item: `notes` says that it is left out
             case Opaque(kind=kind):
+                if is_cache_point(part):
+                    continue
                 raise _cannot_carry(kind)
             case _ as never:
                 assert_never(never)
