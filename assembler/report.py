@@ -19,6 +19,7 @@ from assembler.planned import Planned
 from assembler.reported import CacheRow, Outcome, Reported, Row
 from assembler.steps import Steps
 from budgets import Count, Tokens
+from budgets.apportion import scaled
 
 if TYPE_CHECKING:
     from assembler.page.texts import Texts
@@ -55,7 +56,7 @@ def report_of(plan: Planned) -> Report:
     """The report of a plan. Prices what was dropped, if nobody has; O(items)."""
     budget = plan.terms.budget
     return Report(
-        rows=tuple(_rows(plan)),
+        rows=tuple(_adding_up(plan, list(_rows(plan)))),
         costs=plan.costs,
         count=plan.count,
         budget=budget,
@@ -97,11 +98,11 @@ def _cache(plan: Planned) -> CacheRow:
 def _anchor(plan: Planned) -> tuple[str, ...]:
     """How far the rules were off the bill that counts are anchored at."""
     known = plan.terms.calibration
-    if known is None or plan.sealed is None:
+    if known is None or plan.corrected is None:
         return ()
     return (
         f"anchored: {known.billed} billed where {known.ours.tokens} were counted ({known.margin:+d}); "
-        f"{(plan.fixed + plan.what.count(plan.ledger)).tokens} by rule now, {plan.sealed.tokens} expected",
+        f"{plan.by_rule.tokens} by rule now, {plan.corrected.tokens} expected",
     )
 
 
@@ -139,6 +140,26 @@ def _rows(plan: Planned) -> Iterator[Row]:
     yield from fixed
     yield from _conversation(plan)
     yield framing
+
+
+def _adding_up(plan: Planned, rows: list[Row]) -> list[Row]:
+    """The rows such that they add up to the count: of a template and of a bill the parts alone do not.
+
+    What the whole costs more is a row of the framing. Where it costs less, every row gives way by its share.
+    """
+    missing = plan.count.tokens - sum(row.after for row in rows)
+    if missing > 0:
+        beyond = "the whole, beyond its parts" if plan.corrected is None else "the bill, beyond the rules"
+        return [*rows, Row("framing", beyond, missing, missing)]
+    if not missing:
+        return rows
+    costs = plan.costs.as_dict()
+    fewer = {name: iter(scaled([row.after for row in rows if row.region == name], costs[name])) for name in costs}
+    return [_cut_down(row, next(fewer[row.region])) for row in rows]
+
+
+def _cut_down(row: Row, after: Tokens) -> Row:
+    return attrs.evolve(row, before=after if row.before == row.after else row.before, after=after)
 
 
 def _fixed(measured: Measured) -> tuple[tuple[Row, ...], Row]:
