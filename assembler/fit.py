@@ -17,6 +17,7 @@ from assembler.planned import Planned
 from assembler.policies.traits import KeepsAll, unasked
 from assembler.pricing import WholePricer
 from assembler.relief import kept_from, relieved
+from assembler.stale import first_changed
 from assembler.terms import Terms
 from budgets import Budget, BudgetError, ContextLengthError, Count, Tokens
 
@@ -27,18 +28,24 @@ _ROUNDS = 8
 def fit(draft: Draft, terms: Terms) -> Planned:
     """The plan of a draft. O(what stays and one turn more), for policies that look no further back.
 
-    A message that stays is compared with what was read of it; one that its owner has changed since is read anew.
+    What the plan hangs on is compared with what was read of it, and so is everything before an error is raised: a
+    message that its owner has changed since is read anew.
     Raises `ContextLengthError` if no policy makes it fit, `ConversationError` if what stays is no valid conversation,
     `PlanError` if a policy cuts where no turn begins, `TokenCountError` if the counter fails.
     """
     sight = draft.history.sight()
     changed: int | None = None
     for _ in range(_ROUNDS):
-        plan = _decided(draft, sight, terms)
-        changed = plan.first_changed()
-        if changed is None:
-            plan.check()
-            return plan
+        try:
+            plan = _decided(draft, sight, terms)
+            changed = first_changed(plan)
+            if changed is None:
+                plan.check()
+                return plan
+        except Exception:  # a policy of the caller's own raises whatever it likes
+            changed = sight.first_stale()
+            if changed is None:
+                raise
         sight = draft.history.forget(changed)
     raise ConversationError(
         "message never reads the same twice; pass a dict, or an object whose fields stay", index=changed

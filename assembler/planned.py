@@ -117,15 +117,6 @@ class Planned:
             objects += raws(start, stop)
         return objects
 
-    def first_changed(self) -> int | None:
-        """The first message that stays and that its owner changed after it was read, or None."""
-        head = self.sight.head
-        for start, stop in [(0, head), *self.stretches] if head else self.stretches:
-            changed = self.sight.first_changed(start, stop)
-            if changed is not None:
-                return changed
-        return None
-
     def check(self) -> None:
         """Raise `ConversationError` unless what stays obeys the law of pairs."""
         self.sight.check(self.first)

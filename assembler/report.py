@@ -12,6 +12,7 @@ from assembler.cache.lint import items_of, volatile_of
 from assembler.errors import AssemblyError
 from assembler.history import Span
 from assembler.invisible import Invisible, invisible_texts
+from assembler.ledger import Ledger
 from assembler.marks.marking import no_marks
 from assembler.measure import Measured
 from assembler.messages import Result
@@ -198,10 +199,11 @@ def _conversation(plan: Planned) -> Iterator[Row]:
         yield Row("conversation", "in place of dropped turns", 0, plan.ledger.price(summary).tokens, reason="summary")
     at, first, length, savings = plan.sight.head, plan.first, plan.sight.length, plan.what.savings
     whole: dict[Span, Row] = plan.ledger.memory.setdefault(_turn, {})
+    gone = _as_they_are(plan)
     for turn in plan.turns:
         start, stop = turn
         if at < start:
-            yield _gone(plan, at, start)
+            yield _gone(plan, gone, at, start)
         row = whole.get(turn)
         if row is None or start in savings or stop <= first or stop == length:
             row = _turn(plan, start, stop)
@@ -212,11 +214,16 @@ def _conversation(plan: Planned) -> Iterator[Row]:
         at = stop
 
 
-def _gone(plan: Planned, start: int, stop: int) -> Row:
+def _gone(plan: Planned, ledger: Ledger, start: int, stop: int) -> Row:
     why = f"{plan.terms.dialect.name} must begin with a user message"
     if plan.what.decisions:
         why = plan.what.why_gone
-    return Row("conversation", _span(start, stop), _tokens_before(plan, start, stop), 0, "dropped", why, stop - start)
+    return Row("conversation", _span(start, stop), _tokens_before(ledger, start, stop), 0, "dropped", why, stop - start)
+
+
+def _as_they_are(plan: Planned) -> Ledger:
+    """The prices of what the messages say now: what was cut away long ago is not compared by every build."""
+    return Ledger.of(plan.draft.history.current(), plan.terms.pricer) if plan.first > plan.sight.head else plan.ledger
 
 
 def _turn(plan: Planned, start: int, stop: int) -> Row:
@@ -236,10 +243,10 @@ def _span(start: int, stop: int) -> str:
     return f"message {start}" if stop - start == 1 else f"messages {start}-{stop - 1}"
 
 
-def _tokens_before(plan: Planned, start: int, stop: int) -> Tokens | None:
+def _tokens_before(ledger: Ledger, start: int, stop: int) -> Tokens | None:
     """What the dropped turns would have cost; None where one of them is no message that an API would take."""
     try:
-        return plan.ledger.dropped_tokens(start, stop)
+        return ledger.dropped_tokens(start, stop)
     except AssemblyError:
         return None
 
