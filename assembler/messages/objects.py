@@ -43,15 +43,21 @@ def spelled(raw: object, *, index: int) -> dict[str, Any]:
     role = getattr(raw, "role", None)
     if role is None:
         role = _LANGCHAIN.get(getattr(raw, "type", ""))
-    fields: dict[str, Any] = {"role": getattr(role, "value", role), "content": _plain(getattr(raw, "content", None))}
+    fields: dict[str, Any] = {"role": getattr(role, "value", role), "content": _plain(_set(raw, "content"))}
     for key in _FIELDS:
-        value = getattr(raw, key, None)
+        value = _set(raw, key)
         if value is not None and value != []:
             fields[key] = _plain(value)
     fields |= _said(raw) if fields["role"] in ("assistant", "model", "ai") else {}
     if fields["role"] is None:
         raise ConversationError("message object without a role", index=index)
     return _without_mirrored_calls(fields)
+
+
+def _set(raw: object, key: str) -> object:
+    """A field's value; None for one that was never set: Mistral's SDK has an object for that, which is false."""
+    value: object = getattr(raw, key, None)
+    return value if value or isinstance(value, str | list | tuple) else None
 
 
 def _said(raw: object) -> dict[str, Any]:
