@@ -16,6 +16,7 @@ from assembler.ledger import Ledger
 from assembler.marks.marking import no_marks
 from assembler.measure import Measured
 from assembler.messages import Result
+from assembler.offered import tool_notes
 from assembler.planned import Planned
 from assembler.reported import CacheRow, Outcome, Reported, Row
 from assembler.steps import Steps
@@ -63,7 +64,7 @@ def report_of(plan: Planned) -> Report:
         budget=budget,
         dialect=plan.terms.dialect.name,
         model=None if budget is None else budget.model,
-        notes=(*plan.notes, *_counter(plan), *_unmarked(plan), *_anchor(plan), *_idle(plan)),
+        notes=(*plan.notes, *_counter(plan), *_unmarked(plan), *_anchor(plan), *_idle(plan), *tool_notes(plan)),
         steps=Steps(plan),
         cache=_cache(plan),
         volatile=volatile_of(plan.measured),

@@ -37,13 +37,21 @@ so that what happened and what to do about it stay."""
 
 
 class Evidence(AssemblyError):  # noqa: N818 - what its subclasses share, never raised itself
-    """An error of bounded text that pickles with its attributes, whatever its constructor asks for."""
+    """An error of bounded text that pickles with its attributes, whatever its constructor asks for.
+
+    The text steers no terminal: what does not print, apart from line breaks, is spelled as an escape.
+    """
 
     def __init__(self, text: str = "") -> None:
-        super().__init__(text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}")
+        bounded = text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
+        super().__init__(bounded if bounded.isprintable() else "".join(map(_printable, bounded)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.args, dict(self.__dict__))
+
+
+def _printable(character: str) -> str:
+    return character if character.isprintable() or character == "\n" else repr(character)[1:-1]
 
 
 class BudgetError(Evidence, ValueError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 from collections.abc import Mapping
 from typing import Any, TypeAlias, cast
 
@@ -36,12 +37,10 @@ class Inline:
     @property
     def octets(self) -> bytes:
         """The content. Raises `UnsupportedContentError` for what is no base64."""
-        try:
+        with contextlib.suppress(binascii.Error, ValueError):
             return base64.b64decode(self.data, validate=False)
-        except (binascii.Error, ValueError):
-            raise UnsupportedContentError(
-                "a media part whose data is no base64; encode it again", kind=self.mime
-            ) from None
+        # Raised out here, so that the codec's error, which holds the data, is not its context.
+        raise UnsupportedContentError("a media part whose data is no base64; encode it again", kind=self.mime)
 
 
 @attrs.frozen(repr=False)

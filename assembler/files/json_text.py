@@ -42,13 +42,13 @@ def _parsed(text: str, place: Place, path: str, *, first_line: int | None = None
     where = path if first_line is None else f"{path}, line {first_line}"
     try:
         return parse_json(text)
-    except json.JSONDecodeError as error:
-        line = (first_line or 1) + error.lineno - 1
-        raise place.error(f"expected JSON, {path}, line {line}: {error.msg}") from None
+    except json.JSONDecodeError as error:  # it holds the whole text: leave no trace of it in the chain
+        problem = f"{path}, line {(first_line or 1) + error.lineno - 1}: {error.msg}"
     except RecursionError:
-        raise place.error(f"expected JSON, {where}: nested too deeply") from None
+        problem = f"{where}: nested too deeply"
     except ValueError as error:
-        raise place.error(f"expected JSON, {where}: {error}") from None
+        problem = f"{where}: {error}"
+    raise place.error(f"expected JSON, {problem}")
 
 
 def parse_json(text: str) -> Any:

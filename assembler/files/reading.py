@@ -28,9 +28,9 @@ def file_text(path: Path, place: Place, *, limit: int) -> str:
         raise place.error(f"expected at most {limit // MEBIBYTE} MiB, {path} has more")
     try:
         return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
+    except UnicodeDecodeError as error:  # it holds the whole file: leave no trace of it in the chain
         line = content.count(b"\n", 0, error.start) + 1
-        raise place.error(f"expected UTF-8 text, {path} has other bytes in line {line}") from None
+    raise place.error(f"expected UTF-8 text, {path} has other bytes in line {line}")
 
 
 def _reason(error: OSError | ValueError) -> str:

@@ -67,16 +67,21 @@ class Config:
             raise MissingExtraError("cli", needed_for="Config.read") from failure
 
         must_be("path", path, (str, PathLike), "a path (str or Path)")
+        problem, text = "", ""
         try:
-            text = Path(path).read_text(encoding="utf-8")
-        except UnicodeDecodeError as failure:
-            raise BudgetError(f"configuration is no YAML (not UTF-8 at byte {failure.start})") from None
+            text = Path(path).read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError as failure:  # it holds the whole file: leave no trace of it in the chain
+            problem = f"not UTF-8 at byte {failure.start}"
+        if problem:
+            raise BudgetError(f"configuration is no YAML ({problem})")
         if len(text) > LARGEST_FILE:
             raise BudgetError(f"configuration of {len(text)} characters: {LARGEST_FILE} at most are read")
         try:
             read: object = safe_load(text)
-        except YAMLError as failure:
-            raise BudgetError(f"configuration is no YAML ({type(failure).__name__})") from None
+        except (YAMLError, ValueError, RecursionError) as failure:
+            problem, read = type(failure).__name__, None
+        if problem:
+            raise BudgetError(f"configuration is no YAML ({problem})")
         return cls(Generator(_entry(_entry(read, "generator"), "encoder_max_tokens")))
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import enum
+from typing import Any
 
 import attrs
+
+from assembler.errors import ConversationError
 
 
 class Source(enum.Enum):
@@ -17,6 +20,26 @@ class Source(enum.Enum):
     UNKNOWN = "nowhere that this library looks"
 
 
+LARGEST = 1 << 32
+"""The largest width, height, length or number of pages: no file format of these can say more."""
+
+
+def no_length(value: object, *, whole: bool) -> bool:
+    """Whether a value is no length of a medium: a number from 0 to `LARGEST`."""
+    if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+        return True
+    return not 0 <= value <= LARGEST  # NaN is not
+
+
+def _length(_facts: MediaFacts, field: attrs.Attribute[Any], value: object) -> None:
+    if value is not None and no_length(value, whole=field.name != "seconds"):
+        raise ConversationError(f"{field.name} of a medium must be a number from 0 to {LARGEST}, {_got(value)}")
+
+
+def _got(value: object) -> str:
+    return f"got a {type(value).__name__}" + (" beyond that" if isinstance(value, int | float) else "")
+
+
 @attrs.frozen(kw_only=True)
 class MediaFacts:
     """Pixels, pages, seconds and bytes of one part; None for what its head does not tell and the caller did not say.
@@ -26,10 +49,10 @@ class MediaFacts:
 
     kind: str
     mime: str | None = None
-    width: int | None = None
-    height: int | None = None
-    pages: int | None = None
-    seconds: float | None = None
+    width: int | None = attrs.field(default=None, validator=_length)
+    height: int | None = attrs.field(default=None, validator=_length)
+    pages: int | None = attrs.field(default=None, validator=_length)
+    seconds: float | None = attrs.field(default=None, validator=_length)
     bytes: int | None = None
     source: Source = Source.UNKNOWN
     text: str | None = attrs.field(default=None, repr=False)

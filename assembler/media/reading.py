@@ -18,7 +18,7 @@ import attrs
 
 from assembler.errors import ConversationError, MessageTypeError
 from assembler.given import must_be
-from assembler.media.facts import MediaFacts, Source
+from assembler.media.facts import LARGEST, MediaFacts, Source, no_length
 from assembler.media.pdf import pdf_pages
 from assembler.media.pixels import image_size
 from assembler.media.sound import wav_seconds
@@ -74,9 +74,10 @@ def _given(raw: _Raw) -> dict[str, Any]:
         value: object = raw.get(key)
         if value is None:
             continue
-        allowed = int | float if key == "seconds" else int
-        if isinstance(value, bool) or not isinstance(value, allowed) or not 0 < value < float("inf"):
-            raise ConversationError(f"{key} of a media part must be a number above 0, got a {type(value).__name__}")
+        if no_length(value, whole=key != "seconds") or value == 0:
+            raise ConversationError(
+                f"{key} of a media part must be a number above 0 and at most {LARGEST}, got a {type(value).__name__}"
+            )
         given[key] = value
     return given
 

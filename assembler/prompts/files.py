@@ -6,6 +6,7 @@ Two doors, for two kinds of caller. `read_prompt` takes a developer's own path, 
 
 from __future__ import annotations
 
+import codecs
 import os
 import stat
 from collections.abc import Iterator
@@ -158,10 +159,12 @@ def _pieces(file: BinaryIO, most: int) -> Iterator[bytes]:
 
 
 def _decoded(content: bytes) -> tuple[str, int | None]:
+    """The text without a leading byte order mark, which editors write and nobody sees; or the first wrong byte."""
+    text = content.removeprefix(codecs.BOM_UTF8)
     try:
-        return content.decode("utf-8"), None
+        return text.decode("utf-8"), None
     except UnicodeDecodeError as error:  # it holds the whole file: it must not travel in a traceback
-        return "", error.start
+        return "", error.start + len(content) - len(text)
 
 
 def _shown(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
@@ -136,12 +137,11 @@ def _first(item: object, metadata: Mapping[str, Any], names: tuple[str, ...]) ->
 def _score(value: object, place: int) -> float:
     if value is None:
         return 0.0
-    try:
+    with contextlib.suppress(TypeError, ValueError, OverflowError):  # whose text may quote the value
         return float(cast(float, value))
-    except (TypeError, ValueError, OverflowError):
-        raise PromptError(
-            f"score of retrieval result {place} is no number ({type(value).__name__}); leave it out where there is none"
-        ) from None
+    raise PromptError(
+        f"score of retrieval result {place} is no number ({type(value).__name__}); leave it out where there is none"
+    )
 
 
 def _text(value: object) -> str | None:

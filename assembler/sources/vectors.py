@@ -123,7 +123,7 @@ def _numbers(vector: Any) -> NDArray[np.float64]:
 
     try:
         numbers = np.asarray(vector, dtype=np.float64)
-    except (TypeError, ValueError):  # its text may quote the value: leave no trace of it in the chain
+    except (TypeError, ValueError, OverflowError):  # its text may quote the value: leave no trace of it in the chain
         numbers = None
     if numbers is None or numbers.ndim != 1:
         raise _no_vector(vector)

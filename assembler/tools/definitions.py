@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, cast
 
-from assembler.tools.reading import Reading
-from assembler.tools.refusal import refused, shown
+from assembler.tools.reading import NAME, Reading
+from assembler.tools.refusal import kind_of, refused, shown
 
 Definition: TypeAlias = Mapping[str, object]
 
@@ -32,7 +32,7 @@ def _nested(definition: Definition, word: str) -> tuple[Reading, ...]:
     """`{"type": "function", "function": {…}}` and `{"toolSpec": {…}}`; keys beside the inner dict are extra too."""
     inner = definition[word]
     if not isinstance(inner, Mapping):
-        raise refused(f"{word} holds {shown(inner)}, not a dict")
+        raise refused(f"{word} holds {kind_of(inner)}, not a dict")
     reading = _flat(cast("Definition", inner))
     beside = {key: value for key, value in definition.items() if key not in {word, "type"}}
     if twice := sorted(shown(key) for key in beside.keys() & reading.extra.keys()):
@@ -46,13 +46,13 @@ def _declared(definition: Definition, word: str) -> tuple[Reading, ...]:
     if beside := sorted(shown(key) for key, value in definition.items() if key != word and value is not None):
         raise refused(f"{beside[0]} beside {word} runs at the provider; give it to the API yourself")
     if not isinstance(declarations, list | tuple):
-        raise refused(f"{word} holds {shown(declarations)}, not a list")
+        raise refused(f"{word} holds {kind_of(declarations)}, not a list")
     return tuple(_declaration(each) for each in cast("list[object]", declarations))
 
 
 def _declaration(declaration: object) -> Reading:
     if not isinstance(declaration, Mapping):
-        raise refused(f"a function declaration is {shown(declaration)}, not a dict")
+        raise refused(f"a function declaration is {kind_of(declaration)}, not a dict")
     return _flat(cast("Definition", declaration))
 
 
@@ -66,8 +66,8 @@ def _flat(definition: Definition) -> Reading:
     kind = definition.get("type")
     if not given and kind not in (None, "function"):
         raise refused(
-            f"its type is '{shown(kind)}' and it has no schema: it runs at the provider; give it to the API yourself, "
-            "beside context.request(), and keep room for it with Budget(overhead=…)",
+            f"its type is {_type_word(kind)} and it has no schema: it runs at the provider; give it to the API "
+            "yourself, beside context.request(), and keep room for it with Budget(overhead=…)",
             tool=name,
         )
     read = {"name", "description", *SCHEMA_WORDS}
@@ -75,6 +75,13 @@ def _flat(definition: Definition) -> Reading:
         key: value for key, value in definition.items() if key not in read and (key, value) != ("type", "function")
     }
     return Reading(name, definition.get("description"), _schema(definition, given), extra)
+
+
+def _type_word(kind: object) -> str:
+    """The word for a hosted tool, as APIs spell such words; of any other text the length."""
+    if not isinstance(kind, str):
+        return kind_of(kind)
+    return f"'{kind}'" if NAME.fullmatch(kind) else f"a text of {len(kind)} characters"
 
 
 def _schema(definition: Definition, given: list[str]) -> object:

@@ -15,6 +15,11 @@ def refused(problem: str, *, tool: object = None) -> ToolError:
     return ToolError(f"tool '{shown(tool)}': {problem}", tool=str.__str__(tool))
 
 
+def kind_of(value: object) -> str:
+    """What stands where something else is expected: its type, never its text."""
+    return f"<{type(value).__name__}>"
+
+
 def shown(name: object) -> str:
     """A name or key as one printable line of at most 64 characters; of anything else, its type."""
     if not isinstance(name, str):

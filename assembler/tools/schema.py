@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeAlias, cast
 
-from assembler.tools.refusal import refused, shown
+from assembler.tools.refusal import kind_of, refused
 
 Schema: TypeAlias = dict[str, Any]
 
@@ -77,7 +77,7 @@ def refuse_unlisted(schema: Schema, *, tool: str) -> None:
         for word, value in cast("Schema", one).items():
             if word in _NAMED:
                 if not isinstance(value, dict):
-                    raise refused(f"{word} holds {shown(value)}, not a dict of schemas", tool=tool)
+                    raise refused(f"{word} holds {kind_of(value)}, not a dict of schemas", tool=tool)
                 waiting += cast("Schema", value).values()
             elif word in _LISTED or word in _SINGLE:
                 waiting.append(value)

@@ -111,8 +111,9 @@ def tiktoken_counter(encoding: str = "o200k_base") -> TiktokenCounter:
 
     Loads nothing until its first count (0.4 s, once per process and encoding). Raises TokenCountError for another name.
     """
-    if encoding not in BUNDLED:
+    if not isinstance(encoding, str) or encoding not in BUNDLED:  # pyright: ignore[reportUnnecessaryIsInstance]  # the language asks for it
+        shown = encoding if isinstance(encoding, str) else type(encoding).__name__
         raise TokenCountError(
-            f"tiktoken:{encoding}", f"has no bundled vocabulary: choose {', '.join(BUNDLED)}, or pass any callable"
+            f"tiktoken:{shown}", f"has no bundled vocabulary: choose {', '.join(BUNDLED)}, or pass any callable"
         )
     return TiktokenCounter(encoding)

@@ -66,6 +66,10 @@ _DATE = re.compile(r"-(?:19|20)\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])$
 _GOOGLE_VERSION = re.compile(r"(?<=\w)-(?:00\d|preview-\d\d-(?:20)?\d\d)$")
 
 
+LONGEST_NAME = 512
+"""Characters of a name. The longest that are published have fewer than a hundred; an ARN with all its parts, two."""
+
+
 def candidates(name: str) -> Iterator[tuple[str, str]]:
     """The rows that a spelling may mean, as (provider, name), the likeliest first. At most about a hundred."""
     whole, *taken_apart = _readings(_plain(name))
@@ -87,9 +91,11 @@ def bare(name: str) -> str:
 
 
 def refuse_no_name(name: object) -> None:
-    """Raise BudgetError for what is no text, saying its type."""
+    """Raise BudgetError for what is no text, saying its type, and for what is too long to be a name."""
     if not isinstance(name, str):
         raise BudgetError(f"model is a {type(name).__name__}, not a name")
+    if len(name) > LONGEST_NAME:
+        raise BudgetError(f"model is a text of {len(name)} characters, not a name: names have at most {LONGEST_NAME}")
 
 
 def _plain(name: str) -> str:
