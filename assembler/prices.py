@@ -14,7 +14,7 @@ from assembler.errors import UnsupportedContentError
 from assembler.history import Sight
 from assembler.messages import Message, spoken
 from assembler.messages.responses import RESPONSES, continues
-from assembler.pricing import JoiningPricer, Pricer, price_messages
+from assembler.pricing import AnsweringPricer, JoiningPricer, Pricer, price_messages
 from budgets import Count, TokenCountError, Tokens
 
 
@@ -131,7 +131,8 @@ class Priced:
     def _priced(self, index: int) -> Count:
         message = self._sight.message(index)
         try:
-            return self._said(index, message) if message.role == "assistant" else self._pricer.message(message)
+            alone = message.role not in ("assistant", "tool")
+            return self._pricer.message(message) if alone else self._said(index, message)
         except TokenCountError as error:
             raise error.at(f"conversation[{index}]") from error.__cause__ or error
         except UnsupportedContentError as error:
@@ -139,7 +140,10 @@ class Priced:
             raise
 
     def _said(self, index: int, message: Message) -> Count:
-        """What an item costs more than the items before it that it goes out with: parallel calls are billed as one."""
+        """What an item costs more than the items before it that it goes out with: parallel calls are billed as one.
+
+        So are, with some providers, the results of one step.
+        """
         first = self._run_start(index)
         if first == index:
             return self._pricer.message(message)
@@ -164,6 +168,8 @@ class Priced:
 
     def _continues(self, index: int) -> bool:
         message, before = self._sight.message(index), self._sight.message(index - 1)
+        if message.role == before.role == "tool":
+            return isinstance(self._pricer, AnsweringPricer) and self._pricer.answers_together(message, before)
         if RESPONSES not in (message.shape, before.shape):
             return False
         return isinstance(self._pricer, JoiningPricer) and continues(message, before)

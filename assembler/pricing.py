@@ -84,6 +84,15 @@ class JoiningPricer(Pricer, Protocol):
         ...
 
 
+@runtime_checkable
+class AnsweringPricer(Pricer, Protocol):
+    """A pricer of a dialect that is billed for results side by side as for one message."""
+
+    def answers_together(self, message: Message, before: Message) -> bool:
+        """Whether a message is billed with its neighbour before it, as another result of the same step."""
+        ...
+
+
 def priced_layout(pricer: Pricer, layout: Layout) -> Count:
     """A whole request by the sum of its parts: what every pricer but a `WholePricer` promises."""
     pieces = () if layout.system is None else (Piece("instruction", "system", layout.system),)

@@ -9,7 +9,7 @@ import attrs
 
 from assembler.layout import Layout
 from assembler.messages import Message
-from assembler.pricing import FixedPrices, JoiningPricer, Piece, Pricer
+from assembler.pricing import AnsweringPricer, FixedPrices, JoiningPricer, Piece, Pricer
 from assembler.tools import Tool
 from budgets import Count, Grade, TokenCounter
 from budgets.count import Difference
@@ -53,6 +53,10 @@ class GradedPricer:
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
         """As the rules have it."""
         return self.rules.joined(messages) if isinstance(self.rules, JoiningPricer) else messages
+
+    def answers_together(self, message: Message, before: Message) -> bool:
+        """As the rules have it."""
+        return isinstance(self.rules, AnsweringPricer) and self.rules.answers_together(message, before)
 
     def options(self, layout: Layout) -> Count | Difference:
         """By rule, graded."""

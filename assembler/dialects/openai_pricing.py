@@ -10,7 +10,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from assembler.dialects.openai_families import ENVELOPE, Api, Arguments, Family, family_of
+from assembler.dialects.openai_families import family_of
+from assembler.dialects.openai_framing import ENVELOPE, Api, Arguments, Family
 from assembler.dialects.openai_tool_text import Schema, tool_text, unsettled
 from assembler.dialects.openai_wire import legal_name
 from assembler.errors import ToolError
@@ -28,15 +29,13 @@ __all__ = [
     "price_one_tool",
     "price_parallel_tool_calls",
     "price_response_format",
+    "price_results",
     "price_tool_choice",
     "price_tools",
 ]
 
-NO_TOOL: Tokens = 1
-"""`tool_choice: "none"` on Chat Completions: 11 of 11 table rows."""
-
-FORCED_FUNCTION: Tokens = 4
-"""`function_call: {"name": …}` of the legacy API, beside the name: reproduced in the published table."""
+FORCED_FUNCTION: Tokens = 3
+"""`function_call: {"name": …}` of the legacy API, beside `functions.` and the name: in the published table."""
 
 FUNCTION_CALL: Tokens = 3
 """The legacy `function_call` of an assistant message, beside name and arguments: 5 of 5 table rows."""
@@ -44,17 +43,19 @@ FUNCTION_CALL: Tokens = 3
 FUNCTION_ROLE: Tokens = -2
 """What a message of the legacy role "function" costs more than any other message with a name: it costs less."""
 
-REQUIRED_SLACK: Tokens = 9
-"""Two requests to gpt-4.1-mini and -nano on Responses with `tool_choice: "required"` were billed 6 and 9 tokens above
-the rule; three to gpt-4o and gpt-5-nano were not."""
-
-SCHEMA_SLACK: Tokens = 2
-"""A schema was billed at most 1 above the rule in 14 recordings."""
+SCHEMA_SLACK: Tokens = 4
+"""A schema was billed up to 4 above the rule where a recording keeps its keys in another order than was sent."""
 
 ESTIMATE_MARGIN = 10
 """One token in so many is added to the upper bound of a model that no rule was measured for."""
 
-_UNSENT = frozenset({"additionalProperties", "required", "$schema"})
+_UNSENT = frozenset(
+    [
+        *("additionalProperties", "required", "$schema"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+        *("minLength", "maxLength", "pattern", "format", "minItems", "maxItems", "uniqueItems"),
+    ]
+)
 """Keywords of an output schema that no recording was billed for: openai/harmony leaves out the same two."""
 
 
@@ -69,7 +70,7 @@ def price_tools(tools: Sequence[Tool], family: Family, count: TokenCounter, *, h
     declared = "".join(f"{tool_text(tool, framing.text)}\n\n" for tool in tools)
     tokens = count(f"{framing.opening}{declared}{framing.closing}")
     tokens += framing.beside_system if has_system else framing.alone
-    return _graded(tokens, family, slack=framing.slack + sum(unsettled(tool) for tool in tools))
+    return _graded(max(0, tokens), family, slack=framing.slack + sum(unsettled(tool) for tool in tools))
 
 
 def price_one_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
@@ -86,21 +87,23 @@ def price_calls(calls: Sequence[Call], family: Family, count: TokenCounter) -> C
     """The calls of one assistant message, beside what every message costs. Their ids cost nothing."""
     framing = family.calls
     if len(calls) == 1:
-        return _graded(_one_call(calls[0], family, count), family, slack=framing.slack)
+        return _graded(_named(calls[0], family, count) + framing.one, family, slack=framing.slack)
     if not calls:
         return Count(0, family.grade)
     slack = (framing.slack or 1) * len(calls)
     if framing.several is None:
-        own_messages = ENVELOPE * (len(calls) - 1)
-        return _graded(sum(_one_call(call, family, count) for call in calls) + own_messages, family, slack=slack)
-    return _graded(count(_side_by_side(calls, framing.arguments)) + framing.several, family, slack=slack)
+        tokens = sum(_named(call, family, count) + framing.each for call in calls) + framing.apart
+    else:
+        tokens = count(_side_by_side(calls, framing.arguments)) + framing.several
+    return _graded(tokens, family, slack=slack)
 
 
-def _one_call(call: Call, family: Family, count: TokenCounter) -> Tokens:
+def _named(call: Call, family: Family, count: TokenCounter) -> Tokens:
+    """The name and the arguments of a call."""
     framing = family.calls
     arguments = call.arguments if framing.arguments is Arguments.AS_WRITTEN else _compact(call.arguments)
     name = legal_name(call.name)
-    return count(arguments) + count(framing.recipient + name) + count(name) + framing.one
+    return count(arguments) + count(framing.recipient + name) + count(name)
 
 
 def _compact(arguments: str) -> str:
@@ -126,12 +129,29 @@ def _side_by_side(calls: Sequence[Call], arguments: Arguments) -> str:
     for call in calls:
         given: object = call.arguments
         if arguments is Arguments.COMPACT:
-            try:
-                given = _read(call.arguments)
-            except (ValueError, RecursionError):
-                given = call.arguments
+            given = _data_of(call.arguments)
         uses.append({"recipient_name": f"functions.{legal_name(call.name)}", "parameters": given})
     return _json({"tool_uses": uses})
+
+
+def price_results(results: Sequence[str], family: Family, count: TokenCounter) -> Count:
+    """Results side by side, beside what a message costs: a JSON list of them, JSON as it reads, other texts quoted.
+
+    Until March 2026 whatever is not ASCII was escaped in it; the bound has room for that.
+    """
+    read = [_data_of(text) for text in results]
+    tokens = count(json.dumps(read, ensure_ascii=False))
+    escaped = tokens if all(map(str.isascii, results)) else count(json.dumps(read))
+    slack = family.calls.slack * len(results) + max(0, escaped - tokens)
+    return _graded(tokens, family, slack=slack)
+
+
+def _data_of(text: str) -> Any:
+    """What a text says as JSON, or the text."""
+    try:
+        return _read(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def price_function_call(call: Call, family: Family, count: TokenCounter) -> Count:
@@ -139,27 +159,27 @@ def price_function_call(call: Call, family: Family, count: TokenCounter) -> Coun
     return _graded(count(legal_name(call.name)) + count(call.arguments) + FUNCTION_CALL, family, slack=0)
 
 
-def price_tool_choice(choice: object, family: Family, count: TokenCounter) -> Count:
+def price_tool_choice(choice: object, family: Family, count: TokenCounter, tools: Sequence[Tool] = ()) -> Count:
     """`tool_choice`, or the legacy `function_call`: a forced function costs its name, "auto" and None cost nothing."""
     if isinstance(choice, Mapping):
         return _forced(cast("Mapping[str, Any]", choice), family, count)
-    if choice == "none" and family.api == "chat":
-        return Count(NO_TOOL, family.grade)
-    if choice == "required" and family.api == "responses":
-        return _graded(0, family, slack=REQUIRED_SLACK)
+    if choice == "none":
+        return Count(family.no_tool, family.grade)
+    if choice == "required" and family.required_alone_is_forced and len(tools) == 1:
+        return _forced({"name": tools[0].name}, family, count)
     return Count(0, family.grade)
 
 
 def _forced(choice: Mapping[str, Any], family: Family, count: TokenCounter) -> Count:
-    if family.api == "responses":
-        return _graded(0, family, slack=REQUIRED_SLACK)
     function: object = choice.get("function")
     named = cast("Mapping[str, object]", function) if isinstance(function, Mapping) else choice
     name = named.get("name")
     if not isinstance(name, str):
         return Count(0, max(family.grade, Grade.BOUNDED))
-    extra = FORCED_FUNCTION if named is choice else family.forced_tool
-    return _graded(count(name) + extra, family, slack=0)
+    if family.forced_tool is None:
+        return Count(0, family.grade)
+    is_legacy = named is choice and family.api == "chat"
+    return _graded(count(f"functions.{name}") + (FORCED_FUNCTION if is_legacy else family.forced_tool), family, slack=0)
 
 
 def price_parallel_tool_calls(setting: object, family: Family) -> Count:
@@ -168,7 +188,13 @@ def price_parallel_tool_calls(setting: object, family: Family) -> Count:
 
 
 def price_response_format(
-    format: object, family: Family, count: TokenCounter, *, has_system: bool = False, has_tools: bool = False
+    format: object,
+    family: Family,
+    count: TokenCounter,
+    *,
+    has_system: bool = False,
+    has_tools: bool = False,
+    answers: int = 0,
 ) -> Count:
     """`response_format`, or `text.format` of Responses: a JSON schema costs its text, all else nothing.
 
@@ -182,6 +208,7 @@ def price_response_format(
     remark = f"// {description}\n" if description else ""
     framing = family.schema
     around = framing.beside_tools if has_tools else framing.beside_system if has_system else framing.alone
+    around += framing.each_answer * answers
     try:
         shown = _json(_sent(body))
     except RecursionError:

@@ -4,11 +4,11 @@ The text is not published for the API. It was put together from three things: th
 were billed, the TypeScript that openai/harmony (Apache-2.0, src/encoding.rs, read 2026-11) renders for gpt-oss, and the
 tables that earlier counters published. `docs/how-it-counts-openai.md` says which rule rests on how many recordings.
 
-    // DESCRIPTION                            of the tool
+    // DESCRIPTION                            of the tool, a comment for each of its lines
     type NAME = (_: // SCHEMA DESCRIPTION     of the arguments, where the schema has a title or a description
     {
     // DESCRIPTION                            of a property; its title before, its default after
-    KEY?: TYPE,
+    KEY?: TYPE, // minimum: 1, maximum: 9
     }) => any;
 
 An object none of whose properties carries a comment stays on one line, `{ a: string, b?: number }`.
@@ -128,6 +128,8 @@ class _Scope:
     seen: set[str]
     cut: bool = False
     """Whether the reference that led here was not written out."""
+    among_others: bool = False
+    """Whether this is one of several alternatives: these stay on one line."""
 
     @classmethod
     def of(cls, root: Schema, generation: ToolText) -> _Scope:
@@ -162,6 +164,7 @@ def _type(schema: Schema, scope: _Scope, depth: int) -> str:
     if depth > DEEPEST or not scope.room.taken():
         return "any"
     if choice := alternatives(schema):
+        scope = attrs.evolve(scope, among_others=scope.generation is ToolText.CURRENT)
         return " | ".join(_type(one, scope, depth + 1) for one in choice)
     members: object = schema.get("enum")
     if isinstance(members, list) and members:
@@ -181,7 +184,7 @@ def _array(schema: Schema, scope: _Scope, depth: int) -> str:
     inner, scope = scope.follow(items)
     text = _type(inner, scope, depth + 1)
     if scope.generation is ToolText.CURRENT and properties(inner):
-        return f"Array<\n{text}\n>"
+        return f"Array<{text}>" if scope.among_others and "\n" not in text else f"Array<\n{text}\n>"
     return f"{text}[]"
 
 
@@ -191,17 +194,19 @@ def _object(schema: Schema, scope: _Scope, depth: int) -> str:
         return "object"
     listed: object = schema.get("required")
     required = frozenset(cast("list[object]", listed)) if _texts(listed) else frozenset[object]()
-    lines: list[tuple[str, str]] = []
+    lines: list[tuple[str, str, str]] = []
     for key, value in named.items():
         resolved, inner = scope.follow(value)
         mark = "" if key in required else "?"
-        lines.append((_remarks(resolved, scope, depth), f"{key}{mark}: {_type(resolved, inner, depth + 1)}"))
+        line = f"{key}{mark}: {_type(resolved, inner, depth + 1)}"
+        lines.append((_remarks(resolved, scope, depth), line, _limits(resolved, scope)))
     if scope.generation is ToolText.FIRST:
         indent = "  " * depth
-        return "{\n" + "".join(f"{remarks}{indent}{line},\n" for remarks, line in lines) + "}"
-    if any(remarks or "\n" in line for remarks, line in lines):
-        return f"{_heading(schema)}{{\n" + "".join(f"{remarks}{line},\n" for remarks, line in lines) + "}"
-    return f"{_heading(schema)}{{ {', '.join(line for _, line in lines)} }}"
+        return "{\n" + "".join(f"{remarks}{indent}{line},\n" for remarks, line, _ in lines) + "}"
+    heading = "" if depth else _heading(schema)
+    if any(remarks or limits or "\n" in line for remarks, line, limits in lines):
+        return f"{heading}{{\n" + "".join(f"{remarks}{line},{limits}\n" for remarks, line, limits in lines) + "}"
+    return f"{heading}{{ {', '.join(line for _, line, _ in lines)} }}"
 
 
 def _texts(value: object) -> bool:
@@ -209,11 +214,26 @@ def _texts(value: object) -> bool:
 
 
 def _remarks(schema: Schema, scope: _Scope, depth: int) -> str:
-    """The comment lines above a property. An object's heading stands before its brace instead."""
+    """The comment lines above a property: what it is, and the default of one that no description explains."""
     if scope.generation is ToolText.FIRST:
         return "" if depth else _comment(schema.get("description"), ToolText.FIRST)
-    heading = "" if properties(schema) else _heading(schema)
-    return f"{heading}// default: {_json(schema['default'])}\n" if "default" in schema else heading
+    heading = _heading(schema)
+    if "default" not in schema or _described(schema):
+        return heading
+    return f"{heading}// default: {_json(schema['default'])}\n"
+
+
+def _limits(schema: Schema, scope: _Scope) -> str:
+    """The comment behind a property: the default of one that is described, the least and the most it may be."""
+    if scope.generation is ToolText.FIRST:
+        return ""
+    shown = (*(("default",) if _described(schema) else ()), "minimum", "maximum")
+    limits = ", ".join(f"{key}: {_json(schema[key])}" for key in shown if key in schema)
+    return f" // {limits}" if limits else ""
+
+
+def _described(schema: Schema) -> bool:
+    return bool(schema.get("description")) and not properties(schema)
 
 
 def _heading(schema: Schema) -> str:
@@ -222,13 +242,12 @@ def _heading(schema: Schema) -> str:
 
 
 def _comment(text: object, generation: ToolText) -> str:
-    """A comment line. In the current text blank lines and indentation are gone, line breaks are kept."""
+    """A comment for each line. In the current text indentation is gone; a blank line is a comment of its own."""
     if not isinstance(text, str) or not text.strip():
         return ""
     if generation is ToolText.FIRST:
         return f"// {text}\n"
-    said = "\n".join(line.strip() for line in text.split("\n") if line.strip())
-    return f"// {said}\n"
+    return "".join(f"{f'// {line.strip()}'.rstrip()}\n" for line in text.strip().split("\n"))
 
 
 def _json(value: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 from typing import Any
 
@@ -20,26 +21,46 @@ count = tiktoken_counter("o200k_base")
 
 
 def billed(messages: list[dict[str, Any]]) -> int:
-    """OpenAI cookbook, How to count tokens with tiktoken: 3 a message, 1 a name, 3 to prime the reply; calls as the
-    recordings say, one call: arguments, the name twice (once addressed), 4."""
+    """OpenAI cookbook, How to count tokens with tiktoken: 3 a message, 1 a name, 3 to prime the reply.
+
+    As recordings say: one call costs its arguments, its name twice (once addressed) and 4, calls side by side their
+    wrapper and 12; beside a text they are a message of their own, and results side by side are one, a JSON list.
+    """
     total = 3
-    for message in messages:
-        total += 3 + 1 + sum(map(count, [message["content"]] if message.get("content") else []))
-        total += count(message["name"]) + 1 if "name" in message else 0
-        if calls := message.get("tool_calls"):
-            uses = [
-                {
-                    "recipient_name": f"functions.{c['function']['name']}",
-                    "parameters": json.loads(c["function"]["arguments"]),
-                }
-                for c in calls
-            ]
-            if len(calls) == 1:
-                arguments = json.dumps(uses[0]["parameters"], ensure_ascii=False, separators=(",", ":"))
-                name = calls[0]["function"]["name"]
-                total += count(arguments) + count(f"functions.{name}") + count(name) + 4
-            else:
-                total += count(json.dumps({"tool_uses": uses}, ensure_ascii=False, separators=(",", ":"))) + 12
+    for is_result, group in itertools.groupby(messages, lambda message: message["role"] == "tool"):
+        answers = list(group)
+        if is_result and len(answers) > 1:
+            total += 4 + count(json.dumps([read_result(it["content"]) for it in answers], ensure_ascii=False))
+        else:
+            total += sum(map(billed_alone, answers))
+    return total
+
+
+def read_result(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def billed_alone(message: dict[str, Any]) -> int:
+    total = 4 + sum(map(count, [message["content"]] if message.get("content") else []))
+    total += count(message["name"]) + 1 if "name" in message and message["role"] != "tool" else 0
+    if calls := message.get("tool_calls"):
+        uses = [
+            {
+                "recipient_name": f"functions.{c['function']['name']}",
+                "parameters": json.loads(c["function"]["arguments"]),
+            }
+            for c in calls
+        ]
+        total += 4 if message.get("content") else 0
+        if len(calls) == 1:
+            arguments = json.dumps(uses[0]["parameters"], ensure_ascii=False, separators=(",", ":"))
+            name = calls[0]["function"]["name"]
+            total += count(arguments) + count(f"functions.{name}") + count(name) + 4
+        else:
+            total += count(json.dumps({"tool_uses": uses}, ensure_ascii=False, separators=(",", ":"))) + 12
     return total
 
 

@@ -15,16 +15,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assembler.dialects.openai_families import Family, family_of
+from assembler.dialects.openai_families import CHAT, RESPONSES, family_of
+from assembler.dialects.openai_framing import Family
 from assembler.dialects.openai_pricing import (
     ESTIMATE_MARGIN,
     FUNCTION_ROLE,
-    REQUIRED_SLACK,
     price_calls,
     price_function_call,
     price_one_tool,
     price_parallel_tool_calls,
     price_response_format,
+    price_results,
     price_tool_choice,
     price_tools,
 )
@@ -128,7 +129,7 @@ def test_the_weather_tool_costs_what_the_published_example_bills(model: str, tok
     )
     family = family_of(model)
     bill = price_tools([weather], family, counter(family.encoding), has_system=True)
-    assert (bill.tokens, bill.grade, bill.upper) == (tokens, Grade.EXACT, tokens)
+    assert (bill.tokens, bill.grade, bill.upper) == (tokens, Grade.BOUNDED, tokens + family.tools.slack)
 
 
 # ── the text of a tool
@@ -179,7 +180,32 @@ def test_comments_break_an_object_into_lines() -> None:
             )
         )
     )
-    assert written == '{\n// A\n// First.\n// default: "x"\na: string,\nb: // Second.\n{ c?: number },\n}'
+    assert written == '{\n// A\n// First.\na: string, // default: "x"\n// Second.\nb: { c?: number },\n}'
+
+
+def test_a_default_that_no_description_explains_stands_above_its_property() -> None:
+    written = arguments_of(tool_text(taking(a={"type": "string", "title": "A", "default": "x"})))
+    assert written == '{\n// A\n// default: "x"\na: string,\n}'
+
+
+@pytest.mark.parametrize(
+    ("schema", "line"),
+    [
+        ({"type": "integer", "minimum": 1}, "a: number, // minimum: 1"),
+        ({"type": "number", "maximum": 9.5, "minimum": 0}, "a: number, // minimum: 0, maximum: 9.5"),
+        ({"type": "string", "default": "x", "description": "D"}, '// D\na: string, // default: "x"'),
+        ({"type": "integer", "default": 2, "minimum": 1}, "// default: 2\na: number, // minimum: 1"),
+    ],
+)
+def test_limits_stand_behind_a_property_and_break_its_object_into_lines(schema: Any, line: str) -> None:
+    assert arguments_of(tool_text(taking(a=schema))) == f"{{\n{line}\n}}"
+    assert "minimum" not in tool_text(taking(a=schema), ToolText.FIRST)
+
+
+def test_alternatives_without_a_comment_stay_on_one_line() -> None:
+    inner = {"type": "array", "items": {"type": "object", "properties": {"b": {"type": "string"}}}}
+    choice = {"anyOf": [{"type": "string"}, {"type": "object", "properties": {"a": inner}}]}
+    assert arguments_of(tool_text(taking(x=choice))) == "{ x: string | { a?: Array<{ b?: string }> } }"
 
 
 def test_the_arguments_own_title_and_description_stand_before_the_brace() -> None:
@@ -187,9 +213,9 @@ def test_the_arguments_own_title_and_description_stand_before_the_brace() -> Non
     assert arguments_of(written) == "// Args\n// D\n{ a?: any }"
 
 
-def test_a_description_keeps_its_lines_and_loses_blank_ones_and_indentation() -> None:
+def test_each_line_of_a_description_is_a_comment_blank_ones_too_and_indentation_is_lost() -> None:
     described = tool("f", "\n Do it.\n\n    Args:\n        x: what  \n  ")
-    assert tool_text(described) == "// Do it.\nArgs:\nx: what\ntype f = () => any;"
+    assert tool_text(described) == "// Do it.\n//\n// Args:\n// x: what\ntype f = () => any;"
 
 
 def test_a_description_of_blanks_is_none() -> None:
@@ -208,7 +234,7 @@ def test_a_reference_is_written_out_with_what_stands_beside_it() -> None:
         "$defs": {"Place": {"$ref": "#/$defs/Named"}, "Named": {"properties": {"name": {"type": "string"}}}},
     }
     assert arguments_of(tool_text(tool("f", **parameters))) == (
-        "{\nhome?: // Where.\n{ name?: string },\nnone?: any,\n}"
+        "{\n// Where.\nhome?: { name?: string },\nnone?: any,\n}"
     )
 
 
@@ -288,7 +314,9 @@ tools = st.builds(
     st.text(max_size=30),
     st.dictionaries(st.from_regex(r"[a-z_]{1,8}", fullmatch=True), schemas, max_size=3),
 )
-models = st.sampled_from(["gpt-4", "gpt-3.5-turbo-0613", "gpt-4o", "gpt-5", "o3", "gpt-oss-20b", None])
+models = st.sampled_from(
+    ["gpt-4", "gpt-4-turbo", "gpt-3.5-turbo-0613", "gpt-4o", "gpt-5", "gpt-5.4", "o3", "o4-mini", None]
+)
 
 
 @settings(max_examples=60)
@@ -312,10 +340,10 @@ def test_an_upper_bound_is_never_below_and_an_exact_count_has_none(
 
 
 @given(tools)
-def test_a_settled_tool_is_exact_and_an_open_one_is_bounded(one: Tool) -> None:
+def test_tools_are_bounded_and_more_widely_where_their_text_is_open(one: Tool) -> None:
     bill = price_tools([one], family_of("gpt-4o"), characters, has_system=False)
-    assert bill.upper - bill.tokens == unsettled(one)
-    assert (bill.grade is Grade.EXACT) == (unsettled(one) == 0)
+    assert bill.grade is Grade.BOUNDED
+    assert bill.upper - bill.tokens == family_of("gpt-4o").tools.slack + unsettled(one)
 
 
 def test_a_system_message_spares_the_tools_an_envelope() -> None:
@@ -340,8 +368,11 @@ def test_no_tools_cost_nothing() -> None:
         ("gpt-3.5-turbo", "gpt-3.5-turbo"),
         ("gpt-35-turbo", "gpt-3.5-turbo"),
         ("gpt-3.5-turbo-0125", "gpt-3.5"),
-        ("gpt-4", "gpt-3.5"),
-        ("gpt-4-turbo-2024-04-09", "gpt-3.5"),
+        ("gpt-4", "gpt-4"),
+        ("gpt-4-0613", "gpt-4"),
+        ("gpt-4-32k", "gpt-4"),
+        ("gpt-4-turbo-2024-04-09", "gpt-4-turbo"),
+        ("gpt-4-1106-preview", "gpt-4-turbo"),
         ("gpt-4o", "gpt-4o"),
         ("openai/gpt-4o-mini-2024-07-18", "gpt-4o"),
         ("ft:gpt-4o-2024-08-06:acme::abc", "gpt-4o"),
@@ -352,11 +383,15 @@ def test_no_tools_cost_nothing() -> None:
         ("computer-use-preview", "computer-use"),
         ("o1-mini-2024-09-12", "o1-mini"),
         ("o3-mini", "o"),
-        ("o4-mini-2025-04-16", "o"),
+        ("o4-mini-2025-04-16", "o4"),
+        ("codex-mini-latest", "o4"),
         ("gpt-5", "gpt-5"),
-        ("gpt-5.6-sol", "gpt-5"),
-        ("gpt-12", "gpt-5"),
-        ("openai/gpt-oss-120b", "gpt-oss"),
+        ("gpt-5-mini-2025-08-07", "gpt-5"),
+        ("gpt-5.1-codex-mini", "gpt-5"),
+        ("gpt-5-chat-latest", "gpt-5-chat"),
+        ("azure/gpt-5.2", "gpt-5.2"),
+        ("gpt-5.6-sol", "gpt-5.2"),
+        ("gpt-12", "gpt-5.2"),
         ("gpt-4000", "unknown"),
         ("claude-sonnet-4-5", "unknown"),
         (None, "unknown"),
@@ -367,9 +402,15 @@ def test_a_name_decides_the_family(model: str | None, family: str) -> None:
     assert (family_of(model, "responses").name, family_of(model, "responses").api) == (family, "responses")
 
 
+@pytest.mark.parametrize("family", [*CHAT, *RESPONSES], ids=lambda family: f"{family.api}-{family.name}")
+def test_a_family_says_how_many_bills_support_it(family: Family) -> None:
+    assert family.evidence.rows >= family.evidence.repositories >= 0
+    assert family.evidence.source
+
+
 def test_an_unknown_model_is_an_estimate_with_a_margin() -> None:
     bill = price_tools([tool("f", "x" * 1000)], family_of("marvellous-1"), characters, has_system=False)
-    known = price_tools([tool("f", "x" * 1000)], family_of("gpt-5"), characters, has_system=False)
+    known = price_tools([tool("f", "x" * 1000)], family_of("gpt-5.4"), characters, has_system=False)
     assert bill.grade is Grade.ESTIMATED
     assert bill.tokens == known.tokens
     assert bill.upper - known.upper == bill.tokens // ESTIMATE_MARGIN
@@ -404,11 +445,13 @@ def call(name: str, arguments: str) -> Call:
         ("gpt-4o", "chat", '{"city": "Mexico City"}', '{"city":"Mexico City"}', "functions.go", 4),
         ("gpt-4o", "chat", '{"city":"Oslo"}', '{"city":"Oslo"}', "functions.go", 4),
         ("gpt-4o", "chat", "not json at all", "not json at all", "functions.go", 4),
-        ("gpt-4o", "responses", "{ }", "{}", "functions.go", 5),
-        ("gpt-4-0613", "chat", "{}", "{}", "functions.go", 4),
+        ("gpt-4o", "responses", "{ }", "{}", "functions.go", 2),
+        ("gpt-4-turbo", "chat", "{ }", "{}", "functions.go", 4),
+        ("gpt-4-0613", "chat", "{ }", "{ }", "go", 2),
         ("gpt-3.5-turbo", "chat", '{"a": 1}', '{"a": 1}', "go", 2),
-        ("gpt-5", "responses", '{"a":\n1}', '{"a":1}', "functions.go", 13),
-        ("gpt-oss-20b", "chat", "{}", "{}", "functions.go", 8),
+        ("gpt-5", "chat", "{}", "{}", "functions.go", 10),
+        ("gpt-5", "responses", '{"a":\n1}', '{"a":1}', "functions.go", 8),
+        ("gpt-5.4", "responses", "{}", "{}", "functions.go", 11),
     ],
 )
 def test_one_call_costs_its_arguments_and_its_name_twice(
@@ -435,11 +478,33 @@ def test_the_published_table_carries_arguments_as_a_string() -> None:
     assert bill.tokens == len(wrapped) + 12
 
 
-@given(st.integers(1, 4))
-def test_harmony_sends_each_call_as_a_message_of_its_own(several: int) -> None:
-    family = family_of("gpt-5")
-    one = price_calls([call("a", "{}")], family, characters).tokens
-    assert price_calls([call("a", "{}")] * several, family, characters).tokens == several * one + 4 * (several - 1)
+@pytest.mark.parametrize(
+    ("model", "each", "around"),
+    [("gpt-4o", 2 + 4, -4), ("gpt-5", 8 + 4, -4), ("gpt-5.4", 9, 18)],
+)
+@pytest.mark.parametrize("several", [2, 3, 4])
+def test_responses_sends_each_call_as_a_message_of_its_own(model: str, each: int, around: int, several: int) -> None:
+    bill = price_calls([call("a", "{}")] * several, family_of(model, "responses"), characters)
+    assert bill.tokens == several * (len("{}") + len("functions.a") + len("a") + each) + around
+
+
+@pytest.mark.parametrize(
+    ("texts", "shown"),
+    [
+        (["5", "6"], "[5, 6]"),
+        (["sage green", "red"], '["sage green", "red"]'),
+        (['{"a":1,"b":[true]}', "{roll: 1}"], '[{"a": 1, "b": [true]}, "{roll: 1}"]'),
+        (["a\nb", '"q"'], '["a\\nb", "q"]'),
+    ],
+)
+def test_results_side_by_side_are_one_list_of_what_they_say(texts: list[str], shown: str) -> None:
+    assert price_results(texts, family_of("gpt-4o"), characters).tokens == len(shown)
+
+
+def test_results_in_other_scripts_are_bounded_as_if_they_were_escaped() -> None:
+    bill = price_results(["72\u00b0F", "5"], family_of("gpt-5"), characters)
+    assert bill.tokens == len('["72\u00b0F", 5]')
+    assert bill.upper >= len('["72\\u00b0F", 5]')
 
 
 def test_no_calls_cost_nothing() -> None:
@@ -463,20 +528,36 @@ def test_arguments_nested_beyond_reading_are_priced_as_they_are() -> None:
         ("auto", "chat", 0),
         ("required", "chat", 0),
         ("none", "chat", 1),
-        ("none", "responses", 0),
-        ({"type": "function", "function": {"name": "abc"}}, "chat", 3 + 7),
-        ({"name": "abc"}, "chat", 3 + 4),
+        ("none", "responses", 1),
+        ({"type": "function", "function": {"name": "abc"}}, "chat", len("functions.abc") + 6),
+        ({"name": "abc"}, "chat", len("functions.abc") + 3),
         ({"type": "allowed_tools"}, "chat", 0),
-        ({"type": "function", "name": "abc"}, "responses", 0),
+        ({"type": "function", "name": "abc"}, "responses", len("functions.abc") + 6),
+        ({"mode": "required", "type": "allowed_tools", "tools": []}, "responses", 0),
     ],
 )
 def test_a_tool_choice_costs_what_it_forces(choice: object, api: Any, tokens: int) -> None:
     assert price_tool_choice(choice, family_of("gpt-4o", api), characters).tokens == tokens
 
 
-def test_a_required_tool_is_bounded_on_responses() -> None:
-    bill = price_tool_choice("required", family_of("gpt-4.1", "responses"), characters)
-    assert (bill.grade, bill.upper) == (Grade.BOUNDED, REQUIRED_SLACK)
+@pytest.mark.parametrize(("api", "tools", "tokens"), [("responses", 1, 17), ("responses", 2, 0), ("chat", 1, 0)])
+def test_a_required_tool_without_alternative_is_forced_on_responses(api: Any, tools: int, tokens: int) -> None:
+    listed = [tool(name) for name in ("a", "b")[:tools]]
+    assert price_tool_choice("required", family_of("gpt-4.1", api), characters, listed).tokens == tokens
+
+
+@pytest.mark.parametrize("model", ["gpt-5", "gpt-5.4", "o3", "o4-mini"])
+@pytest.mark.parametrize("api", ["chat", "responses"])
+@pytest.mark.parametrize(
+    "choice", ["required", "none", {"type": "function", "name": "abc", "function": {"name": "abc"}}]
+)
+def test_a_tool_choice_is_free_in_the_harmony_generation(model: str, api: Any, choice: object) -> None:
+    assert price_tool_choice(choice, family_of(model, api), characters, [tool("abc")]).tokens == 0
+
+
+def test_gpt_4_of_2023_pays_less_for_a_forced_tool() -> None:
+    forced = {"type": "function", "function": {"name": "abc"}}
+    assert price_tool_choice(forced, family_of("gpt-4"), characters).tokens == len("functions.abc") + 3
 
 
 @pytest.mark.parametrize(("setting", "tokens"), [(False, 78), (True, 0), (None, 0)])
@@ -525,6 +606,20 @@ def test_an_output_schema_without_end_is_refused_by_name() -> None:
     with pytest.raises(ToolError, match="nests deeper") as refused:
         price_response_format({"type": "json_schema", "name": "p", "schema": schema}, family_of("gpt-4o"), characters)
     assert refused.value.tool == "p"
+
+
+def test_limits_of_an_output_schema_are_enforced_and_not_shown() -> None:
+    limited = {"type": "integer", "minimum": 1, "maximum": 9, "format": "int64"}
+    asked = {"type": "json_schema", "json_schema": {"name": "p", "schema": {"properties": {"format": limited}}}}
+    bill = price_response_format(asked, family_of("gpt-4o"), characters, has_system=True)
+    assert bill.tokens == len('## p\n\n{"properties":{"format":{"type":"integer"}}}') + 8
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-5"])
+def test_each_past_answer_costs_more_beside_an_output_schema(model: str) -> None:
+    asked: dict[str, Any] = {"type": "json_schema", "json_schema": {"name": "p", "schema": {}}}
+    first, third = (price_response_format(asked, family_of(model), characters, answers=n).tokens for n in (0, 2))
+    assert third - first == 8
 
 
 @pytest.mark.parametrize("asked", [None, "text", {"type": "text"}, {"type": "json_object"}])
