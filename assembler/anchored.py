@@ -1,48 +1,90 @@
-"""Prices anchored at a provider's own bill: the rules say what is new, the bill what came before."""
+"""Fitting against a provider's own bill: the billed request goes on while it fits, else the rules leave room for it.
+
+A bill says how far the rules are off, for the request that was billed. So a build goes two ways. First it keeps what
+the billed request kept, with what came since: that costs the bill and the new messages, and it keeps the provider's
+prompt cache. Where this does not fit any more, the policies are asked as if nothing were known, under a limit that is
+lower by what the rules may miss. Both follow from the history and the bill alone: a process that has just started
+builds what one that saw every call does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
 import attrs
 
 from assembler.calibration import CalibratedCounter, Fingerprint
-from assembler.dialects import Dialect
-from assembler.layout import Layout
-from assembler.messages import Message
-from assembler.pricing import FixedPrices, Piece, Pricer, priced_layout
-from assembler.tools import Tool
-from budgets import Count, Tokens
-from budgets.count import Difference
+from assembler.ladder import Kept
+from assembler.planned import Planned
+from assembler.terms import Terms
+from budgets import ContextLengthError
+
+FORGET = "anchor(None) forgets the bill."
 
 
-@attrs.frozen(eq=False)
-class AnchoredPricer:
-    """The prices of a pricer, and of a whole request as its calibration corrects it. One emit and hash a request."""
+def anchored(
+    terms: Terms,
+    bill: CalibratedCounter,
+    goes_on: Callable[[int], Planned | None],
+    decided: Callable[[Kept | None], Planned],
+) -> Planned:
+    """The plan of an anchored draft. Raises `ContextLengthError`.
 
-    rules: Pricer
-    dialect: Dialect
-    calibration: CalibratedCounter
-    model: str | None = None
+    `goes_on` is the plan that keeps all from a message on, `decided` the policies' plan by rule, which begins no
+    earlier than what it is given.
+    """
+    limit = None if terms.budget is None else terms.budget.input_limit
+    before = _billed(terms, bill, goes_on(bill.first))
+    if limit is None:
+        return before or _corrected(terms, bill, decided(None))
+    fitting = before if before is not None and before.count.upper <= limit else None
+    wider = bill.limit is not None and limit > bill.limit
+    if fitting is not None and not wider:
+        return fitting
+    try:
+        plan = _corrected(terms, bill, decided(None if before is None or wider else before.what))
+    except ContextLengthError as error:
+        if fitting is not None:
+            return fitting
+        raise _as_billed(error, terms, bill, before) from None
+    return fitting if fitting is not None and fitting.first < plan.first else plan
 
-    def whole(self, layout: Layout) -> Count:
-        """The request of this layout: its billed beginning as billed, what is new by rule."""
-        request, turns = self.dialect.emit(layout), self.calibration.request.turns
-        beginning = Fingerprint.of(request, dialect=self.dialect.name, model=self.model, turns=turns)
-        return self.calibration.correct(priced_layout(self.rules, layout), beginning)
 
-    def at_least(self, message: Message, price: Count) -> Tokens:
-        """Nothing: a bill may be far below the rules, and a weighing is cheap here."""
-        return 0
+def _billed(terms: Terms, bill: CalibratedCounter, plan: Planned | None) -> Planned | None:
+    """The plan with its corrected count, if its request begins as the billed one did."""
+    if plan is None:
+        return None
+    beginning = _beginning(terms, bill, plan)
+    if beginning != bill.request:
+        return None
+    return attrs.evolve(plan, terms=terms, corrected=bill.correct(plan.by_rule, beginning))
 
-    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
-        """By rule."""
-        return self.rules.fixed(pieces, head, tools)
 
-    def message(self, message: Message) -> Count:
-        """By rule."""
-        return self.rules.message(message)
+def _corrected(terms: Terms, bill: CalibratedCounter, plan: Planned) -> Planned:
+    """The plan under the terms that were asked for. One emit and hash of a request."""
+    return attrs.evolve(plan, terms=terms, corrected=bill.correct(plan.by_rule, _beginning(terms, bill, plan)))
 
-    def options(self, layout: Layout) -> Count | Difference:
-        """By rule."""
-        return self.rules.options(layout)
+
+def _beginning(terms: Terms, bill: CalibratedCounter, plan: Planned) -> Fingerprint:
+    model = None if terms.budget is None else terms.budget.model
+    request = terms.dialect.emit(plan.layout)
+    return Fingerprint.of(request, dialect=terms.dialect.name, model=model, turns=bill.request.turns)
+
+
+def _as_billed(
+    error: ContextLengthError, terms: Terms, bill: CalibratedCounter, before: Planned | None
+) -> ContextLengthError:
+    """The error of the rules in the tokens of the bill."""
+    if terms.budget is None or terms.by_rule.budget is None:
+        return error
+    required = bill.bound(error.required)
+    smallest = bill.bound(error.smallest_window - terms.by_rule.budget.kept_free)
+    if before is not None:
+        required, smallest = min(required, before.count.upper), min(smallest, before.count.upper)
+    return ContextLengthError(
+        required=required,
+        costs=error.costs.adding_up_to(max(error.costs.total, bill.bound(error.costs.total))),
+        budget=terms.budget,
+        smallest_window=smallest + terms.budget.kept_free,
+        advice=f"{error.advice} Counted by rule; the bill of {bill.billed} was {bill.margin:+d}. {FORGET}",
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import attrs
@@ -10,7 +10,7 @@ import attrs
 from assembler.context import Context, emit
 from assembler.dialects import Dialect
 from assembler.draft import Draft
-from assembler.errors import MessageTypeError
+from assembler.errors import ConversationError, MessageTypeError
 from assembler.fit import fit
 from assembler.history import History
 from assembler.knowledge import document, xml_tag
@@ -126,7 +126,7 @@ class Assembler:
         an API would refuse.
         """
         history = self._draft.history.replaced(_listed(messages))
-        _read_at_the_door(history)
+        _held_to_the_law(history, _read_at_the_door)
         self._draft = Draft(self._draft.regions, history)
         return self
 
@@ -134,7 +134,7 @@ class Assembler:
         """Append one message to the conversation. O(1), however long it is. Raises `ConversationError`."""
         draft = self._draft
         history = draft.history.appended(message)
-        _read_the_newest(history)
+        _held_to_the_law(history, _read_the_newest)
         self._draft = Draft(draft.regions, history)
         return self
 
@@ -151,12 +151,12 @@ class Assembler:
         """Tokens that the fixed regions leave for the conversation, 0 or more; None without a budget."""
         if self._terms.budget is None:
             return None
-        _, fixed = measure(self._draft, self._draft.history.sight(), self._terms)
+        _, fixed = measure(self._draft, self._draft.history.current(), self._terms)
         return self._terms.budget.available(used=fixed.upper)
 
     def costs(self) -> RegionCosts:
         """What everything gathered costs, by region, before any cut. Prices the whole history, once."""
-        sight = self._draft.history.sight()
+        sight = self._draft.history.current()
         measured, _ = measure(self._draft, sight, self._terms)
         ledger = Ledger.of(sight, self._terms.pricer)
         return measured.costs(ledger.since(ledger.first))
@@ -233,6 +233,18 @@ def _listed(messages: object) -> Iterable[object]:
     raise MessageTypeError(
         f"conversation: expected a list of messages, got {kind}; pass [message], or add_message(message) for one"
     )
+
+
+def _held_to_the_law(history: History, read: Callable[[History], None]) -> None:
+    """Read what came in; what breaks the law is no fault where an earlier message was changed since it was read."""
+    try:
+        read(history)
+    except ConversationError:
+        changed = history.sight().first_stale()
+        if changed is None:
+            raise
+        history.forget(changed)
+        read(history)
 
 
 def _read_at_the_door(history: History) -> None:

@@ -1,8 +1,9 @@
-"""What a provider billed for one exact request, and what follows for the next. Knows one pair of counts, no history.
+"""What a provider billed for one exact request, and what follows for the next: one pair of counts, no history.
 
 A bill anchors the count of every request that begins as the billed one did: the billed part costs what it was billed,
 and only what was added since is priced by rule. A request that begins otherwise is scaled by how far the rule was off,
-within bounds, and its upper bound stays. There is no average over calls and no state: one pair, one value.
+within bounds. Nobody knows whether what the rule missed is the same for every request (a prompt of the provider's own)
+or grows with it (a vocabulary of its own): the upper bound holds for both. There is no average over calls and no state.
 """
 
 from __future__ import annotations
@@ -71,8 +72,18 @@ class Spelled(Protocol):
         ...
 
     @property
-    def count(self) -> Count:
-        """What it costs by rule."""
+    def by_rule(self) -> Count:
+        """What it costs by rule, whatever bill its count is anchored at."""
+        ...
+
+    @property
+    def first_kept(self) -> int:
+        """The first message of the history from which all turns stay."""
+        ...
+
+    @property
+    def input_limit(self) -> Tokens | None:
+        """The most that it was allowed to cost; None without a budget."""
         ...
 
     def unmarked(self) -> dict[str, Any]:
@@ -87,6 +98,10 @@ class CalibratedCounter:
     request: Fingerprint
     ours: Count
     billed: Tokens
+    first: int = 0
+    """The message from which all turns stayed in the billed request: the next one begins there too, while it fits."""
+    limit: Tokens | None = None
+    """What the billed request was allowed to cost; None where no budget said."""
 
     @property
     def margin(self) -> Tokens:
@@ -104,26 +119,51 @@ class CalibratedCounter:
         Raises BudgetError for what is no context.
         """
         beginning = _of(context, self.request.turns)
-        return self.correct(context.count, beginning)
+        return self.correct(context.by_rule, beginning)
 
     def correct(self, ours: Count, beginning: Fingerprint) -> Count:
         """The count of a request, `ours` by rule, that begins with `beginning`.
 
         Bounded where it begins as the billed one did: the bill, and by rule what is new. Otherwise estimated: the
-        count by rule times `factor`, its upper bound never lowered.
+        count by rule times `factor`, its upper bound never lowered. The bound holds where as much is missed again,
+        and where as large a share is.
         """
         added = ours.tokens - self.ours.tokens
         if beginning != self.request or added < 0:
-            tokens = ceil(ours.tokens * self.factor)
-            return Count(tokens, Grade.ESTIMATED, upper=max(ours.upper, ceil(ours.upper * self.factor)))
-        tokens = self._believed + added
-        slack = max(ours.upper - ours.tokens - (self.ours.upper - self.ours.tokens), 0)
-        return Count(tokens, self._grade(ours, added), upper=tokens + slack)
+            upper = max(ours.upper, self._corrected(ours.upper))
+            return Count(self._scaled(ours.tokens), Grade.ESTIMATED, upper=upper)
+        settled = max(
+            ours.tokens, ours.upper - (self.ours.upper - self.ours.tokens)
+        )  # of the billed part nothing is open
+        return Count(self._believed + added, self._grade(ours, settled), upper=self._corrected(settled))
 
-    def _grade(self, ours: Count, added: Tokens) -> Grade:
+    def room(self, limit: Tokens) -> Tokens:
+        """The most that a request may cost by rule whose corrected bound is at most `limit`, however it begins."""
+        billed, ours = self._share
+        return max(min(limit, limit - (self._believed - self.ours.tokens), limit * ours // billed), 0)
+
+    def bound(self, by_rule: Tokens) -> Tokens:
+        """The corrected bound of a request that begins otherwise and costs at most `by_rule`."""
+        return max(by_rule, self._corrected(by_rule))
+
+    def _corrected(self, by_rule: Tokens) -> Tokens:
+        """The most that `by_rule` tokens are billed: as many more as the billed request was, or as large a share."""
+        return max(by_rule + self._believed - self.ours.tokens, self._scaled(by_rule))
+
+    def _scaled(self, by_rule: Tokens) -> Tokens:
+        billed, ours = self._share
+        return -(-by_rule * billed // ours)
+
+    @property
+    def _share(self) -> tuple[Tokens, Tokens]:
+        """`factor` as two whole numbers, above 0: the product of floats would be off by one here and there."""
+        ours = max(self.ours.tokens, 1)
+        return min(max(2 * self.billed, ours), 4 * ours), 2 * ours
+
+    def _grade(self, ours: Count, settled: Tokens) -> Grade:
         if self._believed != self.billed:
             return Grade.ESTIMATED
-        if added == 0:
+        if settled == self.ours.tokens:
             return Grade.EXACT  # the very request that was billed
         return ours.grade if self.margin == 0 else max(ours.grade, Grade.BOUNDED)
 
@@ -140,18 +180,21 @@ class CalibratedCounter:
         how = "its first part as billed" if continued else "another request, scaled within bounds"
         return (
             f"calibrated: {self.billed} billed where {self.ours.tokens} were counted "
-            f"({self.margin:+d}, {share:+.1f} %); {context.count.tokens} counted now, {count.tokens} expected ({how})"
+            f"({self.margin:+d}, {share:+.1f} %); {context.by_rule.tokens} counted now, {count.tokens} expected ({how})"
         )
 
 
 def calibrate(context: Spelled, usage: object) -> CalibratedCounter:
     """A counter anchored at the bill of `context`, which must be the request that was sent, nothing added.
 
+    It compares the bill with the count by rule, also where the context's own count was anchored at an earlier bill.
     `usage` is the provider's own usage (an object or a dict) or the number of input tokens, cached ones included.
     Raises TokenCountError for a usage without a number above 0, BudgetError for what is no context.
     """
     request = _of(context)
-    return CalibratedCounter(request, context.count, input_tokens(usage))
+    return CalibratedCounter(
+        request, context.by_rule, input_tokens(usage), first=context.first_kept, limit=context.input_limit
+    )
 
 
 def _of(context: Spelled, turns: int | None = None) -> Fingerprint:

@@ -50,6 +50,22 @@ class Context:
         return self._plan.count
 
     @property
+    def by_rule(self) -> Count:
+        """What the request costs by rule: `count`, unless that is anchored at a bill."""
+        return self._plan.by_rule
+
+    @property
+    def first_kept(self) -> int:
+        """The first message of the history from which all turns stay."""
+        return self._plan.first
+
+    @property
+    def input_limit(self) -> Tokens | None:
+        """The most that the request was allowed to cost: the budget's `input_limit`; None without a budget."""
+        budget = self._plan.terms.budget
+        return None if budget is None else budget.input_limit
+
+    @property
     def dropped(self) -> list[Dropped]:
         """What was left out or shortened, oldest first, with stable ids: offer it back, or file it away."""
         return self._plan.dropped

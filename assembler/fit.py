@@ -8,7 +8,7 @@ from assembler.dialects import Opening
 from assembler.draft import Draft
 from assembler.errors import ConversationError
 from assembler.history import Sight
-from assembler.ladder import whole
+from assembler.ladder import Kept, whole
 from assembler.ledger import Ledger
 from assembler.measure import Measured, measure
 from assembler.once import found_for
@@ -16,7 +16,8 @@ from assembler.pins import pinned_messages
 from assembler.planned import Planned
 from assembler.policies.traits import KeepsAll, unasked
 from assembler.pricing import WholePricer
-from assembler.relief import relieved
+from assembler.relief import kept_from, relieved
+from assembler.stale import first_changed
 from assembler.terms import Terms
 from budgets import Budget, BudgetError, ContextLengthError, Count, Tokens
 
@@ -27,18 +28,24 @@ _ROUNDS = 8
 def fit(draft: Draft, terms: Terms) -> Planned:
     """The plan of a draft. O(what stays and one turn more), for policies that look no further back.
 
-    A message that stays is compared with what was read of it; one that its owner has changed since is read anew.
+    What the plan hangs on is compared with what was read of it, and so is everything before an error is raised: a
+    message that its owner has changed since is read anew.
     Raises `ContextLengthError` if no policy makes it fit, `ConversationError` if what stays is no valid conversation,
     `PlanError` if a policy cuts where no turn begins, `TokenCountError` if the counter fails.
     """
     sight = draft.history.sight()
     changed: int | None = None
     for _ in range(_ROUNDS):
-        plan = _decided(draft, sight, terms)
-        changed = plan.first_changed()
-        if changed is None:
-            plan.check()
-            return plan
+        try:
+            plan = _decided(draft, sight, terms)
+            changed = first_changed(plan)
+            if changed is None:
+                plan.check()
+                return plan
+        except Exception:  # a policy of the caller's own raises whatever it likes
+            changed = sight.first_stale()
+            if changed is None:
+                raise
         sight = draft.history.forget(changed)
     raise ConversationError(
         "message never reads the same twice; pass a dict, or an object whose fields stay", index=changed
@@ -58,11 +65,27 @@ def refitted(plan: Planned, context_window: Tokens) -> Planned:
 
 
 def _decided(draft: Draft, sight: Sight, terms: Terms) -> Planned:
+    if terms.calibration is None:
+        return _by_rule(_everything(draft, sight, terms))
+    from assembler.anchored import anchored  # for anchored assemblers alone
+
+    everything = _everything(draft, sight, terms.by_rule)
+    return anchored(
+        terms, terms.calibration, lambda first: _from(everything, first), lambda start: _by_rule(everything, start)
+    )
+
+
+def _everything(draft: Draft, sight: Sight, terms: Terms) -> Planned:
     measured, fixed = measure(draft, sight, terms)
     ledger = Ledger.of(sight, terms.pricer, _floor(sight, terms))
-    everything = Planned(draft, terms, sight, measured, fixed, ledger, whole(ledger))
+    return Planned(draft, terms, sight, measured, fixed, ledger, whole(ledger))
+
+
+def _by_rule(everything: Planned, start: Kept | None = None) -> Planned:
+    """What the policies leave of everything, or of `start`, which stays while it fits."""
+    terms, measured, fixed, ledger = everything.terms, everything.measured, everything.fixed, everything.ledger
     if terms.whole is not None:
-        return _sealed(everything, terms.whole)
+        return _sealed(everything, terms.whole, start)
     if terms.budget is None:
         ledger.since(ledger.first)  # a part that has no price is met here, not when somebody reads the count
         return everything
@@ -70,13 +93,32 @@ def _decided(draft: Draft, sight: Sight, terms: Terms) -> Planned:
     if terms.budget.limits:
         everything, room = _shared(everything, terms.budget)
         measured, fixed = everything.measured, everything.fixed
-    if room >= 0 and ledger.fits(room):
+    if start is None and room >= 0 and ledger.fits(room):
         return everything
     ledger = _with_pins(everything)
-    kept = relieved(ledger, terms, max(room, 0))
+    kept = relieved(ledger, terms, max(room, 0), start)
     if (least := kept.count(ledger)).upper > room:
         raise _overflow(measured, fixed, least, ledger, terms, terms.budget)
-    return Planned(draft, terms, sight, measured, fixed, ledger, kept)
+    return attrs.evolve(everything, ledger=ledger, what=kept)
+
+
+def _from(everything: Planned, first: int) -> Planned | None:
+    """The plan that keeps all turns from `first` on and the pinned ones; None where no turn begins there."""
+    terms, ledger = everything.terms, everything.ledger
+    if terms.budget is not None and terms.budget.limits:
+        try:
+            everything, _ = _shared(everything, terms.budget)
+        except ContextLengthError:
+            return None
+    if first <= ledger.first or ledger.length == ledger.first:
+        kept = whole(ledger)
+    elif first >= ledger.length or not ledger.begins_turn(first):
+        return None
+    else:
+        ledger = _with_pins(everything)
+        kept = kept_from(terms, first)
+    plan = attrs.evolve(everything, ledger=ledger, what=kept)
+    return plan if terms.whole is None else attrs.evolve(plan, sealed=terms.whole.whole(plan.layout))
 
 
 def _shared(plan: Planned, budget: Budget) -> tuple[Planned, Tokens]:
@@ -117,7 +159,7 @@ def _with_pins(plan: Planned) -> Ledger:
     return attrs.evolve(plan.ledger, pins=pins) if pins else plan.ledger
 
 
-def _sealed(everything: Planned, pricer: WholePricer) -> Planned:
+def _sealed(everything: Planned, pricer: WholePricer, start: Kept | None) -> Planned:
     """The plan where only the count of the whole decides."""
     from assembler.seal import sealed  # for dialects that are counted whole alone
 
@@ -129,9 +171,9 @@ def _sealed(everything: Planned, pricer: WholePricer) -> Planned:
         everything, room = _shared(everything, terms.budget)
         limit = min(limit, everything.fixed.upper + room)
     plan = attrs.evolve(everything, ledger=_with_pins(everything))
-    plan, count = sealed(plan, pricer, limit, lambda room: relieved(plan.ledger, terms, room))
+    plan, count = sealed(plan, pricer, limit, start, lambda room: relieved(plan.ledger, terms, room, start))
     if count.upper > limit:
-        raise _overflow(plan.measured, plan.fixed, plan.conversation, plan.ledger, terms, terms.budget)
+        raise _overflow(plan.measured, plan.fixed, (count - plan.fixed).alone(), plan.ledger, terms, terms.budget)
     return plan
 
 

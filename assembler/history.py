@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias, cast
 
 import attrs
 
+from assembler.errors import ConversationError
 from assembler.messages import Message, read_message, unchanged
-from assembler.messages.dicts import PIN
+from assembler.messages.pin import pinned_among
 from assembler.turns import NOTHING_OPEN, Open, after, is_head, opens_turn, unanswered
 
 Span: TypeAlias = tuple[int, int]
@@ -32,7 +33,19 @@ Span: TypeAlias = tuple[int, int]
 class Readings:
     """What has been found out about the messages of a log. Grows with it; never forgets, is replaced instead."""
 
-    __slots__ = ("_head", "_lawful", "_marks", "_raws", "_waiting", "messages", "notes", "objects", "seen", "starts")
+    __slots__ = (
+        "_head",
+        "_lawful",
+        "_marks",
+        "_raws",
+        "_waiting",
+        "messages",
+        "notes",
+        "objects",
+        "remarked",
+        "seen",
+        "starts",
+    )
 
     def __init__(self, raws: list[object]) -> None:
         self._raws = raws
@@ -49,7 +62,9 @@ class Readings:
         self.notes: dict[object, Any] = {}
         """What others found about these messages, by what they asked with: a pricer's `Prices`."""
         self._marks: tuple[int, list[int]] = (0, [])
-        """How many messages were looked at for our own mark, and which of them carry it."""
+        """How many messages were looked at for our own mark, and which of them carried it then."""
+        self.remarked: int | None = None
+        """A message that got or lost its mark after it was looked at: what was found since the first look may lie."""
 
     def known_until(self, stop: int, raws: list[object]) -> Readings:
         """A copy that knows the messages before `stop` and nothing after. Looks at marks anew."""
@@ -77,18 +92,16 @@ class Readings:
             self.messages.extend([None] * missing)
 
     def marked(self, length: int) -> list[int]:
-        """Those of the first `length` messages that carry our own mark, as they did when they were first looked at."""
+        """Those of the first `length` messages that carry our own mark now. O(length): a mark may be set in place."""
+        now = pinned_among(self._raws[:length])
         known, found = self._marks
-        if known < length:
-            found = [*found, *_marked(self._raws[known:length], known)]
-            self._marks = (length, found)
-        return [index for index in found if index < length]
-
-    def first_marked_anew(self, length: int) -> int | None:
-        """The first of `length` messages that got or lost our mark since it was looked at. O(length)."""
-        known, found = self._marks
-        now = _marked(self._raws[: min(known, length)], 0)
-        return min({index for index in found if index < length}.symmetric_difference(now), default=None)
+        changed = {index for index in found if index < length}.symmetric_difference(
+            index for index in now if index < known
+        )
+        self.remarked = min(changed, default=self.remarked)
+        if length > known:
+            self._marks = (length, now)
+        return now
 
     def message(self, index: int) -> Message:
         """The message at `index`, read at the first call."""
@@ -177,27 +190,6 @@ class Readings:
         return waiting
 
 
-def _marked(raws: list[object], first: int) -> list[int]:
-    """The indexes of the marked messages, counted from `first`. A dict costs one look into it, and no step of ours."""
-    keyed = map(dict[str, Any].__contains__, cast("list[dict[str, Any]]", raws), _PINS)
-    try:
-        found = [place for place in itertools.compress(itertools.count(), keyed) if _is_marked(raws[place])]
-    except TypeError:  # a message that is no dict
-        found = [place for place, raw in enumerate(raws) if _is_marked(raw)]
-    return [first + place for place in found]
-
-
-_PINS = itertools.repeat(PIN)
-
-
-def _is_marked(raw: object) -> bool:
-    """Whether a message carries our own mark: a key of a mapping, an attribute of an object."""
-    if type(raw) is dict or isinstance(raw, Mapping):
-        fields = cast("Mapping[str, object]", raw)
-        return PIN in fields and fields[PIN] is True
-    return getattr(raw, PIN, None) is True
-
-
 class _Log:
     """Messages, and what is known of them. May hold more than any history has: whoever appended was interrupted."""
 
@@ -271,10 +263,19 @@ class History:
         Where the head changed, of nothing: the turns begin behind it.
         """
         log, known = self._log, self.readings
-        head = known.head(self.length)
-        start = known.turn_start(changed, head) if changed >= head else 0
+        try:
+            head = known.head(self.length)
+            start = known.turn_start(changed, head) if changed >= head else 0
+        except ConversationError:  # a message before it, which nobody had read, is none
+            start = 0
         log.readings = known.known_until(start, log.raws)
         return self.sight()
+
+    def current(self) -> Sight:
+        """A sight that holds no reading of a message that its owner changed since. O(messages that were read)."""
+        sight = self.sight()
+        changed = sight.first_stale()
+        return sight if changed is None else self.forget(changed)
 
     def raws(self, start: int = 0, stop: int | None = None) -> list[object]:
         """The caller's very objects, in order."""
@@ -335,7 +336,7 @@ class Sight:
 
     @property
     def marked(self) -> list[int]:
-        """The messages that carry the `pinned` mark, oldest first."""
+        """The messages that carry the `pinned` mark, oldest first. O(length)."""
         return self.readings.marked(self.length)
 
     def turns_newest_first(self) -> Iterator[Span]:
@@ -362,5 +363,20 @@ class Sight:
         readings = self.readings
         if readings.raws(start, stop) == readings.seen[start:stop] and not readings.objects:
             return None
-        read = enumerate(readings.messages[start:stop], start)
-        return next((index for index, message in read if message is not None and not unchanged(message)), None)
+        read = readings.messages[start:stop]  # a message is never false, one that was not read always
+        raws = list(itertools.compress(readings.raws(start, stop), read))
+        if raws == list(itertools.compress(readings.seen[start:stop], read)) and not readings.objects:
+            return None
+        messages = enumerate(read, start)
+        return next((index for index, message in messages if message is not None and not unchanged(message)), None)
+
+    def first_stale(self) -> int | None:
+        """The first message of all whose owner changed it after it was read, or marked it between two looks at it."""
+        changed = self.first_changed(0, self.length)
+        return self.remarked if changed is None else changed
+
+    @property
+    def remarked(self) -> int | None:
+        """A message that got or lost the `pinned` mark between two looks at it, or None."""
+        found = self.readings.remarked
+        return None if found is None or found >= self.length else found

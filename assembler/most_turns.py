@@ -53,8 +53,9 @@ class _Turns:
     """What the newest n turns cost by estimate."""
 
     @classmethod
-    def of(cls, ledger: Ledger) -> _Turns:
-        return cls(ledger, ledger.newest_first(), frozenset(start for start, _ in ledger.pinned_turns()))
+    def of(cls, ledger: Ledger, oldest: int) -> _Turns:
+        turns = itertools.takewhile(lambda turn: turn.start >= oldest, ledger.newest_first())
+        return cls(ledger, turns, frozenset(start for start, _ in ledger.pinned_turns()))
 
     def has(self, number: int) -> bool:
         for turn in itertools.islice(self._rest, max(number - len(self.starts), 0)):
@@ -146,13 +147,15 @@ def most_turns(
     pricer: WholePricer,
     weigh: Callable[[Kept], Count],
     before: Weighed,
+    oldest: int,
 ) -> tuple[Kept, Count, Weighed]:
     """As many of the newest turns as `limit` holds, or as the policy keeps, their count, and where to go on from.
 
+    None begins before `oldest`.
     `fixed` is what is expected beside the turns, `before` a weighing of this history when it was shorter.
     O(turns that are kept), and about three weighings; two for each halving of the turns where no estimate is any good.
     """
-    turns = _Turns.of(ledger)
+    turns = _Turns.of(ledger, oldest)
     if not turns.has(1):
         kept = whole(ledger)
         return kept, weigh(kept), before

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final, TypeAlias, cast
 
+from assembler.errors import ConversationError
 from assembler.history import Sight
 from assembler.turns import opens_turn
 from budgets import BudgetError
@@ -21,7 +23,8 @@ first_user: Final = FirstUser.FIRST_USER
 """Pins the first user message, which most often states the task."""
 
 Pins: TypeAlias = Callable[[Any], object] | frozenset[int] | FirstUser
-"""A predicate on the caller's message (pure: it is asked once a message), indexes in the history, or `first_user`."""
+"""A predicate on the caller's message, indexes in the history, or `first_user`. A predicate must be pure: it is asked
+once a message, and again about one that its owner changed."""
 
 NO_PINS: Pins = frozenset()
 
@@ -38,7 +41,7 @@ def checked_pins(pins: Callable[[Any], object] | Collection[int] | FirstUser) ->
 
 
 def pinned_messages(sight: Sight, pins_of_rungs: Iterable[Pins], memory: dict[object, Any]) -> tuple[int, ...]:
-    """The pinned messages, oldest first. Without pins O(marked messages); a predicate is asked once a message."""
+    """The pinned messages, oldest first. A look at each message; a predicate is asked once a message."""
     found = set(sight.marked)
     for pins in pins_of_rungs:
         if pins is first_user:
@@ -60,5 +63,8 @@ def _matches(sight: Sight, pins: Callable[[Any], object], memory: dict[object, A
     if asked < sight.length:
         raws = sight.raws(asked, sight.length)
         matches = (*matches, *(index for index, raw in enumerate(raws, asked) if pins(raw)))
+        for index in range(asked, sight.length):
+            with contextlib.suppress(ConversationError):  # of what was cut away nobody asks whether it is a message
+                sight.message(index)  # so that a change of what the predicate was asked about is noticed
         memory[pins] = (sight.length, matches)
     return (index for index in matches if index < sight.length)

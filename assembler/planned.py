@@ -45,7 +45,9 @@ class Planned:
     ledger: Ledger
     what: Kept
     sealed: Count | None = None
-    """The count of the whole, where the dialect's prices do not add up to it."""
+    """The count of the whole by rule, where the dialect's prices do not add up to it."""
+    corrected: Count | None = None
+    """The count of the whole from a known bill, where there is one."""
 
     @property
     def first(self) -> int:
@@ -115,15 +117,6 @@ class Planned:
             objects += raws(start, stop)
         return objects
 
-    def first_changed(self) -> int | None:
-        """The first message that stays and that its owner changed after it was read, or None."""
-        head = self.sight.head
-        for start, stop in [(0, head), *self.stretches] if head else self.stretches:
-            changed = self.sight.first_changed(start, stop)
-            if changed is not None:
-                return changed
-        return None
-
     def check(self) -> None:
         """Raise `ConversationError` unless what stays obeys the law of pairs."""
         self.sight.check(self.first)
@@ -139,22 +132,27 @@ class Planned:
 
     @found_once
     def conversation(self) -> Count:
-        """What the turns that stay cost; where only the whole was counted, what the fixed regions leave of it."""
-        turns = self.what.count(self.ledger)
-        if self.sealed is None:
-            return turns
-        rest = self.sealed.tokens - self.fixed.tokens
-        return Count(rest, self.sealed.grade, max(rest, self.sealed.upper - self.fixed.upper))
+        """What the turns that stay cost, by the prices of their messages."""
+        return self.what.count(self.ledger)
 
     @found_once
+    def by_rule(self) -> Count:
+        """What the request costs by rule: the sum of its parts, or the count of the whole where they do not add up."""
+        return self.fixed + self.conversation if self.sealed is None else self.sealed
+
+    @property
     def count(self) -> Count:
         """What the request costs: tokens, grade, upper bound."""
-        return self.fixed + self.conversation if self.sealed is None else self.sealed
+        return self.by_rule if self.corrected is None else self.corrected
 
     @found_once
     def costs(self) -> RegionCosts:
-        """What the request costs, by region, in tokens."""
-        return self.measured.costs(self.conversation)
+        """What the request costs, by region, in tokens.
+
+        Where the whole costs more than its parts (a template, a bill), the rest is framing; where it costs less, every
+        region gives way by its share.
+        """
+        return self.measured.costs(self.conversation).adding_up_to(self.count.tokens)
 
     @property
     def kept(self) -> list[int]:

@@ -6,17 +6,23 @@ from collections.abc import Sequence
 
 from assembler.contract import verified
 from assembler.ladder import Decision, Kept, climbed, lived
-from assembler.ledger import Ledger
+from assembler.ledger import Cut, Ledger
+from assembler.messages import spoken
 from assembler.once import found_for
 from assembler.policies.traits import CuttingRung, Rung, asks, unmarked
 from assembler.terms import Terms
 from budgets import Tokens
 
 
-def relieved(ledger: Ledger, terms: Terms, room: Tokens) -> Kept:
-    """What the policies leave: one that only cuts is asked once, a ladder climbed, one with a low-water mark lived."""
+def relieved(ledger: Ledger, terms: Terms, room: Tokens, start: Kept | None = None) -> Kept:
+    """What the policies leave: one that only cuts is asked once, a ladder climbed, one with a low-water mark lived.
+
+    Where it is known what the billed request kept, the ladder goes on from there: nothing is replayed.
+    """
     rungs = terms.willing
     rung = rungs[0]
+    if start is not None and not any(map(asks, rungs)):
+        return _on_from(start, ledger, rungs, room)
     if len(rungs) == 1 and isinstance(rung, CuttingRung):
         cut = verified(rung.policy, rung.policy.cut(ledger, room), ledger)
         return Kept(cut, decisions=(Decision(rung.name, 0, ((cut.reason, 0),)),))
@@ -34,6 +40,20 @@ def relieved(ledger: Ledger, terms: Terms, room: Tokens) -> Kept:
     memory.clear()
     memory[room] = (stop, kept)
     return kept
+
+
+def kept_from(terms: Terms, first: int) -> Kept:
+    """All turns from `first` on, as a billed request kept them; a note stands where a policy leaves one."""
+    note = next((rung.traits.note for rung in terms.willing if rung.traits.note is not None), None)
+    cut = Cut(first, "as in the billed request", None if note is None else spoken(note))
+    return Kept(cut, decisions=(Decision(terms.willing[0].name, 0, ((cut.reason, 0),)),))
+
+
+def _on_from(start: Kept, ledger: Ledger, rungs: Sequence[Rung], room: Tokens) -> Kept:
+    if start.count(ledger).upper <= room:
+        return start
+    low = _low_water(rungs)
+    return climbed(ledger, tuple(map(unmarked, rungs)), room if low is None else int(low * room), start)
 
 
 def _held(ledger: Ledger, terms: Terms, calm: Sequence[Rung], room: Tokens, low: Tokens) -> Kept:

@@ -58,7 +58,7 @@ def _refuse_foreign(manifest: object) -> None:
 
 
 def _gathered(manifest: Mapping[str, Any], draft: Draft, terms: Terms) -> tuple[Difference, ...]:
-    now = gathered_of(draft, draft.history.sight(), terms)
+    now = gathered_of(draft, draft.history.current(), terms)
     return tuple(found for part in now for found in differences("", manifest[part], now[part]))
 
 

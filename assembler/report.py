@@ -12,6 +12,7 @@ from assembler.cache.lint import items_of, volatile_of
 from assembler.errors import AssemblyError
 from assembler.history import Span
 from assembler.invisible import Invisible, invisible_texts
+from assembler.ledger import Ledger
 from assembler.marks.marking import no_marks
 from assembler.measure import Measured
 from assembler.messages import Result
@@ -20,6 +21,7 @@ from assembler.planned import Planned
 from assembler.reported import CacheRow, Outcome, Reported, Row
 from assembler.steps import Steps
 from budgets import Count, Tokens
+from budgets.apportion import scaled
 
 if TYPE_CHECKING:
     from assembler.page.texts import Texts
@@ -56,7 +58,7 @@ def report_of(plan: Planned) -> Report:
     """The report of a plan. Prices what was dropped, if nobody has; O(items)."""
     budget = plan.terms.budget
     return Report(
-        rows=tuple(_rows(plan)),
+        rows=tuple(_adding_up(plan, list(_rows(plan)))),
         costs=plan.costs,
         count=plan.count,
         budget=budget,
@@ -98,11 +100,11 @@ def _cache(plan: Planned) -> CacheRow:
 def _anchor(plan: Planned) -> tuple[str, ...]:
     """How far the rules were off the bill that counts are anchored at."""
     known = plan.terms.calibration
-    if known is None or plan.sealed is None:
+    if known is None or plan.corrected is None:
         return ()
     return (
         f"anchored: {known.billed} billed where {known.ours.tokens} were counted ({known.margin:+d}); "
-        f"{(plan.fixed + plan.what.count(plan.ledger)).tokens} by rule now, {plan.sealed.tokens} expected",
+        f"{plan.by_rule.tokens} by rule now, {plan.corrected.tokens} expected",
     )
 
 
@@ -142,6 +144,26 @@ def _rows(plan: Planned) -> Iterator[Row]:
     yield framing
 
 
+def _adding_up(plan: Planned, rows: list[Row]) -> list[Row]:
+    """The rows such that they add up to the count: of a template and of a bill the parts alone do not.
+
+    What the whole costs more is a row of the framing. Where it costs less, every row gives way by its share.
+    """
+    missing = plan.count.tokens - sum(row.after for row in rows)
+    if missing > 0:
+        beyond = "the whole, beyond its parts" if plan.corrected is None else "the bill, beyond the rules"
+        return [*rows, Row("framing", beyond, missing, missing)]
+    if not missing:
+        return rows
+    costs = plan.costs.as_dict()
+    fewer = {name: iter(scaled([row.after for row in rows if row.region == name], costs[name])) for name in costs}
+    return [_cut_down(row, next(fewer[row.region])) for row in rows]
+
+
+def _cut_down(row: Row, after: Tokens) -> Row:
+    return attrs.evolve(row, before=after if row.before == row.after else row.before, after=after)
+
+
 def _fixed(measured: Measured) -> tuple[tuple[Row, ...], Row]:
     """The rows before the conversation and the one after it; made once for these regions."""
     known: tuple[Measured, tuple[tuple[Row, ...], Row]] | None = measured.regions.priced.get(_fixed)
@@ -178,10 +200,11 @@ def _conversation(plan: Planned) -> Iterator[Row]:
         yield Row("conversation", "in place of dropped turns", 0, plan.ledger.price(summary).tokens, reason="summary")
     at, first, length, savings = plan.sight.head, plan.first, plan.sight.length, plan.what.savings
     whole: dict[Span, Row] = plan.ledger.memory.setdefault(_turn, {})
+    gone = _as_they_are(plan)
     for turn in plan.turns:
         start, stop = turn
         if at < start:
-            yield _gone(plan, at, start)
+            yield _gone(plan, gone, at, start)
         row = whole.get(turn)
         if row is None or start in savings or stop <= first or stop == length:
             row = _turn(plan, start, stop)
@@ -192,11 +215,16 @@ def _conversation(plan: Planned) -> Iterator[Row]:
         at = stop
 
 
-def _gone(plan: Planned, start: int, stop: int) -> Row:
+def _gone(plan: Planned, ledger: Ledger, start: int, stop: int) -> Row:
     why = f"{plan.terms.dialect.name} must begin with a user message"
     if plan.what.decisions:
         why = plan.what.why_gone
-    return Row("conversation", _span(start, stop), _tokens_before(plan, start, stop), 0, "dropped", why, stop - start)
+    return Row("conversation", _span(start, stop), _tokens_before(ledger, start, stop), 0, "dropped", why, stop - start)
+
+
+def _as_they_are(plan: Planned) -> Ledger:
+    """The prices of what the messages say now: what was cut away long ago is not compared by every build."""
+    return Ledger.of(plan.draft.history.current(), plan.terms.pricer) if plan.first > plan.sight.head else plan.ledger
 
 
 def _turn(plan: Planned, start: int, stop: int) -> Row:
@@ -216,10 +244,10 @@ def _span(start: int, stop: int) -> str:
     return f"message {start}" if stop - start == 1 else f"messages {start}-{stop - 1}"
 
 
-def _tokens_before(plan: Planned, start: int, stop: int) -> Tokens | None:
+def _tokens_before(ledger: Ledger, start: int, stop: int) -> Tokens | None:
     """What the dropped turns would have cost; None where one of them is no message that an API would take."""
     try:
-        return plan.ledger.dropped_tokens(start, stop)
+        return ledger.dropped_tokens(start, stop)
     except AssemblyError:
         return None
 

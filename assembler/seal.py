@@ -33,11 +33,12 @@ class Sealed:
 
 
 def sealed(
-    plan: Planned, pricer: WholePricer, limit: Tokens, relieve: Callable[[Tokens], Kept]
+    plan: Planned, pricer: WholePricer, limit: Tokens, start: Kept | None, relieve: Callable[[Tokens], Kept]
 ) -> tuple[Planned, Count]:
     """The plan that fits by the count of its whole, and that count; or the smallest one, which may not fit.
 
-    `plan` keeps everything; `relieve` is what the policies leave for a room in estimated tokens.
+    `plan` keeps everything, the result no more than `start`; `relieve` is what the policies leave for a room in
+    estimated tokens.
     """
     ledger, regions = plan.ledger, plan.draft.regions
     memory = found_for(plan.terms, ledger.memory, sealed)
@@ -53,18 +54,24 @@ def sealed(
     room, trimmer = limit - plan.fixed.upper, trimming(plan.terms.willing)
     seen = Weighed() if known is None else known.seen
     if trimmer is not None:
-        kept, count, seen = most_turns(ledger, *trimmer, limit, plan.fixed.upper, pricer, weigh, seen)
+        oldest = ledger.first if start is None else start.cut.first_kept
+        kept, count, seen = most_turns(ledger, *trimmer, limit, plan.fixed.upper, pricer, weigh, seen, oldest)
     else:
-        kept, count = _tightened(ledger, room, limit, weigh, relieve)
+        kept, count = _tightened(ledger, start, room, limit, weigh, relieve)
     memory[sealed] = Sealed(regions, limit, ledger.length, kept, count, seen)
     return attrs.evolve(plan, what=kept, sealed=count), count
 
 
 def _tightened(
-    ledger: Ledger, room: Tokens, limit: Tokens, weigh: Callable[[Kept], Count], relieve: Callable[[Tokens], Kept]
+    ledger: Ledger,
+    start: Kept | None,
+    room: Tokens,
+    limit: Tokens,
+    weigh: Callable[[Kept], Count],
+    relieve: Callable[[Tokens], Kept],
 ) -> tuple[Kept, Count]:
     """Ask the policies for less and less room until the whole fits. One count for each answer that differs."""
-    kept = whole(ledger) if room >= 0 and ledger.fits(room) else relieve(max(room, 0))
+    kept = whole(ledger) if start is None and room >= 0 and ledger.fits(room) else relieve(max(room, 0))
     count = weigh(kept)
     while count.upper > limit and room > 0:
         room = min(room, kept.count(ledger).upper) - max(count.upper - limit, 1)

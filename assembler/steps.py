@@ -130,7 +130,7 @@ def settled_by_turns(plan: Planned) -> bool:
 def _regions_stay(plan: Planned) -> bool:
     budget = plan.terms.budget
     chooses = getattr(plan.terms.strategy, "choose", None) is not None
-    return not (chooses or plan.terms.whole is not None or (budget is not None and budget.limits))
+    return not (chooses or not plan.terms.adds_up or (budget is not None and budget.limits))
 
 
 def _most(plan: Planned) -> float:

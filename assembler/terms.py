@@ -36,13 +36,30 @@ class Terms:
 
     @found_once
     def whole(self) -> WholePricer | None:
-        """The pricer of whole requests, where the sum of the parts does not decide: a template, or a known bill."""
-        if self.calibration is not None:
-            from assembler.anchored import AnchoredPricer
-
-            model = None if self.budget is None else self.budget.model
-            return AnchoredPricer(self.pricer, self.dialect, self.calibration, model)
+        """The pricer of whole requests, where prices of parts are estimates: a template's."""
         return self.pricer if isinstance(self.pricer, WholePricer) else None
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the prices of the parts decide: of a template they do not, nor where a bill is known."""
+        return self.calibration is None and self.whole is None
+
+    @found_once
+    def by_rule(self) -> Terms:
+        """The terms without the known bill, under what its margin leaves of the limit. Made once: memories hang on it.
+
+        Floors that do not fit any more promise nothing.
+        """
+        if self.calibration is None or self.budget is None:
+            return attrs.evolve(self, calibration=None)
+        held = self.budget.input_limit - self.calibration.room(self.budget.input_limit)
+        margin = self.budget.safety_margin + held
+        try:
+            budget = attrs.evolve(self.budget, safety_margin=margin)
+        except BudgetError:
+            limits = {name: attrs.evolve(limit, floor=0) for name, limit in self.budget.limits.items()}
+            budget = attrs.evolve(self.budget, safety_margin=margin, limits=limits)
+        return attrs.evolve(self, budget=budget, calibration=None)
 
     @found_once
     def willing(self) -> tuple[Rung, ...]:

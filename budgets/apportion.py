@@ -49,3 +49,11 @@ def framed(whole: Count, parts: Sequence[Count]) -> tuple[tuple[Count, ...], Cou
 
 def _amounts(parts: Sequence[Count]) -> tuple[list[Tokens], list[Tokens]]:
     return [part.tokens for part in parts], [part.upper - part.tokens for part in parts]
+
+
+def scaled(amounts: Sequence[Tokens], whole: Tokens) -> list[Tokens]:
+    """The amounts cut down to add up to `whole`, each by its share; what rounding leaves over goes to the largest."""
+    given = sum(amounts)
+    shares = [amount * whole // given for amount in amounts] if given else list(amounts)
+    settle(shares, whole)
+    return shares

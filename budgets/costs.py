@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 
+from budgets.apportion import scaled
 from budgets.count import Tokens
 
 
@@ -25,6 +26,12 @@ class RegionCosts:
     def as_dict(self) -> dict[str, Tokens]:
         """The five by name, in the order in which a request is laid out."""
         return {name: getattr(self, name) for name in _REGIONS}
+
+    def adding_up_to(self, total: Tokens) -> RegionCosts:
+        """The same regions for a whole of `total` tokens: more is framing, less is taken from each by its share."""
+        if total >= self.total:
+            return attrs.evolve(self, framing=self.framing + total - self.total)
+        return RegionCosts(*scaled(list(self.as_dict().values()), total))
 
     def __add__(self, other: RegionCosts) -> RegionCosts:
         return RegionCosts(

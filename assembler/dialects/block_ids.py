@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import deque
+from functools import lru_cache
 
 import attrs
 
@@ -11,6 +13,8 @@ from assembler.errors import ConversationError
 from assembler.messages import Call, Message, Result
 from assembler.turns import answers
 
+_SHORT = 256
+"""Characters of a seed whose hash is remembered, so that a conversation that grew hashes its new calls alone."""
 _DIGITS = 24
 """Hexadecimal digits of a made id: 96 bits, so that two never meet by chance."""
 
@@ -28,20 +32,24 @@ class CallIds:
 
     An id that the API takes and that nobody has yet stays byte for byte. Another is mapped by its hash, so that it
     stays the same however the history grows or is cut. A call without id is known by its question, name and arguments.
+    O(1) a call and a result, however often an id comes again, and hashes of short ids are remembered.
     """
 
-    __slots__ = ("_opening", "_rule", "_taken", "_waiting")
+    __slots__ = ("_again", "_asked", "_opening", "_places", "_rule", "_taken", "_waiting")
 
     def __init__(self, rule: IdRule) -> None:
         self._rule = rule
         self._taken: set[str] = set()
-        self._waiting: list[tuple[Call, str | None]] = []
+        self._again: dict[str, int] = {}
+        self._waiting: dict[int, tuple[Call, str | None]] = {}
+        self._places: dict[tuple[str | None, str | None], deque[int]] = {}
+        self._asked = 0
         self._opening: Message | None = None
 
     @property
     def open(self) -> tuple[Call, ...]:
         """The calls that wait for their answer."""
-        return tuple(call for call, _ in self._waiting)
+        return tuple(call for call, _ in self._waiting.values())
 
     @property
     def waiting(self) -> bool:
@@ -55,15 +63,22 @@ class CallIds:
     def ask(self, call: Call, place: int) -> str | None:
         """The id that a call goes by, unique so far; None where it has none and needs none."""
         call_id = self._named(call, place)
-        self._waiting.append((call, call_id))
+        self._waiting[self._asked] = (call, call_id)
+        self._places.setdefault(_known_by(call.id, call.name), deque()).append(self._asked)
+        self._asked += 1
         return call_id
 
     def answer(self, result: Result, index: int) -> tuple[Call, str | None]:
         """The call that a result answers, and its id. Raises `ConversationError` if no open call is answered."""
-        for pair in self._waiting:
-            if answers(result, pair[0]):
-                self._waiting.remove(pair)
-                return pair
+        if result.call_id is None and result.name is None:
+            place = next((at for at, (call, _) in self._waiting.items() if answers(result, call)), None)
+        else:
+            places = self._places.get(_known_by(result.call_id, result.name), deque())
+            while places and places[0] not in self._waiting:
+                places.popleft()
+            place = places.popleft() if places else None
+        if place is not None:
+            return self._waiting.pop(place)
         raise ConversationError(
             "a result answers no open call; add its call, or let assembler.repair(messages) drop the result",
             index=index,
@@ -76,10 +91,12 @@ class CallIds:
         wanted = self._seed(call, place) if call.id is None else call.id
         legal = call.id is not None and self._rule.legal.fullmatch(wanted) is not None
         call_id = wanted if legal else made_id(wanted)
-        again = 1
+        # What was taken stays taken, so that the numbers tried for this id before need not be tried again.
+        again = self._again.get(wanted, 1)
         while call_id in self._taken:
             again += 1
             call_id = made_id(f"{wanted}\0{again}")
+        self._again[wanted] = again
         self._taken.add(call_id)
         return call_id
 
@@ -88,6 +105,18 @@ class CallIds:
         return f"{question}\0{place}\0{call.name}\0{call.arguments}"
 
 
+def _known_by(call_id: str | None, name: str | None) -> tuple[str | None, str | None]:
+    """By what a call and its result find one another, as `answers` has it: the id, or the name where there is none."""
+    return (call_id, None) if call_id is not None else (None, name)
+
+
 def made_id(seed: str) -> str:
     """A legal id for any API of blocks, from a hash of `seed`."""
+    return _remembered(seed) if len(seed) <= _SHORT else _hashed(seed)
+
+
+def _hashed(seed: str) -> str:
     return f"call_{hashlib.sha256(seed.encode('utf-8', 'surrogatepass')).hexdigest()[:_DIGITS]}"
+
+
+_remembered = lru_cache(maxsize=4_096)(_hashed)

@@ -205,6 +205,8 @@ def _spoken(message: Message, index: int, writer: Writer, ids: CallIds) -> Turn:
 
 
 def _note(message: Message, turn: Turn, notes: Notes) -> None:
+    if message.beside:
+        notes["field(s) of another API left out"] += len(message.beside)
     if message.name is not None:
         notes["name(s) of a speaker left out"] += 1
     if message.role in ("system", "developer") and turn.blocks:

@@ -12,7 +12,7 @@ import attrs
 from assembler.dialects.chat_template_folds import FOLDS, PART_SEAM, Line
 from assembler.dialects.chat_template_render import Spoken
 from assembler.dialects.chat_template_traits import Traits
-from assembler.dialects.openai_wire import tool_definition
+from assembler.dialects.openai_wire import MARKS, foreign_marks, is_cache_point, tool_definition
 from assembler.errors import UnsupportedContentError
 from assembler.layout import Layout
 from assembler.messages import Call, Media, Message, Opaque, Result, Thinking
@@ -44,6 +44,7 @@ def spelled(layout: Layout, traits: Traits) -> Spelling:
     lines = [] if layout.system is None else [Line({"role": "system", "content": layout.system})]
     lines += _lines(messages, traits)
     notes = [*_unshown(messages, len(layout.tools), traits)]
+    notes += [f"{marks} {MARKS}"] if (marks := foreign_marks(messages)) else []
     for fold in FOLDS:
         lines, note = fold(lines, traits)
         notes += note
@@ -124,6 +125,8 @@ def _texts(message: Message) -> list[str]:
             case str():
                 texts.append(part)
             case Call() | Result() | Thinking():
+                pass
+            case Opaque() if is_cache_point(part):
                 pass
             case Media(kind=kind) | Opaque(kind=kind):
                 raise _cannot_carry(kind)

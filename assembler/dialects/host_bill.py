@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 
+from assembler.dialects.beside_pricing import price_beside
 from assembler.dialects.hosted_pricing import (
     HIDES_UNCHOSEN,
     Api,
@@ -73,12 +74,12 @@ class HostBill:
         if says_nothing(message):
             return NOTHING
         results = [part for part in message.parts if type(part) is Result]
-        # The API has no field for another model's reasoning, and templates drop that of past turns.
+        # The API has no word for another model's reasoning; what stands in a field of its own goes out beside the rest.
         rest = tuple(part for part in message.parts if not isinstance(part, Result | Thinking))
         said = [attrs.evolve(message, role="tool", parts=(result,)) for result in results]
         if rest or not message.parts:
             said.append(attrs.evolve(message, parts=rest))
-        bill = total(price_message(one, self.family, self.count) for one in said)
+        bill = total(price_message(one, self.family, self.count) for one in said) + price_beside(message, self.count)
         if message.name is None:
             return bill
         return bill + Count(0, Grade.BOUNDED, upper=self.count(message.name) + NAME_SLACK)

@@ -27,9 +27,8 @@ from assembler.dialects.mistral_pricing import (
     price_tool,
     with_own_tokenizer,
 )
-from assembler.dialects.mistral_wire import BRIDGE, definition, own_thinking, wired
+from assembler.dialects.mistral_wire import BRIDGE, definition, is_silent, own_thinking, wired
 from assembler.dialects.openai_chat import openai_chat
-from assembler.dialects.openai_wire import says_nothing
 from assembler.dialects.own_tokenizer import stands_in
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.layout import Layout
@@ -125,7 +124,7 @@ class MistralPricer:
 
     def message(self, message: Message) -> Count:
         """One message between its control tokens; a call's arguments as the template writes them, spaced JSON."""
-        if says_nothing(message):
+        if is_silent(message):
             return NOTHING
         parts = self._billed(message.parts)
         if not parts and message.role == "assistant":

@@ -14,11 +14,19 @@ from typing import Any, cast
 
 import attrs
 
-from assembler.dialects.openai_wire import RENAMED, renamed, says_nothing, tool_definition, wire_messages
+from assembler.dialects.openai_wire import (
+    FIELDS,
+    MARKS,
+    RENAMED,
+    foreign_marks,
+    renamed,
+    says_nothing,
+    tool_definition,
+    wire_messages,
+)
 from assembler.errors import UnsupportedContentError
 from assembler.messages import Message, Thinking
-from assembler.messages.dicts import FOREIGN
-from assembler.messages.parts import NEUTRAL
+from assembler.messages.parts import FOREIGN
 from assembler.tools import Tool
 
 BRIDGE = "Understood."
@@ -33,10 +41,13 @@ _ALPHABET = string.digits + string.ascii_letters
 NO_PARAMETERS: Mapping[str, Any] = {"type": "object", "properties": {}}
 """The schema of a tool that takes nothing: Mistral's Function requires one."""
 
-_FOREIGN_KEYS = frozenset(
-    ["refusal", "audio", "annotations", "function_call", "reasoning", "reasoning_content", "reasoning_details"]
+_KEYS = frozenset(["role", "content", "name", "tool_calls", "tool_call_id", "prefix"])
+"""Keys of a message: Mistral forbids all others (mistral-common 1.13.1, protocol/instruct/messages, read 2026-11)."""
+
+_CHUNKS = frozenset(
+    ["text", "thinking", "image_url", "image", "input_audio", "audio_url", "document_url", "file", "reference"]
 )
-"""Keys of an OpenAI or OpenAI-compatible message that Mistral's, which forbids unknown ones, does not have."""
+"""Kinds of a content's chunks (mistral-common 1.13.1, protocol/instruct/chunk.py; mistralai 3.7.0; read 2026-11)."""
 
 
 def nine(call_id: str) -> str:
@@ -91,20 +102,27 @@ def wired(messages: Iterable[Message]) -> Wired:
 
 def own_thinking(part: object) -> bool:
     """Whether a thinking part is Mistral's chunk, a list of texts; a text with a signature is another model's."""
-    return type(part) is Thinking and isinstance(part.raw.get("thinking"), list)
+    return type(part) is Thinking and part.raw.get("type") == "thinking" and isinstance(part.raw.get("thinking"), list)
+
+
+def is_silent(message: Message) -> bool:
+    """Whether a message says nothing that this API takes; a model of Mistral's may have done nothing but think."""
+    return says_nothing(message) and not any(map(own_thinking, message.parts))
 
 
 def _adopted(message: Message, done: Counter[str]) -> Message:
     """The message, its shape saying whether Mistral's API takes its spelling nearly as it stands."""
-    if says_nothing(message):
-        done[SILENT] += 1
-        return message
     thoughts = [part for part in message.parts if type(part) is Thinking]
+    if is_silent(message):
+        done[REASONING if thoughts else SILENT] += 1
+        return message
+    left_out = {FIELDS: len(message.beside), MARKS: foreign_marks([message])}
+    done.update({what: times for what, times in left_out.items() if times})
     if thoughts and all(map(own_thinking, thoughts)) and isinstance(message.seen.get("content"), list):
         return attrs.evolve(message, shape="openai")
     if names := renamed([message]):
         done[RENAMED] += names
-    if thoughts or (message.shape in (NEUTRAL, "openai") and message.seen.get("reasoning_content")):
+    if thoughts:
         done[REASONING] += 1
     legacy = message.shape == "openai" and (message.seen["role"] == "function" or "function_call" in message.seen)
     return attrs.evolve(message, shape=FOREIGN) if legacy else message
@@ -112,7 +130,7 @@ def _adopted(message: Message, done: Counter[str]) -> Message:
 
 def _made_legal(fields: dict[str, Any], named: dict[str, str], done: Counter[str]) -> bool:
     """Change one message's fields to Mistral's; False if it then says nothing."""
-    for key in _FOREIGN_KEYS.intersection(fields):
+    for key in fields.keys() - _KEYS:
         del fields[key]
     role = fields["role"] = "system" if fields["role"] == "developer" else fields["role"]
     if isinstance(fields.get("content"), list):
@@ -156,8 +174,12 @@ def _part(part: object) -> object | None:
             return {**chunk, "type": "text"} if text else None
         case "thinking" | "redacted_thinking" if not isinstance(chunk.get("thinking"), list):
             return None
-        case _:
+        case str(kind) if kind in _CHUNKS:
             return chunk
+        case kind:
+            raise UnsupportedContentError(
+                f"mistral cannot carry a part of kind {kind!r}; leave it out of the conversation", kind=str(kind)
+            )
 
 
 def _set_down(fields: dict[str, Any], ordered: list[dict[str, Any]], done: Counter[str]) -> None:

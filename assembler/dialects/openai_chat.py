@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import attrs
 
+from assembler.dialects.beside_pricing import price_beside
 from assembler.dialects.block_media import not_carried
 from assembler.dialects.dialect import Opening
 from assembler.dialects.graded import graded_pricer
@@ -30,9 +31,13 @@ from assembler.dialects.openai_pricing import (
     price_tools,
 )
 from assembler.dialects.openai_wire import (
+    MARKS,
     REASONING,
     RENAMED,
+    foreign_marks,
     foreign_thoughts,
+    is_cache_point,
+    refuse_unread,
     renamed,
     result_texts,
     says_nothing,
@@ -43,7 +48,7 @@ from assembler.errors import ConversationError
 from assembler.layout import Layout
 from assembler.media import read_media
 from assembler.media.openai import detail_of, price_media
-from assembler.messages import Call, Media, Message, Opaque, Result, read_message
+from assembler.messages import Call, Media, Message, Opaque, Result, Thinking, read_message
 from assembler.messages.responses import in_steps, joined
 from assembler.pricing import FixedPrices, Piece, Pricer, price_pieces
 from assembler.tools import Tool, read_tools
@@ -83,14 +88,20 @@ class OpenAIChat:
         return graded_pricer(rules, count)
 
     def notes(self, layout: Layout) -> tuple[str, ...]:
-        """How many assistant messages and parts of reasoning are left out, and how many calls are renamed."""
+        """How many assistant messages, parts of reasoning and cache marks are left out, and calls renamed.
+
+        Raises `UnsupportedContentError` for a part that no API of this spelling is known to take.
+        """
         # A message that was written once has something to say: of a session that grew, the last few are looked at.
         unwritten = [message for message in layout.messages if message.copier is None]
+        refuse_unread([*layout.head, *unwritten])
         silent, names, thoughts = sum(map(says_nothing, unwritten)), renamed(unwritten), foreign_thoughts(unwritten)
+        marks = foreign_marks([*layout.head, *unwritten])
         return (
             *((f"{silent} empty assistant message(s) left out",) if silent else ()),
             *((f"{names} {RENAMED}",) if names else ()),
             *((f"{thoughts} {REASONING}",) if thoughts else ()),
+            *((f"{marks} {MARKS}",) if marks else ()),
         )
 
     def emit(self, layout: Layout) -> dict[str, Any]:
@@ -142,7 +153,7 @@ class OpenAIChatPricer:
     def message(self, message: Message) -> Count:
         """One message in its envelope; a message that carries several results is one message for each."""
         parts = message.parts
-        if len(parts) == 1 and type(parts[0]) is str and message.role != "tool" and message.name is None:
+        if len(parts) == 1 and type(parts[0]) is str and message.role != "tool" and _says_no_more(message):
             if message.role != "assistant":
                 return self._text(self.family.per_message + ROLE + self.count(parts[0]))
             if parts[0]:
@@ -209,6 +220,8 @@ class OpenAIChatPricer:
             bill = [self._result(result, message) for result in results]
         if len(results) < len(message.parts) or not results:
             bill += self._spoken(message, [part for part in message.parts if type(part) is not Result])
+        if message.beside or any(type(part) is Thinking for part in message.parts):
+            bill.append(price_beside(message, self.count))
         return bill[0] if len(bill) == 1 else total(bill)
 
     def _envelope(self, message: Message) -> Tokens:
@@ -243,7 +256,7 @@ class OpenAIChatPricer:
 
     def _medium(self, part: object) -> Count:
         """An image, a document, a sound by its published formula; nothing for what is none of them."""
-        if isinstance(part, Opaque):
+        if isinstance(part, Opaque) and not is_cache_point(part):
             raise not_carried(part, "openai_chat")
         if not isinstance(part, Media):
             return Count(0)
@@ -258,6 +271,11 @@ class OpenAIChatPricer:
             return self._text(envelope + (self.count(texts[0]) if texts else 0))
         as_one, apart = self.count("".join(texts)), sum(map(self.count, texts))
         return Count(envelope + as_one, max(Grade.BOUNDED, self.family.text_grade), envelope + max(as_one, apart))
+
+
+def _says_no_more(message: Message) -> bool:
+    """Whether a message is its text alone: no name, and no field beside the content."""
+    return message.name is None and not message.beside
 
 
 def _says_something(message: Message) -> bool:

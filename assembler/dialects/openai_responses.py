@@ -25,7 +25,7 @@ from assembler.dialects.openai_pricing import (
     price_tool_choice,
     price_tools,
 )
-from assembler.dialects.openai_wire import REASONING, RENAMED, renamed
+from assembler.dialects.openai_wire import FIELDS, MARKS, REASONING, RENAMED, foreign_marks, is_cache_point, renamed
 from assembler.dialects.responses_wire import flat_definition, input_items, torn_reasoning
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.layout import Layout
@@ -102,11 +102,14 @@ class OpenAIResponses:
         names = sum(1 for message in foreign if message.name is not None)
         thoughts = sum(1 for message in foreign for part in message.parts if type(part) is Thinking)
         calls, torn = renamed(layout.messages), len(torn_reasoning([*layout.head, *layout.messages]))
+        fields, marks = sum(len(message.beside) for message in foreign), foreign_marks(foreign)
         return (
             *((f"{torn} reasoning item(s) that nothing of the model follows left out",) if torn else ()),
             *((f"{calls} {RENAMED}",) if calls else ()),
             *((f"{names} name(s) of messages left out",) if names else ()),
             *((f"{thoughts} {REASONING}",) if thoughts else ()),
+            *((f"{fields} {FIELDS}",) if fields else ()),
+            *((f"{marks} {MARKS}",) if marks else ()),
         )
 
     def emit(self, layout: Layout) -> dict[str, Any]:
@@ -161,6 +164,8 @@ class OpenAIResponsesPricer:
         said: list[str] = []
         bill = NOTHING
         for part in message.parts:
+            if is_cache_point(part):
+                continue
             if isinstance(part, str):
                 said.append(part)
                 continue

@@ -13,6 +13,7 @@ from typing import Any, assert_never, cast
 from assembler.dialects.block_media import Inline, Link, content_of, not_carried, without_given
 from assembler.errors import UnsupportedContentError
 from assembler.messages import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.messages.beside import field_of, without_nothing
 from assembler.messages.dicts import CALL_NAME, CONTAINERS, PIN, private_copy
 from assembler.messages.parts import NEUTRAL
 from assembler.messages.responses import in_steps, joined
@@ -31,6 +32,8 @@ def legal_id(call_id: str, limit: int = CALL_ID_LIMIT) -> str:
 
 RENAMED = "call(s) of an illegal tool name renamed"
 REASONING = "reasoning part(s) of another model left out"
+FIELDS = "field(s) of another API left out"
+MARKS = "cache mark(s) of another API left out"
 
 
 def legal_name(name: str) -> str:
@@ -40,8 +43,30 @@ def legal_name(name: str) -> str:
 
 def foreign_thoughts(messages: Iterable[Message]) -> int:
     """How many parts of reasoning are spelled in no way that this API takes: they are left out."""
-    foreign = (message for message in messages if message.shape not in _SPOKEN)
-    return sum(type(part) is Thinking for message in foreign for part in message.parts)
+    return sum(type(part) is Thinking and field_of(part) is None for message in messages for part in message.parts)
+
+
+def refuse_unread(messages: Iterable[Message]) -> None:
+    """Raise `UnsupportedContentError` for a part that nobody here reads, unless it is the mark of a cache."""
+    for message in messages:
+        for part in message.parts:
+            if type(part) is Opaque and not is_cache_point(part):
+                raise not_carried(part, "openai_chat")
+
+
+def foreign_marks(messages: Iterable[Message]) -> int:
+    """How many marks of another API's cache are left out."""
+    return sum(map(_foreign_marks, messages))
+
+
+def _foreign_marks(message: Message) -> int:
+    points = sum(is_cache_point(part) for part in message.parts)
+    seen: Any = message.seen
+    content: object = seen.get("content") if type(seen) is dict else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    if not isinstance(content, list) or message.shape in _SPOKEN:
+        return points
+    marked = (cast("dict[str, Any]", item) for item in cast("list[object]", content) if type(item) is dict)
+    return points + sum(item.get("cache_control") is not None for item in marked)
 
 
 def renamed(messages: Iterable[Message]) -> int:
@@ -52,10 +77,14 @@ def renamed(messages: Iterable[Message]) -> int:
 
 def says_nothing(message: Message) -> bool:
     """Whether an assistant message has neither text nor calls: no API takes it, so it is left out of requests."""
-    if message.role != "assistant":
+    if message.role != "assistant" or message.beside:
         return False
-    parts = message.parts
-    return not parts or (parts[0] == "" and not any(parts))
+    return not any(part for part in message.parts if type(part) is not Thinking or _stays(part, message))
+
+
+def _stays(part: Thinking, message: Message) -> bool:
+    """Whether reasoning goes out among the content's parts, as one of the APIs that copy this one has it."""
+    return message.shape in _SPOKEN and field_of(part) is None
 
 
 def wire_messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
@@ -118,6 +147,8 @@ def _stands(seen: dict[str, Any]) -> bool:
     content = seen.get("content")
     if PIN in seen or not (content is None or isinstance(content, str)):
         return False
+    if (None in seen.values() and (content is not None or [*seen.values()].count(None) > 1)) or [] in seen.values():
+        return False
     if "tool_calls" not in seen:
         return len(seen.get("tool_call_id") or "") <= CALL_ID_LIMIT
     calls: list[dict[str, Any]] = seen["tool_calls"] or []
@@ -151,10 +182,8 @@ def _with_own_calls(fields: dict[str, Any], calls: list[tuple[dict[str, Any], di
 
 
 def _as_it_came(message: Message) -> dict[str, Any]:
-    fields: dict[str, Any] = message.seen.copy() if message.shallow else private_copy(message.seen)
+    fields = without_nothing(message.seen.copy() if message.shallow else private_copy(message.seen))
     fields.pop(PIN, None)
-    if not fields.get("tool_calls", True):
-        del fields["tool_calls"]
     if fields.get("content") == []:
         fields["content"] = "" if message.role == "tool" else None
     if any(isinstance(part, Media) for part in message.parts):
@@ -178,8 +207,10 @@ def _respelled(message: Message, waiting: deque[tuple[Call, str]]) -> Iterator[d
             yield {"role": "tool", "tool_call_id": _answered(part, waiting), "content": _text_of(part)}
     calls = [part for part in message.parts if type(part) is Call]
     written = [item for part in message.parts if (item := _written(part))]
-    if not written and not calls:
-        return
+    if not written and not calls and not message.beside:
+        if "" not in message.parts or Result in map(type, message.parts):
+            return
+        written = [""]  # what a user said with no word in it is said: only the assistant's silence is left out
     fields: dict[str, Any] = {"role": message.role, "content": _content(written)}
     if message.name is not None:
         fields["name"] = message.name
@@ -187,7 +218,13 @@ def _respelled(message: Message, waiting: deque[tuple[Call, str]]) -> Iterator[d
         named = [(call, _id_of(call, place)) for place, call in enumerate(calls)]
         waiting.extend(named)
         fields["tool_calls"] = [_tool_call(call, call_id) for call, call_id in named]
-    yield fields
+    yield fields | _beside(message)
+
+
+def _beside(message: Message) -> dict[str, Any]:
+    """The fields that a Chat message has beside its content, of whatever object it came as."""
+    fields = [field for part in message.parts if (field := field_of(part)) is not None]
+    return {field: private_copy(message.seen[field]) for field in (*fields, *message.beside)}
 
 
 def _written(part: Part) -> str | dict[str, Any] | None:
@@ -199,9 +236,16 @@ def _written(part: Part) -> str | dict[str, Any] | None:
         case Media():
             return media_part(part)
         case Opaque():
+            if is_cache_point(part):
+                return None
             raise not_carried(part, "openai_chat")
         case _ as never:
             assert_never(never)
+
+
+def is_cache_point(part: Part) -> bool:
+    """Whether a part is Bedrock's mark of a cache: it says nothing, and no other API has it."""
+    return type(part) is Opaque and part.kind == "cachePoint"
 
 
 def media_part(part: Media) -> dict[str, Any]:

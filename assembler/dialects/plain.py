@@ -71,7 +71,13 @@ class PlainPricer:
 
     def message(self, message: Message) -> Count:
         """The texts of one message."""
-        return self._graded(sum(self._part(part) for part in message.parts))
+        return self._graded(sum(self._part(part) for part in message.parts)) + self._unread(message)
+
+    def _unread(self, message: Message) -> Count:
+        """The fields that go out with the message and that nobody here reads."""
+        if not message.beside:
+            return Count(0)
+        return Count(sum(self.count(compact_json(message.seen[key])) for key in message.beside), Grade.ESTIMATED)
 
     def options(self, layout: Layout) -> Count:
         """Nothing: a plain request has no other keys."""
@@ -91,6 +97,8 @@ class PlainPricer:
                 return sum(self._part(inner) for inner in part.parts)
             case Thinking():
                 return self.count(part.text)
+            case Opaque(kind="cachePoint"):
+                return 0  # a mark of the cache, not a word
             case Media() | Opaque():
                 raise UnsupportedContentError(
                     f"plain text has no price for a part of kind {part.kind!r}; choose the dialect of its API",

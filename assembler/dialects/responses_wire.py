@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, assert_never, cast
 
+from assembler.dialects.block_ids import made_id
 from assembler.dialects.block_media import without_given
-from assembler.dialects.openai_wire import legal_id, legal_name, media_part
+from assembler.dialects.openai_wire import is_cache_point, legal_id, legal_name, media_part
 from assembler.errors import UnsupportedContentError
 from assembler.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.messages.dicts import PIN, private_copy
@@ -64,25 +64,41 @@ def _as_they_came(message: Message) -> Iterator[Item]:
     for came in cast("list[Item]", seen) if isinstance(seen, list) else [cast(Item, seen)]:
         item: Item = came.copy() if message.shallow else private_copy(came)
         item.pop(PIN, None)
+        for key in ("content", "output"):
+            if isinstance(item.get(key), list):
+                item[key] = [_without_hints(part) for part in item[key]]
         yield item
+
+
+def _without_hints(part: object) -> object:
+    """A part without the keys by which callers tell this library its size."""
+    return without_given(cast("Mapping[str, Any]", part)) if isinstance(part, Mapping) else part
 
 
 class _CallIds:
     """The call ids of one request: which are taken, and which wait for their output."""
 
-    __slots__ = ("_taken", "_waiting")
+    __slots__ = ("_again", "_taken", "_waiting")
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
+        self._again: dict[str, str] = {}
         self._waiting: deque[tuple[str | None, str, str]] = deque()
 
     def asked(self, call_id: str | None, name: str, arguments: str) -> str:
         """The id that a call is sent with: its own where that is legal and free, else one made from a hash."""
         seed = f"{name}\0{arguments}" if call_id is None else call_id
-        sent = _hashed(seed) if call_id is None else legal_id(call_id, CALL_ID_LIMIT)
+        sent = made_id(seed) if call_id is None else legal_id(call_id, CALL_ID_LIMIT)
+        wanted = seed
+        # What was taken stays taken, so that the seeds tried for this id before need not be tried again.
+        if wanted in self._again:
+            seed = self._again[wanted]
+            sent = made_id(seed)
         while sent in self._taken:
             seed += "\0"
-            sent = _hashed(seed)
+            sent = made_id(seed)
+        if seed is not wanted:
+            self._again[wanted] = seed
         self._taken.add(sent)
         self._waiting.append((call_id, name, sent))
         return sent
@@ -94,7 +110,7 @@ class _CallIds:
             if (call_id == asked_id) if call_id is not None else name in (None, asked_name):
                 self._waiting.remove(waiting)
                 return sent
-        return legal_id(call_id, CALL_ID_LIMIT) if call_id is not None else _hashed(name or "")
+        return legal_id(call_id, CALL_ID_LIMIT) if call_id is not None else made_id(name or "")
 
     def settled(self, item: Item) -> Item:
         """An item that came, with the id that this request gives to its call."""
@@ -111,10 +127,6 @@ class _CallIds:
         elif kind == "function_call" and isinstance(item.get("id"), str):
             item["call_id"] = self.asked(item["id"], "", "")
         return item
-
-
-def _hashed(seed: str) -> str:
-    return f"call_{hashlib.sha256(seed.encode()).hexdigest()[:24]}"
 
 
 def _respelled(message: Message, ids: _CallIds) -> Iterator[Item]:
@@ -141,6 +153,8 @@ def _respelled(message: Message, ids: _CallIds) -> Iterator[Item]:
             case Thinking():
                 continue  # another model's reasoning has no item: `notes` says that it is left out
             case Opaque(kind=kind):
+                if is_cache_point(part):
+                    continue
                 raise _cannot_carry(kind)
             case _ as never:
                 assert_never(never)

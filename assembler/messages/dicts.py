@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from assembler.errors import ConversationError
+from assembler.messages.beside import thoughts_beside, unread
 from assembler.messages.jsonable import sendable_copy
 from assembler.messages.message import Call, Message, Role
-from assembler.messages.parts import Raw, call_of, read_content, result_of
+from assembler.messages.parts import FOREIGN, NEUTRAL, Raw, call_of, read_content, result_of
 
 ROLES: dict[str, Role] = {
     "system": "system",
@@ -26,10 +27,6 @@ ROLES: dict[str, Role] = {
 
 PIN = "pinned"
 """The key of a message dict that is ours: it pins the message's turn and is never sent."""
-
-
-FOREIGN = "foreign"
-"""The shape of a message whose spelling no API accepts as it stands: every dialect spells it anew."""
 
 
 def role_of(value: object, *, index: int) -> Role:
@@ -89,18 +86,27 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
     if role == "tool":
         return _tool_message(seen, source, index)
     parts, shape = read_content(seen.get("content"), index=index)
-    calls = _calls(seen, index)
+    calls, thoughts = _calls(seen, index), thoughts_beside(seen, index)
+    refused = ("refusal",) if seen.get("refusal") else ()
     if calls:
-        parts, shape = (*parts, *calls), "openai"
-    elif (content is None and not _speaks_otherwise(raw)) or (not parts and role != "assistant"):
+        parts, shape = (*parts, *calls), _of_chat(shape)
+    elif (content is None and not (thoughts or _speaks_otherwise(raw))) or (not parts and role != "assistant"):
         raise ConversationError("message without content; give it a text, parts or tool calls", index=index)
     elif content is None and isinstance(refusal := seen.get("refusal"), str):
-        parts, shape = (refusal,), "openai"
+        parts, shape, refused = (refusal,), "openai", ()
+    if thoughts:
+        parts, shape = (*parts, *thoughts), _of_chat(shape)
     if word != role or (calls and _foreign_calls(seen, calls)):
         shape = FOREIGN
     name = raw.get("name")
     named = name if isinstance(name, str) and name else None
-    return Message(role, parts, source, shape, seen, named, raw.get(PIN) is True)
+    beside = (*unread(seen), *refused) if shape in (NEUTRAL, "openai") else ()
+    return Message(role, parts, source, shape, seen, named, raw.get(PIN) is True, beside=beside)
+
+
+def _of_chat(shape: str) -> str:
+    """The shape of a message with fields of Chat Completions, whose content is spelled in `shape`."""
+    return "openai" if shape in (NEUTRAL, "openai") else FOREIGN
 
 
 def _foreign_calls(seen: Raw, calls: Iterable[Call]) -> bool:
@@ -117,7 +123,7 @@ def _is_id(value: object) -> bool:
 
 def _speaks_otherwise(raw: Raw) -> bool:
     """Whether an assistant message without content says something in a field of its provider's own."""
-    return raw.get("role") == "assistant" and any(raw.get(key) for key in ("refusal", "audio", "reasoning_content"))
+    return raw.get("role") == "assistant" and any(raw.get(key) for key in ("refusal", "audio"))
 
 
 def _tool_message(seen: dict[str, Any], source: object, index: int) -> Message:
@@ -133,7 +139,8 @@ def _tool_message(seen: dict[str, Any], source: object, index: int) -> Message:
     if isinstance(listed, list) and not all(map(_is_typed, cast("list[object]", listed))):
         return Message("tool", (result,), source, FOREIGN, seen, pinned=seen.get(PIN) is True)
     shallow = set(map(type, seen.values())) == _TEXTS_ALONE
-    return Message("tool", (result,), source, "openai", seen, pinned=seen.get(PIN) is True, shallow=shallow)
+    pinned, beside = seen.get(PIN) is True, unread(seen)
+    return Message("tool", (result,), source, "openai", seen, pinned=pinned, shallow=shallow, beside=beside)
 
 
 def _is_typed(part: object) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import attrs
 
+from assembler.messages.beside import REASONING, field_of
 from assembler.messages.dicts import private_copy
 from assembler.messages.message import Call, Message, Part, Result
 from assembler.messages.parts import compact_json
@@ -46,11 +47,25 @@ def _write_content(seen: dict[str, Any], old: Sequence[Part], new: Sequence[Part
         seen["content"] = _list(blocks, old[:listed], new[:listed], _block)
     elif listed:
         seen["content"] = new[0] if isinstance(new[0], str) else ""
-    calls = seen.get("tool_calls")
+    for before, after in zip(old, new, strict=True):
+        if after is None and (field := field_of(before)) is not None:
+            del seen[field]
+    calls: list[Any] = seen.get("tool_calls") or []
+    until = listed + len(calls)
     if calls:
-        seen["tool_calls"] = _list(calls, old[listed:], new[listed:], _call_dict)
-    elif "function_call" in seen and len(new) > listed and isinstance(new[listed], Call):
-        seen["function_call"]["arguments"] = cast(Call, new[listed]).arguments
+        seen["tool_calls"] = _list(calls, old[listed:until], new[listed:until], _call_dict)
+        if not seen["tool_calls"]:
+            del seen["tool_calls"]
+    elif "function_call" in seen and len(old) > listed:
+        _write_function_call(seen, old[listed], new[listed])
+
+
+def _write_function_call(seen: dict[str, Any], old: Part, new: Part | None) -> None:
+    """The legacy `function_call`, where the part is one."""
+    if isinstance(new, Call):
+        seen["function_call"]["arguments"] = new.arguments
+    elif isinstance(old, Call):
+        del seen["function_call"]
 
 
 def _write_item(item: dict[str, Any], part: Part | None) -> None:
@@ -124,6 +139,7 @@ def _like(raw: object, seen: dict[str, Any]) -> object:
     if isinstance(raw, tuple | list):
         return (cast("tuple[object, ...]", raw)[0], seen["content"])
     fields = {key: private_copy(seen[key]) for key in ("content", "tool_calls") if key in seen and hasattr(raw, key)}
+    fields |= _cleared(raw, seen)
     update = getattr(raw, "model_copy", None)
     if callable(update):
         return update(update=fields)
@@ -134,3 +150,15 @@ def _like(raw: object, seen: dict[str, Any]) -> object:
     except AttributeError:  # a frozen object: attrs and dataclasses say so with a subclass of this
         return private_copy(seen)
     return twin
+
+
+def _cleared(raw: object, seen: dict[str, Any]) -> dict[str, Any]:
+    """The attributes of an object that no longer hold the reasoning, or the calls, which `seen` has no more."""
+    gone: dict[str, Any] = {key: None for key in REASONING if key not in seen and getattr(raw, key, None) is not None}
+    if "tool_calls" not in seen and getattr(raw, "tool_calls", None):
+        gone["tool_calls"] = []
+    further: object = getattr(raw, "additional_kwargs", None)
+    if isinstance(further, Mapping) and any(key in further and key not in seen for key in REASONING):
+        kept = cast("Mapping[str, object]", further)
+        gone["additional_kwargs"] = {key: kept[key] for key in kept if key in seen or key not in REASONING}
+    return gone

@@ -95,6 +95,8 @@ class Message:
     pinned: bool = False
     shallow: bool = False
     """Whether `seen` is a dict of texts alone: then a shallow copy of it shares nothing that can change."""
+    beside: tuple[str, ...] = ()
+    """The fields of a Chat message that nobody here reads; they go out to the APIs of that spelling alone."""
     copier: Callable[[], dict[str, Any]] | None = attrs.field(default=None, init=False, repr=False)
     """How `dialects.openai_wire` makes the next request's own copy: `seen` never changes, so this is found once."""
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.errors import ConversationError
+from assembler.messages.beside import REASONING
 from assembler.messages.dicts import FOREIGN, read_dict
 from assembler.messages.message import Message
 
@@ -23,6 +24,8 @@ _LANGCHAIN = {
     "SystemMessageChunk": "system",
 }
 _FIELDS = ("tool_calls", "tool_call_id", "name", "function_call", "refusal", "pinned")
+_SAID = (*REASONING, "audio", "annotations")
+"""What the assistant said beside its content. LangChain's classes keep such fields in `additional_kwargs`."""
 
 
 def is_message_object(raw: object) -> bool:
@@ -40,14 +43,29 @@ def spelled(raw: object, *, index: int) -> dict[str, Any]:
     role = getattr(raw, "role", None)
     if role is None:
         role = _LANGCHAIN.get(getattr(raw, "type", ""))
-    fields: dict[str, Any] = {"role": getattr(role, "value", role), "content": _plain(getattr(raw, "content", None))}
+    fields: dict[str, Any] = {"role": getattr(role, "value", role), "content": _plain(_set(raw, "content"))}
     for key in _FIELDS:
-        value = getattr(raw, key, None)
+        value = _set(raw, key)
         if value is not None and value != []:
             fields[key] = _plain(value)
+    fields |= _said(raw) if fields["role"] in ("assistant", "model", "ai") else {}
     if fields["role"] is None:
         raise ConversationError("message object without a role", index=index)
     return _without_mirrored_calls(fields)
+
+
+def _set(raw: object, key: str) -> object:
+    """A field's value; None for one that was never set: Mistral's SDK has an object for that, which is false."""
+    value: object = getattr(raw, key, None)
+    return value if value or isinstance(value, str | list | tuple) else None
+
+
+def _said(raw: object) -> dict[str, Any]:
+    """The fields of `_SAID` that hold texts or lists of data: an attribute of such a name may be anything."""
+    kept: object = getattr(raw, "additional_kwargs", None)
+    further: Mapping[str, object] = cast("Mapping[str, object]", kept) if isinstance(kept, Mapping) else {}
+    found = {key: _plain(getattr(raw, key, None) or further.get(key)) for key in _SAID}
+    return {key: value for key, value in found.items() if value and isinstance(value, str | list | dict)}
 
 
 def _without_mirrored_calls(fields: dict[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,9 @@ Raw: TypeAlias = Mapping[str, Any]
 NEUTRAL = "neutral"
 """The shape of a message whose spelling several providers share: a role and plain text."""
 
+FOREIGN = "foreign"
+"""The shape of a message whose spelling no API accepts as it stands: every dialect spells it anew."""
+
 
 def compact_json(value: object) -> str:
     """`value` as the shortest JSON text that keeps every character readable, as providers are sent it."""
@@ -36,19 +39,21 @@ def read_content(content: object, *, index: int) -> tuple[tuple[Part, ...], str]
             f"content must be text, None or a list of parts, got {type(content).__name__}", index=index
         )
     parts: list[Part] = []
-    shape = NEUTRAL
+    shapes: set[str] = set()
     for item in cast("list[object]", content):
         part, spoken = read_part(item, index=index)
         parts.append(part)
-        if spoken != NEUTRAL:
-            shape = spoken
-    return tuple(parts), shape
+        shapes.add(spoken)
+    shapes.discard(NEUTRAL)
+    if len(shapes) > 1:
+        return tuple(parts), FOREIGN  # no API takes the words of two
+    return tuple(parts), shapes.pop() if shapes else NEUTRAL
 
 
 def read_part(item: object, *, index: int) -> tuple[Part, str]:
     """One part and the shape it belongs to. A kind that nobody listed here is carried as `Opaque`."""
     if isinstance(item, str):
-        return checked_text(item, field=f"conversation[{index}]"), "foreign"  # no API takes a bare text in a list
+        return checked_text(item, field=f"conversation[{index}]"), FOREIGN  # no API takes a bare text in a list
     if not isinstance(item, Mapping):
         raise ConversationError(f"a content part must be a dict, got {type(item).__name__}", index=index)
     part = cast(Raw, item)
@@ -175,6 +180,34 @@ def _bedrock_reasoning(part: Raw, index: int) -> Thinking:
     return Thinking(str(cast(Raw, text).get("text", "")) if isinstance(text, Mapping) else "", part)
 
 
+def _lang_chain_reasoning(part: Raw, index: int) -> Thinking:
+    """LangChain's own words for a model's reasoning: its text under the kind, for Bedrock in an object there.
+
+    langchain-core 1 and langchain-aws 1, read 2026-11.
+    """
+    held: object = part.get(str(part["type"]))
+    text = cast(Raw, held).get("text") if isinstance(held, Mapping) else held
+    return Thinking(checked_text(text, field=f"conversation[{index}]") if isinstance(text, str) else "", part)
+
+
+_OF_ANTHROPIC_S_SERVER = (
+    "advisor_tool_result",
+    "bash_code_execution_tool_result",
+    "code_execution_tool_result",
+    "compaction",
+    "container_upload",
+    "mcp_tool_result",
+    "mcp_tool_use",
+    "search_result",
+    "server_tool_use",
+    "text_editor_code_execution_tool_result",
+    "tool_reference",
+    "tool_search_tool_result",
+    "web_fetch_tool_result",
+    "web_search_tool_result",
+)
+"""Blocks that Anthropic's API alone has and that are not read here (anthropic 2.12.0, types, read 2026-11)."""
+
 # One line for each kind of part: its reader, and the spelling that only this provider uses.
 _READERS: dict[str, tuple[Callable[[Raw, int], Part], str]] = {
     "text": (_text, NEUTRAL),
@@ -196,6 +229,9 @@ _READERS: dict[str, tuple[Callable[[Raw, int], Part], str]] = {
     "toolResult": (_bedrock_result, "bedrock"),
     "reasoningContent": (_bedrock_reasoning, "bedrock"),
     "cachePoint": (_opaque, "bedrock"),
+    "reasoning": (_lang_chain_reasoning, FOREIGN),
+    "reasoning_content": (_lang_chain_reasoning, FOREIGN),
+    **dict.fromkeys(_OF_ANTHROPIC_S_SERVER, (_opaque, "anthropic")),
 }
 # Keys of a text block that only Anthropic's Messages API takes (Messages API reference, TextBlockParam, read 2026-11).
 _ANTHROPIC_ONLY = frozenset({"cache_control", "citations"})

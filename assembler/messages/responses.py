@@ -60,7 +60,7 @@ def read_item(raw: Mapping[str, Any], *, index: int) -> Message:
     Raises `ConversationError` for an output that names no call and for parts that cannot be read.
     """
     if "role" in raw:
-        return attrs.evolve(read_dict(raw, index=index), shape=RESPONSES)
+        return attrs.evolve(read_dict(raw, index=index), shape=RESPONSES, beside=())
     try:
         seen = sendable_copy(raw, index=index)
     except RecursionError:
@@ -131,17 +131,16 @@ def sendable(message: Message) -> bool:
 
 
 _OF_THE_MODEL = frozenset(["output_text", "refusal"])
-_OF_OTHERS = frozenset(["input_text", "input_image", "input_file", "input_audio"])
-_OF_CHAT = frozenset(["text", "image_url", "file"])
+_OF_OTHERS = frozenset(["input_text", "input_image", "input_file"])
 
 
 def _in_its_parts(message: Message) -> bool:
     content: object = message.seen.get("content") if "role" in message.seen else None
     if not isinstance(content, list):
         return True
-    misplaced = _OF_CHAT | (_OF_OTHERS if message.role == "assistant" else _OF_THE_MODEL)
-    return not any(
-        isinstance(part, Mapping) and cast(Raw, part).get("type") in misplaced for part in cast("list[object]", content)
+    allowed = _OF_THE_MODEL if message.role == "assistant" else _OF_OTHERS
+    return all(
+        isinstance(part, Mapping) and cast(Raw, part).get("type") in allowed for part in cast("list[object]", content)
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import ceil
 from types import SimpleNamespace
 from typing import Any
@@ -70,7 +71,8 @@ def test_a_bill_that_the_rule_foretold_changes_nothing() -> None:
 def test_what_follows_an_unforetold_bill_is_bounded_at_best() -> None:
     first, second = built(messages([], "Hi")), built(messages([("Hi", "Hello")], "How are you?"))
     count = calibrate(first, first.count.tokens + 5).count(second)
-    assert count == Count(second.count.tokens + 5, Grade.BOUNDED)
+    share = Fraction(first.count.tokens + 5, first.count.tokens)
+    assert count == Count(second.count.tokens + 5, Grade.BOUNDED, upper=ceil(second.count.tokens * share))
 
 
 @pytest.mark.parametrize("change", ["system", "first message", "dropped turn"])
@@ -108,7 +110,9 @@ def test_an_anchored_count_is_never_under_its_bill(ours: int, billed: int, added
     rule = Count(ours + added, Grade.BOUNDED, upper=ours + added + 9 + slack)
     count = counter.correct(rule, Fingerprint("a", 3))
     assert count.tokens >= billed + added
-    assert count.upper == count.tokens + slack
+    believed = max(billed, ceil(Fraction(ours, 2)))
+    share = min(max(Fraction(billed, ours), Fraction(1, 2)), Fraction(2))
+    assert count.upper == max(believed + added + slack, ceil((ours + added + slack) * share))
     if billed * 2 < ours:
         assert (count.grade, count.tokens) == (Grade.ESTIMATED, ceil(ours / 2) + added)
 

@@ -289,3 +289,20 @@ def test_errors_and_reprs_carry_no_text() -> None:
     roomy = Assembler().add_instruction(canary).add_messages([{"role": "user", "content": canary}]).build()
     seen += [repr(context), repr(roomy), str(roomy.report), repr(roomy.report), str(roomy.report.to_dict())]
     assert not any(canary in text for text in seen)
+
+
+def test_a_field_that_an_sdk_marks_as_never_set_is_none() -> None:
+    class Unset:
+        """Mistral's SDK: an object that is false stands in every field that the API did not send."""
+
+        def __bool__(self) -> bool:
+            return False
+
+        def model_dump(self, **_: object) -> str:
+            return "~?~unset~?~sentinel~?~"
+
+    class Answer:
+        role, content, tool_calls, name, refusal = "assistant", "Shipped.", Unset(), Unset(), Unset()
+
+    message = read_message(Answer(), 0)
+    assert message.seen == {"role": "assistant", "content": "Shipped."}

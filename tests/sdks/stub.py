@@ -14,6 +14,7 @@ import attrs
 from assembler.verify import verify
 
 from .emitted import MODELS
+from .scripts import Reply
 
 USAGE = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
 CHAT = {
@@ -83,7 +84,7 @@ class Stub:
         return self.bodies[-1]
 
 
-def _handler(dialect: str, bodies: list[dict[str, Any]]) -> type[BaseHTTPRequestHandler]:
+def _handler(dialect: str, bodies: list[dict[str, Any]], reply: Reply) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -91,7 +92,7 @@ def _handler(dialect: str, bodies: list[dict[str, Any]]) -> type[BaseHTTPRequest
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             bodies.append(body)
             broken = verify(body, dialect=dialect, model=MODELS[dialect])
-            self._answer(400, _refusal(dialect, str(broken[0]))) if broken else self._answer(200, REPLIES[dialect])
+            self._answer(400, _refusal(dialect, str(broken[0]))) if broken else self._answer(200, reply(body))
 
         def _answer(self, status: int, said: dict[str, Any]) -> None:
             text = json.dumps(said).encode()
@@ -121,10 +122,11 @@ def _refusal(dialect: str, why: str) -> dict[str, Any]:
 
 
 @contextmanager
-def listening(dialect: str) -> Iterator[Stub]:
-    """A stub on a free port of 127.0.0.1, gone afterwards."""
+def listening(dialect: str, reply: Reply | None = None) -> Iterator[Stub]:
+    """A stub on a free port of 127.0.0.1, gone afterwards. Without a script it says the same to every request."""
     bodies: list[dict[str, Any]] = []
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(dialect, bodies))
+    said = reply or (lambda _body: REPLIES[dialect])
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(dialect, bodies, said))
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()

@@ -378,7 +378,7 @@ def test_a_call_without_a_call_id_is_answered_under_the_one_it_gets() -> None:
 
 UNCARRIED: list[Item] = [
     {"role": "user", "content": [{"type": "input_audio", "input_audio": {}}]},
-    {"role": "user", "content": [{"type": "cachePoint"}]},
+    {"role": "user", "content": [{"type": "mystery"}]},
     {"role": "assistant", "content": [{"type": "image", "source": {}}]},
 ]
 

@@ -1,0 +1,65 @@
+"""What the fields of a Chat message cost that stand beside its content: no API says, so that all is estimated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from assembler.messages import Message, Thinking
+from assembler.messages.beside import field_of
+from assembler.messages.parts import compact_json
+from budgets import Count, Grade, TokenCounter, Tokens
+from budgets.count import total
+
+NOTHING = Count(0)
+
+FRAMING: Tokens = 8
+"""Kept free above a field's text: the tags that a chat template puts around a thought are two to six tokens."""
+
+SOUND_A_WORD = 6
+DEAREST_SOUND_A_WORD = 12
+"""Tokens of a spoken answer for each of its transcript. A token is 50 ms of the assistant's sound (OpenAI, "Managing
+costs" of the Realtime API, read 2026-11), and a speaker says about 150 words in a minute, a slow one half of that."""
+UNHEARD = Count(1_200, Grade.ESTIMATED, upper=16_384)
+"""A spoken answer without a transcript: a minute; at most what gpt-4o-audio answers with (OpenAI, "Models")."""
+
+
+def _thoughts(message: Message, count: TokenCounter) -> Count:
+    """The fields of reasoning: the longest one's text, since several say the same.
+
+    The bound is that of them all, with the seals in them, which a host may read.
+    """
+    each = [_thought(part, count) for part in message.parts if isinstance(part, Thinking) and field_of(part)]
+    if not each:
+        return NOTHING
+    longest = max(thought.tokens for thought in each)
+    return Count(longest, Grade.ESTIMATED, upper=sum(thought.upper for thought in each))
+
+
+def _thought(part: Thinking, count: TokenCounter) -> Count:
+    held: object = next(iter(part.raw.values()))
+    shown = count(part.text)
+    whole = shown if isinstance(held, str) else max(shown, count(compact_json(held)))
+    return Count(shown, Grade.ESTIMATED, upper=whole + FRAMING)
+
+
+def price_beside(message: Message, count: TokenCounter) -> Count:
+    """All that a Chat message says in fields beside its content."""
+    fields = [_unread(field, message.seen[field], count) for field in message.beside]
+    return total([_thoughts(message, count), *fields])
+
+
+def _unread(field: str, held: object, count: TokenCounter) -> Count:
+    """Its text, or its JSON. A spoken answer by its transcript."""
+    if field == "audio":
+        return _sound(held, count)
+    tokens = count(held if isinstance(held, str) else compact_json(held))
+    return Count(tokens, Grade.ESTIMATED, upper=tokens + FRAMING)
+
+
+def _sound(held: object, count: TokenCounter) -> Count:
+    said: object = cast("Mapping[str, Any]", held).get("transcript") if isinstance(held, Mapping) else None
+    if not isinstance(said, str) or not said:
+        return UNHEARD
+    words = count(said)
+    return Count(words * SOUND_A_WORD, Grade.ESTIMATED, upper=words * DEAREST_SOUND_A_WORD + FRAMING)

@@ -1,0 +1,115 @@
+"""What a Chat message says in fields beside its content is carried, priced and cleared; empty fields are not sent."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ConfigDict
+
+from assembler import Assembler, ClearReasoning, Context, count_request, verify
+from assembler.dialects import DIALECTS, Dialect, openai_chat, plain
+from assembler.messages import read_message
+from budgets import Budget, Grade
+
+THOUGHT = "first the weather, then the plan " * 70
+FIELDS: dict[str, Any] = {
+    "reasoning_content": THOUGHT,
+    "reasoning": THOUGHT,
+    "thinking": THOUGHT,
+    "reasoning_details": [{"type": "reasoning.text", "text": THOUGHT}, {"type": "reasoning.encrypted", "data": "eHg="}],
+    "thinking_blocks": [{"type": "thinking", "thinking": THOUGHT, "signature": "c2ln"}],
+}
+UNREAD: dict[str, Any] = {
+    "annotations": [{"type": "url_citation", "url_citation": {"url": "https://a.example", "title": THOUGHT}}],
+    "audio": {"id": "audio_1", "transcript": THOUGHT},
+    "provider_specific_fields": {"note": THOUGHT},
+}
+CALL = {"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+TOOL: dict[str, Any] = {
+    "type": "function",
+    "function": {"name": "look", "parameters": {"type": "object", "properties": {}}},
+}
+
+
+class Answer(BaseModel):
+    """An answer as SDKs model it: what their classes do not name is kept as an extra."""
+
+    model_config = ConfigDict(extra="allow")
+    role: str = "assistant"
+    content: str | None = None
+    tool_calls: list[dict[str, Any]] | None = None
+    function_call: None = None
+    refusal: None = None
+    annotations: list[Any] = []
+
+
+def loop(said: Any) -> list[Any]:
+    return [{"role": "user", "content": "q"}, said, {"role": "tool", "tool_call_id": "a", "content": "sunny"}]
+
+
+def built(said: Any, dialect: Dialect = openai_chat, model: str = "gpt-4o") -> Context:
+    assembler = Assembler(Budget.for_model(model), dialect=dialect).add_capability([TOOL])
+    return assembler.add_messages(loop(said)).build()
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "deepseek-chat"])
+@pytest.mark.parametrize("field", [*FIELDS, *UNREAD])
+def test_a_field_that_is_sent_has_a_price_and_the_request_has_the_same(field: str, model: str) -> None:
+    bare: dict[str, Any] = {"role": "assistant", "content": "", "tool_calls": [CALL]}
+    said = {**bare, field: {**FIELDS, **UNREAD}[field]}
+    context = built(said, model=model)
+    assert context.request()["messages"][1] == said
+    assert context.count.grade is Grade.ESTIMATED
+    assert context.count.tokens > built(bare, model=model).count.tokens + 400
+    assert count_request(context.request(), dialect=openai_chat, model=model) == context.count
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_reasoning_on_an_object_goes_out_as_that_of_a_dict_does(field: str) -> None:
+    said: dict[str, Any] = {"content": "hm", "tool_calls": [CALL], field: FIELDS[field]}
+    of_chain = SimpleNamespace(type="ai", content="hm", tool_calls=[CALL], additional_kwargs={field: FIELDS[field]})
+    wanted = built({"role": "assistant", **said})
+    for spelled in (Answer(**said), SimpleNamespace(role="assistant", **said), of_chain):
+        context = built(spelled)
+        assert context.request() == wanted.request()
+        assert context.count == wanted.count
+
+
+@pytest.mark.parametrize("said", [{}, {"refusal": None}, {"annotations": [], "audio": None, "function_call": None}])
+def test_what_holds_nothing_is_not_sent(said: dict[str, Any]) -> None:
+    bare: dict[str, Any] = {"role": "assistant", "content": "", "tool_calls": [CALL]}
+    assert built({**bare, **said}).request()["messages"][1] == bare
+    dumped = Answer(content=None, tool_calls=[CALL]).model_dump()
+    context = built(dumped)
+    assert context.request()["messages"][1] == {**bare, "content": None}
+    assert context.count.grade is not Grade.ESTIMATED
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("kind", [dict, Answer, SimpleNamespace])
+def test_the_reasoning_of_past_turns_is_cleared_from_its_field(field: str, kind: Any) -> None:
+    said = kind(role="assistant", content="", tool_calls=[CALL], **{field: FIELDS[field]})
+    history = [*loop(said), {"role": "assistant", "content": "sunny"}, {"role": "user", "content": "and now?"}]
+    budget = Budget(200, model="gpt-4o")
+    context = Assembler(budget, dialect=openai_chat, on_overflow=ClearReasoning()).add_messages(history).build()
+    assert field not in context.request()["messages"][1]
+    assert context.messages[1] is not said
+    assert read_message(said, 1).seen[field]
+
+
+@pytest.mark.parametrize("name", [name for name in DIALECTS if name not in ("openai_chat", "plain")])
+@pytest.mark.parametrize("field", [*FIELDS, *UNREAD])
+def test_another_api_is_not_sent_the_field_and_the_report_says_so(name: str, field: str) -> None:
+    said = {"role": "assistant", "content": "", "tool_calls": [CALL], field: {**FIELDS, **UNREAD}[field]}
+    context = Assembler(dialect=DIALECTS[name]).add_capability([TOOL]).add_messages(loop(said)).build()
+    assert THOUGHT not in str(context.request())
+    assert "left out" in str(context.report) or "without another model's reasoning" in str(context.report)
+    assert verify(context.request(), dialect=name) == []
+
+
+def test_texts_alone_are_priced_with_the_fields_that_go_out_beside_them() -> None:
+    said = {"role": "assistant", "content": "a", "annotations": ["x y z"]}
+    history = [{"role": "user", "content": "q"}, said]
+    assert Assembler(dialect=plain).add_messages(history).build().count.grade is Grade.ESTIMATED
