@@ -15,9 +15,9 @@ import attrs
 
 from assembler.calibration import CalibratedCounter, Fingerprint
 from assembler.ladder import Kept
+from assembler.overflow import Overflow
 from assembler.planned import Planned
 from assembler.terms import Terms
-from budgets import ContextLengthError
 
 FORGET = "anchor(None) forgets the bill."
 
@@ -28,7 +28,7 @@ def anchored(
     goes_on: Callable[[int], Planned | None],
     decided: Callable[[Kept | None], Planned],
 ) -> Planned:
-    """The plan of an anchored draft. Raises `ContextLengthError`.
+    """The plan of an anchored draft. Raises `Overflow`.
 
     `goes_on` is the plan that keeps all from a message on, `decided` the policies' plan by rule, which begins no
     earlier than what it is given.
@@ -43,10 +43,10 @@ def anchored(
         return fitting
     try:
         plan = _corrected(terms, bill, decided(None if before is None or wider else before.what))
-    except ContextLengthError as error:
+    except Overflow as overflow:
         if fitting is not None:
             return fitting
-        raise _as_billed(error, terms, bill, before) from None
+        raise _as_billed(overflow, terms, bill, before) from overflow.__cause__
     return fitting if fitting is not None and fitting.first < plan.first else plan
 
 
@@ -71,20 +71,20 @@ def _beginning(terms: Terms, bill: CalibratedCounter, plan: Planned) -> Fingerpr
     return Fingerprint.of(request, dialect=terms.dialect.name, model=model, turns=bill.request.turns)
 
 
-def _as_billed(
-    error: ContextLengthError, terms: Terms, bill: CalibratedCounter, before: Planned | None
-) -> ContextLengthError:
-    """The error of the rules in the tokens of the bill."""
-    if terms.budget is None or terms.by_rule.budget is None:
-        return error
-    required = bill.bound(error.required)
-    smallest = bill.bound(error.smallest_window - terms.by_rule.budget.kept_free)
+def _as_billed(overflow: Overflow, terms: Terms, bill: CalibratedCounter, before: Planned | None) -> Overflow:
+    """The overflow of the rules in the tokens of the bill."""
+    if terms.budget is None:
+        return overflow
+    required, limit = bill.bound(overflow.required), terms.budget.input_limit
     if before is not None:
-        required, smallest = min(required, before.count.upper), min(smallest, before.count.upper)
-    return ContextLengthError(
+        required = min(required, before.count.upper)
+    bound = overflow.region is not None
+    return Overflow(
+        overflow.plan,
+        terms.budget,
         required=required,
-        costs=error.costs.adding_up_to(max(error.costs.total, bill.bound(error.costs.total))),
-        budget=terms.budget,
-        smallest_window=smallest + terms.budget.kept_free,
-        advice=f"{error.advice} Counted by rule; the bill of {bill.billed} was {bill.margin:+d}. {FORGET}",
+        available=min(limit, required - overflow.excess) if bound else limit,
+        costs=overflow.costs.adding_up_to(max(overflow.costs.total, bill.bound(overflow.costs.total))),
+        region=overflow.region,
+        remark=f"Counted by rule; the bill of {bill.billed} was {bill.margin:+d}. {FORGET}",
     )

@@ -10,11 +10,12 @@ from assembler.errors import ConversationError
 from assembler.history import Sight
 from assembler.ladder import Kept, whole
 from assembler.ledger import Ledger
-from assembler.measure import Measured, measure
+from assembler.measure import measure
 from assembler.once import found_for
+from assembler.overflow import Overflow
 from assembler.pins import pinned_messages
 from assembler.planned import Planned
-from assembler.policies.traits import KeepsAll, unasked
+from assembler.policies.traits import unasked
 from assembler.pricing import WholePricer
 from assembler.relief import kept_from, relieved
 from assembler.stale import first_changed
@@ -33,6 +34,23 @@ def fit(draft: Draft, terms: Terms) -> Planned:
     Raises `ContextLengthError` if no policy makes it fit, `ConversationError` if what stays is no valid conversation,
     `PlanError` if a policy cuts where no turn begins, `TokenCountError` if the counter fails.
     """
+    try:
+        return _fitted(draft, terms)
+    except Overflow as overflow:
+        raise _instructed(draft, terms, overflow) from overflow.__cause__
+
+
+def _instructed(draft: Draft, terms: Terms, overflow: Overflow) -> ContextLengthError:
+    """The error with what there is to do about it. Tries the same decision under other terms, on one reading."""
+    from assembler.advice import Trial, instructed  # for errors alone
+
+    sight = draft.history.sight()
+    return instructed(
+        overflow, Trial(terms, lambda other: _decided(draft, sight, other), terms.budget or overflow.budget)
+    )
+
+
+def _fitted(draft: Draft, terms: Terms) -> Planned:
     sight = draft.history.sight()
     changed: int | None = None
     for _ in range(_ROUNDS):
@@ -57,11 +75,23 @@ def refitted(plan: Planned, context_window: Tokens) -> Planned:
 
     Counts no text again, asks no summarizer, and changes nothing that a build remembers.
     """
+    return fit(plan.draft, _terms_at(plan, context_window))
+
+
+def tried(plan: Planned, context_window: Tokens) -> Planned | None:
+    """The same; None where the window is too small. Says nothing of what would do, and so is as cheap as a build."""
+    try:
+        return _fitted(plan.draft, _terms_at(plan, context_window))
+    except (Overflow, BudgetError):  # too small for a request, or for what is kept free
+        return None
+
+
+def _terms_at(plan: Planned, context_window: Tokens) -> Terms:
     if plan.terms.budget is None:
         raise BudgetError("what_if needs a budget to change; pass one to Assembler")
     budget = attrs.evolve(plan.terms.budget, context_window=context_window)
     rungs = tuple(map(unasked, plan.terms.rungs))
-    return fit(plan.draft, attrs.evolve(plan.terms, budget=budget, rungs=rungs))
+    return attrs.evolve(plan.terms, budget=budget, rungs=rungs)
 
 
 def _decided(draft: Draft, sight: Sight, terms: Terms) -> Planned:
@@ -83,7 +113,7 @@ def _everything(draft: Draft, sight: Sight, terms: Terms) -> Planned:
 
 def _by_rule(everything: Planned, start: Kept | None = None) -> Planned:
     """What the policies leave of everything, or of `start`, which stays while it fits."""
-    terms, measured, fixed, ledger = everything.terms, everything.measured, everything.fixed, everything.ledger
+    terms, fixed, ledger = everything.terms, everything.fixed, everything.ledger
     if terms.whole is not None:
         return _sealed(everything, terms.whole, start)
     if terms.budget is None:
@@ -92,14 +122,14 @@ def _by_rule(everything: Planned, start: Kept | None = None) -> Planned:
     room = terms.budget.input_limit - fixed.upper
     if terms.budget.limits:
         everything, room = _shared(everything, terms.budget)
-        measured, fixed = everything.measured, everything.fixed
     if start is None and room >= 0 and ledger.fits(room):
         return everything
     ledger = _with_pins(everything)
     kept = relieved(ledger, terms, max(room, 0), start)
+    plan = attrs.evolve(everything, ledger=ledger, what=kept)
     if (least := kept.count(ledger)).upper > room:
-        raise _overflow(measured, fixed, least, ledger, terms, terms.budget)
-    return attrs.evolve(everything, ledger=ledger, what=kept)
+        raise _overflow(plan, terms.budget, least, room)
+    return plan
 
 
 def _from(everything: Planned, first: int) -> Planned | None:
@@ -131,14 +161,10 @@ def _shared(plan: Planned, budget: Budget) -> tuple[Planned, Tokens]:
     found = shared(plan.draft, plan.measured, plan.ledger, budget)
     if found.broken is not None:
         region, needed, left = found.broken
-        raise ContextLengthError(
-            required=budget.input_limit + needed - left,
-            costs=plan.measured.costs(plan.ledger.since(plan.ledger.newest_turns(1))),
-            budget=budget,
-            smallest_window=budget.context_window + needed - left,
-            advice=f"The {region} needs {needed} tokens and its limits leave it {left}: shorten it, raise its cap, "
-            "lower another region's floor, or give its Limit a select function.",
-        )
+        least = plan.ledger.since(plan.ledger.newest_turns(1))
+        required, costs = plan.fixed.upper + least.upper, plan.measured.costs(least)
+        available = required - needed + left
+        raise Overflow(plan, budget, required=required, available=available, costs=costs, region=region)
     if found.regions is plan.draft.regions:
         return plan, min(conversation_cap(budget), budget.input_limit - plan.fixed.upper)
     memory = found_for(plan.terms, plan.draft.regions.priced, _shared)
@@ -173,8 +199,16 @@ def _sealed(everything: Planned, pricer: WholePricer, start: Kept | None) -> Pla
     plan = attrs.evolve(everything, ledger=_with_pins(everything))
     plan, count = sealed(plan, pricer, limit, start, lambda room: relieved(plan.ledger, terms, room, start))
     if count.upper > limit:
-        raise _overflow(plan.measured, plan.fixed, (count - plan.fixed).alone(), plan.ledger, terms, terms.budget)
+        raise _overflow(plan, terms.budget, (count - plan.fixed).alone(), limit - plan.fixed.upper)
     return plan
+
+
+def _overflow(plan: Planned, budget: Budget, kept: Count, room: Tokens) -> Overflow:
+    """What `kept` does not fit into: the limit of the input, or the cap of the conversation where that leaves less."""
+    available, costs = min(plan.fixed.upper + room, budget.input_limit), plan.measured.costs(kept)
+    region = "conversation" if available < budget.input_limit else None
+    required = plan.fixed.upper + kept.upper
+    return Overflow(plan, budget, required=required, available=available, costs=costs, region=region)
 
 
 def _floor(sight: Sight, terms: Terms) -> int:
@@ -183,41 +217,3 @@ def _floor(sight: Sight, terms: Terms) -> int:
     if start < stop == sight.length:
         raise ConversationError(f"{terms.dialect.name} needs a user message; add one to the conversation", index=start)
     return stop
-
-
-def _overflow(
-    measured: Measured, fixed: Count, kept: Count, ledger: Ledger, terms: Terms, budget: Budget
-) -> ContextLengthError:
-    required = fixed.upper + kept.upper
-    return ContextLengthError(
-        required=required,
-        costs=measured.costs(kept),
-        budget=budget,
-        # The window must hold the request and all that is kept free beside it; a cap on the input stays what it is.
-        smallest_window=required + budget.kept_free,
-        advice=_advice(fixed, ledger, terms, budget),
-    )
-
-
-def _advice(fixed: Count, ledger: Ledger, terms: Terms, budget: Budget) -> str:
-    """The next step. Never the policy that the caller already uses."""
-    if fixed.upper > budget.input_limit:
-        return (
-            f"Dropping turns cannot help: the fixed regions alone need {fixed.upper}. "
-            "Shorten the instruction, the tools or the knowledge, or choose a larger window."
-        )
-    left = budget.input_limit - fixed.upper
-    newest = next((turn.tokens for turn in ledger.newest_first()), 0)
-    if newest > left:
-        return (
-            f"The newest turn alone needs {newest} and {left} are left for it: shorten its messages, "
-            "let TrimSteps() or Truncate(max_tokens) do it, or choose a larger window."
-        )
-    begins = ledger.newest_turns(1)
-    pinned = sum(ledger.turn_upper(start, stop) for start, stop in ledger.pinned_turns(begins))
-    if pinned and newest + pinned > left:
-        named = ", ".join(str(index) for index in ledger.pins if index < begins)
-        return f"The turns of the pinned messages {named} need {pinned} beside the newest: pin fewer of them."
-    if all(isinstance(rung.traits.keeps, KeepsAll) for rung in terms.rungs):
-        return "Dropping old turns would help: pass on_overflow=TrimOldest()."
-    return "Fewer protected turns would help: lower keep_turns, or choose a larger window."

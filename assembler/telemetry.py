@@ -42,7 +42,7 @@ def attributes(told: Context | Plan | ContextLengthError) -> dict[str, Value]:
                 "required": told.required,
                 "available": told.available,
                 "excess": told.excess,
-                "smallest_window": told.smallest_window,
+                **({} if told.smallest_window is None else {"smallest_window": told.smallest_window}),
                 "context_window": told.budget.context_window,
                 **_model(told.budget.model),
                 **_regions(told.costs),

@@ -4,33 +4,52 @@ from __future__ import annotations
 
 from budgets.budget import Budget
 from budgets.costs import RegionCosts
+from budgets.count import Tokens
 from budgets.errors import Evidence
 
 
 class ContextLengthError(Evidence):
     """The request cannot be made to fit: `required` tokens against `available`, `excess` too many.
 
-    `required` is the smallest request that the policy can make, `available` the budget's `input_limit`,
-    `smallest_window` the least `context_window` that would do, `costs` the region table of that smallest request.
+    At `smallest_window` the same request builds and costs `required`; at one token less it does not build. It is None
+    where no `context_window` can be named: where `max_input_tokens` or a limit in tokens binds, where what is laid out
+    grows with the window, or where only a summarizer could say how short a summary would be. `advice` says which.
+
+    `required` is the smallest request that the policies can make, `costs` its region table. `available` is the budget's
+    `input_limit`, or less where the limit of one `region` binds: then it is what its limits let the request cost.
     """
 
-    required: int
-    available: int
-    excess: int
+    required: Tokens
+    available: Tokens
+    excess: Tokens
     costs: RegionCosts
     budget: Budget
-    smallest_window: int
+    smallest_window: Tokens | None
+    region: str | None
     advice: str
 
-    def __init__(self, *, required: int, costs: RegionCosts, budget: Budget, smallest_window: int, advice: str) -> None:
+    def __init__(
+        self,
+        *,
+        required: Tokens,
+        costs: RegionCosts,
+        budget: Budget,
+        smallest_window: Tokens | None,
+        advice: str,
+        available: Tokens | None = None,
+        region: str | None = None,
+    ) -> None:
         self.required = required
-        self.available = budget.input_limit
-        self.excess = required - budget.input_limit
+        self.available = budget.input_limit if available is None else available
+        self.excess = required - self.available
         self.costs = costs
         self.budget = budget
         self.smallest_window = smallest_window
+        self.region = region
         self.advice = advice
+        held = budget.input_limit - self.available
+        limits = f", less {held} that limits keep from it" if held else ""
         super().__init__(
-            f"context needs {required} tokens but only {self.available} are free ({budget.arithmetic()}): "
+            f"context needs {required} tokens but only {self.available} are free ({budget.arithmetic()}{limits}): "
             f"{self.excess} too many.\n  {costs}\n  {advice}"
         )

@@ -13,14 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 
 from assembler.cache.estimate import cacheable, rule_of, stable_prefix
-from assembler.fit import refitted
+from assembler.fit import refitted, tried
 from assembler.messages import spoken
 from assembler.page.items import Item
 from assembler.planned import Planned
 from assembler.policies.traits import asks
 from assembler.reported import Outcome
 from assembler.steps import Step, settled_by_turns, steps_of
-from budgets import Budget, BudgetError, ContextLengthError, Tokens
+from budgets import Budget, ContextLengthError, Tokens
 
 _SHARES = 40
 """Windows that are asked for where they must be asked one by one: each 2.5 % of what is drawn."""
@@ -184,10 +184,10 @@ def _why_gone(plan: Planned, steps: Sequence[tuple[Step, int]]) -> str:
 
 def _sampled(plan: Planned, items: Sequence[Item], budget: Budget, most: Tokens) -> Outlook:
     shares = {most * share // _SHARES for share in range(1, _SHARES + 1)}
-    found: dict[Tokens, Planned | None] = {window: _at(plan, window) for window in shares - {budget.context_window}}
+    found: dict[Tokens, Planned | None] = {window: tried(plan, window) for window in shares - {budget.context_window}}
     found[budget.context_window] = plan
     least = min(window for window, other in found.items() if other is not None)
-    found |= {window: _at(plan, window) for window in _smallest(plan, budget, least)}
+    found |= {window: tried(plan, window) for window in _smallest(plan, budget, least)}
     alike = {window: other for window, other in found.items() if other is not None and _same_regions(plan, other)}
     sizes = tuple(size_of(other, items) for _, other in sorted(alike.items()))
     if all(_same_regions(plan, other) for other in found.values() if other is not None):
@@ -196,20 +196,14 @@ def _sampled(plan: Planned, items: Sequence[Item], budget: Budget, most: Tokens)
     return Outlook(sizes, sizes[-1].window, every=False, below=other)
 
 
-def _at(plan: Planned, window: Tokens) -> Planned | None:
-    try:
-        return refitted(plan, window)
-    except (ContextLengthError, BudgetError):  # too small for a request, or for what is kept free
-        return None
-
-
 def _smallest(plan: Planned, budget: Budget, least: Tokens) -> set[Tokens]:
     """The smallest window that does, by the error of one that does not."""
     barely = budget.answer_reserve + 1
     try:
         refitted(plan, barely)
     except ContextLengthError as error:
-        return {error.smallest_window} if error.smallest_window < least else set()
+        smallest = error.smallest_window
+        return {smallest} if smallest is not None and smallest < least else set()
     return {barely}
 
 

@@ -147,6 +147,11 @@ def unasked(rung: Rung) -> Rung:
     return rung if rung.traits.unasked is None else rung_of(rung.traits.unasked)
 
 
+def briefest(rung: Rung) -> Rung:
+    """What it would be if the model answered with as little as it can."""
+    return rung if rung.traits.briefest is None else rung_of(rung.traits.briefest)
+
+
 def unmarked(rung: Rung) -> Rung:
     """The same without its low-water mark."""
     return rung if rung.traits.unmarked is None else rung_of(rung.traits.unmarked)

@@ -1,0 +1,144 @@
+"""What to do about a request that does not fit: the next step, tried before it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from assembler.overflow import Overflow, Smallest, Trial, smallest
+from assembler.planned import Planned
+from assembler.policies.traits import Rung, rung_of, unasked
+from budgets import ContextLengthError, Tokens
+
+
+def instructed(overflow: Overflow, trial: Trial) -> ContextLengthError:
+    """The error as its reader gets it: the least window that does, what the request costs there, and the next step."""
+    found = smallest(overflow, trial)
+    required, costs, available = overflow.required, overflow.costs, overflow.available
+    bound = overflow.region is not None
+    if found is not None and (bound or found.plan.count.upper > available):
+        required, costs = found.plan.count.upper, found.plan.costs
+    if bound:  # the limit leaves so much less than its region needs, whatever else a larger window lets in
+        available = min(trial.budget.input_limit, required - overflow.excess)
+    return ContextLengthError(
+        required=required,
+        costs=costs,
+        budget=trial.budget,
+        smallest_window=None if found is None or found.asking else found.window,
+        advice=" ".join(filter(None, (_next_step(overflow, trial), overflow.advice, _of_windows(found, trial)))),
+        available=available,
+        region=overflow.region,
+    )
+
+
+def _of_windows(found: Smallest | None, trial: Trial) -> str:
+    if found is not None and found.asking:
+        return (
+            f"A context_window of {found.window} does without a new summary; how much less does with one, "
+            "only the summarizer can say."
+        )
+    if found is not None:
+        return f"Or choose a context_window of {found.window}."
+    budget = trial.budget
+    capped = [] if budget.max_input_tokens is None else [f"max_input_tokens is {budget.max_input_tokens}"]
+    capped += ["the limits leave no more"] if budget.limits else []
+    why = " and ".join(capped) or "what is laid out grows with it"
+    return f"A larger context_window does not help: {why}."
+
+
+def _next_step(overflow: Overflow, trial: Trial) -> str:
+    plan, excess = overflow.plan, overflow.excess
+    if overflow.region is not None:
+        return _of_limits(overflow, trial)
+    if plan.fixed.upper > overflow.available:
+        return (
+            f"Dropping turns cannot help: the fixed regions alone need {plan.fixed.upper}. "
+            f"Shorten the instruction, the tools or the knowledge by {excess} tokens."
+        )
+    cure = next(_cures(overflow, trial), None)
+    if cure is not None:
+        return cure
+    pinned = _of_pins(overflow)
+    if pinned is not None:
+        return pinned
+    return f"{_of_newest(overflow)}: shorten its messages by {excess} tokens; Truncate(max_tokens) shortens long texts."
+
+
+def _of_newest(overflow: Overflow) -> str:
+    newest = next((turn.tokens for turn in overflow.plan.ledger.newest_first()), 0)
+    return f"The newest turn alone needs {newest} and {overflow.available - overflow.plan.fixed.upper} are left for it"
+
+
+def _cures(overflow: Overflow, trial: Trial) -> Iterator[str]:
+    """What one or two policies more would do, the least loss first. None of them makes a text that must be counted."""
+    from assembler.policies import TrimOldest, TrimSteps
+
+    plan, calm = overflow.plan, tuple(map(unasked, trial.terms.rungs))
+    ledger = plan.ledger
+    begins = ledger.newest_turns(1)
+    cut = plan.what.cut.first_kept >= begins
+    if not cut and _fits(trial, calm, [TrimOldest()]):
+        alone = len(calm) == 1 and not ledger.pins
+        yield f"Dropping old turns would help: {'pass on_overflow=' if alone else 'end on_overflow with '}TrimOldest()."
+    for end in (TrimSteps(), TrimSteps(keep=0)):
+        more = (end,) if cut else (TrimOldest(), end)
+        if _fits(trial, calm, more):
+            yield f"{_of_newest(overflow)}: end on_overflow with {', '.join(map(_spelled, more))}."
+
+
+def _spelled(policy: object) -> str:
+    """A policy as it is written, its defaults left out."""
+    given = {
+        field.name: getattr(policy, field.name)
+        for field in attrs.fields(type(policy))
+        if getattr(policy, field.name) != field.default
+    }
+    return f"{type(policy).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+
+
+def _fits(trial: Trial, rungs: tuple[Rung, ...], more: Sequence[object]) -> bool:
+    return isinstance(trial.under(rungs=(*rungs, *map(rung_of, more))), Planned)
+
+
+def _of_pins(overflow: Overflow) -> str | None:
+    """What pinned turns cost beside the newest, where the newest alone would fit."""
+    plan = overflow.plan
+    begins, left = plan.ledger.newest_turns(1), overflow.available - plan.fixed.upper
+    newest = plan.ledger.turn_upper(begins, plan.ledger.length) if begins < plan.ledger.length else 0
+    pinned = sum(plan.ledger.turn_upper(start, stop) for start, stop in plan.ledger.pinned_turns(begins))
+    if not pinned or newest > left:
+        return None
+    named = ", ".join(str(index) for index in plan.ledger.pins if index < begins)
+    return f"The turns of the pinned messages {named} need {pinned} beside the newest: pin fewer of them."
+
+
+def _of_limits(overflow: Overflow, trial: Trial) -> str:
+    """A region whose limit binds, and what of the limits would have to change."""
+    region, limits = overflow.region or "", trial.budget.limits
+    needed = _tokens_of(overflow)
+    said = f"The {region} needs {needed} tokens and its limits leave it {needed - overflow.excess}: "
+    said += f"shorten it by {overflow.excess} tokens"
+    if region in limits:
+        wider = {**limits, region: attrs.evolve(limits[region], cap=None, floor=0)}
+        if _allows(trial, wider):
+            return f"{said}, or raise its cap."
+    freer = {name: attrs.evolve(limit, floor=0, share=None, priority=0) for name, limit in limits.items()}
+    freer |= {region: attrs.evolve(freer[region], cap=None)} if region in freer else {}
+    if _allows(trial, freer):
+        return f"{said}, or lower the floors, shares and priorities of the others."
+    return f"{said}."
+
+
+def _allows(trial: Trial, limits: object) -> bool:
+    budget = attrs.evolve(trial.budget, limits=limits)
+    rungs = tuple(map(unasked, trial.terms.rungs))
+    return isinstance(trial.under(budget=budget, rungs=rungs), Planned)
+
+
+def _tokens_of(overflow: Overflow) -> Tokens:
+    measured = overflow.plan.measured
+    if overflow.region == "conversation":
+        return overflow.required - overflow.plan.fixed.upper
+    regions = {"instruction": measured.instruction, "capability": measured.capability}
+    return regions.get(overflow.region or "", measured.knowledge).upper

@@ -1,0 +1,160 @@
+"""What `ContextLengthError` says is so: its oracle only makes fresh assemblers at other windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from assembler import Assembler, ChatRegions, CitedSources, Context, QuestionChunks
+from assembler.dialects import Dialect, anthropic, openai_chat, plain
+from assembler.policies import Policy, Refuse, Summarize
+from assembler.strategies import Placement, Strategy
+from budgets import Budget, BudgetError, ContextLengthError, Limit
+
+from . import by_hand
+from .by_hand import History
+from .drawn import ladders, low_ladders, low_summaries, rungs, sessions
+
+REFUSING = st.one_of(st.just([Refuse()]), st.lists(st.one_of(rungs, st.just(Refuse())), min_size=1, max_size=4))
+STRATEGIES = [
+    ChatRegions(),
+    ChatRegions(placement=Placement.QUESTION),
+    CitedSources(),
+    CitedSources(placement=Placement.QUESTION),
+    QuestionChunks(),
+]
+amounts = st.one_of(st.integers(0, 120), st.sampled_from([0.05, 0.2, 0.5, 0.9]))
+caps = st.one_of(st.none(), amounts)
+
+
+@st.composite
+def limit(draw: st.DrawFn) -> Limit:
+    try:
+        return Limit(cap=draw(caps), floor=draw(st.one_of(st.just(0), amounts)), priority=draw(st.integers(0, 1)))
+    except BudgetError:
+        return Limit()
+
+
+limits = st.one_of(
+    st.just(dict[str, Limit]()),
+    st.dictionaries(st.sampled_from(["instruction", "capability", "knowledge", "conversation"]), limit(), max_size=3),
+)
+
+
+@attrs.frozen
+class Draft:
+    """All that is gathered, to be built at any window by an assembler of its own."""
+
+    history: History = attrs.field(repr=len)
+    ladder: Sequence[Policy]
+    dialect: Dialect = plain
+    strategy: Strategy = STRATEGIES[0]
+    instruction: str = ""
+    knowledge: tuple[int, ...] = ()
+    tools: int = 0
+    settings: dict[str, Any] = attrs.field(factory=dict[str, Any])
+
+    def at(self, window: int, **changes: Any) -> Context:
+        draft = attrs.evolve(self, **changes)
+        budget = Budget(window, counter=len, **draft.settings)
+        made = Assembler(budget, dialect=draft.dialect, on_overflow=draft.ladder, strategy=draft.strategy)
+        made.add_instruction(draft.instruction).add_messages(draft.history)
+        made.add_capability([{"name": f"t{n}", "description": "x" * 9, "parameters": {}} for n in range(draft.tools)])
+        for number, size in enumerate(draft.knowledge):
+            made.add_knowledge("k" * size, type="rag", source=f"d{number}", score=number / 10)
+        return made.build()
+
+    def builds(self, window: int, **changes: Any) -> Context | None:
+        try:
+            return self.at(window, **changes)
+        except (ContextLengthError, BudgetError):  # floors that no such window holds are no window either
+            return None
+
+
+@st.composite
+def drafts(draw: st.DrawFn, ladder: st.SearchStrategy[Any]) -> Draft:
+    form, dialect = draw(
+        st.sampled_from([("openai", plain), ("anthropic", plain), ("openai", openai_chat), ("anthropic", anthropic)])
+    )
+    history = draw(sessions(form, marks=(0, 0, 0, 0, 1)))
+    if dialect is not plain or draw(st.booleans()):
+        history.append({"role": "user", "content": "and now?"})
+    settings: dict[str, Any] = {"limits": draw(limits)}
+    if draw(st.integers(0, 3)) == 0:
+        settings |= {"overhead": draw(st.integers(0, 9)), "safety_margin": draw(st.integers(0, 9))}
+        settings |= {"max_output_tokens": draw(st.integers(0, 20))}
+    if draw(st.integers(0, 3)) == 0:
+        settings["max_input_tokens"] = draw(st.integers(1, 400))
+    return Draft(
+        history,
+        draw(ladder),
+        dialect,
+        draw(st.sampled_from(STRATEGIES)),
+        draw(st.sampled_from(["", "Be brief."])),
+        tuple(draw(st.lists(st.integers(1, 60), max_size=3))),
+        draw(st.sampled_from([0, 0, 1] if dialect is plain else [1, 2])),
+        settings,
+    )
+
+
+def window_of(draft: Draft, data: st.DataObject) -> int:
+    """A window on an edge of this draft where one is known, else any."""
+    least = draft.settings.get("max_output_tokens", 0) + 1
+    ample = draft.builds(10_000, ladder=[Refuse()], settings={}, strategy=STRATEGIES[0])
+    assert ample is not None
+    newest = ample.count.upper - ample.costs.conversation + by_hand.cost(by_hand.turns_of(draft.history)[-1])
+    edge = data.draw(st.sampled_from([newest, ample.count.upper, data.draw(st.integers(1, ample.count.upper))]))
+    free = sum(draft.settings.get(name, 0) for name in ("overhead", "safety_margin", "max_output_tokens"))
+    return max(edge + free + data.draw(st.integers(-2, 2)), least)
+
+
+def error_of(draft: Draft, window: int) -> ContextLengthError | None:
+    try:
+        draft.at(window)
+    except ContextLengthError as error:
+        return error
+    except BudgetError:
+        return None
+    return None
+
+
+def check(draft: Draft, window: int, error: ContextLengthError) -> None:
+    assert error.excess == error.required - error.available > 0
+    assert error.available <= error.budget.input_limit
+    smallest = error.smallest_window
+    asking = any(isinstance(rung, Summarize) for rung in draft.ladder)
+    if smallest is None:
+        assert asking or draft.settings.get("max_input_tokens") or draft.settings.get("limits")
+        if "does without a new summary" not in error.advice:
+            assert "context_window does not help" in error.advice
+            for times in (2, 16, 1000):
+                assert draft.builds(window * times) is None
+        return
+    assert smallest > window
+    context = draft.builds(smallest)
+    assert context is not None
+    assert context.count.upper <= error.required if asking else context.count.upper == error.required
+    assert asking or context.costs == error.costs
+    assert draft.builds(smallest - 1) is None
+
+
+@given(drafts(ladders), st.data())
+def test_at_the_smallest_window_it_builds_and_at_one_less_it_does_not(draft: Draft, data: st.DataObject) -> None:
+    window = window_of(draft, data)
+    error = error_of(draft, window)
+    assume(error is not None)
+    assert error is not None
+    check(draft, window, error)
+
+
+@given(drafts(st.one_of(low_ladders, low_summaries, REFUSING)), st.data())
+def test_the_same_holds_of_marks_and_of_refusals(draft: Draft, data: st.DataObject) -> None:
+    window = window_of(draft, data)
+    error = error_of(draft, window)
+    assume(error is not None)
+    assert error is not None
+    check(draft, window, error)
