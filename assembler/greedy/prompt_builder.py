@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import operator
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import cast
@@ -17,6 +16,7 @@ from assembler.greedy.config import Configured
 from assembler.greedy.prompt_tokens import counter_of
 from assembler.history import History
 from assembler.knowledge import Document
+from assembler.loggers import logger
 from assembler.policies import Refuse
 from assembler.prompts.control_text import ControlTexts
 from assembler.strategies.question_chunks import QuestionChunks
@@ -24,7 +24,7 @@ from assembler.terms import Terms
 from assembler.text import checked_text
 from budgets import Budget, BudgetError
 
-_LOG = logging.getLogger("assembler.greedy")
+_LOG = logger("greedy")
 
 
 class PromptBuilder:

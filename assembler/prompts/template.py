@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import logging
 from collections.abc import Mapping
 from typing import Self, cast
 
@@ -11,6 +10,7 @@ import attrs
 
 from assembler.errors import PromptError
 from assembler.given import must_be
+from assembler.loggers import logger
 from assembler.prompts.jinja import JinjaTemplate, jinja_template
 from assembler.prompts.placeholders import Placeholders, placeholders
 from assembler.prompts.prompt import Prompt
@@ -24,7 +24,7 @@ MAX_TEMPLATE_CHARACTERS = 1_048_576
 MAX_PROMPT_CHARACTERS = 4_194_304
 """Default length of a rendered prompt. Ours: at four characters a token, a window of a million tokens."""
 
-_log = logging.getLogger("assembler.prompts")
+_log = logger("prompts")
 
 
 class MissingVariableError(PromptError):

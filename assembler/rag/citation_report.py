@@ -108,10 +108,11 @@ def sources_of(prompt: Cited) -> dict[int, str]:
         for number, text in prompt.items():
             must_be(f"prompt[{number!r}]" if isinstance(number, int) else "prompt", text, (str,), "a text", PromptError)
         return dict(prompt)
-    context = prompt.assembled if isinstance(prompt, PromptComponents) else prompt
-    if not isinstance(cast(object, context), Context):
+    if not isinstance(cast(object, prompt), PromptComponents | Context):
         raise TypeError(f"expected PromptComponents, a Context or a mapping, got {type(prompt).__name__}")
-    return {number: source.text for number, source in enumerate(context.sources, 1)}
+    if isinstance(prompt, PromptComponents) and len(prompt.sources) != prompt.source_count:
+        raise PromptError("these PromptComponents hold no sources: pass the texts by their numbers, {1: text}")
+    return {number: source.text for number, source in enumerate(prompt.sources, 1)}
 
 
 @attrs.frozen(eq=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from typing import TypedDict, cast
 
@@ -11,6 +10,7 @@ import attrs
 from assembler.draft import Regions
 from assembler.given import must_be
 from assembler.knowledge import Document
+from assembler.loggers import logger
 from assembler.pricing import Piece
 from assembler.rag.result import RetrievalResult, as_document, listed, read_results
 from assembler.rag.token_budget import ENCODING
@@ -22,7 +22,7 @@ from assembler.strategies.strategy import Placement
 from budgets import TokenCounter, Tokens, memoised, tiktoken_counter
 from budgets.numbers import whole
 
-_LOG = logging.getLogger("assembler.rag")
+_LOG = logger("rag")
 
 
 class OptimizationStats(TypedDict):

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import logging
+import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import cast
 
 import attrs
 
 from assembler.context import Context, emit
-from assembler.dialects import plain
 from assembler.draft import Draft, Regions
 from assembler.errors import PromptError
 from assembler.fit import fit
 from assembler.given import must_be
 from assembler.history import History
 from assembler.knowledge import Document
+from assembler.loggers import logger
 from assembler.planned import Planned
 from assembler.policies import Refuse
 from assembler.rag.context_optimizer import ContextOptimizer, percentage, warn_without_embeddings
@@ -28,38 +29,40 @@ from assembler.sources.selection import Everything
 from assembler.sources.templates import SINGLE_HOP, SYSTEM_INSTRUCTIONS, QuestionTemplate
 from assembler.strategies.cited_sources import FRAME, REPEATS, CitedSources
 from assembler.strategies.strategy import Placement
-from assembler.terms import Terms
+from assembler.terms import Terms, counter_for
 from assembler.text import checked_text, provenance
-from budgets import BudgetError, Tokens
+from budgets import BudgetError, Count, Tokens
 from budgets.count import total
 from budgets.numbers import whole
 
-_LOG = logging.getLogger("assembler.rag")
+_LOG = logger("rag")
 
 
-@attrs.frozen
+@dataclass(frozen=True)
 class PromptComponents:
     """A prompt in its parts. `context` is the sources alone; all numbers are tokens but `source_count`.
 
-    `context_tokens` is what the sources cost in the prompt, numbers and rules included; `total_tokens` is system and
-    user prompt. `assembled` is the pipeline's own result, with the report of every source kept and dropped.
+    `context_tokens` is what `context` costs, `total_tokens` system and user prompt. A dataclass, as in the source
+    system: the first eight fields make one, and `dataclasses.replace` changes one. `assembled` is the pipeline's own
+    result, and None of one made by hand; `sources` are the documents, number 1 first.
     """
 
-    system_prompt: str = attrs.field(repr=False)
-    user_prompt: str = attrs.field(repr=False)
-    context: str = attrs.field(repr=False)
-    query: str = attrs.field(repr=False)
+    system_prompt: str = field(repr=False)
+    user_prompt: str = field(repr=False)
+    context: str = field(repr=False)
+    query: str = field(repr=False)
     source_count: int
     total_tokens: Tokens
     context_tokens: Tokens
     source_mapping: SourceMapping
-    assembled: Context = attrs.field(repr=False, eq=False)
-    sources: tuple[Document, ...] = attrs.field(default=(), repr=False, eq=False)
-    """The sources, number 1 first."""
+    assembled: Context | None = field(default=None, repr=False, compare=False)
+    sources: tuple[Document, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def report(self) -> Report:
-        """Every source kept or dropped, its tokens, and why."""
+        """Every source kept or dropped, its tokens, and why. Raises PromptError for one made by hand."""
+        if self.assembled is None:
+            raise PromptError("these PromptComponents were made by hand: only build_prompt() gives a report")
         return self.assembled.report
 
 
@@ -125,9 +128,12 @@ class PromptBuilder:
         warn_without_embeddings(strategy, documents)
         regions = Regions(system or None, documents=documents, provenance=provenance(system))
         draft = Draft(regions, History.of([{"role": "user", "content": query}]))
-        plan = fit(draft, Terms.of(self.token_budget_manager.budget_for(query), plain, Refuse(), strategy))
+        manager = self.token_budget_manager
+        began = time.perf_counter()
+        plan = fit(draft, Terms.of(manager.budget_for(query), manager.dialect, Refuse(), strategy))
+        took = time.perf_counter() - began
         components = _components(plan, query)
-        self._log(plan, components, optimize_context, parts["context_budget"])
+        self._log(plan, components, optimize_context, parts["context_budget"], took)
         return components
 
     @staticmethod
@@ -153,7 +159,9 @@ class PromptBuilder:
             )
         )
 
-    def _log(self, plan: Planned, components: PromptComponents, optimized: bool, context_budget: Tokens) -> None:
+    def _log(
+        self, plan: Planned, components: PromptComponents, optimized: bool, context_budget: Tokens, took: float
+    ) -> None:
         original = len(plan.draft.regions.documents)
         omitted = plan.measured.rendered.omitted
         repeats = sum(1 for one in omitted if one.reason.startswith(REPEATS))
@@ -170,6 +178,8 @@ class PromptBuilder:
             "budget_utilization": percentage(components.context_tokens, context_budget),
             "source_count": components.source_count,
             "total_tokens": components.total_tokens,
+            "average_tokens_per_source": round(components.context_tokens / max(components.source_count, 1), 2),
+            "optimization_time_ms": round(1_000 * took, 3),
         }
         _LOG.info("prompt built", extra=record)
 
@@ -179,15 +189,25 @@ def _components(plan: Planned, query: str) -> PromptComponents:
     rendered = plan.measured.rendered
     priced = zip(rendered.every_piece, plan.measured.prices.pieces, strict=True)
     blocks = [(piece.text, price) for piece, price in priced if piece.region == "knowledge" and piece.name not in FRAME]
+    context = "".join(text for text, _ in blocks).rstrip("\n")
     return PromptComponents(
         system_prompt=assembled.system or "",
         user_prompt=cast("dict[str, str]", assembled.messages[-1])["content"],
-        context="".join(text for text, _ in blocks).rstrip("\n"),
+        context=context,
         query=query,
         source_count=len(rendered.sources),
         total_tokens=assembled.count.tokens,
-        context_tokens=total(price for _, price in blocks).tokens,
+        context_tokens=_cost(context, blocks, plan.terms),
         source_mapping=mapping_of(rendered.sources),
         assembled=assembled,
         sources=rendered.sources,
     )
+
+
+def _cost(context: str, blocks: Sequence[tuple[str, Count]], terms: Terms) -> Tokens:
+    """What the context costs on its own. Where counts add, only the last block is counted again, as it ends there."""
+    count = counter_for(terms.budget)
+    if not blocks or not getattr(count, "additive_at_tag_seams", False):
+        return count(context)
+    *before, (last, _) = blocks
+    return total(price for _, price in before).tokens + count(last.rstrip("\n"))

@@ -20,14 +20,32 @@ DocumentInfo: TypeAlias = dict[str, list[Any]]
 class SourceEntry(dict[str, Any]):
     """`chunk_id`, `document_id`, `page`; `chunk_ids` too where neighbours were merged.
 
-    The source system asks it for `page_number` in one place and calls it `page` in another: both are answered.
+    The source system asks it for `page_number` in one place and calls it `page` in another: both are answered, by
+    `[…]`, `get` and `in` alike, and so is `document_filename`. A source without any id is listed by its file's name.
     """
+
+    filename: str | None = None
 
     def __missing__(self, key: str) -> Any:
         if key == "page_number":
             return self["page"]
+        if key == "document_filename":
+            return self.filename
         raise KeyError(key)
 
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(key) or key in _ALSO
+
+    def get(self, key: str, default: Any = None, /) -> Any:
+        """What `[…]` answers, or the default."""
+        try:
+            return self[key]
+        except KeyError:
+            return default
+
+
+_ALSO = frozenset({"page_number", "document_filename"})
+"""Keys that are answered and not listed."""
 
 SourceMapping: TypeAlias = dict[int, SourceEntry]
 """Which chunk each source number means."""
@@ -100,6 +118,9 @@ def _entry(document: Document) -> SourceEntry:
     entry = SourceEntry(
         chunk_id=of(document, "chunk_id"), document_id=of(document, "document_id"), page=of(document, "page_number")
     )
+    entry.filename = document.source
+    if entry["chunk_id"] is None and entry["document_id"] is None and document.source is not None:
+        entry["document_filename"] = document.source
     if (merged := of(document, "chunk_ids")) is not None:
         entry["chunk_ids"] = merged
     return entry

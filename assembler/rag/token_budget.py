@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import SupportsFloat, TypedDict
 
+from assembler.dialects import Dialect, plain
 from assembler.errors import PromptError
 from assembler.given import named, wrong
+from assembler.rag.held_to_both import HeldToBoth
 from assembler.rag.reserve import FixedReserve, OutputReserve
 from assembler.rag.result import listed
 from assembler.rag.settings import Settings, settings_from
@@ -14,10 +16,12 @@ from assembler.sources.candidate import Candidate
 from assembler.sources.selection import Greedy
 from assembler.text import checked_text
 from budgets import Budget, BudgetError, TokenCounter, Tokens, tiktoken_counter
+from budgets.models import encoding_of
 from budgets.numbers import whole
 
 ENCODING = "cl100k_base"
-"""The source system's. Exact for gpt-4 and gpt-3.5 only: for other models pass `counter`."""
+"""The source system's. Exact for gpt-4 and gpt-3.5 only. For other models prompts are held to the model's own rule as
+well, and what is counted is graded estimated; pass `counter` where you have the model's own."""
 
 SAFETY_MARGIN: Tokens = 100
 """The source system's."""
@@ -64,6 +68,13 @@ class TokenBudgetManager:
             counter=tiktoken_counter(ENCODING) if counter is None else counter,
         )
         self._counter = self._budget.token_counter
+        model = self._settings.generation_model
+        self._dialect = plain if counter is not None or encoding_of(model) == ENCODING else HeldToBoth(model=model)
+
+    @property
+    def dialect(self) -> Dialect:
+        """How prompts are priced: as their texts, and for a model that cl100k_base is not of, by its own rule too."""
+        return self._dialect
 
     @property
     def settings(self) -> Settings:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import logging
 import random
+import subprocess
+import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import ContextLengthError, PromptError
+from assembler import Assembler, ContextLengthError, PromptError
 from assembler.rag import (
     MULTI_HOP,
     Best,
@@ -32,7 +35,7 @@ from assembler.rag import (
     read_results,
 )
 from assembler.rag.settings import Settings, settings_from
-from budgets import BudgetError
+from budgets import Budget, BudgetError, Grade
 from tests.budgets.raw_engines import tokens_of
 
 VARIABLES = ("GENERATION_MODEL", "MODEL_MAX_TOKENS", "MAX_OUTPUT_TOKENS", "TEMPERATURE")
@@ -289,7 +292,7 @@ def test_the_prompt_recounted_is_what_it_says_and_never_above_its_budget(
     assert count(prompt.system_prompt) + count(prompt.user_prompt) == prompt.total_tokens <= max(window, 120) - 108
     assert prompt.source_count == len(prompt.source_mapping) == prompt.context.count("[Source ")
     assert prompt.context in prompt.user_prompt
-    assert count(prompt.context) <= prompt.context_tokens <= count(prompt.context) + 1
+    assert count(prompt.context) == prompt.context_tokens
     blocks = prompt.context.split("\n\n---\n\n")
     for (mapped, entry), block in zip(prompt.source_mapping.items(), blocks, strict=False):
         assert block.startswith(f"[Source {mapped}]\n")
@@ -305,7 +308,7 @@ def test_the_user_prompt_is_the_published_template() -> None:
     assert prompt.system_prompt == PromptBuilder.SYSTEM_INSTRUCTIONS
     assert prompt.query == "Why?"
     assert "ALWAYS cite sources using [Source X] notation" in prompt.system_prompt
-    assert [field.name for field in attrs.fields(PromptComponents)][:8] == [
+    assert [field.name for field in dataclasses.fields(PromptComponents)][:8] == [
         "system_prompt", "user_prompt", "context", "query", "source_count", "total_tokens", "context_tokens",
         "source_mapping",
     ]  # fmt: skip
@@ -372,6 +375,7 @@ def test_a_multi_hop_question_gets_its_own_words() -> None:
 FIELDS = [
     "query_preview", "retrieval_results", "optimize_context", "original_count", "deduplicated", "after_truncation",
     "final_count", "context_budget", "context_tokens", "budget_utilization", "source_count", "total_tokens",
+    "average_tokens_per_source", "optimization_time_ms",
 ]  # fmt: skip
 
 
@@ -388,6 +392,8 @@ def test_the_log_record_has_its_fields_and_no_text(caplog: pytest.LogCaptureFixt
     assert fields["after_truncation"] == fields["final_count"] == fields["source_count"] == prompt.source_count < 64
     assert fields["budget_utilization"] == round(100 * prompt.context_tokens / fields["context_budget"], 2)
     assert fields["optimize_context"] is True
+    assert fields["average_tokens_per_source"] == round(prompt.context_tokens / prompt.source_count, 2)
+    assert 0 < fields["optimization_time_ms"] < 60_000
     assert "secret" not in str(record.__dict__)
     assert "alpha" not in str(record.__dict__)
 
@@ -497,3 +503,77 @@ def test_a_score_that_is_no_number_is_refused_and_no_results_are_no_error() -> N
     with pytest.raises(PromptError, match="nan"):
         TokenBudgetManager().truncate_to_budget(["a", "b"], [1.0, float("nan")], 10)
     assert ContextOptimizer().optimize(None, 100) == []
+
+
+def test_a_source_is_asked_by_either_name_in_every_way() -> None:
+    found = RetrievalResult("x", chunk_id="c", document_filename="a.pdf", page_number=3)
+    entry = SourceFormatter.create_source_mapping([found])[1]
+    assert list(entry) == ["chunk_id", "document_id", "page"]
+    for key, value in {"page": 3, "page_number": 3, "document_filename": "a.pdf", "document_id": None}.items():
+        assert (entry[key], entry.get(key), entry.get(key, "default"), key in entry) == (value, value, value, True)
+    assert (entry.get("section"), entry.get("section", 7), "section" in entry) == (None, 7, False)
+    assert SourceFormatter.create_source_mapping([found])[1] == entry
+
+
+def test_a_source_without_any_id_is_listed_by_its_file() -> None:
+    (entry,) = SourceFormatter.create_source_mapping([{"content": "x", "source": "a.pdf"}]).values()
+    assert entry == {"chunk_id": None, "document_id": None, "page": None, "document_filename": "a.pdf"}
+    (bare,) = SourceFormatter.create_source_mapping(["x"]).values()
+    assert bare == {"chunk_id": None, "document_id": None, "page": None}
+
+
+def test_components_are_made_of_the_published_fields_and_replaced() -> None:
+    made = PromptComponents("s", "u", "c", "q", 1, 20, 10, {1: SourceFormatter.create_source_mapping(["c"])[1]})
+    assert dataclasses.replace(made, query="other").query == "other"
+    with pytest.raises(PromptError, match="made by hand"):
+        _ = made.report
+    with pytest.raises(PromptError, match="hold no sources"):
+        citation_report("Yes [Source 1].", made)
+    built = PromptBuilder().build_prompt("q", results(2))
+    changed = dataclasses.replace(built, user_prompt="Shorter.")
+    assert (changed.report, changed.sources, changed.user_prompt) == (built.report, built.sources, "Shorter.")
+    assert citation_report("Yes [Source 2].", changed).used == (2,)
+
+
+NUMBERS = [RetrievalResult(" ".join(str(at * 7_919 + n) for n in range(60)), score=1 / (at + 1)) for at in range(60)]
+
+
+@pytest.mark.parametrize(
+    "model", ["gemini-1.5-pro-latest", "gpt-4o", "claude-3-opus-20240229", "mistral-large-2411", "x/y"]
+)
+@pytest.mark.parametrize("window", [1_200, 4_700])
+def test_a_model_with_another_vocabulary_is_estimated_and_its_own_rule_fits_the_window(
+    model: str, window: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GENERATION_MODEL", model)
+    prompt = PromptBuilder(TokenBudgetManager(window, 100)).build_prompt("Which is the largest?", NUMBERS)
+    assembled = prompt.assembled
+    assert assembled is not None
+    assert prompt.total_tokens == count(prompt.system_prompt) + count(prompt.user_prompt)
+    assert assembled.count.grade is Grade.ESTIMATED
+    assert prompt.source_count > 0
+    if model != "x/y":
+        own = Assembler(Budget(10**6, model=model)).add_instruction(prompt.system_prompt)
+        own.add_message({"role": "user", "content": prompt.user_prompt})
+        assert own.build().count.tokens <= assembled.count.upper <= window - 200
+        # Ceilings of many short texts and the ceiling of one long text are not the same number.
+        assert own.build().count.upper <= 1.02 * assembled.count.upper
+
+
+def test_a_model_of_that_vocabulary_and_a_counter_of_ones_own_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = PromptBuilder(TokenBudgetManager(counter=len)).build_prompt("q", results(2)).assembled
+    monkeypatch.setenv("GENERATION_MODEL", "gpt-4")
+    theirs = PromptBuilder(TokenBudgetManager()).build_prompt("q", results(2)).assembled
+    assert mine is not None
+    assert theirs is not None
+    assert mine.count.grade is theirs.count.grade is Grade.EXACT
+
+
+def test_normal_use_writes_nothing_to_the_terminal() -> None:
+    code = (
+        "from assembler.rag import PromptBuilder; from assembler.prompts import ValidatedPromptTemplate\n"
+        "PromptBuilder().build_prompt('Why?', ['Because.'])\n"
+        "ValidatedPromptTemplate('t', '{question} {sources}').format(question='q', sources='s')"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (ran.stdout, ran.stderr) == ("", "")

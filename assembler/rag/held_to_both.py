@@ -1,0 +1,107 @@
+"""Prices of texts counted by a vocabulary that is not the model's: estimated, and held to the model's own rule too.
+
+The source system counts every model with cl100k_base. That count stays the number that is told; what a budget is
+checked against is the upper bound of the model's own rule, or of the hungriest one where nobody knows the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from assembler.dialects import DIALECTS, Opening, plain
+from assembler.dialects.standin import CLAUDE_4_7, DEEPSEEK, GEMINI, LLAMA, MISTRAL, QWEN, price_texts
+from assembler.layout import Layout
+from assembler.messages import Message
+from assembler.pricing import FixedPrices, Piece, Pricer
+from assembler.tools import Tool
+from budgets import Budget, Count, Grade, TokenCounter, tiktoken_counter
+from budgets.count import Difference
+from budgets.models import dialect_of
+
+_HIDDEN = (CLAUDE_4_7, DEEPSEEK, GEMINI, LLAMA, MISTRAL, QWEN)
+
+
+@attrs.frozen
+class HeldToBoth:
+    """`plain` for a model with another vocabulary: the counter's tokens, the upper bound of the model's own rule."""
+
+    model: str
+    name: str = "plain"
+    opening: Opening = plain.opening
+
+    def parse(self, request: Mapping[str, Any]) -> Layout:
+        """As `plain` does."""
+        return plain.parse(request)
+
+    def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
+        """Texts alone, estimated."""
+        return _Pricer(plain.pricer(model, count), own_rule(self.model))
+
+    def notes(self, layout: Layout) -> tuple[str, ...]:
+        """As `plain` does."""
+        return plain.notes(layout)
+
+    def emit(self, layout: Layout) -> dict[str, Any]:
+        """As `plain` does."""
+        return plain.emit(layout)
+
+
+def own_rule(model: str) -> Pricer:
+    """The prices of a model by its own dialect and vocabulary; of one that nobody knows, the highest of the hidden."""
+    name = dialect_of(model)
+    if name is None or name not in DIALECTS:
+        return _Hungriest(tiktoken_counter())
+    return DIALECTS[name].pricer(model, Budget(1, model=model).token_counter)
+
+
+@attrs.frozen(eq=False)
+class _Pricer:
+    """Two prices as one: the tokens of the first, estimated, and at most the larger of both bounds."""
+
+    told: Pricer
+    own: Pricer
+
+    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
+        told, own = self.told.fixed(pieces, head, tools), self.own.fixed(pieces, head, tools)
+        return FixedPrices(
+            pieces=tuple(map(_both, told.pieces, own.pieces)),
+            head=tuple(map(_both, told.head, own.head)),
+            tools=tuple(map(_both, told.tools, own.tools)),
+            tooling=_both(told.tooling, own.tooling),
+            framing=_both(told.framing, own.framing),
+        )
+
+    def message(self, message: Message) -> Count:
+        return _both(self.told.message(message), self.own.message(message))
+
+    def options(self, layout: Layout) -> Count | Difference:
+        return self.told.options(layout)
+
+
+@attrs.frozen(eq=False)
+class _Hungriest:
+    """Texts by the largest of the published and reconstructed vocabularies' ceilings."""
+
+    count: TokenCounter
+
+    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
+        return FixedPrices(
+            pieces=tuple(self._most([piece.text]) for piece in pieces), head=tuple(map(self.message, head))
+        )
+
+    def message(self, message: Message) -> Count:
+        return self._most([part for part in message.parts if isinstance(part, str)])
+
+    def options(self, layout: Layout) -> Count:
+        return Count(0)
+
+    def _most(self, texts: Sequence[str]) -> Count:
+        most = max(price_texts(texts, self.count, each).upper for each in _HIDDEN)
+        return Count(most, Grade.ESTIMATED)
+
+
+def _both(told: Count, own: Count) -> Count:
+    return Count(told.tokens, Grade.ESTIMATED, upper=max(told.upper, own.upper))
