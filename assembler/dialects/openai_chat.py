@@ -221,8 +221,15 @@ class OpenAIChatPricer:
         if len(results) < len(message.parts) or not results:
             bill += self._spoken(message, [part for part in message.parts if type(part) is not Result])
         if message.beside or any(type(part) is Thinking for part in message.parts):
-            bill.append(price_beside(message, self.count))
+            bill.append(self._beside(message))
         return bill[0] if len(bill) == 1 else total(bill)
+
+    def _beside(self, message: Message) -> Count:
+        """Fields beside the content. OpenAI shows its models none of these but sound (12 recordings of one project)."""
+        fields = price_beside(message, self.count)
+        if self.family.grade is Grade.ESTIMATED or "audio" in message.beside:
+            return fields
+        return Count(0, fields.grade, fields.upper)
 
     def _envelope(self, message: Message) -> Tokens:
         name = 0 if message.name is None else self.count(message.name) + self.family.per_name

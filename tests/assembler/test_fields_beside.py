@@ -62,7 +62,7 @@ def test_a_field_that_is_sent_has_a_price_and_the_request_has_the_same(field: st
     context = built(said, model=model)
     assert context.request()["messages"][1] == said
     assert context.count.grade is Grade.ESTIMATED
-    assert context.count.tokens > built(bare, model=model).count.tokens + 400
+    assert context.count.upper > built(bare, model=model).count.upper + 400
     assert count_request(context.request(), dialect=openai_chat, model=model) == context.count
 
 
