@@ -12,8 +12,9 @@ from typing import Any, cast
 import attrs
 
 from assembler.dialects import anthropic_pricing as claude
-from assembler.dialects.anthropic_blocks import AnthropicWriter, system_blocks, tool_definition
+from assembler.dialects.anthropic_blocks import AnthropicWriter, sends, system_blocks, tool_definition
 from assembler.dialects.block_pricing import (
+    as_sent,
     media_apart,
     price_together,
     with_error_texts,
@@ -179,7 +180,10 @@ class AnthropicPricer:
 
     def message(self, message: Message) -> Count:
         """One message in its framing, at most what it costs inside a merged turn. Raises for media without a price."""
-        bare, media = media_apart(with_error_texts(with_objects(message)))
+        sent = as_sent(message, sends)
+        if sent is None:
+            return Count(0)
+        bare, media = media_apart(with_error_texts(with_objects(sent)))
         price = claude.price_message(bare, self.family, self.count) + claude.price_citations(message)
         for part in media:
             price += self._media(part)

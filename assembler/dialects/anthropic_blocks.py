@@ -22,7 +22,7 @@ from assembler.dialects.blocks import (
     parts_as_they_came,
     system_texts,
 )
-from assembler.messages import Call, Media, Message, Opaque, Result, Thinking
+from assembler.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.messages.dicts import PIN, private_copy
 from assembler.messages.parts import NEUTRAL
 from assembler.tools import Tool
@@ -109,11 +109,10 @@ class AnthropicWriter:
                 assert_never(never)
 
     def _thinking(self, part: Thinking) -> Block | None:
-        if part.raw.get("type") in _REASONING:
+        if is_own_reasoning(part):
             return cast(Block, private_copy(dict(part.raw)))
-        said = fields_of((fields_of(part.raw.get("reasoningContent")) or {}).get("reasoningText")) or {}
-        if isinstance(said.get("signature"), str):
-            # Anthropic, "Extended thinking": signatures are compatible across platforms, Bedrock included.
+        said = _signed(part)
+        if said is not None:
             return {"type": "thinking", "thinking": said.get("text", ""), "signature": said["signature"]}
         self.notes["reasoning part(s) of another model left out"] += 1
         return None
@@ -132,6 +131,34 @@ class AnthropicWriter:
             if block is not None:
                 blocks.append(block)
         return blocks or None
+
+
+def is_own_reasoning(part: Thinking) -> bool:
+    """Whether a part of reasoning is a block of this API's."""
+    return part.raw.get("type") in _REASONING and not isinstance(part.raw.get("thinking"), list)
+
+
+def _signed(part: Thinking) -> Raw | None:
+    """What Bedrock's block of reasoning says, under a signature of Claude's.
+
+    Signatures are compatible across platforms, Bedrock included: Anthropic, "Extended thinking", read 2026-11.
+    """
+    said = fields_of((fields_of(part.raw.get("reasoningContent")) or {}).get("reasoningText")) or {}
+    return said if isinstance(said.get("signature"), str) else None
+
+
+def sends(part: Part, shape: str) -> bool:
+    """Whether a part reaches Claude here or on Bedrock: no blank text, no other model's reasoning, no mark."""
+    match part:
+        case str():
+            return bool(part.strip())
+        case Thinking():
+            own = is_own_reasoning(part) or (shape == "bedrock" and "reasoningContent" in part.raw)
+            return own or _signed(part) is not None
+        case Opaque():
+            return "cachePoint" not in part.raw
+        case _:
+            return True
 
 
 def _media(part: Media) -> Block:

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 
 import attrs
 
-from assembler.dialects.block_pricing import with_error_texts
+from assembler.dialects.anthropic_blocks import sends
+from assembler.dialects.block_pricing import as_sent, with_error_texts
 from assembler.layout import Layout
 from assembler.messages import Message
 from assembler.pricing import FixedPrices, Piece, Pricer
@@ -71,7 +72,8 @@ class OpenModelPricer:
 
     def message(self, message: Message) -> Count:
         """One message with its margin."""
-        return self._loosened(self.makers.message(with_error_texts(message)))
+        sent = as_sent(message, sends)
+        return self._loosened(Count(0) if sent is None else self.makers.message(with_error_texts(sent)))
 
     def options(self, layout: Layout) -> Count:
         """What Converse's other keys cost: nothing that is known."""

@@ -5,11 +5,11 @@ Knows counters and calibrations; knows no provider's constants.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import attrs
 
-from assembler.dialects.blocks import NO_ERROR_TEXT, Notes, arguments_of
+from assembler.dialects.blocks import BLANK, NO_ERROR_TEXT, Notes, arguments_of
 from assembler.dialects.standin import Calibration, price_texts
 from assembler.messages import Call, Media, Message, Opaque, Part, Result
 from assembler.pricing import price_pieces
@@ -47,6 +47,20 @@ def with_error_texts(message: Message) -> Message:
         for part in message.parts
     ]
     return attrs.evolve(message, parts=tuple(parts))
+
+
+def as_sent(message: Message, sends: Callable[[Part, str], bool]) -> Message | None:
+    """The message with those of its parts that the API is sent, and what stands in for blanks; None for no part at all.
+
+    `sends` says it of a part, in the shape of its message: it is what the API's writer goes by.
+    """
+    parts = tuple(part for part in message.parts if sends(part, message.shape))
+    if not parts and message.role == "assistant":
+        return None
+    if message.role == "user" and not any(parts):
+        parts = (BLANK,)
+    same = len(parts) == len(message.parts) and parts != (BLANK,) and not message.beside
+    return message if same else attrs.evolve(message, parts=parts, beside=())
 
 
 def _fails_silently(result: Result) -> bool:

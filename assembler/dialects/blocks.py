@@ -33,6 +33,10 @@ MOST_MARKS = 4
 Anthropic.SDK#50; Bedrock's service has the same limit."""
 
 
+BLANK = "(no text)"
+"""What a message of the user's says that holds nothing but blanks, where an answer follows it: these APIs take neither
+a blank text nor an answer without a question. Ours."""
+
 NO_ERROR_TEXT = "The tool failed without a message."
 """What the result of a failed call says where it says nothing. Bedrock: `The content field at
 messages.<n>.content.0.toolResult cannot be empty when status value is error.` Anthropic's is held to the same."""
@@ -61,7 +65,7 @@ class Notes(Counter[str]):
 
     def lines(self) -> tuple[str, ...]:
         """One line each, in the order in which they were first met."""
-        return tuple(f"{times} {what}" for what, times in self.items())
+        return tuple(f"{times} {what}" for what, times in self.items() if times)
 
 
 class Writer(Protocol):
@@ -135,25 +139,41 @@ def turns_of(messages: Sequence[Message], writer: Writer) -> list[Turn]:
     """The messages as turns that alternate and that the user begins. O(parts).
 
     What has nothing to say is left out, and what stands before the first user message; system messages are the user's.
-    Raises `ConversationError` for a result without its call and for a call without its result.
+    A blank message of the user's that an answer follows says `BLANK`, so that the answer keeps its turn. Raises
+    `ConversationError` for a result without its call and for a call without its result.
     """
     ids = CallIds(writer.ids)
     turns: list[Turn] = []
+    blank: Turn | None = None
     for index, message in enumerate(in_steps(messages)):
         if ids.waiting and message.role != "assistant" and not _carries_results(message):
             raise unanswered(ids.open, index)
         turn = _spoken(message, index, writer, ids)
         if not (turn.results or any("cachePoint" not in block for block in turn.blocks)):
             writer.notes["empty message(s) left out"] += 1
-        elif not turns and not opens_turn(message):
+            asks = message.role == "user" and (not turns or turns[-1].side == "assistant")
+            blank = turn if asks else blank
+            continue
+        if blank is not None and turn.side == "assistant":
+            turns.append(_said_blank(blank, writer))
+        if not turns and blank is None and not opens_turn(message):
             writer.notes["message(s) before the first user message left out"] += 1
         elif turns and turns[-1].side == turn.side:
             turns[-1].absorb(turn)
         else:
             turns.append(turn)
+        blank = None
     if ids.waiting:
         raise unanswered(ids.open, None)
     return turns
+
+
+def _said_blank(turn: Turn, writer: Writer) -> Turn:
+    """A turn of nothing but blanks, with what stands in for them."""
+    _keep(turn.blocks, writer.text(BLANK, None, NEUTRAL))
+    writer.notes["empty message(s) left out"] -= 1
+    writer.notes[f"blank message(s) of the user's sent as {BLANK!r}"] += 1
+    return turn
 
 
 def refuse_ending(turns: Sequence[Turn], dialect: str, ending: Ending) -> None:

@@ -89,7 +89,7 @@ def _calls_parted(lines: list[Line], traits: Traits) -> _Folded:
     while place < len(lines):
         line = lines[place]
         place += 1
-        calls = cast("list[Spoken]", line.spoken.get("tool_calls") or [])
+        calls = _calls(line)
         if len(calls) < 2:
             parted.append(line)
             continue
@@ -100,6 +100,34 @@ def _calls_parted(lines: list[Line], traits: Traits) -> _Folded:
             place += 1
         parted += _one_by_one(line, calls, results)
     return parted, (f"{several} message(s) with several calls parted: the template takes one at a time",)
+
+
+def _words_before_calls(lines: list[Line], traits: Traits) -> _Folded:
+    """What the assistant says beside a call in a message of its own before it, where the template shows the call alone.
+
+    A request that was written for the template stays as it came, and so does one whose roles must alternate: there the
+    words are left out, which is said.
+    """
+    if traits.words_beside_calls:
+        return lines, ()
+    parted: list[Line] = []
+    moved = gone = 0
+    for line in lines:
+        words, calls = _content(line.spoken), _calls(line)
+        if words and calls and not (line.as_it_came or traits.alternates):
+            parted.append(Line({"role": line.role, "content": words}, line.origin))
+            parted.append(attrs.evolve(line, spoken={**line.spoken, "content": ""}))
+            moved += 1
+            continue
+        gone += bool(words and calls)
+        parted.append(line)
+    before = (f"{moved} text(s) beside a call put before it: the template shows the call alone",) if moved else ()
+    lost = (f"the template shows no text beside a call: {gone} left out",) if gone else ()
+    return parted, (*before, *lost)
+
+
+def _calls(line: Line) -> list[Spoken]:
+    return cast("list[Spoken]", line.spoken.get("tool_calls") or [])
 
 
 def _one_by_one(line: Line, calls: Sequence[Spoken], results: list[Line]) -> Iterator[Line]:
@@ -184,6 +212,7 @@ FOLDS: tuple[Callable[[list[Line], Traits], _Folded], ...] = (
     _systems_joined,
     _systems_folded,
     _calls_parted,
+    _words_before_calls,
     _alternating,
     _bridged,
 )

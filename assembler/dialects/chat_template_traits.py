@@ -68,6 +68,8 @@ class Traits:
     """Whether an assistant message with calls may have no content."""
     parallel_calls: bool
     """Whether an assistant message may have several calls."""
+    words_beside_calls: bool
+    """Whether what an assistant says beside a call is shown: some templates write the call alone."""
     once: Tokens
     """What a prompt costs beside its messages."""
     asked: Tokens
@@ -117,6 +119,8 @@ def traits_of(renderer: Renderer) -> Traits:
         or not shown([*called, _said("user", _THREE)], _THREE, tools=[_TOOL]),
         contentless=_rendered(renderer, _without_content(called), [_TOOL]) is not None,
         parallel_calls=shown([*asked, _calling(2), _result(0), _result(1)], f"{_VALUE}0", f"{_VALUE}1", tools=[_TOOL]),
+        words_beside_calls=with_calls is None
+        or shown([called[0], {**called[1], "content": _THREE}, *called[2:]], _THREE, tools=[_TOOL]),
         adds_up=_adds_up(renderer, once, of_user, of_assistant),
         shows_tools=shown(asked, _NAME, tools=[_TOOL]),
         shows_calls=with_calls is None or f"{_VALUE}0" in with_calls,

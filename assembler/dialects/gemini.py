@@ -12,10 +12,17 @@ from typing import Any, cast
 import attrs
 
 from assembler.dialects import gemini_pricing as google
-from assembler.dialects.block_pricing import media_apart, price_together, with_objects
+from assembler.dialects.block_pricing import as_sent, media_apart, price_together, with_objects
 from assembler.dialects.blocks import Block, Ending, Notes, Turn, fields_of, refuse_ending, turns_of
 from assembler.dialects.dialect import Opening
-from assembler.dialects.gemini_parts import GeminiWriter, as_answered, declarations, either, system_instruction
+from assembler.dialects.gemini_parts import (
+    GeminiWriter,
+    as_answered,
+    declarations,
+    either,
+    sends,
+    system_instruction,
+)
 from assembler.dialects.graded import graded
 from assembler.dialects.own_tokenizer import stands_in
 from assembler.dialects.standin import price_texts
@@ -164,7 +171,10 @@ class GeminiPricer:
 
         Another provider's call pays for its result too: there the result does not repeat the name, here it does.
         """
-        bare, media = media_apart(message)
+        sent = as_sent(message, sends)
+        if sent is None:
+            return Count(0)
+        bare, media = media_apart(sent)
         price = google.price_message(as_answered(with_objects(bare)), self.family, self.count)
         results = sum(type(part) is Result for part in message.parts)
         if 0 < results < len(message.parts):

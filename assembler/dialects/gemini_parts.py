@@ -12,7 +12,7 @@ from assembler.dialects.block_ids import IdRule
 from assembler.dialects.block_media import Inline, Link, content_of, not_carried, without_given
 from assembler.dialects.blocks import Block, Notes, Raw, arguments_of, fields_of, framed, legal_name, system_texts
 from assembler.errors import ToolError, UnsupportedContentError
-from assembler.messages import Call, Media, Message, Opaque, Result, Thinking
+from assembler.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.messages.dicts import PIN, private_copy
 from assembler.tools import Tool
 
@@ -106,6 +106,19 @@ class GeminiWriter:
                 return cast(Block, private_copy(dict(part.raw))) or None
             case _ as never:
                 assert_never(never)
+
+
+def sends(part: Part, shape: str) -> bool:
+    """Whether a part reaches the model: no empty text, no other model's reasoning, no other API's mark."""
+    match part:
+        case str():
+            return part != "" or shape == _SHAPE  # an empty text of its own may carry a signature
+        case Thinking():
+            return shape == _SHAPE
+        case Opaque():
+            return "cachePoint" not in part.raw
+        case _:
+            return True
 
 
 def response_of(result: Result) -> dict[str, Any]:

@@ -21,6 +21,8 @@ def read_gemini(raw: Mapping[str, Any], *, index: int) -> Message:
     except RecursionError:
         raise ConversationError("message is nested too deeply to be JSON", index=index) from None
     listed = seen.get("parts")
+    if listed is None and role == "assistant":
+        listed = []  # an answer that ended while the model thought: `finishReason` is MAX_TOKENS
     if not isinstance(listed, list):
         raise ConversationError("Gemini content without parts; expected a list of parts", index=index)
     parts = tuple(_part(item, index) for item in cast("list[object]", listed))

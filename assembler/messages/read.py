@@ -50,7 +50,7 @@ def _read(raw: object, index: int) -> Message:
 
 
 def _read_fields(fields: Mapping[str, Any], index: int, raw: object) -> Message:
-    if "parts" in fields and "content" not in fields:
+    if "content" not in fields and ("parts" in fields or _is_silent_answer(fields)):
         message = read_gemini(fields, index=index)
     elif "type" in fields and is_item(fields):
         message = read_item(fields, index=index)
@@ -61,7 +61,12 @@ def _read_fields(fields: Mapping[str, Any], index: int, raw: object) -> Message:
 
 def _is_neutral(fields: dict[str, Any]) -> bool:
     """Whether a dict is spelled with `role` and a text, as most are: then no other spelling need be looked for."""
-    return "type" not in fields and "parts" not in fields and type(fields.get("content")) in (str, type(None))
+    return "type" not in fields and "parts" not in fields and type(fields.get("content", fields)) in (str, type(None))
+
+
+def _is_silent_answer(fields: Mapping[str, Any]) -> bool:
+    """Whether this is Gemini's answer that ended while the model thought: a role without parts."""
+    return fields.get("role") == "model" and not any(fields.get(key) for key in ("tool_calls", "function_call"))
 
 
 def _is_plain(fields: Mapping[str, Any]) -> bool:

@@ -205,8 +205,12 @@ def result_text(call: Call, shape: Shape) -> str:
 
 
 def expected(conversation: Conversation, blank: Callable[[str], bool], no_error_text: str) -> list[Turn]:
-    """Turns of (side, entries): results first, blanks and the greeting left out, one side never twice in a row."""
+    """Turns of (side, entries): results first, blanks and the greeting left out, one side never twice in a row.
+
+    A blank message of the user's that an answer follows keeps its place, with a stand-in.
+    """
     turns: list[Turn] = []
+    asked = False
     for said in conversation.said:
         side = "assistant" if said.role == "assistant" else "user"
         entries: list[Entry] = []
@@ -217,8 +221,14 @@ def expected(conversation: Conversation, blank: Callable[[str], bool], no_error_
             entries.append(("result", call.name, compact(call.arguments), no_error_text if failed else shown))
         entries += [("text", text) for text in said.texts if not blank(text)]
         entries += [("call", call.name, compact(call.arguments)) for call in said.calls]
-        if not entries or (not turns and (said.role != "user" or said.answers)):
+        if not entries:
+            asked = asked or (said.role == "user" and (not turns or turns[-1][0] == "assistant"))
             continue
+        if asked and side == "assistant":
+            turns.append(("user", [("text", "(no text)")]))
+        if not turns and not asked and (said.role != "user" or said.answers):
+            continue
+        asked = False
         if turns and turns[-1][0] == side:
             turns[-1][1].extend(entries)
         else:

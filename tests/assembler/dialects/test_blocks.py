@@ -393,3 +393,37 @@ def test_the_text_that_stands_for_a_silent_failure_is_priced(model: str | None) 
         return count_request(request, dialect=DIALECTS["bedrock"], model=model).tokens
 
     assert price(" ") == price(NO_ERROR_TEXT)
+
+
+@every_api
+@pytest.mark.parametrize("blank", ["", " \n"])
+def test_a_blank_question_keeps_its_turn_and_is_said_to_have_a_stand_in(api: Api, blank: str) -> None:
+    call = {"id": "call_1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+    history = [
+        {"role": "user", "content": blank},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "call_1", "content": "found"},
+        {"role": "assistant", "content": "there"},
+        {"role": "user", "content": "and now?"},
+    ]
+    context = built(api, history)
+    turns = api.turns(context.request())
+    assert [side for side, _ in turns] == ["user", "assistant", "user", "assistant", "user"]
+    stood_in = api.blank(blank)
+    assert turns[0][1] == [("text", "(no text)" if stood_in else blank)]
+    assert ("blank message(s) of the user's sent as '(no text)'" in str(context.report)) == stood_in
+    assert verify(context.request(), dialect=api.name, model=api.spoken) == []
+    if stood_in:
+        assert context.count == built(api, [{"role": "user", "content": "(no text)"}, *history[1:]]).count
+
+
+@every_api
+@pytest.mark.parametrize(
+    "silent", [{"role": "model"}, {"role": "model", "parts": []}, {"role": "model", "parts": None}]
+)
+def test_an_answer_of_gemini_without_parts_is_left_out_as_an_empty_one_of_others(api: Api, silent: Dict) -> None:
+    history = [{"role": "user", "parts": [{"text": "q"}]}, silent, {"role": "user", "parts": [{"text": "go on"}]}]
+    context = built(api, history)
+    assert context.messages == history
+    assert "1 empty message(s) left out" in str(context.report)
+    assert [side for side, _ in api.turns(context.request())] == ["user"]

@@ -480,6 +480,31 @@ def test_what_a_template_never_shows_is_said() -> None:
     )
 
 
+WORDLESS = CHATML.replace("{{ message.content }}", "{{ message.content if not message.tool_calls else '' }}")
+"""As Llama 3.2's: what is said beside a call is not shown."""
+
+
+def test_words_beside_a_call_go_before_it_where_the_template_shows_the_call_alone() -> None:
+    spoken, *rest = answered(call("1"))
+    history = [{"role": "user", "content": "q"}, {**spoken, "content": "let me look"}, *rest]
+    tokenizer = tokenizer_of(WORDLESS)
+    dialect = chat_template(tokenizer)
+    built = Assembler(dialect=dialect).add_capability([TOOL]).add_messages(history).build()
+    prompt = built.request()
+    assert prompt["prompt"].index("let me look") < prompt["prompt"].index("tool_call")
+    assert built.count.tokens == len(prompt["prompt_token_ids"])
+    assert "1 text(s) beside a call put before it: the template shows the call alone" in str(built.report)
+    assert count_request({"messages": history}, dialect=dialect).tokens == len(applied(tokenizer, history))
+
+
+def test_words_beside_a_call_that_cannot_go_before_it_are_said_to_be_left_out() -> None:
+    template = ALTERNATING.replace("{{ message.content or '' }}", "{{ '' if message.tool_calls else message.content }}")
+    spoken, *rest = answered(call("1"))
+    dialect = chat_template(tokenizer_of(template))
+    layout = layout_of([{"role": "user", "content": "q"}, {**spoken, "content": "let me look"}, *rest], None, [TOOL])
+    assert "the template shows no text beside a call: 1 left out" in dialect.notes(layout)
+
+
 def test_an_empty_answer_is_left_out_of_a_history_and_kept_in_a_raw_request() -> None:
     messages = [
         {"role": "user", "content": "q"},
