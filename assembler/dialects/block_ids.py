@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import deque
 from functools import lru_cache
 
 import attrs
 
 from assembler.errors import ConversationError
 from assembler.messages import Call, Message, Result
-from assembler.turns import answers
+from assembler.waiting import Waiting, answer_to, asked_by
 
 _SHORT = 256
 """Characters of a seed whose hash is remembered, so that a conversation that grew hashes its new calls alone."""
@@ -35,21 +34,19 @@ class CallIds:
     O(1) a call and a result, however often an id comes again, and hashes of short ids are remembered.
     """
 
-    __slots__ = ("_again", "_asked", "_opening", "_places", "_rule", "_taken", "_waiting")
+    __slots__ = ("_again", "_opening", "_rule", "_taken", "_waiting")
 
     def __init__(self, rule: IdRule) -> None:
         self._rule = rule
         self._taken: set[str] = set()
         self._again: dict[str, int] = {}
-        self._waiting: dict[int, tuple[Call, str | None]] = {}
-        self._places: dict[tuple[str | None, str | None], deque[int]] = {}
-        self._asked = 0
+        self._waiting: Waiting[tuple[Call, str | None]] = Waiting()
         self._opening: Message | None = None
 
     @property
     def open(self) -> tuple[Call, ...]:
         """The calls that wait for their answer."""
-        return tuple(call for call, _ in self._waiting.values())
+        return tuple(call for call, _ in self._waiting)
 
     @property
     def waiting(self) -> bool:
@@ -63,22 +60,14 @@ class CallIds:
     def ask(self, call: Call, place: int) -> str | None:
         """The id that a call goes by, unique so far; None where it has none and needs none."""
         call_id = self._named(call, place)
-        self._waiting[self._asked] = (call, call_id)
-        self._places.setdefault(_known_by(call.id, call.name), deque()).append(self._asked)
-        self._asked += 1
+        self._waiting.add((call, call_id), asked_by(call.id, call.name))
         return call_id
 
     def answer(self, result: Result, index: int) -> tuple[Call, str | None]:
         """The call that a result answers, and its id. Raises `ConversationError` if no open call is answered."""
-        if result.call_id is None and result.name is None:
-            place = next((at for at, (call, _) in self._waiting.items() if answers(result, call)), None)
-        else:
-            places = self._places.get(_known_by(result.call_id, result.name), deque())
-            while places and places[0] not in self._waiting:
-                places.popleft()
-            place = places.popleft() if places else None
-        if place is not None:
-            return self._waiting.pop(place)
+        found = self._waiting.take(answer_to(result.call_id, result.name))
+        if found is not None:
+            return found
         raise ConversationError(
             "a result answers no open call; add its call, or let assembler.repair(messages) drop the result",
             index=index,
@@ -103,11 +92,6 @@ class CallIds:
     def _seed(self, call: Call, place: int) -> str:
         question = "" if self._opening is None else "\0".join(p for p in self._opening.parts if isinstance(p, str))
         return f"{question}\0{place}\0{call.name}\0{call.arguments}"
-
-
-def _known_by(call_id: str | None, name: str | None) -> tuple[str | None, str | None]:
-    """By what a call and its result find one another, as `answers` has it: the id, or the name where there is none."""
-    return (call_id, None) if call_id is not None else (None, name)
 
 
 def made_id(seed: str) -> str:

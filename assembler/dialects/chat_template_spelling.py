@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, assert_never, cast
 
@@ -19,6 +18,7 @@ from assembler.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.messages.dicts import PIN, private_copy
 from assembler.messages.parts import NEUTRAL
 from assembler.messages.responses import in_steps
+from assembler.waiting import NEXT, Waiting, answer_to, by_id, by_name
 
 CHAT_TEMPLATE = "chat_template"
 """The shape of a message of a request that was written for a template: it goes out as it came."""
@@ -51,16 +51,16 @@ def spelled(layout: Layout, traits: Traits) -> Spelling:
     return Spelling(tuple(lines), tuple(tool_definition(tool) for tool in layout.tools), tuple(notes))
 
 
-_Waiting = deque[Call]
+_Waiting = Waiting[Call]
 
 
 def _lines(messages: Sequence[Message], traits: Traits) -> list[Line]:
-    waiting: _Waiting = deque()
+    waiting: _Waiting = Waiting()
     found: list[Line] = []
     for place, message in enumerate(in_steps(messages)):
         kind = message.shape
         if kind in (CHAT_TEMPLATE, NEUTRAL, "openai"):
-            waiting.extend(part for part in message.parts if type(part) is Call)
+            _wait(waiting, [part for part in message.parts if type(part) is Call])
             spoken = [_as_it_came(message, waiting, traits)]
         else:
             spoken = list(_respelled(message, waiting, traits))
@@ -109,7 +109,7 @@ def _respelled(message: Message, waiting: _Waiting, traits: Traits) -> Iterator[
     if thoughts and traits.shows_reasoning:
         fields["reasoning_content"] = PART_SEAM.join(thoughts)
     if calls:
-        waiting.extend(calls)
+        _wait(waiting, calls)
         fields["tool_calls"] = [_tool_call(call) for call in calls]
     yield fields
 
@@ -169,13 +169,16 @@ def _id_of(call_id: str | None, key: str) -> Spoken:
     return {} if call_id is None else {key: call_id}
 
 
+def _wait(waiting: _Waiting, calls: Sequence[Call]) -> None:
+    for call in calls:
+        known = (by_name(call.name), NEXT)
+        waiting.add(call, known if call.id is None else (by_id(call.id), *known))
+
+
 def _asked(result: Result, waiting: _Waiting) -> str | None:
     """The name of the function that a result answers."""
-    for call in waiting:
-        if (call.id == result.call_id) if result.call_id is not None else result.name in (None, call.name):
-            waiting.remove(call)
-            return call.name
-    return result.name
+    call = waiting.take(answer_to(result.call_id, result.name))
+    return result.name if call is None else call.name
 
 
 def _unshown(messages: Iterable[Message], tools: int, traits: Traits) -> Iterator[str]:

@@ -6,7 +6,6 @@ import functools
 import hashlib
 import marshal  # plain data in and out of one process, several times faster than a recursive copy
 import re
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, assert_never, cast
 
@@ -18,7 +17,7 @@ from assembler.messages.dicts import CALL_NAME, CONTAINERS, PIN, private_copy
 from assembler.messages.parts import NEUTRAL
 from assembler.messages.responses import in_steps, joined
 from assembler.tools import Tool
-from assembler.turns import answers
+from assembler.waiting import Waiting, answer_to, asked_by
 
 CALL_ID_LIMIT = 40
 """Characters of a tool call id. `Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with
@@ -102,7 +101,7 @@ _SPOKEN = (NEUTRAL, "openai")
 
 
 def _respelled_where_needed(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
-    waiting: deque[tuple[Call, str]] = deque()
+    waiting: Waiting[tuple[Call, str]] = Waiting()
     steps = in_steps(messages)
     for message in messages if steps is messages else joined(steps):
         if message.copier is not None and not _answers_respelled(message, waiting):
@@ -200,7 +199,7 @@ def _as_it_came(message: Message) -> dict[str, Any]:
     return fields
 
 
-def _respelled(message: Message, waiting: deque[tuple[Call, str]]) -> Iterator[dict[str, Any]]:
+def _respelled(message: Message, waiting: Waiting[tuple[Call, str]]) -> Iterator[dict[str, Any]]:
     """What another provider spelled otherwise: results first, each a message of its own, then texts and calls."""
     for part in message.parts:
         if type(part) is Result:
@@ -216,7 +215,8 @@ def _respelled(message: Message, waiting: deque[tuple[Call, str]]) -> Iterator[d
         fields["name"] = message.name
     if calls:
         named = [(call, _id_of(call, place)) for place, call in enumerate(calls)]
-        waiting.extend(named)
+        for call, call_id in named:
+            waiting.add((call, call_id), asked_by(call.id, call.name))
         fields["tool_calls"] = [_tool_call(call, call_id) for call, call_id in named]
     yield fields | _beside(message)
 
@@ -284,12 +284,10 @@ def _id_of(call: Call, place: int) -> str:
     return f"call_{hashlib.sha256(seed.encode()).hexdigest()[:24]}"
 
 
-def _answered(result: Result, waiting: deque[tuple[Call, str]]) -> str:
-    for pair in waiting:
-        call, call_id = pair
-        if answers(result, call):
-            waiting.remove(pair)
-            return call_id
+def _answered(result: Result, waiting: Waiting[tuple[Call, str]]) -> str:
+    found = waiting.take(answer_to(result.call_id, result.name))
+    if found is not None:
+        return found[1]
     return legal_id(result.call_id or f"call_{result.name}")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, assert_never, cast
 
@@ -15,6 +14,7 @@ from assembler.messages.dicts import PIN, private_copy
 from assembler.messages.parts import compact_json
 from assembler.messages.responses import sendable
 from assembler.tools import Tool
+from assembler.waiting import NEXT, Waiting, answer_to, by_id, by_name
 
 CALL_ID_LIMIT = 64
 """Characters of a call_id: 9router#393, read 2026-11."""
@@ -83,7 +83,7 @@ class _CallIds:
     def __init__(self) -> None:
         self._taken: set[str] = set()
         self._again: dict[str, str] = {}
-        self._waiting: deque[tuple[str | None, str, str]] = deque()
+        self._waiting: Waiting[str] = Waiting()
 
     def asked(self, call_id: str | None, name: str, arguments: str) -> str:
         """The id that a call is sent with: its own where that is legal and free, else one made from a hash."""
@@ -100,16 +100,15 @@ class _CallIds:
         if seed is not wanted:
             self._again[wanted] = seed
         self._taken.add(sent)
-        self._waiting.append((call_id, name, sent))
+        known = (by_name(name), NEXT)
+        self._waiting.add(sent, known if call_id is None else (by_id(call_id), *known))
         return sent
 
     def answered(self, call_id: str | None, name: str | None) -> str:
         """The id of the call that an output answers: by its id, or by name and order where it has none."""
-        for waiting in self._waiting:
-            asked_id, asked_name, sent = waiting
-            if (call_id == asked_id) if call_id is not None else name in (None, asked_name):
-                self._waiting.remove(waiting)
-                return sent
+        sent = self._waiting.take(answer_to(call_id, name))
+        if sent is not None:
+            return sent
         return legal_id(call_id, CALL_ID_LIMIT) if call_id is not None else made_id(name or "")
 
     def settled(self, item: Item) -> Item:

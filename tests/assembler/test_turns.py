@@ -1,0 +1,111 @@
+"""The calls that wait for an answer: as a list that is searched from its start, however they are asked and answered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler import Assembler, ConversationError, TrimOldest, verify
+from assembler.dialects import anthropic, bedrock, gemini, mistral, openai_chat, openai_responses, plain
+from assembler.messages import Call, Result
+from assembler.messages.read import read_message
+from assembler.turns import NOTHING_OPEN, Open, check_pairs
+from assembler.waiting import Waiting, answer_to, asked_by
+from budgets import Budget
+
+DIALECTS = (openai_chat, openai_responses, anthropic, bedrock, gemini, mistral, plain)
+
+IDS = st.sampled_from([None, None, "a", "b", "c"])
+NAMES = st.sampled_from(["f", "g"])
+ASKED = st.builds(Call, id=IDS, name=NAMES, arguments=st.just("{}"))
+HEARD = st.builds(Result, call_id=IDS, name=st.none() | NAMES, parts=st.just(()))
+
+
+def answers(result: Result, call: Call) -> bool:
+    if result.call_id is not None or call.id is not None:
+        return result.call_id == call.id
+    return result.name is None or result.name == call.name
+
+
+def heard(waiting: list[Call], result: Result) -> list[Call] | None:
+    """The law, told by a search from the start."""
+    for place, call in enumerate(waiting):
+        if answers(result, call):
+            return [*waiting[:place], *waiting[place + 1 :]]
+    return None
+
+
+@given(st.data())
+def test_what_waits_is_what_a_search_from_the_start_leaves_in_every_fork(data: st.DataObject) -> None:
+    branches: list[tuple[Open, list[Call]]] = [(NOTHING_OPEN, [])]
+    for _ in range(data.draw(st.integers(1, 25), label="steps")):
+        waiting, by_hand = data.draw(st.sampled_from(branches), label="branch")
+        step = data.draw(ASKED | HEARD, label="step")
+        if isinstance(step, Call):
+            if step.id is not None and any(call.id == step.id for call in by_hand):
+                assert waiting.holds(step.id)
+                continue
+            # As the law has it: where nothing waits, the next calls begin anew.
+            branches.append(((waiting or Open()).with_calls([step]), [*by_hand, step]))
+        else:
+            left, left_by_hand = waiting.without(step), heard(by_hand, step)
+            assert (left is None) == (left_by_hand is None)
+            if left is not None and left_by_hand is not None:
+                branches.append((left, left_by_hand))
+        for one, other in branches:
+            assert list(one) == other
+            assert len(one) == len(other)
+            assert bool(one) == bool(other)
+
+
+@given(st.lists(ASKED | HEARD, max_size=30))
+def test_what_waits_in_a_dialect_is_taken_as_a_search_from_the_start_takes_it(steps: list[Call | Result]) -> None:
+    waiting: Waiting[Call] = Waiting()
+    by_hand: list[Call] = []
+    for step in steps:
+        if isinstance(step, Call):
+            waiting.add(step, asked_by(step.id, step.name))
+            by_hand.append(step)
+            continue
+        wanted = next((call for call in by_hand if answers(step, call)), None)
+        assert waiting.take(answer_to(step.call_id, step.name)) is wanted
+        by_hand = [call for call in by_hand if call is not wanted]
+        assert list(waiting) == by_hand
+        assert len(waiting) == len(by_hand)
+
+
+def parallel(number: int, *, backwards: bool, ids: bool = True) -> list[dict[str, Any]]:
+    places = range(number)
+    calls = [{"id": f"call{n:05d}", "type": "function", "function": {"name": "f", "arguments": "{}"}} for n in places]
+    results = [{"role": "tool", "tool_call_id": f"call{n:05d}", "content": "r"} for n in places]
+    return [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": None, "tool_calls": calls},
+        *(reversed(results) if backwards else results),
+    ]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+def test_thousands_of_parallel_results_in_any_order_cost_one_pass(dialect: Any) -> None:
+    messages = parallel(3_000, backwards=True)
+    assembler = Assembler(Budget(10**7, counter=len), on_overflow=TrimOldest(), dialect=dialect)
+    request = assembler.add_capability([{"name": "f"}]).add_messages(messages).build().request()
+    assert not verify(request, dialect=dialect.name)
+
+
+@pytest.mark.timeout(60)
+def test_thousands_of_calls_item_by_item_obey_the_law_in_one_pass() -> None:
+    calls = [{"type": "function_call", "call_id": f"c{n}", "name": "f", "arguments": "{}"} for n in range(20_000)]
+    outputs = [{"type": "function_call_output", "call_id": f"c{n}", "output": "r"} for n in reversed(range(20_000))]
+    messages = [
+        read_message(raw, index) for index, raw in enumerate([{"role": "user", "content": "q"}, *calls, *outputs])
+    ]
+    check_pairs(list(enumerate(messages)))
+    with pytest.raises(ConversationError, match="answers no open call"):
+        check_pairs(list(enumerate([*messages, messages[-1]])))
+    with pytest.raises(ConversationError, match="and 19998 more has no result at the end"):
+        check_pairs(list(enumerate(messages[:20_002])))
