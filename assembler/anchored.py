@@ -10,11 +10,14 @@ builds what one that saw every call does.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import attrs
 
 from assembler.calibration import CalibratedCounter, Fingerprint
+from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.ladder import Kept
+from assembler.messages import Message
 from assembler.overflow import Overflow
 from assembler.planned import Planned
 from assembler.terms import Terms
@@ -67,8 +70,32 @@ def _corrected(terms: Terms, bill: CalibratedCounter, plan: Planned) -> Planned:
 
 def _beginning(terms: Terms, bill: CalibratedCounter, plan: Planned) -> Fingerprint:
     model = None if terms.budget is None else terms.budget.model
-    request = terms.dialect.emit(plan.layout)
+    request = _spelled(terms, plan)
     return Fingerprint.of(request, dialect=terms.dialect.name, model=model, turns=bill.request.turns)
+
+
+def _spelled(terms: Terms, plan: Planned) -> dict[str, Any]:
+    """The request; of a conversation that cannot be sent yet, of as much as could have been: it begins the same."""
+    try:
+        return terms.dialect.emit(plan.layout)
+    except UnsupportedContentError:
+        raise
+    except ConversationError:
+        said = _sendable(plan)
+        if len(said) == len(plan.layout.messages):
+            raise
+        return terms.dialect.emit(attrs.evolve(plan.layout, messages=said))
+
+
+def _sendable(plan: Planned) -> list[Message]:
+    """The messages up to the last one that is not the model's, without a step whose calls wait for their answers."""
+    said = list(plan.layout.messages)
+    asking = (place for place, message in enumerate(said) if not set(plan.waiting).isdisjoint(message.parts))
+    if plan.waiting:
+        del said[max(asking, default=len(said)) :]
+    while said and said[-1].role == "assistant":
+        said.pop()
+    return said
 
 
 def _as_billed(overflow: Overflow, terms: Terms, bill: CalibratedCounter, before: Planned | None) -> Overflow:

@@ -162,13 +162,20 @@ class Assembler:
         return measured.costs(ledger.since(ledger.first))
 
     def plan(self) -> Plan:
-        """What a build would keep and drop. Raises what `build` raises."""
+        """What a build would keep and drop, and how full the window is, in every state of a conversation.
+
+        One that is empty, ends with the assistant or waits for tool results is planned as it is. `build` may refuse it
+        until the next message, and so does `manifest()` of the plan; its report says why. Raises
+        `ContextLengthError` where nothing that may go makes it fit, `ConversationError` for what no later message can
+        mend (`UnsupportedContentError` for a part without a price), `TokenCountError` where the counter fails, and
+        `PlanError` for a policy that breaks its contract.
+        """
         from assembler.plan import Plan  # it knows the report and the manifest, which a build does without
 
         return Plan.of(fit(self._draft, self._terms))
 
     def build(self) -> Context:
-        """The request that fits. Raises `ContextLengthError`, `ConversationError`, `TokenCountError`."""
+        """The request that fits. Raises what `plan` raises, and `ConversationError` for what an API would refuse."""
         context = emit(fit(self._draft, self._terms))
         if (logger := listening()) is not None:
             log_build(logger, context)

@@ -179,7 +179,8 @@ class Context:
 
 
 def emit(plan: Planned) -> Context:
-    """The context of a plan. O(messages that stay). Raises what the dialect cannot express."""
+    """The context of a plan. O(messages that stay). Raises `ConversationError` for what an API would refuse."""
+    plan.refuse_unfinished()
     layout = plan.layout
     _ = plan.notes
     return Context(

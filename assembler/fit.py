@@ -6,7 +6,7 @@ import attrs
 
 from assembler.dialects import Opening
 from assembler.draft import Draft
-from assembler.errors import ConversationError
+from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.history import Sight
 from assembler.ladder import Kept, whole
 from assembler.ledger import Ledger
@@ -31,8 +31,9 @@ def fit(draft: Draft, terms: Terms) -> Planned:
 
     What the plan hangs on is compared with what was read of it, and so is everything before an error is raised: a
     message that its owner has changed since is read anew.
-    Raises `ContextLengthError` if no policy makes it fit, `ConversationError` if what stays is no valid conversation,
-    `PlanError` if a policy cuts where no turn begins, `TokenCountError` if the counter fails.
+    Raises `ContextLengthError` if no policy makes it fit, `ConversationError` if what stays is no valid conversation
+    and no later message makes it one, `PlanError` if a policy cuts where no turn begins, `TokenCountError` if the
+    counter fails.
     """
     try:
         return _fitted(draft, terms)
@@ -95,6 +96,19 @@ def _terms_at(plan: Planned, context_window: Tokens) -> Terms:
 
 
 def _decided(draft: Draft, sight: Sight, terms: Terms) -> Planned:
+    try:
+        return _counted(draft, sight, terms)
+    except UnsupportedContentError:
+        raise
+    except ConversationError as refused:
+        if terms.adds_up:
+            raise
+        # The request must be spelled to be counted, and it cannot be yet: its parts say how full it is.
+        plan = _by_parts(_everything(draft, sight, terms.by_rule))
+        return attrs.evolve(plan, terms=terms, refused=plan.refused or refused)
+
+
+def _counted(draft: Draft, sight: Sight, terms: Terms) -> Planned:
     if terms.calibration is None:
         return _by_rule(_everything(draft, sight, terms))
     from assembler.anchored import anchored  # for anchored assemblers alone
@@ -107,15 +121,20 @@ def _decided(draft: Draft, sight: Sight, terms: Terms) -> Planned:
 
 def _everything(draft: Draft, sight: Sight, terms: Terms) -> Planned:
     measured, fixed = measure(draft, sight, terms)
-    ledger = Ledger.of(sight, terms.pricer, _floor(sight, terms))
-    return Planned(draft, terms, sight, measured, fixed, ledger, whole(ledger))
+    floor, refused = _floor(sight, terms)
+    ledger = Ledger.of(sight, terms.pricer, floor)
+    return Planned(draft, terms, sight, measured, fixed, ledger, whole(ledger), refused=refused)
 
 
 def _by_rule(everything: Planned, start: Kept | None = None) -> Planned:
     """What the policies leave of everything, or of `start`, which stays while it fits."""
+    pricer = everything.terms.whole
+    return _by_parts(everything, start) if pricer is None else _sealed(everything, pricer, start)
+
+
+def _by_parts(everything: Planned, start: Kept | None = None) -> Planned:
+    """The same, by the sum of the parts."""
     terms, fixed, ledger = everything.terms, everything.fixed, everything.ledger
-    if terms.whole is not None:
-        return _sealed(everything, terms.whole, start)
     if terms.budget is None:
         ledger.since(ledger.first)  # a part that has no price is met here, not when somebody reads the count
         return everything
@@ -211,9 +230,13 @@ def _overflow(plan: Planned, budget: Budget, kept: Count, room: Tokens) -> Overf
     return Overflow(plan, budget, required=required, available=available, costs=costs, region=region)
 
 
-def _floor(sight: Sight, terms: Terms) -> int:
-    """The first message that the dialect lets stay: a greeting cannot open a conversation that the user must open."""
+def _floor(sight: Sight, terms: Terms) -> tuple[int, ConversationError | None]:
+    """The first message that the dialect lets stay: a greeting cannot open a conversation that the user must open.
+
+    With the error for a conversation that is nothing else yet.
+    """
     start, stop = (sight.head, sight.head) if terms.dialect.opening is Opening.ANY else sight.greeting()
-    if start < stop == sight.length:
-        raise ConversationError(f"{terms.dialect.name} needs a user message; add one to the conversation", index=start)
-    return stop
+    if start == stop or stop < sight.length:
+        return stop, None
+    needed = f"{terms.dialect.name} needs a user message; add one to the conversation"
+    return stop, ConversationError(needed, index=start)

@@ -161,7 +161,8 @@ class Readings:
     def check(self, first: int, turns: Iterable[Span], length: int) -> None:
         """Raise `ConversationError` if any turn from the one that begins at `first` breaks the law of pairs.
 
-        A turn that another follows can no longer change, so it is asked once: O(new turns) over a growing history.
+        The newest may wait for answers: the next messages can be those. A turn that another follows can no longer
+        change, so it is asked once: O(new turns) over a growing history.
         """
         lawful, until = self._lawful
         newest = length
@@ -174,9 +175,13 @@ class Readings:
         self._lawful = (first, newest)
 
     def check_turn(self, start: int, stop: int, length: int) -> None:
-        """Raise `ConversationError` unless every call of the turn is answered where it must be. O(new messages)."""
-        if waiting := self.open_calls(start, stop):
-            raise unanswered(waiting, stop if stop < length else None)
+        """Raise `ConversationError` unless every call of the turn is answered where it must be, or may yet be.
+
+        O(new messages).
+        """
+        waiting = self.open_calls(start, stop)
+        if waiting and stop < length:
+            raise unanswered(waiting, stop)
 
     def open_calls(self, start: int, stop: int) -> Open:
         """The calls of a turn that wait for an answer at its end. Raises for any other breach of the law of pairs."""
@@ -355,7 +360,10 @@ class Sight:
         return next(self.turns_newest_first(), (self.length, self.length))
 
     def check(self, first: int) -> None:
-        """Raise `ConversationError` if any turn from the one that begins at `first` breaks the law of pairs."""
+        """Raise `ConversationError` if any turn from the one that begins at `first` breaks the law of pairs.
+
+        The newest may wait for answers.
+        """
         self.readings.check(first, self.turns_newest_first(), self.length)
 
     def first_changed(self, start: int, stop: int) -> int | None:

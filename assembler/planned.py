@@ -8,6 +8,7 @@ from typing import Literal
 import attrs
 
 from assembler.draft import Draft
+from assembler.errors import ConversationError
 from assembler.history import Sight, Span
 from assembler.ladder import Kept
 from assembler.layout import Layout
@@ -16,7 +17,7 @@ from assembler.measure import Measured
 from assembler.messages import Message
 from assembler.once import found_once
 from assembler.terms import Terms
-from assembler.turns import check_pairs
+from assembler.turns import Open, open_at_the_end, unanswered
 from budgets import Count, RegionCosts
 
 
@@ -48,6 +49,8 @@ class Planned:
     """The count of the whole by rule, where the dialect's prices do not add up to it."""
     corrected: Count | None = None
     """The count of the whole from a known bill, where there is one."""
+    refused: ConversationError | None = None
+    """Why no request can be made before another message comes, where that was met on the way to this plan."""
 
     @property
     def first(self) -> int:
@@ -118,12 +121,25 @@ class Planned:
         return objects
 
     def check(self) -> None:
-        """Raise `ConversationError` unless what stays obeys the law of pairs."""
+        """Raise `ConversationError` unless what stays obeys the law of pairs, or will once open calls are answered."""
         self.sight.check(self.first)
         for start, stop in self.stretches[:-1]:
             self.sight.readings.check_turn(start, stop, self.sight.length)
+        _ = self.waiting
+
+    @found_once
+    def waiting(self) -> Open:
+        """The calls that wait for an answer at the end of the conversation."""
         if self.what.changed:
-            check_pairs(self.standing)
+            return open_at_the_end(self.standing)
+        return self.sight.readings.open_calls(*self.sight.newest_turn())
+
+    def refuse_unfinished(self) -> None:
+        """Raise `ConversationError` where no request can be made before another message comes. O(1)."""
+        if self.waiting:
+            raise unanswered(self.waiting, None)
+        if self.refused is not None:
+            raise self.refused.with_traceback(None)
 
     @found_once
     def notes(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import attrs
 
 from assembler.cache.estimate import rule_of, servable, stable_prefix
 from assembler.cache.lint import items_of, volatile_of
-from assembler.errors import AssemblyError
+from assembler.errors import AssemblyError, ConversationError
 from assembler.history import Span
 from assembler.invisible import Invisible, invisible_texts
 from assembler.ledger import Ledger
@@ -64,12 +64,22 @@ def report_of(plan: Planned) -> Report:
         budget=budget,
         dialect=plan.terms.dialect.name,
         model=None if budget is None else budget.model,
-        notes=(*plan.notes, *_counter(plan), *_unmarked(plan), *_anchor(plan), *_idle(plan), *tool_notes(plan)),
+        notes=(*_sending(plan), *_counter(plan), *_unmarked(plan), *_anchor(plan), *_idle(plan), *tool_notes(plan)),
         steps=Steps(plan),
         cache=_cache(plan),
         volatile=volatile_of(plan.measured),
         invisible=tuple(_invisible(plan)),
     )
+
+
+def _sending(plan: Planned) -> tuple[str, ...]:
+    """What the dialect folds or leaves out; or why no request can be made yet."""
+    try:
+        plan.refuse_unfinished()
+        notes = plan.notes
+    except ConversationError as refusal:
+        return (f"no request yet: {refusal}",)
+    return notes
 
 
 def _counter(plan: Planned) -> tuple[str, ...]:

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 def requested(plan: Planned, dialect: Dialect | None = None, cache_marks: CacheMarks | None = None) -> dict[str, Any]:
     """The keyword arguments of the API's call: in the plan's dialect with the plan's marks, or in others.
 
-    Raises `UnsupportedContentError` for what the dialect cannot express.
+    Raises `UnsupportedContentError` for what the dialect cannot express, `ConversationError` for a plan of which no
+    request can be made yet.
     """
+    plan.refuse_unfinished()
     spoken = plan.terms.dialect if dialect is None else dialect
     request = spoken.emit(plan.layout)
     marks = plan.terms.cache_marks if cache_marks is None else cache_marks

@@ -161,14 +161,13 @@ def goes_on(message: Message, before: Message | None) -> bool:
     return message.role == "assistant" or (message.role == "tool" and Result not in map(type, message.parts))
 
 
-def check_pairs(messages: Iterable[tuple[int, Message]]) -> None:
-    """Raise `ConversationError` unless the messages, with their indexes, obey the law from the first to the last."""
+def open_at_the_end(messages: Iterable[tuple[int, Message]]) -> Open:
+    """The calls that still wait after the last message. Raises `ConversationError` for any other breach of the law."""
     waiting, before = NOTHING_OPEN, None
     for index, message in messages:
         waiting = after(waiting, message, index, before)
         before = message
-    if waiting:
-        raise unanswered(waiting, None)
+    return waiting
 
 
 def unanswered(waiting: Open | tuple[Call, ...], index: int | None) -> ConversationError:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
+from assembler.errors import ConversationError
 from assembler.marks.places import END, SPELLINGS, SYSTEM, TOOLS, Place, opens_newest_turn
 from assembler.page.items import Item
 from assembler.planned import Planned
@@ -22,11 +23,14 @@ class Mark:
 
 
 def marks_of(plan: Planned, items: Sequence[Item]) -> tuple[Mark, ...]:
-    """The marks that the request carries, the caller's own included, in its order. O(blocks)."""
+    """The marks that the request carries, the caller's own included, in its order; none before there is one."""
     spelling = SPELLINGS.get(plan.terms.dialect.name)
     if spelling is None:
         return ()
-    request = requested(plan)
+    try:
+        request = requested(plan)
+    except ConversationError:  # no request can be made yet: the report says why
+        return ()
     newest = opens_newest_turn(request)
     return tuple(_mark(place, lifetime or "5m", newest, items, plan) for place, lifetime in spelling.marks(request))
 

@@ -58,11 +58,15 @@ def _only_thinks(message: Message) -> bool:
 
 
 def _leaves_the_last_word(passage: Passage, newest: Mapping[int, Message], step: Sequence[int]) -> bool:
-    """Whether the conversation would end with the assistant's words if this step went: asked of the last one alone."""
+    """Whether the conversation would end with the assistant's words, or be empty, if this step went.
+
+    Asked of the last step alone.
+    """
     if step[-1] != passage.length - 1:
         return False
     standing = (index for index, _ in passage.newest_first() if index < step[0])
-    return newest[next(standing)].role == "assistant"
+    before = next(standing, None)
+    return before is None or newest[before].role == "assistant"
 
 
 def _says_something(message: Message) -> bool:
