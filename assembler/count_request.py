@@ -9,7 +9,8 @@ from assembler.dialects import Dialect
 from assembler.errors import AssemblyError, ConversationError, MessageTypeError
 from assembler.given import must_be, wrong
 from assembler.pricing import WholePricer, priced_layout
-from budgets import BudgetError, Count, TokenCounter, tiktoken_counter, total_counter
+from budgets import BudgetError, Count, TokenCounter, total_counter
+from budgets.counters.by_model import counter_for
 
 
 def count_request(
@@ -18,7 +19,7 @@ def count_request(
     """Tokens that the provider will bill for `request`, their grade, and an upper bound.
 
     `request` is the body of the API's call, with or without its model and sampling keys. `counter` stands in for the
-    model's encoding. Raises `ConversationError` or `ToolError` where the request cannot be read,
+    model's own. Raises `ConversationError` or `ToolError` where the request cannot be read,
     `UnsupportedContentError` for a part that has no price, and `BudgetError` for what is no dialect, model or counter.
     """
     if not isinstance(cast(object, request), Mapping):
@@ -26,7 +27,7 @@ def count_request(
     must_be("model", model, (str, type(None)), "a model's name (str) or None")
     if isinstance(dialect, type) or not hasattr(dialect, "parse"):
         raise BudgetError(wrong("dialect", "a value from assembler.dialects", dialect))
-    counted = _counter_for(model) if counter is None else total_counter(counter)
+    counted = counter_for(model) if counter is None else total_counter(counter)
     try:
         return _priced(request, dialect, model, counted)
     except AssemblyError:
@@ -43,12 +44,3 @@ def _priced(request: Mapping[str, Any], dialect: Dialect, model: str | None, cou
         dialect.notes(layout)  # raises for what this dialect would not send
         return pricer.whole(layout)
     return priced_layout(pricer, layout)
-
-
-def _counter_for(model: str | None) -> TokenCounter:
-    """The model's bundled encoding; o200k_base where it has none of its own."""
-    if model is None:
-        return tiktoken_counter()
-    from budgets.models import encoding_of
-
-    return tiktoken_counter(encoding_of(model) or "o200k_base")

@@ -11,9 +11,9 @@ import attrs
 
 from budgets.allotment import check_floors
 from budgets.count import TokenCounter, Tokens
+from budgets.counters.by_model import shared_counter_for
 from budgets.counters.guard import Guarded, name_of, refuse_wrong_arity
 from budgets.counters.memo import Memoised, memoised
-from budgets.counters.tiktoken import tiktoken_counter
 from budgets.errors import BudgetError, UnknownModelError
 from budgets.limit import Limit, limits_by_region
 from budgets.numbers import whole_tokens
@@ -47,9 +47,9 @@ class Budget:
     on the input, where it has one; `overhead` is what the caller adds outside of this library; `safety_margin` is for
     doubt. `least_output_tokens` is the least answer that is of use: given, only that is reserved, a request may take
     the rest, and `context.max_output_tokens` says how long the answer may be then. `counter` is any callable from a
-    text to its tokens; without one the model's own vocabulary counts if it was published, else o200k_base: exact,
-    offline. Raises BudgetError for numbers that are negative, not whole or bools, for a least answer above the most,
-    and for a reserve that leaves no room.
+    text to its tokens; without one the model's own vocabulary counts if it was published, for Claude a reconstruction,
+    else o200k_base: offline. Raises BudgetError for numbers that are negative, not whole or bools, for a least answer
+    above the most, and for a reserve that leaves no room.
     """
 
     context_window: Tokens
@@ -177,13 +177,8 @@ class Budget:
         budgets that have, pass each the same `memoised(counter)`.
         """
         if self.counter is None:
-            return _bundled(self._encoding())
+            return shared_counter_for(self.model)
         return self.counter if isinstance(self.counter, Memoised) else memoised(self.counter)
-
-    def _encoding(self) -> str:
-        from budgets.models import encoding_of
-
-        return (encoding_of(self.model) if self.model else None) or "o200k_base"
 
     def _window_terms(self) -> list[tuple[Tokens, str]]:
         answer = "max_output_tokens" if self.least_output_tokens is None else "least_output_tokens"
@@ -215,11 +210,6 @@ def _not_zero(terms: list[tuple[Tokens, str]]) -> list[tuple[Tokens, str]]:
 
 def _difference(terms: list[tuple[Tokens, str]]) -> str:
     return " - ".join(f"{amount} {name}" for amount, name in terms)
-
-
-@functools.cache
-def _bundled(encoding: str) -> Memoised:
-    return memoised(tiktoken_counter(encoding))
 
 
 def _restored(cls: type[Budget], fields: dict[str, Any]) -> Budget:

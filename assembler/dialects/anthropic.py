@@ -13,32 +13,25 @@ import attrs
 
 from assembler.dialects import anthropic_pricing as claude
 from assembler.dialects.anthropic_blocks import AnthropicWriter, sends, system_blocks, tool_definition
-from assembler.dialects.block_pricing import (
-    as_sent,
-    media_apart,
-    price_together,
-    with_error_texts,
-    with_objects,
-)
+from assembler.dialects.anthropic_families import Family, family_of
+from assembler.dialects.block_pricing import as_sent, media_apart, with_error_texts, with_objects
 from assembler.dialects.blocks import Block, Ending, Notes, Turn, fields_of, refuse_ending, surplus_marks, turns_of
 from assembler.dialects.dialect import Opening
 from assembler.dialects.graded import graded
-from assembler.dialects.own_tokenizer import stands_in
-from assembler.dialects.standin import price_texts
+from assembler.dialects.own_tokenizer import counts_for_openai
 from assembler.errors import ConversationError
 from assembler.layout import Layout
 from assembler.media import Source, read_media
 from assembler.media import claude as pictures
 from assembler.messages import Media, Message, read_message
 from assembler.messages.responses import in_steps, joined
-from assembler.pricing import FixedPrices, Piece
+from assembler.pricing import FixedPrices, Piece, price_pieces
 from assembler.tools import Tool, read_tools
 from assembler.turns import head_length
 from budgets import Count, Grade, TokenCounter
-from budgets.count import Difference
+from budgets.count import Difference, total
+from budgets.counters.by_model import shared_counter_for
 
-_NEWEST = ""
-"""No model's name: priced as the newest family."""
 _PLAIN_TEXT_DOCUMENT = Count(0, Grade.ESTIMATED, upper=60)
 """What stands around a document that is plain text: not recorded."""
 _OWNED = ("messages", "system", "tools")
@@ -81,9 +74,9 @@ class Anthropic:
         )
 
     def pricer(self, model: str | None, count: TokenCounter) -> AnthropicPricer:
-        """The price list of the model's family. A counter that is none of OpenAI's is taken for Claude's own."""
-        family = claude.family_of(model or _NEWEST)
-        return AnthropicPricer(family if stands_in(count) else claude.with_own_tokenizer(family), count)
+        """The price list of the model's family. A counter for OpenAI's models gives way to Claude's reconstruction."""
+        family = family_of(model)
+        return AnthropicPricer(family, shared_counter_for(family.generation) if counts_for_openai(count) else count)
 
     def notes(self, layout: Layout) -> tuple[str, ...]:
         """What is folded in or left out. Raises what `emit` raises, except for the want of any message."""
@@ -164,18 +157,19 @@ def _marks(blocks: Sequence[Block]) -> Iterator[Block]:
 class AnthropicPricer:
     """The bill of Messages for one family: opening + system text + messages + tools and their hidden prompt."""
 
-    family: claude.Family
+    family: Family
     count: TokenCounter
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
-        """The system text in its pieces, without framing; the opening; the tools."""
-        calibration = self.family.calibration
+        """The system text in its pieces; what sets it apart, and the opening; the tools and their hidden prompt."""
+        texts = [piece.text for piece in pieces]
+        spoken = any(texts) or any(map(_texts_of, head))
         return FixedPrices(
-            pieces=tuple(self._graded(p) for p in price_together([p.text for p in pieces], self.count, calibration)),
+            pieces=tuple(self._graded(_bounded(tokens)) for tokens in price_pieces(texts, self.count)),
             head=tuple(self._head(message) for message in head),
             tools=tuple(self._graded(claude.price_tool(tool, self.family, self.count)) for tool in tools),
-            tooling=claude.price_tooling(tools, self.family),
-            framing=claude.price_request(self.family, self.count),
+            tooling=claude.price_tooling(tools, self.family, self.count),
+            framing=self.family.opening + claude.price_system(self.family, text=spoken, tools=bool(tools)),
         )
 
     def message(self, message: Message) -> Count:
@@ -196,33 +190,50 @@ class AnthropicPricer:
     def options(self, layout: Layout) -> Difference:
         """What thinking, a chosen tool, an answer schema and a task budget cost more than their absence."""
         options = layout.options
-        choice = _word(options.get("tool_choice"), _CHOICES) if layout.tools else None
-        schema = _answer_schema(options)
-        asked = claude.price_request(
+        choice = _choice(options.get("tool_choice"))
+        prompts = claude.price_options(
             self.family,
             self.count,
+            text=bool(layout.system) or any(map(_texts_of, layout.head)),
+            tools=bool(layout.tools),
             thinking=_word(options.get("thinking"), _MODES) or "disabled",
-            choice=choice,
-            answer_schema=schema,
+            choice=choice if layout.tools else claude.AUTO,
+            answer_schema=_answer_schema(options),
             task_budget=(fields_of(options.get("output_config")) or {}).get("task_budget"),
         )
-        without = asked - claude.price_request(self.family, self.count)
-        tooling = claude.price_tooling(layout.tools, self.family, choice=choice)
-        return without + (tooling - claude.price_tooling(layout.tools, self.family))
+        chosen = claude.price_tooling(layout.tools, self.family, self.count, choice=choice)
+        return (chosen + prompts) - claude.price_tooling(layout.tools, self.family, self.count)
 
     def _head(self, message: Message) -> Count:
-        texts = [part for part in message.parts if isinstance(part, str)]
-        return self._graded(price_texts(texts, self.count, self.family.calibration))
+        return self._graded(total(claude.price_text(text, self.count) for text in _texts_of(message)))
 
     def _media(self, part: Media) -> Count:
         facts = read_media(part)
         if facts.source is Source.TEXT and facts.text is not None:
-            return claude.price_text(facts.text, self.family, self.count) + _PLAIN_TEXT_DOCUMENT
+            return claude.price_text(facts.text, self.count) + _PLAIN_TEXT_DOCUMENT
         high = self.family.image_side > pictures.STANDARD.longest_side
         return pictures.price_media(facts, pictures.HIGH if high else pictures.STANDARD)
 
     def _graded(self, price: Count) -> Count:
         return graded(price, self.count)
+
+
+def _bounded(tokens: int) -> Count:
+    return claude.about(tokens, tokens and 1 + tokens // 200)
+
+
+def _texts_of(message: Message) -> list[str]:
+    return [part for part in message.parts if isinstance(part, str) and part]
+
+
+def _choice(given: object) -> claude.Choice:
+    fields = fields_of(given) or {}
+    name: object = fields.get("name")
+    return claude.Choice(
+        type=_word(given, _CHOICES) or "auto",
+        name=name if isinstance(name, str) else "",
+        alone=fields.get("disable_parallel_tool_use") is True,
+    )
 
 
 def _word(given: object, known: Sequence[str]) -> Any:

@@ -15,6 +15,7 @@ import attrs
 from assembler.dialects.anthropic import anthropic
 from assembler.dialects.bedrock_blocks import BedrockWriter, tool_spec
 from assembler.dialects.bedrock_models import OpenModelPricer, is_claude
+from assembler.dialects.bedrock_pricing import ConversePricer
 from assembler.dialects.blocks import (
     Block,
     Ending,
@@ -26,6 +27,7 @@ from assembler.dialects.blocks import (
     turns_of,
 )
 from assembler.dialects.dialect import Opening
+from assembler.dialects.nova_pricing import is_nova, nova_pricer
 from assembler.errors import ConversationError, ToolError
 from assembler.layout import Layout
 from assembler.messages import Message, read_message
@@ -73,7 +75,9 @@ class Bedrock:
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         """Claude's own price list for a Claude model, and without a model; an estimate for any other."""
-        return anthropic.pricer(model, count) if is_claude(model) else OpenModelPricer.of(model or "", count)
+        if model is None or is_claude(model):
+            return ConversePricer(anthropic.pricer(model, count))
+        return nova_pricer(model, count) if is_nova(model) else OpenModelPricer.of(model, count)
 
     def notes(self, layout: Layout) -> tuple[str, ...]:
         """What is folded in or left out. Raises what `emit` raises, except for the want of any message."""

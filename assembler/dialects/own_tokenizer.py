@@ -12,3 +12,8 @@ _STAND_INS = frozenset({"approximate", *(f"{engine}:{e}" for engine in ("tiktoke
 def stands_in(count: TokenCounter) -> bool:
     """True of the counters that this library bundles; any other was chosen by the caller, for this model."""
     return name_of(count) in _STAND_INS
+
+
+def counts_for_openai(count: TokenCounter) -> bool:
+    """True of the bundled counters over OpenAI's vocabularies: what counts by default where no model was named."""
+    return name_of(count) in _STAND_INS - {"approximate"}

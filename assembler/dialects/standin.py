@@ -119,22 +119,6 @@ def _calibration(table: str) -> Calibration:
 
 # The columns, in the order of Weights:
 #    token lettr capit digit  mark joint  line inden accen gr/cy semit other  kana   han hangu  symb  flat
-CLAUDE_3 = _calibration(
-    """
-     1.026 0.011 0.035 0.000 0.060 0.756 0.393 0.763 0.895 0.143 0.409 0.520 0.081 0.336 0.707 0.843 0.000
-     1.066 0.073 0.194 0.000 0.060 0.756 0.393 2.121 1.091 0.354 0.442 0.615 0.081 0.336 0.707 1.206 2.690
-    """
-)
-"""Claude 3 to 4.6."""
-
-CLAUDE_4_7 = _calibration(
-    """
-     0.938 0.122 0.466 0.058 0.238 0.799 0.584 0.595 1.102 0.171 0.438 0.555 0.125 0.372 0.761 1.186 0.000
-     0.938 0.252 0.466 0.058 0.240 0.799 0.584 2.005 1.102 0.390 0.474 0.647 0.125 0.372 0.761 2.588 3.383
-    """
-)
-"""Claude 4.7 and later: a smaller vocabulary, about a third more tokens."""
-
 GEMINI = _calibration(
     """
      0.878 0.028 0.000 0.627 0.060 0.894 0.580 0.622 0.151 0.049 0.084 0.000 0.000 0.000 0.085 0.232 0.000

@@ -209,7 +209,9 @@ def test_a_recorded_request_costs_what_was_billed(model: str, text: str, billed:
         ({"thinking": {"type": "enabled", "budget_tokens": 1024}}, 29),
         ({"thinking": {"type": "disabled"}}, 0),
         ({"tool_choice": {"type": "any"}}, 588 - 496),
-        ({"tool_choice": {"type": "tool", "name": "search"}}, 588 - 496 + 5),
+        ({"tool_choice": {"type": "tool", "name": "search"}}, 590 - 496 + 1),
+        ({"tool_choice": {"type": "tool", "name": "search", "disable_parallel_tool_use": True}}, 592 - 496 + 1),
+        ({"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}}, 288 - 496),
         ({"tool_choice": {"type": "any"}, "thinking": {"type": "enabled"}}, 588 - 496),
         ({"output_config": {"task_budget": {"type": "tokens", "total": 20_000}}}, 35),
         ({"output_config": {"effort": "low"}}, 0),
@@ -249,12 +251,14 @@ def test_a_message_that_enables_citations_pays_for_their_prompt_once() -> None:
 
 
 @pytest.mark.parametrize("key", ["output_format", "output_config"])
-def test_an_answer_schema_is_billed(key: str) -> None:
-    schema = {"type": "json_schema", "schema": {"type": "object", "properties": {"a": {"type": "string"}}}}
+def test_an_answer_schema_is_billed_as_indented_json_and_a_prompt(key: str) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    wanted = {"type": "json_schema", "schema": schema}
     request: Dict = {"messages": [{"role": "user", "content": "q"}]}
-    asked = {**request, key: schema if key == "output_format" else {"format": schema}}
-    extra = count_request(asked, dialect=anthropic).tokens - count_request(request, dialect=anthropic).tokens
-    assert extra > 130
+    asked = {**request, key: wanted if key == "output_format" else {"format": wanted}}
+    plain = count_request(request, dialect=anthropic, counter=words).tokens
+    extra = count_request(asked, dialect=anthropic, counter=words).tokens - plain
+    assert extra == 81 + len(json.dumps(schema, indent=2).split())
 
 
 def test_pieces_of_the_system_text_cost_together_what_the_text_costs() -> None:
@@ -264,7 +268,7 @@ def test_pieces_of_the_system_text_cost_together_what_the_text_costs() -> None:
     context = base.add_message(("user", "q")).build()
     counted = count_request(context.request(), dialect=anthropic)
     assert context.count.tokens == counted.tokens
-    assert counted.upper <= context.count.upper <= counted.upper + 5
+    assert counted.upper <= context.count.upper <= counted.upper + 21 + 1, "a token for each piece"
 
 
 def words(text: str) -> int:

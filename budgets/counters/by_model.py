@@ -1,0 +1,35 @@
+"""Which bundled counter counts for a model, one memory for each in a process. Knows families; loads no tokenizer."""
+
+from __future__ import annotations
+
+import functools
+
+from budgets.counters.guard import Guarded
+from budgets.counters.memo import Memoised, memoised
+from budgets.counters.tiktoken import tiktoken_counter
+
+STAND_IN = "o200k_base"
+"""What counts where nothing is known of a model's own vocabulary."""
+
+
+def counter_for(model: str | None) -> Guarded:
+    """The model's own vocabulary where it was published, Claude's reconstruction, else `STAND_IN`. Loads nothing."""
+    if model is None:
+        return tiktoken_counter(STAND_IN)
+    from budgets.models.families import claude_version, encoding_of
+
+    if claude_version(model) is not None:
+        from budgets.counters.claude import claude_counter
+
+        return claude_counter(model)
+    return tiktoken_counter(encoding_of(model) or STAND_IN)
+
+
+def shared_counter_for(model: str | None) -> Memoised:
+    """The same with a memory, which all who ask for the counter share."""
+    return _shared(counter_for(model))
+
+
+@functools.cache
+def _shared(counter: Guarded) -> Memoised:
+    return memoised(counter)

@@ -1,0 +1,254 @@
+"""What Claude's requests cost, to the token of what was billed for them, and the laws that every generation obeys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler import count_request
+from assembler.dialects import anthropic, bedrock
+from assembler.dialects import anthropic_pricing as claude
+from assembler.dialects.anthropic_families import FAMILIES, Family, family_of
+from assembler.errors import UnsupportedContentError
+from assembler.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking
+from assembler.tools.tool import Tool
+from budgets import Budget, Count, Grade, claude_counter, tiktoken_counter, toktok_counter
+
+SONNET = "claude-sonnet-4-5"
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def message(role: Role, *parts: Part) -> Message:
+    return Message(role=role, parts=parts, raw=None, shape="test", seen=None)
+
+
+def tool(name: str, description: str = "", **extra: Any) -> Tool:
+    return Tool(name=name, description=description, parameters={}, raw=None, extra=extra)
+
+
+# ── what was billed: public test recordings of crmne/ruby_llm, pydantic/pydantic-ai, tidyverse/ellmer (MIT), 2026-11 ──
+
+
+@pytest.mark.parametrize(
+    ("model", "text", "billed"),
+    [
+        ("claude-haiku-4-5-20251001", "What is the capital of France?", 14),
+        ("claude-haiku-4-5-20251001", "Reply with exactly: FOUR", 13),
+        ("claude-opus-4-6", "What is 2+2?", 14),
+        ("claude-3-5-haiku-20241022", "Say hello there!", 11),
+        ("claude-opus-4-7", "What is 2+2?", 18),
+    ],
+)
+def test_a_question_costs_what_was_billed_for_it(model: str, text: str, billed: int) -> None:
+    price = count_request({"messages": [{"role": "user", "content": text}]}, dialect=anthropic, model=model)
+    assert price.tokens == billed
+    assert price.upper <= billed + 4
+    assert price.grade is Grade.BOUNDED
+
+
+@pytest.mark.parametrize("place", [anthropic, bedrock])
+def test_thinking_costs_its_prompt_wherever_it_is_asked_for(place: Any) -> None:
+    wanted = {"type": "enabled", "budget_tokens": 1024}
+    content: Any = "q" if place is anthropic else [{"text": "q"}]
+    request: dict[str, Any] = {"messages": [{"role": "user", "content": content}]}
+    key = {"thinking": wanted} if place is anthropic else {"additionalModelRequestFields": {"thinking": wanted}}
+    plain = count_request(request, dialect=place, model=SONNET)
+    assert count_request({**request, **key}, dialect=place, model=SONNET).tokens - plain.tokens == 28
+
+
+@pytest.mark.parametrize(
+    ("choice", "more"),
+    [({"auto": {}}, 0), ({"any": {}}, 588 - 496), ({"tool": {"name": "search"}}, 590 - 496 + 1), (None, 0)],
+)
+def test_converse_bills_the_tool_that_must_be_called(choice: Any, more: int) -> None:
+    config: dict[str, Any] = {"tools": [{"toolSpec": {"name": "search", "inputSchema": {"json": {"type": "object"}}}}]}
+    request = {"messages": [{"role": "user", "content": [{"text": "q"}]}], "toolConfig": config}
+    plain = count_request(request, dialect=bedrock, model=SONNET)
+    asked = {**request, "toolConfig": {**config, "toolChoice": choice} if choice else config}
+    assert count_request(asked, dialect=bedrock, model=SONNET).tokens - plain.tokens == more
+
+
+@pytest.mark.parametrize("schema", ['{"type": "object"}', "{", 5, None])
+def test_converse_bills_an_answer_format_that_it_can_read(schema: Any) -> None:
+    request: dict[str, Any] = {"messages": [{"role": "user", "content": [{"text": "q"}]}]}
+    wanted = {"textFormat": {"type": "json_schema", "structure": {"jsonSchema": {"schema": schema}}}}
+    plain = count_request(request, dialect=bedrock, model=SONNET)
+    more = count_request({**request, "outputConfig": wanted}, dialect=bedrock, model=SONNET).tokens - plain.tokens
+    assert more > 81 if schema == '{"type": "object"}' else more == 0
+
+
+@pytest.mark.parametrize(
+    ("model", "before", "running"),
+    [("claude-sonnet-4-5", 0, 12), ("claude-3-7-sonnet-20250219", 0, 12), ("claude-opus-4-6", 34, 34)],
+)
+def test_past_reasoning_is_free_up_to_claude_4_5_and_billed_in_a_tool_loop(
+    model: str, before: int, running: int
+) -> None:
+    family = family_of(model)
+    thought, call = Thinking("what to do now", {}), Call("c", "look", "{}", given={})
+
+    def more(*parts: Part) -> int:
+        bare = claude.price_message(message("assistant", *parts), family, words)
+        return claude.price_message(message("assistant", thought, *parts), family, words).tokens - bare.tokens
+
+    assert more("said") == before
+    assert more(call) == running
+
+
+def test_reasoning_of_which_nothing_can_be_read_is_estimated_where_it_is_billed() -> None:
+    hidden = message("assistant", Thinking("", {"signature": "x" * 2_000}), "said")
+    assert claude.price_message(hidden, family_of("claude-opus-4-7"), words).upper > 1_000
+    assert claude.price_message(hidden, family_of(SONNET), words).upper < 10
+
+
+# ── the laws ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("claude-2.1", "claude-2"),
+        ("claude-3-opus-20240229", "claude-3-opus"),
+        ("claude-3-5-sonnet-20240620", "claude-3.5-sonnet-june"),
+        ("claude-3-5-sonnet-20241022", "claude-3.5-sonnet"),
+        ("claude-3-7-sonnet-latest", "claude-3.5-sonnet"),
+        ("claude-sonnet-4-20250514", "claude-4"),
+        ("claude-opus-4-1", "claude-4"),
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-4.5"),
+        ("claude-sonnet-4-5@20250929", "claude-4.5"),
+        ("anthropic/claude-opus-4.6", "claude-opus-4.6"),
+        ("claude-sonnet-4-6", "claude-4.6"),
+        ("claude-opus-4-7", "claude-4.7"),
+        ("claude-opus-4-8", "claude-4.8"),
+        ("claude-sonnet-5", "claude-5"),
+        ("something-else", "claude-5"),
+        (None, "claude-5"),
+    ],
+)
+def test_a_name_finds_its_generation(model: str | None, name: str) -> None:
+    assert family_of(model).name == name
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_a_generation_names_its_evidence_and_a_counter_of_its_own(family: Family) -> None:
+    assert family.evidence.read == "2026-11"
+    assert claude_counter(family.generation).generation == family.generation
+    assert family.prompts.any.tokens <= family.prompts.named.tokens
+
+
+@pytest.mark.parametrize("counter", [None, tiktoken_counter(), tiktoken_counter("cl100k_base"), toktok_counter()])
+@pytest.mark.parametrize("model", [SONNET, None])
+def test_a_counter_of_openais_vocabularies_gives_way_to_claudes(counter: Any, model: str | None) -> None:
+    request = {"messages": [{"role": "user", "content": "ab" * 500}]}
+    own = claude_counter("claude-3" if model else "claude-4.8")
+    expected = count_request(request, dialect=anthropic, model=model, counter=own)
+    assert count_request(request, dialect=anthropic, model=model, counter=counter) == expected
+
+
+def test_the_budget_of_a_claude_model_counts_as_claude_does() -> None:
+    budget = Budget.for_model("claude-sonnet-4-5")
+    assert budget.token_counter.name == "reconstructed:claude-3"
+    assert budget.token_counter is Budget.for_model("claude-opus-4-1").token_counter
+    assert "reconstruction" in budget.token_counter.notes[0]
+    assert Budget(9_000, model="us.anthropic.claude-opus-4-8-v1:0").token_counter.name == "reconstructed:claude-4.8"
+
+
+def test_tools_bring_a_hidden_prompt_once() -> None:
+    family = family_of(SONNET)
+    assert claude.price_tooling([], family, words) == Count(0)
+    assert claude.price_tooling([tool("a")], family, words) == claude.price_tooling(
+        [tool("a"), tool("b")], family, words
+    )
+
+
+def test_a_forced_tool_leaves_no_thinking_to_bill() -> None:
+    family = family_of("claude-opus-4-6")
+    forced = claude.price_options(family, words, tools=True, thinking="adaptive", choice=claude.Choice(type="any"))
+    assert forced == Count(0)
+
+
+def test_a_system_text_is_set_apart_from_tools() -> None:
+    family = family_of(SONNET)
+    assert claude.price_system(family, text=False, tools=True) == Count(0)
+    assert claude.price_system(family, text=True, tools=False).tokens == 0
+    assert claude.price_system(family, text=True, tools=True).tokens == 1
+
+
+def test_thinking_beside_tools_leaves_room_in_the_bound_for_interleaving_which_only_a_header_shows() -> None:
+    priced = claude.price_options(family_of(SONNET), words, tools=True, thinking="enabled")
+    assert priced.upper - priced.tokens >= 148
+
+
+def test_a_deferred_tool_is_free_until_it_is_loaded() -> None:
+    family = family_of("claude-sonnet-4-6")
+    assert claude.price_tool(tool("later", defer_loading=True), family, words) == Count(0)
+    loaded = Result("1", (Opaque("tool_reference", {"type": "tool_reference", "tool_name": "later"}),))
+    plain = Result("1", (Opaque("other", {"type": "tool_reference", "tool_name": "later"}),))
+    dearer = claude.price_message(message("user", loaded), family, words)
+    assert dearer.upper > claude.price_message(message("user", plain), family, words).upper
+
+
+def test_an_empty_description_is_not_spelled_out() -> None:
+    family = family_of(SONNET)
+    assert claude.price_tool(tool("a", ""), family, len).tokens < claude.price_tool(tool("a", " "), family, len).tokens
+
+
+def test_calls_side_by_side_name_their_tools_again() -> None:
+    family = family_of(SONNET)
+    call = Call("1", "look", "{}", given={})
+    one = claude.price_message(message("assistant", call), family, words).tokens - family.message.tokens
+    two = claude.price_message(message("assistant", call, call), family, words).tokens - family.message.tokens
+    assert two == 2 * one + 26 - 2 * 2 + 2 * 1
+
+
+def test_arguments_are_priced_alike_given_or_read() -> None:
+    family = family_of(SONNET)
+    given = Call("1", "look", '{"a":1,"b":2}', given={"a": 1, "b": 2})
+    read = Call("1", "look", '{"a":1,"b":2}')
+    broken = Call("1", "look", '{"a":')
+    prices = [claude.price_message(message("assistant", call), family, words) for call in (given, read, broken)]
+    assert prices[0] == prices[1]
+    assert prices[2].tokens < prices[1].tokens
+
+
+def test_a_failed_result_costs_more_than_the_same_text() -> None:
+    family = family_of(SONNET)
+    fine, failed = (claude.price_message(message("user", Result("1", ("no",), error=e)), family, words) for e in (0, 1))
+    assert failed.tokens - fine.tokens == 7
+
+
+def test_a_document_without_known_pages_has_no_price_and_says_what_to_do() -> None:
+    family = family_of(SONNET)
+    with pytest.raises(UnsupportedContentError, match="overhead") as refused:
+        claude.price_message(message("user", Media("document", {"source": {"type": "base64"}})), family, words)
+    assert refused.value.kind == "document"
+    text = Media("document", {"source": {"type": "text", "data": "four words are here"}})
+    assert claude.price_message(message("user", text), family, words).tokens == family.message.tokens + 4
+
+
+parts = st.one_of(
+    texts,
+    st.builds(Call, st.just("1"), texts, st.just('{"a": "b"}')),
+    st.builds(lambda text: Result("1", (text,), name="look"), texts),
+    st.builds(lambda text: Thinking(text, {}), texts),
+    st.builds(lambda text: Opaque("odd", {"text": text}), texts),
+)
+roles = st.sampled_from(["system", "developer", "user", "assistant", "tool"])
+
+
+@pytest.mark.parametrize("model", ["claude-sonnet-4-5", "claude-opus-4-7", "claude-opus-4-8"])
+@given(role=roles, spoken=st.lists(parts, max_size=3), more=texts)
+def test_a_longer_message_never_costs_less(model: str, role: Role, spoken: list[Part], more: str) -> None:
+    family = family_of(model)
+    shorter = claude.price_message(message(role, *spoken), family, words)
+    longer = claude.price_message(message(role, *spoken, more), family, words)
+    assert 0 <= shorter.tokens <= longer.tokens <= longer.upper
+    assert shorter.upper <= longer.upper
+    assert shorter.grade <= longer.grade

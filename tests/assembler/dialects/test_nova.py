@@ -1,0 +1,56 @@
+"""What Amazon's Nova models cost behind Converse: their hidden prompts are paid for, and nothing is called certain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from assembler import UnsupportedContentError, count_request
+from assembler.dialects import bedrock
+from budgets import Grade
+
+TOOLS = {"tools": [{"toolSpec": {"name": "look", "inputSchema": {"json": {"type": "object"}}}}]}
+CALL = {"toolUse": {"toolUseId": "c", "name": "look", "input": {"city": "Paris"}}}
+RESULT = {"toolResult": {"toolUseId": "c", "content": [{"text": "sunny"}]}}
+
+
+def cost(model: str, *messages: Any, **keys: Any) -> Any:
+    listed = [{"role": ("user", "assistant")[place % 2], "content": said} for place, said in enumerate(messages)]
+    return count_request({"messages": listed, **keys}, dialect=bedrock, model=model)
+
+
+@pytest.mark.parametrize(
+    ("model", "opening", "tooling"),
+    [("us.amazon.nova-2-lite-v1:0", 47, 816), ("amazon.nova-micro-v1:0", 0, 348), ("us.amazon.nova-pro-v1:0", 0, 348)],
+)
+def test_a_model_hides_its_prompts(model: str, opening: int, tooling: int) -> None:
+    """Recorded: 53 tokens for seven words on Nova 2, none beyond the text before it (97 recordings, 7 repositories)."""
+    plain = cost(model, [{"text": "one two three"}])
+    assert plain.tokens == opening + 3
+    assert plain.grade is Grade.ESTIMATED
+    assert (
+        tooling + 10 <= cost(model, [{"text": "one two three"}], toolConfig=TOOLS).tokens - plain.tokens <= tooling + 40
+    )
+
+
+def test_calls_results_reasoning_and_settings_are_paid_for() -> None:
+    model = "us.amazon.nova-2-lite-v1:0"
+    asked = cost(model, [{"text": "q"}], toolConfig=TOOLS)
+    done = cost(model, [{"text": "q"}], [CALL], [RESULT], toolConfig=TOOLS)
+    assert done.tokens > asked.tokens + 16
+    thinking = {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": "low"}}
+    assert (
+        cost(model, [{"text": "q"}], additionalModelRequestFields=thinking).tokens
+        == cost(model, [{"text": "q"}]).tokens + 50
+    )
+    thought = {"reasoningContent": {"reasoningText": {"text": "two words"}}}
+    mark = {"cachePoint": {"type": "default"}}
+    said = cost(model, [{"text": "q"}, mark], [thought, {"text": "a"}], [{"text": "q"}])
+    assert said.tokens == cost(model, [{"text": "q"}], [{"text": "a"}], [{"text": "q"}]).tokens + 2
+
+
+def test_a_picture_has_no_price() -> None:
+    picture = {"image": {"format": "png", "source": {"bytes": b"x"}}}
+    with pytest.raises(UnsupportedContentError, match="overhead"):
+        cost("amazon.nova-lite-v1:0", [picture, {"text": "q"}])
