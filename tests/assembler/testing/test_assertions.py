@@ -45,10 +45,10 @@ def test_of_many_messages_the_cheap_ones_share_a_line() -> None:
         assert_fits({"messages": many}, budget=Budget(10, model="gpt-4o"))
 
 
-def test_an_estimate_is_held_to_its_upper_bound_and_says_so() -> None:
+def test_a_bounded_count_is_held_to_its_upper_bound_and_says_so() -> None:
     body = {"system": CANARY, "messages": [{"role": "user", "content": f"{CANARY} " * 40}], "tools": []}
     del body["tools"]
-    with pytest.raises(AssertionError, match=r"at most \d+ tokens \(estimated\)") as caught:
+    with pytest.raises(AssertionError, match=r"at most \d+ tokens \(bounded\)") as caught:
         assert_fits(body, budget=Budget(10, model="claude-sonnet-4-5"))
     assert "system" in str(caught.value)
 
