@@ -84,15 +84,29 @@ class Assembler:
         instruction = checked_text(text, field="instruction") or None
         return self._with_regions(instruction=instruction, provenance=provenance(text))
 
-    def add_capability(self, tools: object) -> Self:
+    def add_capability(self, tools: object, *, choice: str | None = None) -> Self:
         """Set the tools that the model may call, replacing those before: a list, or a single one.
 
-        Functions, classes, instances, pydantic models and every provider's definitions are understood. Raises
-        `ToolError` for an illegal or doubled name and for a schema that cannot be read.
+        Functions, classes, instances, pydantic models and every provider's definitions are understood. `choice` says
+        which it must call: `auto`, `required`, `none` or the name of one of them; it goes out in the API's own field,
+        priced as it is billed. Raises `ToolError` for an illegal or doubled name, for a schema that cannot be read, and
+        for a choice of no tool.
         """
-        from assembler.tools.intake import read_tools  # its readers are many, and a chat may have no tools
+        from assembler.tools.intake import checked_choice, read_tools  # its readers are many; a chat may have no tools
 
-        return self._with_regions(tools=read_tools(tools))
+        read = read_tools(tools)
+        return self._with_regions(tools=read, choice=checked_choice(choice, read))
+
+    def add_output_schema(self, schema: object, *, name: str | None = None) -> Self:
+        """Set the structured answer that the model must give: a JSON schema, or a pydantic model class.
+
+        It is priced as its API bills it, goes out in that API's own field (`response_format`, `text`, `output_config`,
+        `response_json_schema`), and is a row of the report. None removes it. `name` is what the APIs that ask for one
+        are given: the model's class name or the schema's title, where there is none. Raises `ToolError`.
+        """
+        from assembler.output_schema import read_output_schema  # pydantic's models may come with it
+
+        return self._with_regions(output=None if schema is None else read_output_schema(schema, name))
 
     def add_knowledge(
         self,

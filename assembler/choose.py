@@ -16,7 +16,9 @@ from typing import cast
 
 import attrs
 
+from assembler.asking import fixed_prices
 from assembler.contract import verified
+from assembler.dialects import Dialect
 from assembler.draft import Regions
 from assembler.history import Sight
 from assembler.host import Host, newest_question, newest_result
@@ -145,8 +147,8 @@ def _laid_out(
 ) -> tuple[Rendered, FixedPrices]:
     if choice is None:
         rendered = terms.strategy.render(regions)
-        return rendered, pricer.fixed(rendered.pieces, head, regions.tools)
-    space = Chosen(regions, head, pricer, choice, _adds(terms))
+        return rendered, fixed_prices(pricer, terms.dialect, rendered.pieces, head, regions)
+    space = Chosen(regions, head, pricer, terms.dialect, choice, _adds(terms))
     rendered = cast(ChoosingStrategy, terms.strategy).choose(regions, space)
     return _joined_rows(rendered, space.prices(rendered))
 
@@ -169,6 +171,7 @@ class Chosen:
     _regions: Regions
     _head: Sequence[Message]
     _pricer: Pricer
+    _dialect: Dialect
     _choice: Choice
     _additive: bool
     _alone: dict[str, Count] = attrs.field(factory=dict[str, Count], init=False)
@@ -192,7 +195,7 @@ class Chosen:
             return None
         limits = self._choice.limits
         prices = self._system(rendered) if limits is None else self.prices(rendered)
-        fixed = total([*prices.pieces, *prices.head, *prices.tools, prices.tooling, prices.framing])
+        fixed = total([*prices.pieces, *prices.head, *prices.tools, prices.tooling, prices.output, prices.framing])
         left = self._choice.room - fixed.upper
         if limits is None:  # then nobody asks what each piece around the question costs
             return left if rendered.around is None else left - self._whole(rendered.around).upper
@@ -209,7 +212,7 @@ class Chosen:
         return attrs.evolve(system, pieces=(*system.pieces, *self._around(rendered.around)))
 
     def _system(self, rendered: Rendered) -> FixedPrices:
-        return self._pricer.fixed(rendered.pieces, self._head, self._regions.tools)
+        return fixed_prices(self._pricer, self._dialect, rendered.pieces, self._head, self._regions)
 
     def _count(self, piece: Piece) -> Count:
         known = self._alone.get(piece.text)

@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from assembler.messages import Message
+from assembler.output_schema import OutputSchema
 from assembler.tools import Tool
 
 _NO_OPTIONS: Mapping[str, Any] = {}
@@ -44,6 +45,11 @@ class Layout:
     head: Sequence[Message] = ()
     messages: Sequence[Message] = ()
     tools: Sequence[Tool] = ()
+    output: OutputSchema | None = None
+    """The structured answer that is asked for; each API has keys of its own for it."""
+    choice: str | None = None
+    """Which tool the model must call: `auto`, `required`, `none`, or one by its name."""
     options: Mapping[str, Any] = attrs.field(default=_NO_OPTIONS, repr=False)
-    """The keys of a parsed request that carry no region: kept so that they can be priced, never emitted by a build."""
+    """The keys of a request that carry no region, as its API writes them: those of a parsed one, or those that ask for
+    the output schema and the tool choice. They are priced; `emit` writes its own."""
     spelled: Spelled = attrs.field(factory=Spelled, init=False, repr=False)

@@ -42,8 +42,8 @@ class Measured:
 
     @property
     def capability(self) -> Count:
-        """The tools, with what the provider wraps around them."""
-        return total(self.prices.tools) + self.prices.tooling
+        """The tools, with what the provider wraps around them, and the output schema."""
+        return total(self.prices.tools) + self.prices.tooling + self.prices.output
 
     def count(self) -> Count:
         """The fixed part of the request."""

@@ -98,14 +98,19 @@ class Planned:
     @found_once
     def layout(self) -> Layout:
         """What goes into the request, in neutral form. O(messages that stay)."""
-        messages = self.spoken
+        messages, regions = self.spoken, self.measured.regions
         summary = self.what.cut.summary
-        return Layout(
+        layout = Layout(
             system=self.measured.rendered.system,
             head=self.measured.head,
             messages=messages if summary is None else [summary, *messages],
-            tools=self.measured.regions.tools,
+            tools=regions.tools,
+            output=regions.output,
+            choice=regions.choice,
         )
+        if regions.output is None and regions.choice is None:
+            return layout
+        return attrs.evolve(layout, options=self.terms.dialect.options(layout))
 
     @found_once
     def objects(self) -> list[object]:

@@ -39,7 +39,9 @@ class FixedPrices:
     head: tuple[Count, ...] = ()
     tools: tuple[Count, ...] = ()
     tooling: Count = NOTHING
-    """What tools cost beyond their own texts: preamble, wrapping, the slack of a bounded rule."""
+    """What tools cost beyond their own texts: preamble, wrapping, the choice of one, the slack of a bounded rule."""
+    output: Count = NOTHING
+    """The output schema."""
     framing: Count = NOTHING
 
 

@@ -197,6 +197,8 @@ def _fixed_rows(measured: Measured) -> Iterator[Row]:
         yield _kept("capability", tool.name, count)
     if prices.tools:
         yield _kept("capability", "wrapping of the tools", prices.tooling)
+    if (output := measured.regions.output) is not None:
+        yield _kept("capability", f"output schema ({output.name})", prices.output)
 
 
 def _kept(region: str, name: str, count: Count, *, messages: int = 0) -> Row:

@@ -71,7 +71,7 @@ def _chosen(
         return attrs.evolve(regions, documents=tuple(_as_named(regions.documents[i], names[i]) for i in kept)), gone
     if region == "capability" and select is not None:
         counts = [count.upper for count in measured.prices.tools]
-        spare = room - measured.prices.tooling.upper
+        spare = room - measured.prices.tooling.upper - measured.prices.output.upper
         kept = _kept(select, [tool.raw for tool in regions.tools], counts, spare)
         why = "over the limit of capability"
         gone = [Omitted(regions.tools[i].name, counts[i], why) for i in _others(kept, counts)]

@@ -86,6 +86,9 @@ class Difference:
     def __add__(self, other: Difference) -> Difference:
         return Difference(self.tokens + other.tokens, max(self.grade, other.grade), self.upper + other.upper)
 
+    def __sub__(self, other: Difference) -> Difference:
+        return Difference(self.tokens - other.tokens, max(self.grade, other.grade), self.upper - other.upper)
+
     @property
     def saved(self) -> Tokens:
         """How many tokens less the bound is; below zero where it is more."""

@@ -77,7 +77,7 @@ def _model(plan: Planned) -> str | None:
 
 
 def _tools(plan: Planned) -> Count:
-    return total(plan.measured.prices.tools) + plan.measured.prices.tooling
+    return plan.measured.capability
 
 
 def _fixed(plan: Planned) -> Count:

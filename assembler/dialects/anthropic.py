@@ -19,6 +19,7 @@ from assembler.dialects.blocks import Block, Ending, Notes, Turn, fields_of, ref
 from assembler.dialects.dialect import Opening
 from assembler.dialects.graded import graded
 from assembler.dialects.own_tokenizer import counts_for_openai
+from assembler.dialects.request_options import anthropic_options
 from assembler.errors import ConversationError
 from assembler.layout import Layout
 from assembler.media import Source, read_media
@@ -86,6 +87,10 @@ class Anthropic:
         layout.spelled.keep(self, request)
         return notes.lines()
 
+    def options(self, layout: Layout) -> dict[str, Any]:
+        """`output_config` and `tool_choice`."""
+        return anthropic_options(layout)
+
     def emit(self, layout: Layout) -> dict[str, Any]:
         """`system`, `messages` and `tools`. Raises `ConversationError` and `UnsupportedContentError`."""
         spelled = layout.spelled.take(self)
@@ -106,6 +111,7 @@ class Anthropic:
         request["messages"] = [_message(turn) for turn in turns]
         if layout.tools:
             request["tools"] = [tool_definition(tool) for tool in layout.tools]
+        request |= self.options(layout)
         _rstrip_prefill(request["messages"][-1], notes)
         _drop_surplus_marks(request, notes)
         return request, notes

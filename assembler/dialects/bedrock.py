@@ -28,6 +28,7 @@ from assembler.dialects.blocks import (
 )
 from assembler.dialects.dialect import Opening
 from assembler.dialects.nova_pricing import is_nova, nova_pricer
+from assembler.dialects.request_options import bedrock_options
 from assembler.errors import ConversationError, ToolError
 from assembler.layout import Layout
 from assembler.messages import Message, read_message
@@ -87,6 +88,10 @@ class Bedrock:
         layout.spelled.keep(self, request)
         return notes.lines()
 
+    def options(self, layout: Layout) -> dict[str, Any]:
+        """`outputConfig`, and `toolChoice` for `toolConfig`."""
+        return bedrock_options(layout)
+
     def emit(self, layout: Layout) -> dict[str, Any]:
         """`system`, `messages` and `toolConfig`. Raises `ConversationError` and `UnsupportedContentError`."""
         spelled = layout.spelled.take(self)
@@ -109,6 +114,10 @@ class Bedrock:
         ]
         if layout.tools:
             request["toolConfig"] = {"tools": [block for tool in layout.tools for block in tool_spec(tool)]}
+        options = self.options(layout)
+        if (choice := options.pop("toolChoice", None)) is not None:
+            request["toolConfig"]["toolChoice"] = choice
+        request |= options
         _drop_surplus_points(request, notes)
         return request, notes
 

@@ -93,7 +93,11 @@ class ChatTemplate:
         """What the template folds, leaves out or had broken up. Raises `UnsupportedContentError` for control text."""
         prompt = self._checked(layout)
         broken = (f"{prompt.broken} text(s) with a control token broken up",) if prompt.broken else ()
-        return (*prompt.spelling.notes, *broken)
+        return (*prompt.spelling.notes, *broken, *_unasked(layout))
+
+    def options(self, layout: Layout) -> dict[str, Any]:
+        """None: a template has no word for an answer's schema. A server takes it beside the prompt."""
+        return {}
 
     def emit(self, layout: Layout) -> dict[str, Any]:
         """The prompt as text and as ids. Raises `ConversationError` where the template refuses it."""
@@ -134,6 +138,12 @@ class ChatTemplate:
         tools, in_tools = neutralised(spelling.tools, self._renderer)
         lines = tuple(attrs.evolve(line, spoken=spoken) for line, spoken in zip(spelling.lines, messages, strict=True))
         return attrs.evolve(spelling, lines=lines, tools=tuple(tools)), in_messages + in_tools
+
+
+def _unasked(layout: Layout) -> tuple[str, ...]:
+    named = {"output schema": layout.output, "tool choice": layout.choice}
+    asked = [name for name, value in named.items() if value is not None]
+    return tuple(f"{name} left out: pass it to the server beside the prompt" for name in asked)
 
 
 def _as_given(message: Message) -> Message:

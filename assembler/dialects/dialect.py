@@ -50,6 +50,13 @@ class Dialect(Protocol):
         """
         ...
 
+    def options(self, layout: Layout) -> dict[str, Any]:
+        """The request's keys that ask for the output schema and the tool choice, as the pricer's `options` reads them.
+
+        Asked only of a layout that has one of the two. What the API has no key for is left out here, and noted.
+        """
+        ...
+
     def emit(self, layout: Layout) -> dict[str, Any]:
         """The keyword arguments of the API's call that carry the regions."""
         ...

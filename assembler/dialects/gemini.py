@@ -25,6 +25,7 @@ from assembler.dialects.gemini_parts import (
 )
 from assembler.dialects.graded import graded
 from assembler.dialects.own_tokenizer import stands_in
+from assembler.dialects.request_options import gemini_options
 from assembler.dialects.standin import price_texts
 from assembler.errors import ConversationError
 from assembler.layout import Layout
@@ -89,6 +90,10 @@ class Gemini:
         layout.spelled.keep(self, request)
         return notes.lines()
 
+    def options(self, layout: Layout) -> dict[str, Any]:
+        """`response_json_schema` and `tool_config`, in the config."""
+        return gemini_options(layout)
+
     def emit(self, layout: Layout) -> dict[str, Any]:
         """`contents` and `config`. Raises `ConversationError`, `ToolError` and `UnsupportedContentError`."""
         spelled = layout.spelled.take(self)
@@ -104,6 +109,7 @@ class Gemini:
             config["system_instruction"] = system
         if layout.tools:
             config["tools"] = declarations(layout.tools)
+        config |= self.options(layout)
         request: dict[str, Any] = {"contents": [content for turn in turns for content in _turn(turn)]}
         return ({**request, "config": config} if config else request), notes
 

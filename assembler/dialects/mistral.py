@@ -30,6 +30,7 @@ from assembler.dialects.mistral_pricing import (
 from assembler.dialects.mistral_wire import BRIDGE, definition, is_silent, own_thinking, wired
 from assembler.dialects.openai_chat import openai_chat
 from assembler.dialects.own_tokenizer import stands_in
+from assembler.dialects.request_options import mistral_options
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.layout import Layout
 from assembler.messages import Call, Message, Part, Result, Thinking
@@ -72,6 +73,10 @@ class Mistral:
         """What was left out, put in or sent under another role, and how often."""
         return tuple(f"{times} {thing}" for thing, times in wired(_said(layout)).done.items())
 
+    def options(self, layout: Layout) -> dict[str, Any]:
+        """`response_format` and `tool_choice`."""
+        return mistral_options(layout)
+
     def emit(self, layout: Layout) -> dict[str, Any]:
         """`messages`, the system text first, and `tools`. Raises `ConversationError` where there is no message."""
         messages = wired(_said(layout)).messages
@@ -80,7 +85,7 @@ class Mistral:
         request: dict[str, Any] = {"messages": messages}
         if layout.tools:
             request["tools"] = [definition(tool) for tool in layout.tools]
-        return request
+        return request | self.options(layout)
 
 
 mistral = Mistral()

@@ -44,6 +44,7 @@ from assembler.dialects.openai_wire import (
     tool_definition,
     wire_messages,
 )
+from assembler.dialects.request_options import chat_options
 from assembler.errors import ConversationError
 from assembler.layout import Layout
 from assembler.media import read_media
@@ -104,6 +105,10 @@ class OpenAIChat:
             *((f"{marks} {MARKS}",) if marks else ()),
         )
 
+    def options(self, layout: Layout) -> dict[str, Any]:
+        """`response_format` and `tool_choice`."""
+        return chat_options(layout)
+
     def emit(self, layout: Layout) -> dict[str, Any]:
         """`messages`, the system text first, and `tools`. Raises `ConversationError` where there is no message."""
         messages: list[dict[str, Any]] = []
@@ -115,7 +120,7 @@ class OpenAIChat:
         request: dict[str, Any] = {"messages": messages}
         if layout.tools:
             request["tools"] = [tool_definition(tool) for tool in layout.tools]
-        return request
+        return request | self.options(layout)
 
 
 openai_chat = OpenAIChat()
@@ -192,7 +197,7 @@ class OpenAIChatPricer:
                     options.get("response_format"),
                     self.family,
                     self.count,
-                    has_system=bool(layout.head),
+                    has_system=layout.system is not None or bool(layout.head),
                     has_tools=tools,
                     answers=sum(map(_says_something, layout.messages)),
                 ),

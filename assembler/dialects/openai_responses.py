@@ -26,6 +26,7 @@ from assembler.dialects.openai_pricing import (
     price_tools,
 )
 from assembler.dialects.openai_wire import FIELDS, MARKS, REASONING, RENAMED, foreign_marks, is_cache_point, renamed
+from assembler.dialects.request_options import responses_options
 from assembler.dialects.responses_wire import flat_definition, input_items, torn_reasoning
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.layout import Layout
@@ -112,6 +113,10 @@ class OpenAIResponses:
             *((f"{marks} {MARKS}",) if marks else ()),
         )
 
+    def options(self, layout: Layout) -> dict[str, Any]:
+        """`text` and `tool_choice`."""
+        return responses_options(layout)
+
     def emit(self, layout: Layout) -> dict[str, Any]:
         """`instructions`, `input` and `tools`. A system text alone goes out as an item, since `input` must hold one.
 
@@ -128,7 +133,7 @@ class OpenAIResponses:
         request["input"] = items
         if layout.tools:
             request["tools"] = [flat_definition(tool) for tool in layout.tools]
-        return request
+        return request | self.options(layout)
 
 
 openai_responses = OpenAIResponses()

@@ -8,6 +8,7 @@ from typing import Any, assert_never, cast
 import attrs
 
 from assembler.dialects.dialect import Opening
+from assembler.dialects.request_options import plain_options
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.layout import Layout
 from assembler.messages import Call, Media, Message, Opaque, Part, Result, Thinking, read_message
@@ -31,7 +32,9 @@ class Plain:
         if not isinstance(listed, list | tuple):
             raise ConversationError(f"messages must be a list, got {type(listed).__name__}")
         messages = [read_message(raw, index) for index, raw in enumerate(cast("list[object]", listed))]
-        return Layout(system=request.get("system"), messages=messages, tools=read_tools(request.get("tools") or ()))
+        options = {key: request[key] for key in ("output_schema",) if key in request}
+        tools = read_tools(request.get("tools") or ())
+        return Layout(system=request.get("system"), messages=messages, tools=tools, options=options)
 
     def pricer(self, model: str | None, count: TokenCounter) -> PlainPricer:
         """Texts alone, whatever the model."""
@@ -41,6 +44,10 @@ class Plain:
         """Nothing: every message goes out as it came."""
         return ()
 
+    def options(self, layout: Layout) -> dict[str, Any]:
+        """`output_schema`; a tool choice has no text."""
+        return plain_options(layout)
+
     def emit(self, layout: Layout) -> dict[str, Any]:
         """The regions under their own names; message dicts as they came, other objects as role and content."""
         request: dict[str, Any] = {}
@@ -49,7 +56,7 @@ class Plain:
         request["messages"] = [spelled(message) for message in (*layout.head, *layout.messages)]
         if layout.tools:
             request["tools"] = [definition(tool) for tool in layout.tools]
-        return request
+        return request | self.options(layout)
 
 
 plain = Plain()
@@ -80,8 +87,9 @@ class PlainPricer:
         return Count(sum(self.count(compact_json(message.seen[key])) for key in message.beside), Grade.ESTIMATED)
 
     def options(self, layout: Layout) -> Count:
-        """Nothing: a plain request has no other keys."""
-        return Count(0)
+        """An output schema as compact JSON, like a tool."""
+        asked = layout.options.get("output_schema")
+        return Count(0) if asked is None else self._graded(self.count(compact_json(asked)))
 
     def _graded(self, tokens: Tokens) -> Count:
         """As good as its counter, which may say that it estimates; a plain function is taken at its word."""

@@ -136,6 +136,8 @@ MANIFEST = Fields(
                 "instruction": Maybe(Fields({"sha256": _HASH, "characters": _NUMBER, "prompt": Maybe(_TEXT)})),
                 "tools": Each(Fields(_NAMED)),
                 "knowledge": Each(Fields(_NAMED)),
+                "output": Maybe(_HASH),
+                "choice": Maybe(_TEXT),
                 "messages": Each(Fields({"id": _TEXT, "role": Maybe(_TEXT), "sha256": Maybe(_HASH)})),
             }
         ),

@@ -55,6 +55,8 @@ def gathered_of(draft: Draft, sight: Sight, terms: Terms) -> dict[str, Any]:
             "knowledge": [
                 {"id": f"knowledge-{place}", "sha256": _document(one)} for place, one in enumerate(regions.documents)
             ],
+            "output": None if regions.output is None else digest(attrs.asdict(regions.output)),
+            "choice": regions.choice,
             "messages": [_message(sight, index) for index in range(sight.length)],
         },
         "terms": _terms(terms),

@@ -57,7 +57,8 @@ def spelled(raw: object, *, index: int) -> dict[str, Any]:
 def _set(raw: object, key: str) -> object:
     """A field's value; None for one that was never set: Mistral's SDK has an object for that, which is false."""
     value: object = getattr(raw, key, None)
-    return value if value or isinstance(value, str | list | tuple) else None
+    unset = not value and type(value) not in (str, list, tuple)
+    return None if unset else value
 
 
 def _said(raw: object) -> dict[str, Any]:

@@ -75,6 +75,8 @@ def _fixed(plan: Planned) -> Iterator[Item]:
         yield _priced("capability", tool.name, count, stable=True, content=tool)
     if prices.tools:
         yield _priced("capability", "wrapping of the tools", prices.tooling, stable=True)
+    if (output := measured.regions.output) is not None:
+        yield _priced("capability", f"output schema ({output.name})", prices.output, stable=True)
     yield _priced("framing", "framing", prices.framing, stable=False)
 
 

@@ -44,6 +44,10 @@ class HeldToBoth:
         """As `plain` does."""
         return plain.notes(layout)
 
+    def options(self, layout: Layout) -> dict[str, Any]:
+        """As `plain` does."""
+        return plain.options(layout)
+
     def emit(self, layout: Layout) -> dict[str, Any]:
         """As `plain` does."""
         return plain.emit(layout)

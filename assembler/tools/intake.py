@@ -41,6 +41,16 @@ def read_tools(tools: object) -> tuple[Tool, ...]:
     return tuple(tool for _, tool in read.values())
 
 
+def checked_choice(choice: object, tools: Sequence[Tool]) -> str | None:
+    """A choice that these tools can meet, or ToolError."""
+    if choice is None or (isinstance(choice, str) and choice in (*_CHOICES, *(tool.name for tool in tools))):
+        return choice
+    raise refused(f"choice: expected {', '.join(_CHOICES)} or the name of one of the tools, got {shown(choice)!r}")
+
+
+_CHOICES = ("auto", "required", "none")
+
+
 def read_tool(tool: object) -> Tool:
     """The one tool that this object is. Raises ToolError on what cannot be read, or holds several."""
     tools = _all_in(tool)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
 import pytest
@@ -48,6 +49,25 @@ HISTORY = [
     },
     {"role": "tool", "tool_call_id": "a12345678", "content": "found"},
 ]
+SCHEMA = {
+    "type": "object",
+    "properties": {"found": {"type": "boolean"}},
+    "required": ["found"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_client_posts_the_output_schema_and_the_chosen_tool(name: str) -> None:
+    assembler = Assembler(dialect=dialect_named(name)).add_capability(TOOLS, choice="search")
+    request = assembler.add_output_schema(SCHEMA, name="found").add_messages(HISTORY).build().request()
+    with listening(name) as stub:
+        CLIENTS[name](stub.url)(request)
+        text = json.dumps(stub.received()).replace("\\", "")
+    assert '"found": {"type": "boolean"}' in text
+    assert text.count("search") > 2  # called, defined and chosen
+
+
 TURNS = {"openai_responses": "input", "gemini": "contents"}
 
 

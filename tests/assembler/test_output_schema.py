@@ -1,0 +1,200 @@
+"""A structured answer and a chosen tool: asked for in each API's own field, and priced as the whole request is."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
+
+from assembler import Assembler, ContextLengthError, ToolError, count_request
+from assembler.dialects import DIALECTS, chat_template
+from budgets import Budget
+from tests.assembler.dialects.test_chat_template import TOKENIZERS
+
+MODELS = {
+    "openai_chat": "gpt-4o",
+    "openai_responses": "gpt-5",
+    "anthropic": "claude-sonnet-4-5",
+    "gemini": "gemini-2.5-flash",
+    "bedrock": "anthropic.claude-sonnet-4-5-20250929-v1:0",
+    "mistral": "mistral-small-latest",
+    "plain": None,
+}
+SCHEMA = {
+    "title": "order",
+    "description": "What became of an order.",
+    "type": "object",
+    "properties": {"number": {"type": "string", "description": "as printed"}, "open": {"type": "boolean"}},
+    "required": ["number", "open"],
+    "additionalProperties": False,
+}
+
+
+class Line(BaseModel):
+    """One line of an order."""
+
+    article: str
+    pieces: int = 1
+
+
+class Order(BaseModel):
+    """An order."""
+
+    number: str = Field(description="as printed")
+    lines: list[Line]
+
+
+def find_order(number: str) -> str:
+    """Where an order is."""
+    return number
+
+
+def refund(number: str, amount: float) -> str:
+    """Pay an order back."""
+    return number
+
+
+def built(
+    name: str, schema: object, choice: str | None, tools: list[Any], instruction: str, window: int = 50_000
+) -> Any:
+    assembler = Assembler(Budget(window, model=MODELS[name]), dialect=DIALECTS[name])
+    assembler.add_instruction(instruction).add_capability(tools, choice=choice if tools else None)
+    return assembler.add_output_schema(schema).add_message({"role": "user", "content": "Where is A-1?"}).build()
+
+
+@pytest.mark.parametrize("name", MODELS)
+@given(
+    schema=st.sampled_from([None, SCHEMA, Order]),
+    choice=st.sampled_from([None, "auto", "none", "required", "refund"]),
+    tools=st.sampled_from([[], [refund], [find_order, refund]]),
+    instruction=st.sampled_from(["", "You are the support desk of a shop."]),
+)
+def test_what_is_built_costs_what_its_own_request_does(
+    name: str, schema: object, choice: str | None, tools: list[Any], instruction: str
+) -> None:
+    context = built(name, schema, choice, tools, instruction)
+    recounted = count_request(context.request(), dialect=DIALECTS[name], model=MODELS[name])
+    assert recounted == context.count
+    assert context.costs.total == context.count.tokens
+    rows = sum(row.after for row in context.report.rows)
+    assert rows == context.count.tokens
+
+
+def find(tree: Any, key: str) -> Any:
+    """The first value under `key`, wherever it stands."""
+    if isinstance(tree, dict):
+        if key in tree:
+            return tree[key]
+        tree = list(tree.values())
+    found = (find(item, key) for item in tree) if isinstance(tree, list) else ()
+    return next((value for value in found if value is not None), None)
+
+
+HOLDERS = {
+    "openai_chat": "schema",
+    "openai_responses": "schema",
+    "anthropic": "schema",
+    "gemini": "response_json_schema",
+    "bedrock": "schema",
+    "mistral": "schema",
+    "plain": "schema",
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_each_api_is_given_the_callers_schema_in_its_own_field(name: str) -> None:
+    request = built(name, SCHEMA, None, [], "").request()
+    sent = find({key: value for key, value in request.items() if key != "messages"}, HOLDERS[name])
+    sent = json.loads(sent) if isinstance(sent, str) else sent
+    assert {**sent, "description": ""} == {**SCHEMA, "description": ""}
+
+
+@pytest.mark.parametrize(
+    ("name", "chosen"),
+    [
+        ("openai_chat", {"type": "function", "function": {"name": "refund"}}),
+        ("openai_responses", {"type": "function", "name": "refund"}),
+        ("anthropic", {"type": "tool", "name": "refund"}),
+        ("mistral", {"type": "function", "function": {"name": "refund"}}),
+    ],
+)
+def test_a_tool_is_chosen_by_its_name(name: str, chosen: object) -> None:
+    assert built(name, None, "refund", [find_order, refund], "").request()["tool_choice"] == chosen
+
+
+def test_gemini_and_bedrock_choose_inside_their_tool_settings() -> None:
+    google = built("gemini", None, "refund", [refund], "").request()["config"]["tool_config"]
+    assert google == {"function_calling_config": {"mode": "ANY", "allowed_function_names": ["refund"]}}
+    amazon = built("bedrock", None, "refund", [refund], "").request()["toolConfig"]["toolChoice"]
+    assert amazon == {"tool": {"name": "refund"}}
+
+
+def test_a_model_is_closed_so_that_strict_decoding_takes_it() -> None:
+    form = built("openai_chat", Order, None, [], "").request()["response_format"]["json_schema"]
+    assert (form["name"], form["strict"]) == ("Order", True)
+    line = form["schema"]["$defs"]["Line"]
+    assert (line["required"], line["additionalProperties"]) == (["article", "pieces"], False)
+
+
+def test_a_schema_that_strict_decoding_would_refuse_is_not_called_strict() -> None:
+    loose = {"type": "object", "properties": {"a": {"type": "string"}}}
+    assert "strict" not in built("openai_chat", loose, None, [], "").request()["response_format"]["json_schema"]
+
+
+def test_a_schema_takes_its_room_and_the_budget_holds() -> None:
+    whole = built("openai_chat", SCHEMA, None, [], "").count.upper
+    assert whole > built("openai_chat", None, None, [], "").count.upper + 40
+    built("openai_chat", SCHEMA, None, [], "", window=whole)
+    with pytest.raises(ContextLengthError):
+        built("openai_chat", SCHEMA, None, [], "", window=whole - 1)
+
+
+def test_a_schema_belongs_to_its_fork_survives_a_pickle_and_goes_with_none() -> None:
+    base = Assembler(Budget.for_model("gpt-4o")).add_message({"role": "user", "content": "?"})
+    asking = base.fork().add_output_schema(SCHEMA)
+    assert "response_format" not in base.build().request()
+    again = pickle.loads(pickle.dumps(asking))
+    assert again.build().request() == asking.build().request()
+    manifest = asking.plan().manifest()
+    assert asking.replay(manifest).request() == asking.build().request()
+    assert "response_format" not in asking.add_output_schema(None).build().request()
+
+
+def test_the_caller_may_change_what_came_out_and_what_went_in() -> None:
+    schema = json.loads(json.dumps(SCHEMA))
+    asking = (
+        Assembler(Budget.for_model("gpt-4o")).add_output_schema(schema).add_message({"role": "user", "content": "?"})
+    )
+    first = asking.build().request()
+    first["response_format"]["json_schema"]["schema"]["properties"].clear()
+    schema["properties"].clear()
+    assert asking.build().request()["response_format"]["json_schema"]["schema"]["properties"] == SCHEMA["properties"]
+
+
+def test_a_template_has_no_place_for_it_and_says_so() -> None:
+    dialect = chat_template(next(iter(TOKENIZERS.values())))
+    assembler = Assembler(Budget(50_000), dialect=dialect).add_output_schema(SCHEMA)
+    context = assembler.add_message({"role": "user", "content": "hello"}).build()
+    assert any("output schema left out" in note for note in context.report.notes)
+
+
+@pytest.mark.parametrize("schema", ["text", 5, [SCHEMA], Order(number="1", lines=[])])
+def test_what_is_no_schema_is_refused(schema: object) -> None:
+    with pytest.raises(ToolError, match="output schema"):
+        Assembler().add_output_schema(schema)
+
+
+@pytest.mark.parametrize("name", ["", "two words", "x" * 65, 5])
+def test_a_name_that_an_api_would_refuse_is_refused(name: Any) -> None:
+    with pytest.raises(ToolError, match="name"):
+        Assembler().add_output_schema({"type": "object"}, name=name or "two words")
+
+
+def test_a_choice_of_no_tool_is_refused() -> None:
+    with pytest.raises(ToolError, match="choice"):
+        Assembler().add_capability([refund], choice="find_order")
