@@ -11,8 +11,6 @@ from typing import Protocol, TypeVar
 
 import attrs
 
-from budgets.count import Tokens
-
 
 @attrs.frozen(kw_only=True)
 class Evidence:
@@ -48,8 +46,3 @@ AnyRow = TypeVar("AnyRow", bound=Row)
 def first_match(table: Iterable[AnyRow], name: str) -> AnyRow | None:
     """The first row whose pattern matches the beginning of `name`; None where none does. O(rows)."""
     return next((row for row in table if row.names.match(name)), None)
-
-
-def slack_of(errors: Iterable[Tokens]) -> Tokens:
-    """The least slack that covers bills above the rule: the largest of `billed - counted`, never below 0."""
-    return max(0, max(errors, default=0))
