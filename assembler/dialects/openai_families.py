@@ -224,8 +224,9 @@ def _on_responses(family: Family, evidence: Evidence = _BY_ANALOGY) -> Family:
     )
 
 
-def _without_preamble(family: Family) -> Family:
-    return attrs.evolve(family, tools=attrs.evolve(family.tools, alone=-3, beside_system=-3))
+def _less(tokens: Tokens, family: Family) -> Family:
+    """A family whose tools cost less than their text, which has a heading that these models are not shown."""
+    return attrs.evolve(family, tools=attrs.evolve(family.tools, alone=-tokens, beside_system=-tokens))
 
 
 RESPONSES = (
@@ -234,9 +235,9 @@ RESPONSES = (
     attrs.evolve(_on_responses(GPT_4, _recorded(8, 3)), primer=2),
     *map(_on_responses, (GPT_4_TURBO, GPT_35)),
     _on_responses(GPT_5_CHAT, _recorded(6, 1)),
-    _without_preamble(_on_responses(O1_MINI)),
-    _without_preamble(_on_responses(O4, _recorded(65, 6))),
-    _without_preamble(_on_responses(O_SERIES, _recorded(56, 5))),
+    _less(2, _on_responses(O1_MINI)),
+    _less(3, _on_responses(O4, _recorded(65, 6))),
+    _less(2, _on_responses(O_SERIES, _recorded(56, 5))),
     _on_responses(GPT_5, _recorded(226, 13)),
     attrs.evolve(_on_responses(GPT_5_2, _recorded(223, 7)), calls=_NEW_HARMONY_ITEMS),
     attrs.evolve(_on_responses(UNKNOWN), calls=_NEW_HARMONY_ITEMS),

@@ -6,6 +6,7 @@ and `source` (`github:owner/name@commit:path`). No text of a request is ever pri
     provider_counts.py PATH                                  one row for each provider, API and kind of request
     provider_counts.py PATH --by family,kind --provider openai
     provider_counts.py PATH --by repository --api responses --kind history
+    provider_counts.py PATH --by generation,api --least 10   one for each model that 10 requests were made to
     provider_counts.py PATH --worst 20 --kind tools          the rows furthest off, named by file and line
     provider_counts.py PATH --sample 500                     a quick look, the same rows each time
     provider_counts.py PATH --markdown                       the table as a page of the documentation has it
@@ -19,7 +20,7 @@ and `source` (`github:owner/name@commit:path`). No text of a request is ever pri
 | median, p90 | of the relative error, in requests of 100 tokens and more |
 | low, high | the errors furthest down and up (ours - billed) |
 | under | the share of rows whose `upper` lies below the bill |
-| slack | the median of (upper - tokens) / tokens, what the bound costs |
+| slack | the median of (upper - tokens) / tokens, what the bound costs, in requests of 100 tokens and more |
 | wrong/EXACT | counts graded exact that are not, of those graded exact |
 """
 
@@ -43,7 +44,7 @@ from assembler.dialects import DIALECTS
 from assembler.errors import AssemblyError, ConversationError, ToolError
 from budgets import BudgetError, Count, Grade
 from budgets.models.families import family_of
-from budgets.models.names import ROUTES
+from budgets.models.names import ROUTES, bare
 
 SPOKEN: Final = {
     "chat": "openai_chat",
@@ -61,7 +62,7 @@ NEAR: Final = 3
 LARGE: Final = 100
 MOST_OF_A_KIND: Final = 12
 KINDS: Final = ("text", "tools", "history", "schema")
-KEYS: Final = ("provider", "api", "kind", "family", "model", "repository")
+KEYS: Final = ("provider", "api", "kind", "family", "generation", "model", "repository")
 
 
 @attrs.frozen
@@ -92,9 +93,17 @@ class Recording:
         host = self.provider in HOSTS and self.provider in ROUTES
         return f"{self.provider}/{self.model}" if host else self.model
 
+    @property
+    def generation(self) -> str:
+        """The model without its host's prefix and its date."""
+        return _DATED.sub("", bare(self.model))
+
     def key(self, names: Sequence[str]) -> tuple[str, ...]:
         """Where it stands in a table by `names`; kinds are in the order of their difficulty."""
         return tuple(getattr(self, name) for name in names)
+
+
+_DATED = re.compile(r"-(20\d\d-?\d\d-?\d\d|\d{4})$")
 
 
 def repository_family(source: str) -> str:
@@ -261,7 +270,8 @@ class Scores:
         exact = [row for row in self.rows if row.count.grade is Grade.EXACT]
         each = self.repositories
         lo1o = f"{min(self.share(NEAR, one) for one in each):.1%}" if len(each) > 1 else "-"
-        slack = statistics.median((row.count.upper - row.count.tokens) / max(row.count.tokens, 1) for row in self.rows)
+        judged = [row for row in self.rows if row.recording.billed >= LARGE] or self.rows
+        slack = statistics.median((row.count.upper - row.count.tokens) / max(row.count.tokens, 1) for row in judged)
         return (
             str(len(self.rows)),
             f"{self.share(0):.1%}",
@@ -281,8 +291,8 @@ class Scores:
 HEAD = ("rows", "exact", f"≤ {NEAR}", "lo1o", "repos", "median", "p90", "low", "high", "under", "slack", "wrong/EXACT")
 
 
-def table(judged: Iterable[Judged], by: Sequence[str]) -> list[tuple[str, ...]]:
-    """The scores by the chosen keys, and of all rows together."""
+def table(judged: Iterable[Judged], by: Sequence[str], least: int = 1) -> list[tuple[str, ...]]:
+    """The scores by the chosen keys where there are `least` rows, and of all rows together."""
     held: dict[tuple[str, ...], list[Judged]] = defaultdict(list)
     for row in judged:
         held[row.recording.key(by)].append(row)
@@ -291,7 +301,11 @@ def table(judged: Iterable[Judged], by: Sequence[str]) -> list[tuple[str, ...]]:
     def order(key: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(str(KINDS.index(part)) if part in KINDS else part for part in key)
 
-    return [(" ".join(key).lstrip("~"), *Scores(held[key]).cells()) for key in sorted(held, key=order)]
+    return [
+        (" ".join(key).lstrip("~"), *Scores(held[key]).cells())
+        for key in sorted(held, key=order)
+        if len(held[key]) >= least
+    ]
 
 
 def shown(rows: Sequence[tuple[str, ...]], head: tuple[str, ...], *, markdown: bool) -> Iterator[str]:
@@ -322,7 +336,7 @@ def main(arguments: Sequence[str] | None = None, count: CountRow = by_public_doo
         scored = sorted(scored, key=lambda it: it.digest)[: chosen.sample]
     judged, refused = judge(scored, count)
     by = [one.strip() for one in chosen.by.split(",")]
-    for line in shown(table(judged, by), (" ".join(by), *HEAD), markdown=chosen.markdown):
+    for line in shown(table(judged, by, chosen.least), (" ".join(by), *HEAD), markdown=chosen.markdown):
         print(line)
     for reason, rows in sorted(refused.items()):
         print(f"not counted: {rows:>4}  {reason}")
@@ -345,6 +359,7 @@ def _arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--without", default="", help="leave out these repository families; commas between several")
     parser.add_argument("--all", action="store_true", help=f"score every row, not {MOST_OF_A_KIND} of a kind")
     parser.add_argument("--sample", type=int, default=0, help="score so many rows, the same each time")
+    parser.add_argument("--least", type=int, default=1, help="leave out groups of fewer rows")
     parser.add_argument("--worst", type=int, default=0, help="list so many rows with the largest errors")
     parser.add_argument("--under", type=int, default=0, help="list so many rows whose upper lies below the bill")
     parser.add_argument("--wrong", type=int, default=0, help="list so many rows that are graded exact and are not")
