@@ -23,6 +23,7 @@ if typing.TYPE_CHECKING:
         MessageTypeError,
         PlanError,
         PromptError,
+        SummaryError,
         ToolError,
         UnsupportedContentError,
     )
@@ -100,6 +101,7 @@ _load_later(
         "Row": "assembler.report",
         "Strategy": "assembler.strategies",
         "Summarize": "assembler.policies",
+        "SummaryError": "assembler.errors",
         "TokenCountError": "budgets",
         "ToolError": "assembler.errors",
         "TrimOldest": "assembler.policies",
@@ -156,6 +158,7 @@ __all__ = [
     "Row",
     "Strategy",
     "Summarize",
+    "SummaryError",
     "TokenCountError",
     "ToolError",
     "TrimOldest",

@@ -15,7 +15,7 @@ from assembler.fit import fit
 from assembler.history import History
 from assembler.knowledge import document, xml_tag
 from assembler.ledger import Ledger
-from assembler.logs import listening, log_build
+from assembler.logs import listening, log_build, log_warnings
 from assembler.measure import measure
 from assembler.policies import Policy, Refuse
 from assembler.strategies import ChatRegions, Strategy
@@ -191,6 +191,8 @@ class Assembler:
     def build(self) -> Context:
         """The request that fits. Raises what `plan` raises, and `ConversationError` for what an API would refuse."""
         context = emit(fit(self._draft, self._terms))
+        if context.warnings:
+            log_warnings(context)
         if (logger := listening()) is not None:
             log_build(logger, context)
         return context

@@ -15,7 +15,7 @@ from assembler.knowledge import Document
 from assembler.planned import Dropped, Planned
 from assembler.request import requested
 from assembler.terms import Terms
-from budgets import Count, RegionCosts, Tokens
+from budgets import AssemblyError, Count, RegionCosts, Tokens
 
 if TYPE_CHECKING:
     from assembler.marks.marking import CacheMarks
@@ -69,6 +69,11 @@ class Context:
     def dropped(self) -> list[Dropped]:
         """What was left out or shortened, oldest first, with stable ids: offer it back, or file it away."""
         return self._plan.dropped
+
+    @property
+    def warnings(self) -> tuple[AssemblyError, ...]:
+        """What went wrong and was done without: a `SummaryError` where a summarizer failed. No text of a message."""
+        return self._plan.warnings
 
     @property
     def report(self) -> Report:

@@ -12,6 +12,7 @@ from assembler.messages import Message, read_message
 from assembler.passage import Change, Passage
 from assembler.policies.policy import RewritingPolicy
 from assembler.turns import opens_turn
+from budgets import AssemblyError
 
 
 def verified(policy: object, cut: Cut, ledger: Ledger) -> Cut:
@@ -20,6 +21,8 @@ def verified(policy: object, cut: Cut, ledger: Ledger) -> Cut:
     if not isinstance(cast(object, cut), Cut) or type(cut.first_kept) is not int or type(cut.reason) is not str:
         raise PlanError(name, f"cuts with {_shown(cut)}; return a Cut of an index and a reason")
     first, summary = cut.first_kept, cut.summary
+    if not isinstance(cast(object, cut.failure), AssemblyError | None):
+        raise PlanError(name, f"reports {named(cut.failure)} as a failure; report an AssemblyError without text")
     if summary is not None and not (isinstance(cast(object, summary), Message) and opens_turn(summary)):
         raise PlanError(
             name, "returns a summary that is no user message of its own; use assembler.messages.spoken(text)"

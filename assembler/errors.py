@@ -7,6 +7,7 @@
     ├─ MarkupError                  a tag, an attribute or a character XML cannot carry  (also a ValueError)
     ├─ ToolError                    a name or a schema that no API accepts   (also a ValueError)
     ├─ PlanError                    a policy that cuts where it must not
+    ├─ SummaryError                 a summarizer that failed
     └─ PromptError                  templates and prompt files               (also a ValueError)
 
 No message of these errors quotes a prompt, a document or a message: indexes, names, lengths and offsets only.
@@ -74,6 +75,19 @@ class PlanError(Evidence):
     def __init__(self, policy: str, problem: str) -> None:
         self.policy = policy
         super().__init__(f"policy {policy} {problem}")
+
+
+class SummaryError(Evidence):
+    """A summarizer raised or returned no text: `raised` names its exception, whose text could be a message's, or None.
+
+    A build that can do without the summary goes on, and `context.warnings` holds this.
+    """
+
+    raised: str | None
+
+    def __init__(self, problem: str, *, raised: str | None = None) -> None:
+        self.raised = raised
+        super().__init__(problem)
 
 
 class PromptError(Evidence, ValueError):

@@ -227,7 +227,9 @@ def _overflow(plan: Planned, budget: Budget, kept: Count, room: Tokens) -> Overf
     available, costs = min(plan.fixed.upper + room, budget.input_limit), plan.measured.costs(kept)
     region = "conversation" if available < budget.input_limit else None
     required = plan.fixed.upper + kept.upper
-    return Overflow(plan, budget, required=required, available=available, costs=costs, region=region)
+    overflow = Overflow(plan, budget, required=required, available=available, costs=costs, region=region)
+    overflow.__cause__ = next(iter(plan.warnings), None)
+    return overflow
 
 
 def _floor(sight: Sight, terms: Terms) -> tuple[int, ConversationError | None]:

@@ -22,6 +22,7 @@ from typing import Any, TypeAlias, cast
 import attrs
 
 from assembler.errors import ConversationError
+from assembler.keepsake import Keepsake, kept_until
 from assembler.messages import Message, read_message, unchanged
 from assembler.messages.pin import pinned_among
 from assembler.turns import NOTHING_OPEN, Open, after, is_head, opens_turn, unanswered
@@ -39,6 +40,7 @@ class Readings:
         "_marks",
         "_raws",
         "_waiting",
+        "keepsakes",
         "messages",
         "notes",
         "objects",
@@ -61,6 +63,8 @@ class Readings:
         self._lawful: Span = (0, 0)
         self.notes: dict[object, Any] = {}
         """What others found about these messages, by what they asked with: a pricer's `Prices`."""
+        self.keepsakes: dict[object, Keepsake] = {}
+        """What policies must not lose, by policy."""
         self._marks: tuple[int, list[int]] = (0, [])
         """How many messages were looked at for our own mark, and which of them carried it then."""
         self.remarked: int | None = None
@@ -79,6 +83,7 @@ class Readings:
         copy.objects = {index for index in self.objects.copy() if index < stop}
         if self._head is not None and self._head < stop:
             copy._head = self._head
+        copy.keepsakes = kept_until(stop, self.keepsakes)
         copy.notes = {key: note.known_until(stop) for key, note in list(self.notes.items())}
         return copy
 
@@ -213,10 +218,12 @@ class History:
     length: int
 
     @classmethod
-    def of(cls, raws: Iterable[object]) -> History:
+    def of(cls, raws: Iterable[object], keepsakes: Iterable[tuple[object, Keepsake]] = ()) -> History:
         """A history of its own, holding the caller's very objects."""
         listed = list(raws)
-        return cls(_Log(listed), len(listed))
+        history = cls(_Log(listed), len(listed))
+        history.readings.keepsakes.update(keepsakes)
+        return history
 
     def appended(self, raw: object) -> History:
         """The history with one message more. O(1), unless a sibling has already grown from here."""
@@ -295,7 +302,7 @@ class History:
     __hash__ = None  # type: ignore[assignment] # the caller's messages have none
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return History.of, (self.raws(),)
+        return History.of, (self.raws(), [*kept_until(self.length, self.readings.keepsakes).items()])
 
     def __deepcopy__(self, memo: dict[int, Any]) -> History:
         return self  # frozen; the objects in it are the caller's

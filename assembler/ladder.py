@@ -16,7 +16,7 @@ from assembler.ledger import Cut, Ledger
 from assembler.messages import Message
 from assembler.passage import Passage
 from assembler.policies.traits import CuttingRung, RewritingRung, Rung, asks
-from budgets import Count, Tokens
+from budgets import AssemblyError, Count, Tokens
 from budgets.count import Difference
 
 
@@ -63,6 +63,8 @@ class Kept:
     savings: Mapping[int, Difference] = _NO_SAVINGS
     """What `changed` saves in each turn, by where it begins: below zero."""
     decisions: tuple[Decision, ...] = ()
+    failures: tuple[AssemblyError, ...] = ()
+    """What went wrong in policies, and was done without."""
 
     @property
     def why_gone(self) -> str:
@@ -99,7 +101,7 @@ def whole(ledger: Ledger) -> Kept:
 
 def climbed(ledger: Ledger, rungs: Sequence[Rung], room: Tokens, start: Kept | None = None) -> Kept:
     """What the policies leave, asked in order until the conversation costs at most `room`, or none is left to ask."""
-    kept = whole(ledger) if start is None else start
+    kept = whole(ledger) if start is None else attrs.evolve(start, failures=())
     for rung in rungs:
         used = kept.count(ledger).upper
         if used <= room:
@@ -138,7 +140,8 @@ def _cut(ledger: Ledger, rung: CuttingRung, kept: Kept, room: Tokens, used: Toke
         cut = attrs.evolve(cut, summary=kept.cut.summary)
     saved = used - seen.kept(cut).upper
     decisions = _noted(kept.decisions, Decision(rung.name, max(saved, 0), ((cut.reason, 0),)))
-    return attrs.evolve(kept, cut=cut if saved > 0 else kept.cut, decisions=decisions)
+    failures = kept.failures if cut.failure is None else (*kept.failures, cut.failure)
+    return attrs.evolve(kept, cut=cut if saved > 0 else kept.cut, decisions=decisions, failures=failures)
 
 
 def _rewritten(ledger: Ledger, rung: RewritingRung, kept: Kept, excess: Tokens) -> Kept:

@@ -15,7 +15,7 @@ from assembler.messages import Message
 from assembler.prices import Priced, Prices
 from assembler.pricing import Pricer
 from assembler.timeline import Timeline
-from budgets import Count, Grade, Tokens
+from budgets import AssemblyError, Count, Grade, Tokens
 from budgets.count import Difference, total
 
 
@@ -23,12 +23,14 @@ from budgets.count import Difference, total
 class Cut:
     """The verdict of a policy: the messages before `first_kept` go, except pinned turns; all from there on stay.
 
-    `summary` is a message that stands for what went, before all that stays.
+    `summary` is a message that stands for what went, before all that stays. `failure` is what went wrong on the way:
+    `context.warnings` holds it.
     """
 
     first_kept: int
     reason: str
     summary: Message | None = None
+    failure: AssemblyError | None = attrs.field(default=None, eq=False, kw_only=True)
 
 
 @attrs.frozen

@@ -56,4 +56,11 @@ def log_build(logger: Logger, context: Context) -> None:
     )
 
 
-__all__ = ["NAME", "listening", "log_build"]
+def log_warnings(context: Context) -> None:
+    """A warning for each thing that went wrong and was done without. Rare, so that logging is worth its import."""
+    for warning in context.warnings:
+        kind = type(warning).__name__
+        _logger().warning("built without what failed: %s", warning, extra={"context_assembler_warning": kind})
+
+
+__all__ = ["NAME", "listening", "log_build", "log_warnings"]

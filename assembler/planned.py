@@ -18,7 +18,7 @@ from assembler.messages import Message
 from assembler.once import found_once
 from assembler.terms import Terms
 from assembler.turns import Open, open_at_the_end, unanswered
-from budgets import Count, RegionCosts
+from budgets import AssemblyError, Count, RegionCosts
 
 
 @attrs.frozen(eq=False)
@@ -145,6 +145,11 @@ class Planned:
             raise unanswered(self.waiting, None)
         if self.refused is not None:
             raise self.refused.with_traceback(None)
+
+    @property
+    def warnings(self) -> tuple[AssemblyError, ...]:
+        """What went wrong and was done without, such as a summarizer that failed: no text of a message."""
+        return self.what.failures
 
     @found_once
     def notes(self) -> tuple[str, ...]:

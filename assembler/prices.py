@@ -12,6 +12,7 @@ import attrs
 
 from assembler.errors import UnsupportedContentError
 from assembler.history import Sight
+from assembler.keepsake import Keepsake
 from assembler.messages import Message, spoken
 from assembler.messages.responses import RESPONSES, continues
 from assembler.pricing import AnsweringPricer, JoiningPricer, Pricer, price_messages
@@ -178,6 +179,14 @@ class Priced:
         """What the messages from `start` to before `stop` would cost, in tokens. O(messages not priced before)."""
         passed = self._prices.passed.reaching(stop, lambda index: self.message(index).tokens)
         return passed[stop] - passed[start]
+
+    @property
+    def keepsakes(self) -> dict[object, Keepsake]:
+        """Where a policy leaves what it could not find again, keyed by itself or with itself in a tuple.
+
+        A fork may be shorter than what a keepsake speaks of.
+        """
+        return self._sight.readings.keepsakes
 
     @property
     def memory(self) -> dict[object, Any]:

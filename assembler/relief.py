@@ -25,7 +25,8 @@ def relieved(ledger: Ledger, terms: Terms, room: Tokens, start: Kept | None = No
         return _on_from(start, ledger, rungs, room)
     if len(rungs) == 1 and isinstance(rung, CuttingRung):
         cut = verified(rung.policy, rung.policy.cut(ledger, room), ledger)
-        return Kept(cut, decisions=(Decision(rung.name, 0, ((cut.reason, 0),)),))
+        failures = () if cut.failure is None else (cut.failure,)
+        return Kept(cut, decisions=(Decision(rung.name, 0, ((cut.reason, 0),)),), failures=failures)
     low = _low_water(rungs)
     if low is None:
         return climbed(ledger, rungs, room)

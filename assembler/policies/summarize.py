@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import TypeAlias
 
 import attrs
 
+from assembler.errors import SummaryError
+from assembler.keepsake import Keepsake
 from assembler.ledger import Cut, Ledger
 from assembler.messages import Message, spoken
-from assembler.policies.checks import a_function, at_least_one
+from assembler.policies.checks import a_plain_function, at_least_one
 from assembler.policies.traits import Traits
 from budgets import Tokens
 
@@ -21,23 +23,20 @@ HEADING = "Summary of the conversation so far:\n"
 
 
 @attrs.frozen
-class Written:
-    """A summary, and the stretch of the history that it stands for."""
+class Written(Keepsake):
+    """A summary of the messages that it stands for."""
 
-    start: int
-    stop: int
     text: str = attrs.field(repr=False)
     message: Message
 
 
 @attrs.frozen
-class Refusal:
+class Refusal(Keepsake):
     """Why a stretch of the history has no summary, and how many tokens one might have had."""
 
-    start: int
-    stop: int
     room: Tokens
     reason: str
+    failure: SummaryError | None = attrs.field(default=None, eq=False)
 
     def settles(self, start: int, stop: int, room: Tokens) -> bool:
         """Whether asking would only repeat it: no more would go than then, and no more could be said."""
@@ -50,13 +49,13 @@ class Summarize:
 
     A summary is kept for as long as the rest fits beside it; then the turns since are dropped too, and the summarizer
     gets them with the summary before. It is refused where it would cost as much as what it stands for, or more than
-    there is room for; a summarizer that raises, or returns no text, is reported, and the next policy is asked. Pinned
-    turns are never summarised. One call of the summarizer for each new summary, and one for each failure: both are
-    remembered with the history, not in this policy, and where it failed it is asked again only when more turns would
-    have to go, or more could be said.
+    there is room for; a summarizer that raises, or returns no text, is a `SummaryError` in `context.warnings`, and the
+    next policy is asked. Pinned turns are never summarised. One call of the summarizer for each new summary, and one
+    for each failure: both are remembered with the history, not in this policy, and where it failed it is asked again
+    only when more turns would have to go, or more could be said.
     """
 
-    summarizer: Summarizer = attrs.field(repr=False, validator=a_function)
+    summarizer: Summarizer = attrs.field(repr=False, validator=a_plain_function)
     keep_turns: int = attrs.field(default=4, validator=at_least_one)
 
     def cut(self, ledger: Ledger, room: Tokens, /) -> Cut:
@@ -82,41 +81,54 @@ class Summarize:
 
     def remembered(self, ledger: Ledger) -> Written | None:
         """What was written last of this history."""
-        written = ledger.memory.get(self)
-        known = isinstance(written, Written) and written.start == ledger.first and written.stop < ledger.length
-        return written if known else None
+        written = ledger.keepsakes.get(self)
+        if isinstance(written, Written) and written.start == ledger.first and written.stop < ledger.length:
+            return written
+        return None
 
     def _summarised(self, ledger: Ledger, room: Tokens, first: int, before: Written | None) -> Cut:
         bare = ledger.kept(self.bare(ledger)).upper
         if room <= bare:
             return _unchanged(ledger, before, f"no room for a summary: {bare} of {room} tokens are taken")
         start, spare = ledger.first if before is None else before.stop, room - bare
-        refusal: Refusal | None = ledger.memory.get((Refusal, self))
-        if refusal is not None and refusal.settles(start, first, spare):
-            return _unchanged(ledger, before, refusal.reason)
+        refusal = ledger.keepsakes.get((Refusal, self))
+        if isinstance(refusal, Refusal) and refusal.settles(start, first, spare):
+            return _refused(ledger, before, refusal)
         written = self._written(ledger, room, spare, before, first)
         if isinstance(written, Written):
-            ledger.memory[self] = written
+            ledger.keepsakes[self] = written
             return _cut(written)
-        ledger.memory[(Refusal, self)] = Refusal(start, first, spare, written)
-        return _unchanged(ledger, before, written)
+        ledger.keepsakes[(Refusal, self)] = written
+        return _refused(ledger, before, written)
 
     def _written(
         self, ledger: Ledger, room: Tokens, spare: Tokens, before: Written | None, first: int
-    ) -> Written | str:
+    ) -> Written | Refusal:
         """A summary of at most `spare` tokens that stands for all before `first`, or why there is none."""
-        dropped = ledger.objects(ledger.first if before is None else before.stop, first)
+        start = ledger.first if before is None else before.stop
         try:
-            text: object = self.summarizer(dropped, None if before is None else before.text, spare)
-        except Exception as error:  # whatever the caller's function raises, the ladder goes on and says so
-            return f"the summarizer raised {type(error).__name__}"
-        if not isinstance(text, str) or not text.strip():
-            return "the summarizer returned no text"
+            text = self._asked(ledger.objects(start, first), None if before is None else before.text, spare)
+        except SummaryError as failure:
+            return Refusal(start, first, spare, str(failure), failure)
         written = Written(ledger.first, first, text, spoken(HEADING + text))
         left, whole = ledger.kept(_cut(written)).upper, ledger.since(ledger.first).upper
         if left > room or left >= whole:
-            return f"a summary was refused: it would leave {left} of {whole} tokens"
+            return Refusal(start, first, spare, f"a summary was refused: it would leave {left} of {whole} tokens")
         return written
+
+    def _asked(self, dropped: Sequence[object], before: str | None, spare: Tokens) -> str:
+        """What the summarizer writes. Raises `SummaryError` for whatever else it does."""
+        try:
+            text: object = self.summarizer(dropped, before, spare)
+        except Exception as error:  # whatever the caller's function raises, the ladder goes on and says so
+            kind = type(error).__name__
+            raise SummaryError(f"the summarizer raised {kind}", raised=kind) from None
+        if isinstance(text, Coroutine):
+            text.close()  # nobody will await it
+            raise SummaryError("the summarizer returned a coroutine, which build() cannot await yet")
+        if not isinstance(text, str) or not text.strip():
+            raise SummaryError("the summarizer returned no text")
+        return text
 
 
 @attrs.frozen
@@ -157,6 +169,10 @@ class BriefestSummary:
 
 def _cut(written: Written) -> Cut:
     return Cut(written.stop, f"messages {written.start}-{written.stop - 1} summarised", written.message)
+
+
+def _refused(ledger: Ledger, before: Written | None, refusal: Refusal) -> Cut:
+    return attrs.evolve(_unchanged(ledger, before, refusal.reason), failure=refusal.failure)
 
 
 def _unchanged(ledger: Ledger, before: Written | None, reason: str) -> Cut:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import logging
+import pickle
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from assembler import Assembler
+from assembler import Assembler, SummaryError
 from assembler.dialects import plain
 from assembler.policies import Refuse, Summarize, TrimOldest
 from assembler.policies.summarize import HEADING
@@ -310,3 +313,119 @@ def test_a_what_if_asks_no_summarizer_and_changes_no_later_build(low_water: floa
     (plain_session, alone), (asked_session, asked) = session(False), session(True)
     assert asked_session == plain_session
     assert len(asked.calls) == len(alone.calls) > 1
+
+
+async def from_afar(dropped: Any, previous: str | None, most: int) -> str:
+    return "told"
+
+
+class Afar:
+    async def __call__(self, dropped: Any, previous: str | None, most: int) -> str:
+        return "told"
+
+
+@pytest.mark.parametrize("write", [from_afar, functools.partial(from_afar), Afar()], ids=["def", "partial", "call"])
+def test_an_async_summarizer_is_refused_when_the_policy_is_made(write: Any) -> None:
+    with pytest.raises(BudgetError, match="async"):
+        Summarize(write)
+
+
+def later(dropped: Any, previous: str | None, most: int) -> Any:
+    return from_afar(dropped, previous, most)
+
+
+def failing(dropped: Any, previous: str | None, most: int) -> str:
+    raise TimeoutError("x" * 20)
+
+
+def silent(dropped: Any, previous: str | None, most: int) -> str:
+    return " "
+
+
+FAILURES = [(failing, "TimeoutError"), (later, "coroutine"), (silent, "no text")]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("write", "said"), FAILURES)
+def test_a_summarizer_that_fails_is_seen_and_the_next_policy_is_asked(
+    write: Any, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    history = talk(5)
+    context = assembler_of(history, 90, [Summarize(write, 1), TrimOldest()]).build()
+    check(context, history, 90)
+    assert context.messages == history[1:]
+    (failure,) = context.warnings
+    assert isinstance(failure, SummaryError)
+    assert said in str(failure)
+    assert failure.raised == ("TimeoutError" if write is failing else None)
+    (record,) = [record for record in caplog.records if record.levelno == logging.WARNING]
+    assert record.name == "assembler"
+    assert said in record.getMessage()
+    for text in (repr(failure), repr(context), str(context.report), record.getMessage()):
+        assert "xx" not in text
+    assert [str(error) for error in pickle.loads(pickle.dumps(context)).warnings] == [str(failure)]
+
+
+@pytest.mark.parametrize(("write", "said"), FAILURES)
+@pytest.mark.parametrize("low_water", [None, 0.8])
+def test_a_failure_that_nothing_makes_up_for_is_the_cause_of_the_error(
+    write: Any, said: str, low_water: float | None
+) -> None:
+    ladder = [Summarize(write, 1), TrimOldest(low_water, keep_turns=5)]
+    with pytest.raises(ContextLengthError) as caught:
+        assembler_of(talk(5), 90, ladder).build()
+    assert isinstance(caught.value.__cause__, SummaryError)
+    assert said in str(caught.value.__cause__)
+
+
+def test_where_nothing_failed_nothing_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    context = assembler_of(talk(5), 90, [Summarize(Writer(), 1), TrimOldest()]).build()
+    assert context.warnings == ()
+    assert not caplog.records
+
+
+asked: list[str | None] = []
+
+
+def remembering(dropped: Any, previous: str | None, most: int) -> str:
+    asked.append(previous)
+    return "told"
+
+
+def test_a_pickled_assembler_asks_for_no_summary_that_it_has() -> None:
+    asked.clear()
+    history = talk(20)
+    lived = assembler_of(history[:5], 90, Summarize(remembering, 1))
+    lived.build()
+    assert asked == [None]
+    for message in history[5:]:
+        lived = pickle.loads(pickle.dumps(lived)).add_message(message)
+        lived = pickle.loads(pickle.dumps(lived))
+        pickle.loads(pickle.dumps(lived.build()))
+    assert asked.count(None) == 1
+    assert len(asked) < 16
+
+
+def test_a_fork_whose_sibling_grew_asks_for_no_summary_that_it_has() -> None:
+    asked.clear()
+    history = talk(6)
+    first = assembler_of(history[:5], 95, Summarize(remembering, 1))
+    first.build()
+    second = first.fork()
+    first.add_message(history[5]).build()
+    second.add_message({"role": "user", "content": "another"}).build()
+    assert asked == [None]
+
+
+def test_a_summary_outlives_an_edit_of_what_came_later_and_none_of_what_it_stands_for() -> None:
+    asked.clear()
+    history = talk(5)
+    assembler = assembler_of(history, 95, Summarize(remembering, 1))
+    assembler.build()
+    history[4]["content"] = "shorter"
+    assembler.build()
+    assert asked == [None]
+    history[0]["content"] = "y" * 30
+    assembler.costs()
+    assembler.build()
+    assert asked == [None, None]

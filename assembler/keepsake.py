@@ -1,0 +1,24 @@
+"""What a policy remembers of a history and nobody could find again: a summary that a model wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+
+@attrs.frozen
+class Keepsake:
+    """Says something of the messages from `start` to before `stop`, and of no others.
+
+    It outlives an edit of a later message, a fork, a change of terms and a pickle; one of the messages that it speaks
+    of changed, and it is forgotten.
+    """
+
+    start: int
+    stop: int
+
+
+def kept_until(stop: int, keepsakes: Mapping[object, Keepsake]) -> dict[object, Keepsake]:
+    """Those that speak of the messages before `stop` alone."""
+    return {key: keepsake for key, keepsake in list(keepsakes.items()) if keepsake.stop <= stop}
