@@ -190,8 +190,19 @@ class AnthropicPricer:
         return self._graded(price)
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """Items of one turn of the model go out, and are billed, side by side."""
-        return joined(in_steps(messages))
+        """Items of one turn of the model go out, and are billed, side by side; so do the results of one step."""
+        said = joined(in_steps(messages))
+        runs: list[list[Message]] = []
+        for message in said:
+            if runs and self.answers_together(message, runs[-1][-1]):
+                runs[-1].append(message)
+            else:
+                runs.append([message])
+        return said if len(runs) == len(said) else [_answering(run) for run in runs]
+
+    def answers_together(self, message: Message, before: Message) -> bool:
+        """Whether two neighbours are results of one step, which go out in one user turn."""
+        return message.role == before.role == "tool"
 
     def options(self, layout: Layout) -> Difference:
         """What thinking, a chosen tool, an answer schema and a task budget cost more than their absence."""
@@ -222,6 +233,13 @@ class AnthropicPricer:
 
     def _graded(self, price: Count) -> Count:
         return graded(price, self.count)
+
+
+def _answering(run: Sequence[Message]) -> Message:
+    """Results side by side in one message, which is priced and never sent."""
+    if len(run) == 1:
+        return run[0]
+    return attrs.evolve(run[0], parts=tuple(part for message in run for part in message.parts))
 
 
 def _bounded(tokens: int) -> Count:

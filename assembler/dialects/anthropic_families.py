@@ -99,6 +99,9 @@ class Family:
     image_ceiling: Tokens = 1_600
 
 
+AFTER_RESULTS = 4
+"""What words behind results in one message may cost beyond a message of their own, which is how the model is shown them
+(11 recordings of 3 repositories: 2 to 3)."""
 PARALLEL_SAVES = 2
 """Each of several calls is that much cheaper than a lone one; its tool's name is billed again with its result."""
 INTERLEAVED = 148

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias, assert_never, cast
 import attrs
 
 from assembler.dialects.anthropic_families import (
+    AFTER_RESULTS,
     CITED,
     INTERLEAVED,
     LOADED_TOOL,
@@ -110,6 +111,8 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
     framing = [family.message, *(_part(part, message, family, texts) for part in message.parts)]
     if message.role in ("system", "developer"):
         framing.append(family.inline_system)
+    if message.parts and isinstance(message.parts[0], Result) and any(isinstance(part, str) for part in message.parts):
+        framing.append(about(family.message.tokens, AFTER_RESULTS))
     calls = [part for part in message.parts if isinstance(part, Call)]
     if len(calls) > 1:
         texts += [call.name for call in calls]

@@ -1,8 +1,8 @@
-"""What Bedrock bills for models that are not Claude: their makers' price lists, loosened. Knows names and margins.
+"""What Bedrock bills for models of other makers: these makers' price lists, loosened. Knows names and margins.
 
-Nothing of it is recorded on Bedrock. An open model's template is its own wherever it runs, while what the host adds is
-not; so every price of a maker's list is graded estimated and keeps a margin, and a model that has no list (Amazon Nova,
-Cohere, AI21, Writer, …) borrows Llama's with a wider one.
+Little of it is recorded on Bedrock. An open model's template is its own wherever it runs, while what the host adds is
+not; so every price of a maker's list is graded estimated and keeps a margin, and a model that has no list (Cohere,
+AI21, Writer, …) borrows Llama's with a wider one.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ _LISTED = 1.1
 _UNLISTED = 1.5
 """Margin over Llama's bound: of the published vocabularies none needs half as much again as Llama's for English, code
 and JSON (docs/how-it-counts-others.md: Claude 4.7, the largest, a third more than `o200k_base`)."""
+_PREAMBLE = Count(0, Grade.ESTIMATED, upper=40)
+"""A dated preamble that a host may put before a request: 25 tokens on Llama 3.3 (8 recordings, one repository)."""
 _MISTRAL = re.compile(r"mistral|mixtral|pixtral|magistral|ministral|voxtral|devstral")
 _STRANGER = "llama-3"
 
@@ -67,7 +69,7 @@ class OpenModelPricer:
             head=tuple(map(self._loosened, prices.head)),
             tools=tuple(map(self._loosened, prices.tools)),
             tooling=self._loosened(prices.tooling),
-            framing=self._loosened(prices.framing),
+            framing=self._loosened(prices.framing) + _PREAMBLE,
         )
 
     def message(self, message: Message) -> Count:

@@ -39,6 +39,10 @@ class ConversePricer:
         """As Anthropic bills them."""
         return self.messages.joined(messages)
 
+    def answers_together(self, message: Message, before: Message) -> bool:
+        """As Anthropic shows them."""
+        return self.messages.answers_together(message, before)
+
     def options(self, layout: Layout) -> Difference:
         """What thinking, a chosen tool and an answer schema cost more than their absence."""
         return self.messages.options(attrs.evolve(layout, options=_as_messages(layout.options)))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import count_request
+from assembler import Assembler, count_request
 from assembler.dialects import anthropic, bedrock
 from assembler.dialects import anthropic_pricing as claude
 from assembler.dialects.anthropic_families import FAMILIES, Family, family_of
@@ -252,3 +252,17 @@ def test_a_longer_message_never_costs_less(model: str, role: Role, spoken: list[
     assert 0 <= shorter.tokens <= longer.tokens <= longer.upper
     assert shorter.upper <= longer.upper
     assert shorter.grade <= longer.grade
+
+
+@pytest.mark.parametrize("model", [SONNET, "claude-opus-4-8"])
+def test_results_cost_in_a_build_what_they_cost_in_the_request_that_is_sent(model: str) -> None:
+    def call(name: str) -> dict[str, Any]:
+        return {"id": name, "type": "function", "function": {"name": name, "arguments": '{"a": "x"}'}}
+
+    answers = [{"role": "tool", "tool_call_id": name, "content": f"result {name}"} for name in "fg"]
+    history: list[Any] = [("user", "q"), {"role": "assistant", "tool_calls": [call("f"), call("g")]}, *answers]
+    for messages in (history, [*history, ("user", "and then?")]):
+        tools = [{"name": name, "parameters": {"type": "object"}} for name in "fg"]
+        base = Assembler(Budget(100_000, model=model), dialect=anthropic).add_capability(tools)
+        context = base.add_messages(messages).build()
+        assert count_request(context.request(), dialect=anthropic, model=model).tokens == context.count.tokens
