@@ -21,6 +21,7 @@ from assembler.verify import (
     plain,
     shape,
 )
+from assembler.verify.foreign import APIS, S5, foreign_keys
 from assembler.verify.jsonable import unjsonable
 from assembler.verify.place import Place, request_place
 from assembler.verify.shape import OBJECT, must_be
@@ -72,20 +73,28 @@ def verify(request: Mapping[str, Any], *, dialect: str | Named, model: str | Non
     checker = _checker(dialect)
     root = request_place(request)
     found = [*must_be(root, OBJECT), *unjsonable(root.value, bytes_under=checker.bytes_under)]
-    return [*found, *checker.check(root, model)] if isinstance(root.value, dict) else found
+    if not isinstance(root.value, dict):
+        return found
+    return [*found, *foreign_keys(root, _named(dialect)), *checker.check(root, model)]
 
 
 def rules(dialect: str | Named) -> tuple[Rule, ...]:
     """Every rule that `verify` holds for a dialect, those of shape first. Raises `ValueError` as `verify` does."""
-    return (*shape.RULES, *_checker(dialect).rules)
+    own = _checker(dialect).rules
+    return (*shape.RULES, S5, *own) if _named(dialect) in APIS else (*shape.RULES, *own)
 
 
-def _checker(dialect: str | Named) -> Checker:
+def _named(dialect: str | Named) -> str:
     name: object = dialect if isinstance(dialect, str) else getattr(dialect, "name", None)
     if not isinstance(name, str):
         raise ValueError(  # noqa: TRY004 - what `verify` raises for every dialect that it has no rules for
             f"a dialect is known by its name, got {type(dialect).__name__}; known: {', '.join(DIALECTS)}"
         )
+    return name
+
+
+def _checker(dialect: str | Named) -> Checker:
+    name = _named(dialect)
     checker = DIALECTS.get(name)
     if checker is None:
         raise ValueError(f"no rules are known for the dialect {name!r}; known: {', '.join(DIALECTS)}")

@@ -39,7 +39,13 @@ O6 = Rule("O6", "an assistant message has content or calls")
 O7 = Rule("O7", "a tool's name is 1 to 64 letters, digits, underscores or dashes")
 O8 = Rule("O8", "tool names are unique")
 O9 = Rule("O9", "a list of tools is never empty: leave the key out")
-RULES = (O0, O1, O2, O3, O4, O5, O6, O7, O8, O9, N2, T4)
+O10 = Rule(
+    "O10",
+    "a name and calls that are not there are left out, not null",
+    "None is not of type 'object' - 'messages.<i>.function_call'",
+    "litellm#1049",
+)
+RULES = (O0, O1, O2, O3, O4, O5, O6, O7, O8, O9, O10, N2, T4)
 
 _ID_LIMIT = 40
 """Characters of a call id (O5)."""
@@ -76,6 +82,7 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
     yield from _wrong_choice(request)
     if is_list(messages.value) and not messages.value:
         yield O0.broken(messages.path, "no messages at all")
+    yield from _nulls(messages)
     turns = chat.turns(messages)
     for turn in turns:
         yield from _wrong_turn(turn)
@@ -101,6 +108,17 @@ def _wrong_turn(turn: Turn) -> Iterator[Violation]:
         yield O3.broken(calls.path, "an empty list of calls; leave the key out")
     elif not any(turn.place.at(key).value for key in _SPEAKING):
         yield O6.broken(turn.place.path, "an assistant message with neither content nor calls")
+
+
+_NEVER_NULL = ("function_call", "name", "tool_calls")
+"""The keys of a message that may be absent and may not be null (openai 3.54.0, types/chat, read 2026-11)."""
+
+
+def _nulls(messages: Place) -> Iterator[Violation]:
+    for message in messages.objects():
+        for key in _NEVER_NULL:
+            if message.holds_null(key):
+                yield O10.broken(message.at(key).path, f"{key} is null; leave the key out")
 
 
 def _wrong_choice(request: Place) -> Iterator[Violation]:

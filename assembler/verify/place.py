@@ -30,6 +30,10 @@ class Place:
         path = f"{self.path}.{key}" if self.path else key
         return Place(path, self.value.get(key) if is_object(self.value) else None)
 
+    def holds_null(self, key: str) -> bool:
+        """Whether an object has the key and nothing under it."""
+        return is_object(self.value) and key in self.value and self.value[key] is None
+
     def first(self, *keys: str) -> Place:
         """The value under the first of several spellings of a key that holds one, else under the first spelling."""
         found = (place for key in keys if not (place := self.at(key)).absent)

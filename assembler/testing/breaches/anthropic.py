@@ -12,6 +12,7 @@ from assembler.testing.breaches.breach import (
     history_of,
     last,
     pick,
+    pinned,
     same,
     with_ids,
     without,
@@ -78,4 +79,5 @@ ANTHROPIC: Mapping[str, Breach] = {
     "S1": _input_as_text,
     "S3": before_a_question({"role": "robot", "content": "a"}),
     "S4": _user({"type": "hologram"}),
+    "S5": pinned,
 }

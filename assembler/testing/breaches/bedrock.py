@@ -10,6 +10,7 @@ from assembler.testing.breaches.breach import (
     first,
     history_of,
     pick,
+    pinned,
     same,
     with_ids,
     without,
@@ -62,4 +63,5 @@ BEDROCK: Mapping[str, Breach] = {
     "L3": with_ids("tooluse_", "tooluse_" + "x" * 64),
     "S1": _input_as_text,
     "S4": _unknown_block,
+    "S5": pinned,
 }

@@ -40,6 +40,12 @@ def before_a_question(message: Request) -> Breach:
     return breach
 
 
+def pinned(draw: DrawFn, request: Request) -> None:
+    """A key that speaks to this library and goes out to the API."""
+    questions = [message for message in history_of(request) if is_question(message)]
+    draw(st.sampled_from(questions))["pinned"] = True
+
+
 def first(message: Request) -> Breach:
     """A message too many, at the front of the conversation: after the system messages."""
 

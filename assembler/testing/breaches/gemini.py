@@ -11,6 +11,7 @@ from assembler.testing.breaches.breach import (
     last,
     nothing_said,
     pick,
+    pinned,
     same,
 )
 from assembler.testing.engine import DrawFn
@@ -65,4 +66,5 @@ GEMINI: Mapping[str, Breach] = {
     "N2": _answers_another,
     "N3": _step_again,
     "S1": _args_as_text,
+    "S5": pinned,
 }

@@ -11,6 +11,7 @@ from assembler.testing.breaches.breach import (
     last,
     nothing_said,
     pick,
+    pinned,
     same,
     with_ids,
 )
@@ -48,4 +49,5 @@ OPENAI_RESPONSES: Mapping[str, Breach] = {
     "S1": _arguments_as_object,
     "S3": before_a_question({"role": "robot", "content": "a"}),
     "S4": before_a_question({"type": "hologram"}),
+    "S5": pinned,
 }
