@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import attrs
@@ -79,9 +80,9 @@ class Assembler:
         """The tools that were set last, the very objects."""
         return list({id(tool.raw): tool.raw for tool in self._draft.regions.tools}.values())
 
-    def add_instruction(self, text: str) -> Self:
-        """Set the system instruction, replacing the one before. An empty text removes it."""
-        instruction = checked_text(text, field="instruction") or None
+    def add_instruction(self, text: str | None) -> Self:
+        """Set the system instruction, replacing the one before. None or an empty text removes it."""
+        instruction = None if text is None else checked_text(text, field="instruction") or None
         return self._with_regions(instruction=instruction, provenance=provenance(text))
 
     def add_capability(self, tools: object, *, choice: str | None = None) -> Self:
@@ -112,7 +113,7 @@ class Assembler:
         self,
         text: str,
         *,
-        type: str,
+        type: str | Enum,
         trusted: bool = False,
         source: str | None = None,
         score: float | None = None,
@@ -133,13 +134,15 @@ class Assembler:
         )
         return self._with_regions(documents=(*known, added))
 
-    def add_messages(self, messages: Iterable[object]) -> Self:
+    def add_messages(self, messages: Iterable[object] | None) -> Self:
         """Set the conversation, replacing the one before. A grown list is recognised by the objects it begins with.
+
+        None is no message at all.
 
         Raises `ConversationError` for what is no list of messages and, as far as it is read here, for a history that
         an API would refuse.
         """
-        history = self._draft.history.replaced(_listed(messages))
+        history = self._draft.history.replaced([] if messages is None else _listed(messages))
         _held_to_the_law(history, _read_at_the_door)
         self._draft = Draft(self._draft.regions, history)
         return self
@@ -213,7 +216,7 @@ class Assembler:
         return copy
 
     @staticmethod
-    def xml_tag(text: str, *, type: str, trusted: bool = False, source: str | None = None) -> str:
+    def xml_tag(text: str, *, type: str | Enum, trusted: bool = False, source: str | None = None) -> str:
         """The knowledge tag, on its own: `text` escaped inside `<context>`. Raises `MarkupError`."""
         return xml_tag(text, type=type, trusted=trusted, source=source)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from typing import Any, cast
 
 import attrs
@@ -68,7 +69,8 @@ def document(
 
     The numbers of `embedding` are looked at by whoever compares them.
     """
-    kind = _carried(type, field=f"{place}.type")
+    word: object = type.value if isinstance(type, Enum) else type
+    kind = _carried(word, field=f"{place}.type")
     if not kind:
         raise MarkupError(f"{place}.type: expected a word such as 'rag' or 'entity', got ''", field=f"{place}.type")
     return Document(
@@ -83,7 +85,7 @@ def document(
     )
 
 
-def xml_tag(text: str, *, type: str, trusted: bool = False, source: str | None = None) -> str:
+def xml_tag(text: str, *, type: str | Enum, trusted: bool = False, source: str | None = None) -> str:
     """`text` inside `<context type source trusted>`: it parses back to exactly what went in, line breaks folded.
 
     Raises `MarkupError` for a character that XML cannot carry and for a `trusted` that is not a real bool.

@@ -20,6 +20,7 @@ from assembler.offered import tool_notes
 from assembler.planned import Planned
 from assembler.reported import CacheRow, Outcome, Reported, Row
 from assembler.steps import Steps
+from assembler.strategies import NotingStrategy
 from budgets import Count, Tokens
 from budgets.apportion import scaled
 
@@ -64,7 +65,15 @@ def report_of(plan: Planned) -> Report:
         budget=budget,
         dialect=plan.terms.dialect.name,
         model=None if budget is None else budget.model,
-        notes=(*_sending(plan), *_counter(plan), *_unmarked(plan), *_anchor(plan), *_idle(plan), *tool_notes(plan)),
+        notes=(
+            *_sending(plan),
+            *_counter(plan),
+            *_unmarked(plan),
+            *_anchor(plan),
+            *_idle(plan),
+            *tool_notes(plan),
+            *_laid(plan),
+        ),
         steps=Steps(plan),
         cache=_cache(plan),
         volatile=volatile_of(plan.measured),
@@ -90,6 +99,15 @@ def _counter(plan: Planned) -> tuple[str, ...]:
 def _idle(plan: Planned) -> tuple[str, ...]:
     """What policies say that could not help: their reasons are in no row."""
     return tuple(map(str, plan.what.idle))
+
+
+def _laid(plan: Planned) -> tuple[str, ...]:
+    """What the strategy has to say about the request."""
+    strategy, rendered = plan.terms.strategy, plan.measured.rendered
+    if not isinstance(strategy, NotingStrategy) or not rendered.sources:
+        return ()
+    said = (message for message in plan.spoken if message.role == "assistant")
+    return strategy.notes(rendered, (part for message in said for part in message.parts if isinstance(part, str)))
 
 
 def _unmarked(plan: Planned) -> tuple[str, ...]:

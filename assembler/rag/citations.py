@@ -7,7 +7,9 @@ repeats of it counts for nothing unless its number was. Linear in the answer, wh
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+import sys
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Sequence
 from typing import cast
 
 import attrs
@@ -18,9 +20,23 @@ from assembler.given import must_be, wrong
 MAX_RANGE = 100
 """Sources. No answer means a longer `[Source 1-1000]`: it would only make a small text a large list."""
 
-# A bracket without another in it. Each search for the closing one ends at the next opening one, so no part of the
-# answer is read twice.
-_BRACKETS = re.compile(r"\[([^\[\]]*)\]")
+YEARS = 1_000
+"""From here on a bare number in brackets is no citation unless it was issued: `[2024]` is a year."""
+
+# A bracket without another of its kind in it. Each search for the closing one ends at the next opening one, so no part
+# of the answer is read more than once for each kind.
+_BRACKETS = tuple(
+    re.compile(rf"{re.escape(one)}([^{re.escape(one + other)}]*){re.escape(other)}")
+    for one, other in ("[]", "\u3010\u3011", "\uff3b\uff3d", "()", "\uff08\uff09")
+)
+_ROUND = "(\uff08"
+# A code span, or a fenced block: a number in brackets is an index there.
+_CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+_DIGITS = str.maketrans("\uff10\uff11\uff12\uff13\uff14\uff15\uff16\uff17\uff18\uff19", "0123456789")
+# A bare marker: numbers alone, with a footnote's mark before them or OpenAI's dagger and label behind.
+_BARE = re.compile(
+    r"\s*+\^?#?[0-9]{1,9}(?:\s*+(?:[,;&\u2013\u2014-]|and|to)\s*+#?[0-9]{1,9})*+\s*+(?:[:\u2020].*)?", re.DOTALL
+)
 _OURS = re.compile(r"sources?(?![^\W\d_])", re.IGNORECASE)
 # A label ends where another source is named: "[Source 1: a.pdf, Source 2: b.pdf]".
 _NEXT = re.compile(r"(?:[,;&]|\band\b)\s*+(?=sources?\s*+#?[0-9])", re.IGNORECASE)
@@ -50,18 +66,51 @@ class Citation:
 def parse_citations(answer: str, issued: Collection[int] | None = None) -> list[Citation]:
     """The markers of an answer, in order: `[Source 1]`, `[Source 1, Source 3]`, `[Sources 2-4]`, `[Source 1; 2]`.
 
-    With `issued`, numbers not in it are `unknown`; without, all from 1 on are taken for issued. `[1]` is no marker of
-    ours. Raises PromptError for an answer that is no text, and for numbers that are no collection.
+    Models also write `(Source 3)`, `[1]` and `【1】`: bare numbers count outside code, below `YEARS` or where they were
+    issued. With `issued`, numbers not in it are `unknown`; without, all from 1 on are taken for issued. Raises
+    PromptError for an answer that is no text, and for numbers that are no collection.
     """
     must_be("answer", answer, (str,), "a text (str)", PromptError)
     if isinstance(issued, str) or not isinstance(cast(object, issued), Collection | None):
         raise PromptError(wrong("issued", "the numbers of the sources, or None", issued))
-    found: list[Citation] = []
-    for bracket in _BRACKETS.finditer(answer):
-        inside = bracket[1].lstrip()
+    code = [span.span() for span in _CODE.finditer(answer)] if "`" in answer else []
+    found = [one for brackets in _BRACKETS for one in _markers(answer, brackets, issued, code)]
+    found.sort(key=lambda one: one.start)
+    apart: list[Citation] = []
+    for one in found:
+        if not apart or one.start >= apart[-1].end:
+            apart.append(one)
+    return apart
+
+
+def _markers(
+    answer: str, brackets: re.Pattern[str], issued: Collection[int] | None, code: Sequence[tuple[int, int]]
+) -> Iterator[Citation]:
+    for bracket in brackets.finditer(answer):
+        inside = bracket[1].lstrip().translate(_DIGITS)
         if _OURS.match(inside):
-            found.append(_citation(bracket.start(), bracket.end(), inside, issued))
-    return found
+            citation = _citation(bracket.start(), bracket.end(), inside, issued)
+            # Prose stands in round brackets too: "(source: Reuters)".
+            if bracket[0][0] not in _ROUND or citation.sources or citation.unknown:
+                yield citation
+        elif bracket[0][0] not in _ROUND and _BARE.fullmatch(inside) and not _within(bracket.start(), code):
+            numbers = re.split("[:\u2020]", inside, maxsplit=1)[0].strip().removeprefix("^")
+            citation = _citation(bracket.start(), bracket.end(), numbers, issued)
+            if _cites(citation, issued):
+                yield citation
+
+
+def _cites(bare: Citation, issued: Collection[int] | None) -> bool:
+    """Whether numbers in brackets are a citation: one of them was issued, or all of them could have been."""
+    if issued is not None and bare.sources:
+        return True
+    numbers = (*bare.sources, *bare.unknown)
+    return bool(numbers) and all(0 < number < YEARS for number in numbers)
+
+
+def _within(place: int, spans: Sequence[tuple[int, int]]) -> bool:
+    at = bisect_right(spans, (place, sys.maxsize)) - 1
+    return at >= 0 and place < spans[at][1]
 
 
 def _citation(start: int, end: int, inside: str, issued: Collection[int] | None) -> Citation:

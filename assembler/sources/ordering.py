@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
-from typing import TypeVar
+from typing import TypeAlias, TypeVar, cast
 
+from assembler.errors import PromptError
+from assembler.knowledge import Document
 from assembler.sources.source import Source, of
 
 _T = TypeVar("_T")
@@ -21,17 +23,26 @@ class Order(enum.Enum):
     EDGES_FIRST = "best first, second best last, the weakest in the middle (Liu et al., Lost in the Middle, 2023)"
 
 
+ReadingOrder: TypeAlias = Callable[[Sequence[Document]], Iterable[Document]]
+"""An order of one's own: from the documents that were chosen, best first, to the very same in reading order."""
+
+
 def edges_first(ranked: Sequence[_T]) -> list[_T]:
     """Six by rank come out 1st 3rd 5th 6th 4th 2nd. O(n)."""
     return [*ranked[0::2], *ranked[1::2][::-1]]
 
 
-def ordered(sources: Sequence[Source], order: Order) -> list[Source]:
-    """The sources in reading order; equal scores in the order given. O(n log n)."""
+def ordered(sources: Sequence[Source], order: Order | ReadingOrder) -> list[Source]:
+    """The sources in reading order; equal scores in the order given. O(n log n).
+
+    Raises PromptError where an order of the caller's own does not give back what it was given.
+    """
     if order is Order.GIVEN:
         return sorted(sources, key=attrgetter("place"))
     ranked = sorted(sources, key=attrgetter("place"))
     ranked.sort(key=attrgetter("score"), reverse=True)  # stable, backwards too: equal scores keep their places' order
+    if not isinstance(order, Order):
+        return _reordered(ranked, order)
     if order is Order.SCORE:
         return ranked
     if order is Order.EDGES_FIRST:
@@ -40,6 +51,21 @@ def ordered(sources: Sequence[Source], order: Order) -> list[Source]:
     for rank, source in enumerate(ranked):
         first.setdefault(source.origin, rank)
     return sorted(ranked, key=_by_position(first))
+
+
+def _reordered(ranked: Sequence[Source], order: ReadingOrder) -> list[Source]:
+    waiting: dict[int, list[Source]] = {}
+    for source in reversed(ranked):
+        waiting.setdefault(id(source.document), []).append(source)
+    given = cast(object, order([source.document for source in ranked]))
+    documents = list(cast("Iterable[Document]", given)) if isinstance(given, Iterable) else []
+    found = [left.pop() for one in documents if (left := waiting.get(id(one)))]
+    if len(found) != len(documents) or len(found) != len(ranked):
+        raise PromptError(
+            f"order gave back {len(found)} of {len(ranked)} documents, and {len(documents) - len(found)} others: "
+            "return the very documents that it was given, each once"
+        )
+    return found
 
 
 def _by_position(first: dict[object, int]) -> Callable[[Source], tuple[int, float, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import cast
 
@@ -15,7 +16,7 @@ from assembler.sources.candidate import Candidate
 from assembler.sources.duplicates import Duplicates, SameText, SimilarVectors
 from assembler.sources.layout import PlainSources, SourceLayout
 from assembler.sources.merging import MergeNeighbours, beside
-from assembler.sources.ordering import Order, ordered
+from assembler.sources.ordering import Order, ReadingOrder, ordered
 from assembler.sources.selection import Greedy, Selection, capped
 from assembler.sources.source import Reliability, Source, of, ranked_sources
 from assembler.sources.templates import A_TEMPLATE, SINGLE_HOP, QuestionTemplate
@@ -44,7 +45,11 @@ _NEIGHBOURS = 32
 REPEATS = "repeats"
 UNFITTING = "does not fit"
 CAPPED = "enough of its document"
+BEYOND = "beyond the top_k"
 COMPRESSED = "compressed"
+
+_CITING = re.compile(r"[\[(\u3010\uff3b\uff08]\s*+sources?\s*+#?[0-9]", re.IGNORECASE)
+"""A numbered source in an answer, in any spelling that `assembler.rag.citations` reads but the bare number."""
 
 
 def _rules(_owner: object, _field: object, value: object) -> None:
@@ -60,6 +65,11 @@ def _weights(_owner: object, _field: object, value: object) -> None:
         raise BudgetError(wrong("CitedSources: reliability", "a mapping from sources to weights, or a function", value))
 
 
+def _an_order(_owner: object, _field: object, value: object) -> None:
+    if not isinstance(value, Order) and (isinstance(value, type) or not callable(value)):
+        raise BudgetError(wrong("CitedSources: order", "an Order such as Order.SCORE, or a function", value))
+
+
 def _whole(_owner: object, field: attrs.Attribute[int | None], value: int | None) -> None:
     if value is not None:
         whole_tokens(value, field.name)
@@ -70,10 +80,12 @@ class CitedSources:
     """Sources numbered from 1 in the order in which they are read: `[Source 1]`, with document, section and page.
 
     Steps: duplicates → selection → merging → order → numbers. `reliability` multiplies scores; `per_document` sources
-    of one document at most; `max_tokens` for all sources together, the words around them apart. `compress` is asked
-    for a shorter text of each source where not all fit, and believed only where the result costs less. At the question
-    the words of `template` stand around both. A question that is more than one text, or none, leaves the sources in the
-    system text, and so does the end of a conversation that is no tool result of one text, with `Placement.TOOL`.
+    of one document at most, and of the rest the `top_k` best; `max_tokens` for all sources together, the words around
+    them apart. `order` may be a function, from the documents that were chosen, best first, to their reading order.
+    `compress` is asked for a shorter text of each source where not all fit, and believed only where the result costs
+    less. At the question the words of `template` stand around both. A question that is more than one text, or none,
+    leaves the sources in the system text, and so does the end of a conversation that is no tool result of one text,
+    with `Placement.TOOL`.
 
     A source costs its whole block, number and rule included. Each body is counted once. The room that merging frees is
     filled again, by the same rule, while that only adds sources.
@@ -81,7 +93,7 @@ class CitedSources:
 
     duplicates: Sequence[Duplicates] = attrs.field(default=(SameText(), SimilarVectors()), validator=_rules)
     selection: Selection = attrs.field(default=_GREEDY, validator=Does("pick", "a selection such as Greedy()"))
-    order: Order = attrs.field(default=Order.EDGES_FIRST, validator=Is((Order,), "an Order such as Order.SCORE"))
+    order: Order | ReadingOrder = attrs.field(default=Order.EDGES_FIRST, validator=_an_order)
     merging: MergeNeighbours | None = attrs.field(
         default=None, validator=Is((MergeNeighbours, type(None)), "MergeNeighbours() or None")
     )
@@ -94,6 +106,7 @@ class CitedSources:
     compress: Callable[[str], str] | None = attrs.field(
         default=None, validator=attrs.validators.optional(Does("__call__", "a function from text to text, or None"))
     )
+    top_k: int | None = attrs.field(default=None, validator=_whole)
 
     def render(self, regions: Regions) -> Rendered:
         """Every document as a source, in the order given, in the system text."""
@@ -104,7 +117,8 @@ class CitedSources:
         """The sources that fit, laid out. O(n log n) beside counting, duplicates and the selection's own cost."""
         sources, repeats = self._distinct(ranked_sources(regions.documents, self.reliability))
         candidates = self._candidates(sources, space)
-        allowed = list(range(len(sources))) if self.per_document is None else capped(candidates, self.per_document)
+        may = list(range(len(sources))) if self.per_document is None else capped(candidates, self.per_document)
+        allowed = may[: self.top_k]
         room = self._room(regions, space)
         if room is None:
             chosen, rendered = allowed, self._laid(regions, [sources[at] for at in allowed], space)
@@ -115,7 +129,18 @@ class CitedSources:
             chosen, rendered = self._fitted(regions, shelf, room, space)
             if self.merging is not None:
                 chosen, rendered = self._refilled(regions, shelf, room, chosen, rendered, space)
-        return attrs.evolve(rendered, omitted=(*repeats, *_left_out(sources, candidates, allowed, chosen)))
+        reasons = {**dict.fromkeys(may, BEYOND), **dict.fromkeys(allowed, UNFITTING)}
+        return attrs.evolve(rendered, omitted=(*repeats, *_left_out(sources, candidates, reasons, chosen)))
+
+    def notes(self, rendered: Rendered, answers: Iterable[str]) -> tuple[str, ...]:
+        """That earlier answers cite numbers which now mean other sources, where sources stand with each question."""
+        stale = 0
+        if rendered.sources and self.placement is not Placement.SYSTEM:
+            stale = sum(1 for answer in answers if _CITING.search(answer))
+        said = f"{stale} earlier answer(s) cite sources by numbers that may mean other documents in this request"
+        return (
+            (f"{said}: take the markers out of old answers, or keep their sources in the system text",) if stale else ()
+        )
 
     def _distinct(self, sources: list[Source]) -> tuple[list[Source], list[Omitted]]:
         omitted: list[Omitted] = []
@@ -295,11 +320,11 @@ class _Shelf:
 
 
 def _left_out(
-    sources: Sequence[Source], candidates: Sequence[Candidate], allowed: Sequence[int], chosen: Sequence[int]
+    sources: Sequence[Source], candidates: Sequence[Candidate], reasons: Mapping[int, str], chosen: Sequence[int]
 ) -> list[Omitted]:
-    kept, may = set(chosen), set(allowed)
+    kept = set(chosen)
     return [
-        Omitted(_name(source), candidates[at].cost, UNFITTING if at in may else CAPPED)
+        Omitted(_name(source), candidates[at].cost, reasons.get(at, CAPPED))
         for at, source in enumerate(sources)
         if at not in kept
     ]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Iterable, Sequence
+from typing import Protocol, runtime_checkable
 
 import attrs
 
@@ -130,4 +130,13 @@ class ChoosingStrategy(Strategy, Protocol):
 
     def choose(self, regions: Regions, space: Space) -> Rendered:
         """What goes in, laid out."""
+        ...
+
+
+@runtime_checkable
+class NotingStrategy(Strategy, Protocol):
+    """A strategy with something to say about a request that was laid out: each text is a note of the report."""
+
+    def notes(self, rendered: Rendered, answers: Iterable[str]) -> tuple[str, ...]:
+        """What its owner should know of it. `answers` are the texts of the assistant that stay, oldest first."""
         ...

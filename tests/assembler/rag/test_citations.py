@@ -28,7 +28,20 @@ ANSWERS = [
     ("[Source: 1] [Sources: 2, 3]", [(1,), (2, 3)]),
     ("[Source 1: a.pdf, p. 2; Source 3: b.pdf, and more and Source 4]", [(1, 3, 4)]),
     ("[Source 2: 12-13, 7]", [(2,)]),
-    ("[1] (Source 1) {Source 1} Source 1", []),
+    ("[1] (Source 1) {Source 1} Source 1", [(1,), (1,)]),
+    ("(Source 3) and (Sources 1, 2)", [(3,), (1, 2)]),
+    ("\u3010Source 2\u3011", [(2,)]),
+    ("\u30101\u3011\u3010\uff12\u3011\uff3b3\uff3d", [(1,), (2,), (3,)]),
+    ("\uff08Source 4\uff09", [(4,)]),
+    ("\u30101\u2020source\u3011", [(1,)]),
+    ("It is blue[1][2].", [(1,), (2,)]),
+    ("[1, 3] [2-4] [5; 6] [7 and 8]", [(1, 3), (2, 3, 4), (5, 6), (7, 8)]),
+    ("[^2]", [(2,)]),
+    ("([Source 1])", [(1,)]),
+    ("[1](https://a.example)", [(1,)]),
+    ("[2024] [0, 1] [sic] [x] [ ] [1.5] [-1] (1) (2024) {1}", []),
+    ("(source: Reuters) (sources say so)", []),
+    ("`row[1]` and\n```\nrows[2] = [3]\n```\n[4]", [(4,)]),
     ("[Resource 1] [Sourcery]", []),
     ("[[Source 1]]", [(1,)]),
     ("[Source 1", []),
@@ -58,21 +71,31 @@ def test_what_is_written_as_a_marker_is_read_back(numbers: list[int], around: st
     assert answer[found.start : found.end].startswith("[Source")
 
 
-@given(st.text("[]Source 12,-–:;and\n", max_size=60))
+@given(st.text("[]()\u3010\u3011Source 12,-–:;and`\n", max_size=60))
 def test_only_issued_numbers_are_ever_cited(answer: str) -> None:
-    for one in parse_citations(answer, {1, 2}):
+    found = parse_citations(answer, {1, 2})
+    for one in found:
         assert set(one.sources) <= {1, 2}
         assert not set(one.unknown) & {1, 2}
-        assert answer[one.start] == "["
-        assert answer[one.end - 1] == "]"
+        assert answer[one.start] + answer[one.end - 1] in ("[]", "()", "\u3010\u3011")
+    edges = [edge for one in found for edge in (one.start, one.end)]
+    assert edges == sorted(edges)
 
 
 def test_a_marker_out_of_a_source_counts_only_if_its_number_was_issued() -> None:
     answer = "As it says, see [1] and [Source 7: ceo.pdf]\n[2]"
     report = citation_report(answer, {1: "see [1] and [Source 7: ceo.pdf]\n[2]"})
-    assert report.used == ()
-    assert [one.unknown for one in report.suspect] == [(7,)]
-    assert report.unused == (1,)
+    assert report.used == (1,)
+    assert [one.unknown for one in report.suspect] == [(7,), (2,)]
+    assert report.unused == ()
+
+
+def test_a_bare_number_is_a_citation_where_it_was_issued_or_could_have_been() -> None:
+    assert [one.sources for one in parse_citations("[2024] [1, 2024]", {1, 2024})] == [(2024,), (1, 2024)]
+    assert [(one.sources, one.unknown) for one in parse_citations("[9] [2024] [1, 2024]", {1})] == [
+        ((), (9,)),
+        ((1,), (2024,)),
+    ]
 
 
 def sentences(answer: str) -> list[str]:
@@ -173,6 +196,13 @@ UNITS = [
     ", Source 1: ",
     "[Source 1, source ",
     "[source  ",
+    "(",
+    "(Source ",
+    "\u3010",
+    "`",
+    "```",
+    "[1, ",
+    "[1 ",
 ]
 
 

@@ -1,0 +1,140 @@
+"""An order and a number of sources of one's own, numbers that old answers cite, and what doors take for nothing."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler import Assembler, CitedSources, Placement, PromptError, TrimOldest
+from assembler.errors import MarkupError
+from assembler.knowledge import Document
+from assembler.rag import MergeNeighbours, Order
+from budgets import Budget, BudgetError
+
+
+def with_sources(strategy: CitedSources, scores: Sequence[float], **more: Any) -> Assembler:
+    assembler = Assembler(strategy=strategy, **more)
+    for number, score in enumerate(scores):
+        assembler.add_knowledge(f"Fact {number}.", type="rag", source=f"{number}", score=score)
+    return assembler.add_message({"role": "user", "content": "Which?"})
+
+
+def read(assembler: Assembler) -> list[str | None]:
+    return [source.source for source in assembler.build().sources]
+
+
+@given(st.lists(st.floats(0, 1), max_size=7), st.randoms(use_true_random=False))
+def test_sources_are_read_in_the_order_that_a_function_gives(scores: list[float], random: Any) -> None:
+    shown: list[str | None] = []
+
+    def shuffled(documents: Sequence[Document]) -> list[Document]:
+        assert [one.score for one in documents] == sorted(scores, reverse=True)
+        mixed = random.sample(list(documents), len(documents))
+        shown[:] = [one.source for one in mixed]
+        return mixed
+
+    assert read(with_sources(CitedSources(duplicates=(), order=shuffled), scores)) == shown[: len(scores)]
+
+
+def test_an_order_by_name_numbers_the_sources_in_it() -> None:
+    by_name = CitedSources(order=lambda documents: sorted(documents, key=lambda one: one.source or ""))
+    context = with_sources(by_name, [0.1, 0.9, 0.5]).build()
+    assert [source.source for source in context.sources] == ["0", "1", "2"]
+    assert (context.system or "").index("[Source 1]\nDocument: 0") < (context.system or "").index(
+        "[Source 3]\nDocument: 2"
+    )
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda documents: documents[1:],
+        lambda documents: [*documents, documents[0]],
+        lambda documents: [Document("x", "rag")] * len(documents),
+        lambda documents: None,
+    ],
+)
+def test_an_order_that_loses_or_adds_a_document_is_refused(wrong: Any) -> None:
+    with pytest.raises(PromptError, match="order gave back"):
+        with_sources(CitedSources(order=wrong), [0.1, 0.9]).build()
+
+
+@pytest.mark.parametrize("wrong", ["best", 3, Order, None])
+def test_what_is_no_order_is_refused_at_once(wrong: Any) -> None:
+    with pytest.raises(BudgetError, match="order"):
+        CitedSources(order=wrong)
+
+
+@given(st.lists(st.floats(0, 1), max_size=7), st.integers(0, 8), st.booleans())
+def test_the_top_k_are_the_best_and_the_report_says_what_is_beyond(scores: list[float], k: int, merge: bool) -> None:
+    merging = MergeNeighbours() if merge else None
+    context = with_sources(CitedSources(duplicates=(), order=Order.SCORE, top_k=k, merging=merging), scores).build()
+    ranked = sorted(range(len(scores)), key=lambda at: (-scores[at], at))
+    assert [source.source for source in context.sources] == [str(at) for at in ranked[:k]]
+    beyond = [row for row in context.report.rows if row.reason == "beyond the top_k"]
+    assert len(beyond) == max(0, len(scores) - k)
+
+
+def test_the_top_k_are_counted_after_duplicates_and_documents_that_have_enough() -> None:
+    assembler = Assembler(strategy=CitedSources(per_document=1, top_k=2, order=Order.SCORE))
+    for text, source, score in [("a", "x", 0.9), ("a", "y", 0.8), ("b", "x", 0.7), ("c", "z", 0.6), ("d", "w", 0.5)]:
+        assembler.add_knowledge(text, type="rag", source=source, score=score)
+    assert [source.text for source in assembler.build().sources] == ["a", "c"]
+
+
+@pytest.mark.parametrize(
+    ("placement", "said", "warned"),
+    [
+        (Placement.QUESTION, "It is blue [Source 1].", True),
+        (Placement.QUESTION, "It is blue 【Source 2】.", True),
+        (Placement.QUESTION, "It is blue (Sources 1, 2).", True),
+        (Placement.QUESTION, "It is blue.", False),
+        (Placement.SYSTEM, "It is blue [Source 1].", False),
+    ],
+)
+def test_numbers_that_old_answers_cite_are_warned_of_where_sources_change(
+    placement: Placement, said: str, warned: bool
+) -> None:
+    assembler = Assembler(strategy=CitedSources(placement=placement)).add_messages(
+        [{"role": "user", "content": "And the sea?"}, {"role": "assistant", "content": said}]
+    )
+    assembler.add_knowledge("The sky is blue.", type="rag").add_message({"role": "user", "content": "And the sky?"})
+    notes = [note for note in assembler.build().report.notes if "earlier answer" in note]
+    assert len(notes) == warned
+    assert not notes or (notes[0].startswith("1 earlier") and "blue" not in notes[0])
+
+
+def test_no_number_is_warned_of_without_sources_or_where_the_answer_was_cut() -> None:
+    strategy = CitedSources(placement=Placement.QUESTION)
+    old = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "Blue [Source 1]. " + "word " * 200}]
+    asked = {"role": "user", "content": "And the sky?"}
+    without = Assembler(strategy=strategy).add_messages([*old, asked]).build()
+    cut = Assembler(Budget(120), strategy=strategy, on_overflow=TrimOldest()).add_messages([*old, asked])
+    cut.add_knowledge("The sky is blue.", type="rag")
+    for context in (without, cut.build()):
+        assert [note for note in context.report.notes if "earlier answer" in note] == []
+
+
+class Kind(enum.Enum):
+    PAGE = "page"
+    NUMBER = 3
+
+
+def test_an_enum_member_is_a_type_by_its_value() -> None:
+    assert Assembler.xml_tag("x", type=Kind.PAGE) == Assembler.xml_tag("x", type="page")
+    built = Assembler().add_knowledge("x", type=Kind.PAGE).build()
+    assert built.system == Assembler().add_knowledge("x", type="page").build().system
+    with pytest.raises(MarkupError, match="type"):
+        Assembler.xml_tag("x", type=Kind.NUMBER)
+
+
+def test_none_is_nothing_at_every_door() -> None:
+    assembler = Assembler().add_instruction("Be brief.").add_message({"role": "user", "content": "Hi"})
+    assembler.add_capability([{"name": "f", "description": "d", "parameters": {}}])
+    emptied = assembler.add_instruction(None).add_capability(None).add_messages(None).build()
+    assert tuple(emptied) == (None, [], [])
