@@ -13,6 +13,7 @@ from assembler.dialects import Dialect
 from assembler.draft import Draft
 from assembler.errors import ConversationError, MessageTypeError
 from assembler.fit import fit
+from assembler.given import iterates
 from assembler.history import History
 from assembler.knowledge import document, xml_tag
 from assembler.ledger import Ledger
@@ -254,7 +255,7 @@ class Assembler:
 
 def _listed(messages: object) -> Iterable[object]:
     kind = type(messages).__name__
-    if isinstance(messages, Iterable) and not isinstance(messages, str | bytes | Mapping):
+    if iterates(messages) and not isinstance(messages, str | bytes | Mapping):
         return cast("Iterable[object]", messages)
     raise MessageTypeError(
         f"conversation: expected a list of messages, got {kind}; pass [message], or add_message(message) for one"

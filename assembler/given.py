@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import contextlib
+import math
+from collections.abc import Callable, Iterable
+from typing import Any, SupportsFloat, cast
 
 import attrs
 
@@ -30,6 +32,53 @@ def must_be(
     """Raise `error` for what is of none of these types; a bool is no number."""
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
         raise error(wrong(place, expected, value))
+
+
+LARGEST = 1e15
+"""Numbers to draw have 15 digits at most: their sums are exact then, and no text of them fills a picture."""
+
+
+def finite(place: str, value: object) -> float:
+    """A number of any type as a float, or `BudgetError`; no bool, no text, nothing beyond `LARGEST`."""
+    number = math.nan
+    if not isinstance(value, bool | str | bytes):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            number = float(cast(float, value))
+    if not -LARGEST <= number <= LARGEST:
+        raise BudgetError(wrong(place, "a number of at most 15 digits", value))
+    return number
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is one number that can be ordered, however large: no bool, no text, no NaN."""
+    if isinstance(value, bool | str | bytes) or not isinstance(value, SupportsFloat):
+        return False
+    with contextlib.suppress(TypeError, ValueError):
+        try:
+            return not math.isnan(float(value))
+        except OverflowError:  # an int beyond doubles
+            return True
+    return False
+
+
+def finite_numbers(place: str, values: object) -> tuple[float, ...]:
+    """Numbers of any types as floats, or `BudgetError`. O(values)."""
+    return tuple(finite(f"{place}[{at}]", value) for at, value in enumerate(listed(place, values, "numbers")))
+
+
+def iterates(value: object) -> bool:
+    """Whether a value can be gone through. An array without dimensions is an `Iterable` by its type, and cannot."""
+    with contextlib.suppress(TypeError):
+        iter(cast("Iterable[object]", value))
+        return True
+    return False
+
+
+def listed(place: str, values: object, of: str) -> tuple[object, ...]:
+    """What can be gone through, gone through; or `BudgetError`."""
+    with contextlib.suppress(TypeError):
+        return tuple(cast("Iterable[object]", values))
+    raise BudgetError(wrong(place, f"a list of {of}", values))
 
 
 @attrs.frozen

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import attrs
 
 from assembler.errors import ConversationError, MarkupError, MessageTypeError
-from assembler.given import wrong
+from assembler.given import iterates, wrong
 from assembler.messages import Call, Message, read_message
 from assembler.messages.edit import edited
 from assembler.messages.responses import RESPONSES
@@ -37,7 +37,7 @@ def repair(messages: Iterable[object]) -> tuple[list[object], list[Repair]]:
     objects that came in. Raises `MessageTypeError` for what is no list of messages. O(parts).
     """
     given: object = messages
-    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+    if isinstance(given, str | bytes | Mapping) or not iterates(given):
         raise MessageTypeError(wrong("conversation", "a list of messages", messages) + "; pass [message]")
     changes: list[Repair] = []
     heard = [found for index, raw in enumerate(messages) if (found := _heard(raw, index, changes)) is not None]

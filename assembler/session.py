@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeGuard
 
 import attrs
 
 from assembler.context import Context
+from assembler.given import finite, finite_numbers, iterates, listed, must_be, wrong
 from assembler.page.chart import Line, Panel, Ticks, chart_svg
 from assembler.planned import Planned
+from budgets import BudgetError
+from budgets.numbers import whole
 
 _SMOOTHED = 20
 """Calls: the share that a cache serves is drawn as the mean of so many, since that of one call jumps."""
+
+
+def _share(given: float) -> float:
+    return finite("a share", given)
 
 
 @attrs.frozen
@@ -22,10 +30,10 @@ class Call:
     `fill` is None without a budget. `served` is an estimate, 0 where the provider's rule is not known.
     """
 
-    fill: float | None
+    fill: float | None = attrs.field(converter=attrs.converters.optional(_share))
     left_out: int
     prefix_changed: bool
-    served: float
+    served: float = attrs.field(converter=_share)
 
     @classmethod
     def of(cls, context: Context, previous: Context | None = None) -> Call:
@@ -43,23 +51,34 @@ class Call:
 def calls_of(contexts: Iterable[Context]) -> Iterator[Call]:
     """The calls of a session, oldest first. Holds two contexts at a time."""
     previous: Context | None = None
+    if not iterates(contexts):
+        raise BudgetError(wrong("contexts", "a list of contexts", contexts))
     for context in contexts:
+        must_be("contexts", context, (Context,), "contexts that were built")
         yield Call.of(context, previous)
         previous = context
 
 
 def session_svg(calls: Iterable[Call], *, title: str = "A session, call by call") -> str:
     """Three panels: how full the window is, the calls whose prefix changed, and the share that a cache may serve."""
-    known = list(calls)
+    known = [call for call in listed("calls", calls, "calls") if _is_call(call)]
     return chart_svg(title, [*_fill(known), _changes(known), _cache(known)])
+
+
+def _is_call(call: object) -> TypeGuard[Call]:
+    must_be("calls", call, (Call,), "calls, as calls_of(contexts) gives them")
+    return True
 
 
 def smoothed(values: Sequence[float], window: int = _SMOOTHED) -> list[float]:
     """The mean of the last `window` values, at each."""
+    numbers, window = finite_numbers("values", values), whole(window, "window")
+    if window < 1:
+        raise BudgetError(f"window is {window}: a mean is of 1 value at least")
     sums = [0.0]
-    for value in values:
+    for value in numbers:
         sums.append(sums[-1] + value)
-    return [(sums[at + 1] - sums[max(0, at + 1 - window)]) / min(at + 1, window) for at in range(len(values))]
+    return [(sums[at + 1] - sums[max(0, at + 1 - window)]) / min(at + 1, window) for at in range(len(numbers))]
 
 
 def _plan(context: Context) -> Planned:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import attrs
 
 from assembler.dialects import DIALECTS, Dialect
-from assembler.given import must_be, wrong
+from assembler.given import iterates, must_be, wrong
 from assembler.once import found_once
 from assembler.pins import NO_PINS, Pins
 from assembler.policies import Policy
@@ -139,7 +139,7 @@ def counter_for(budget: Budget | None) -> TokenCounter:
 
 
 def _ladder(on_overflow: Policy | Iterable[Policy]) -> tuple[Rung, ...]:
-    rungs = tuple(map(rung_of, on_overflow if isinstance(on_overflow, Iterable) else (on_overflow,)))
+    rungs = tuple(map(rung_of, cast("Iterable[Policy]", on_overflow) if iterates(on_overflow) else (on_overflow,)))
     if not rungs:
         raise BudgetError("on_overflow: expected at least one policy, got an empty ladder; pass Refuse()")
     return rungs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import cast
 
 from assembler.context import emit
@@ -11,7 +11,7 @@ from assembler.dialects import plain
 from assembler.draft import Draft, Regions
 from assembler.errors import PromptError
 from assembler.fit import fit
-from assembler.given import wrong
+from assembler.given import iterates, wrong
 from assembler.greedy.config import Configured
 from assembler.greedy.prompt_tokens import counter_of
 from assembler.history import History
@@ -53,7 +53,7 @@ class PromptBuilder:
         placeholder fits.
         """
         given: object = accepted_chunks
-        if isinstance(given, str | Mapping | Set) or not isinstance(given, Iterable):
+        if isinstance(given, str | Mapping | Set) or not iterates(given):
             raise PromptError(f"accepted_chunks is a {type(accepted_chunks).__name__}: pass a list of texts")
         texts = [checked_text(chunk, field=f"accepted_chunks[{place}]") for place, chunk in enumerate(accepted_chunks)]
         *broken, asked = map(self._control.broken, [*texts, checked_text(question, field="question")])

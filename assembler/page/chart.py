@@ -7,7 +7,9 @@ from typing import TypeAlias, assert_never
 
 import attrs
 
+from assembler.given import A_TEXT, finite, finite_numbers, listed, must_be
 from assembler.page.escaping import escaped, shown_name
+from budgets.numbers import whole
 
 _WIDTH, _PANEL, _LEFT, _RIGHT, _TOP, _GAP = 760, 96, 46, 10, 34, 30
 """Pixels: the picture, the height of a panel, the margins, and the space between panels."""
@@ -25,30 +27,50 @@ _STYLE = """
 """
 
 
+def _values(given: Sequence[float]) -> Sequence[float]:
+    return finite_numbers("Line: values", given)
+
+
+def _places(given: Sequence[float]) -> Sequence[float]:
+    return finite_numbers("Ticks: at", given)
+
+
+def _number_of_calls(given: int) -> int:
+    finite("Ticks: calls", given)
+    return whole(given, "Ticks: calls")
+
+
 @attrs.frozen
 class Line:
-    """Shares over the calls, from 0 to 1; what is above is drawn at 1."""
+    """Shares over the calls, from 0 to 1; what is above is drawn at 1. Raises `BudgetError` for what is no number."""
 
-    name: str
-    values: Sequence[float]
-    note: str = ""
+    name: str = attrs.field(validator=A_TEXT)
+    values: Sequence[float] = attrs.field(converter=_values)
+    note: str = attrs.field(default="", validator=A_TEXT)
 
 
 @attrs.frozen
 class Ticks:
-    """At which of `calls` calls something happened."""
+    """At which of `calls` calls something happened. Raises `BudgetError` for what is no number."""
 
-    name: str
-    at: Sequence[int]
-    calls: int
-    note: str = ""
+    name: str = attrs.field(validator=A_TEXT)
+    at: Sequence[float] = attrs.field(converter=_places)
+    calls: int = attrs.field(converter=_number_of_calls)
+    note: str = attrs.field(default="", validator=A_TEXT)
 
 
 Panel: TypeAlias = Line | Ticks
 
 
 def chart_svg(title: str, panels: Sequence[Panel], *, across: str = "model calls, from first to last") -> str:
-    """A panel for each series, in colours of their own. The same numbers give the same bytes. O(values)."""
+    """A panel for each series, in colours of their own. The same numbers give the same bytes. O(values).
+
+    Raises `BudgetError` for what is no text, and for what is no panel.
+    """
+    must_be("title", title, (str,), "a text (str)")
+    must_be("across", across, (str,), "a text (str)")
+    for place, panel in enumerate(listed("panels", panels, "panels")):
+        must_be(f"panels[{place}]", panel, (Line, Ticks), "a Line or Ticks")
     height = _TOP + len(panels) * (_PANEL + _GAP) + 14
     drawn = "\n".join(
         _panel(panel, place, _PALETTE[place % len(_PALETTE)]) for place, panel in enumerate(panels)
@@ -102,5 +124,5 @@ def _scale(top: int) -> str:
     )
 
 
-def _across(at: int, number: int) -> float:
+def _across(at: float, number: int) -> float:
     return _LEFT + (_WIDTH - _RIGHT - _LEFT) * at / max(1, number - 1)

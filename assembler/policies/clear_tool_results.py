@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from functools import partial
 from itertools import islice
 from typing import cast
 
 import attrs
 
+from assembler.given import iterates
 from assembler.messages import Call, Message, Part, Result
 from assembler.messages.edit import edited
 from assembler.passage import Change, Passage
@@ -23,7 +24,7 @@ NO_ARGUMENTS = "{}"
 
 def _names(names: Collection[str]) -> frozenset[str]:
     given = (names,) if isinstance(names, str) else names
-    if not isinstance(cast(object, given), Iterable):
+    if not iterates(given):
         raise BudgetError(f"ClearToolResults: exclude is a set of tools' names, got {type(names).__name__}")
     return frozenset(given)
 

@@ -70,7 +70,7 @@ class ValidatedPromptTemplate:
         source = str.__str__(self.prompt_template)
         given = self.template_format
         style: object = style_of(source, template=self.name) if given is None else given
-        if style not in ("f-string", "jinja2"):
+        if not isinstance(style, str) or style not in ("f-string", "jinja2"):
             shown = repr(style) if isinstance(style, str) else f"a {type(style).__name__}"
             raise PromptError(
                 f"template {self.name!r}: template_format is 'f-string' or 'jinja2', got {shown}", name=self.name

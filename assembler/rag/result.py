@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 import attrs
 
 from assembler.errors import PromptError
-from assembler.given import Is, wrong
+from assembler.given import Is, iterates, wrong
 from assembler.knowledge import Document
 from assembler.text import checked_text
 
@@ -68,7 +68,7 @@ def read_results(results: object) -> list[RetrievalResult]:
 def listed(values: Iterable[_T], name: str) -> list[_T]:
     """What was given for `name`, as a list. Raises PromptError for what is none: a text and a mapping iterate too."""
     given: object = values
-    if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
+    if not iterates(given) or isinstance(given, str | bytes | Mapping):
         raise PromptError(f"{wrong(name, 'a list', values)}; pass [one] for one")
     return list(values)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import SupportsFloat, TypedDict
+from typing import TypedDict
 
 from assembler.dialects import Dialect, plain
 from assembler.errors import PromptError
-from assembler.given import named, wrong
+from assembler.given import is_number, named, wrong
 from assembler.rag.held_to_both import HeldToBoth
 from assembler.rag.reserve import FixedReserve, OutputReserve
 from assembler.rag.result import listed
@@ -134,7 +134,7 @@ class TokenBudgetManager:
         if len(texts) != len(scores):
             raise PromptError(f"{len(texts)} texts and {len(scores)} scores: give a score for each text")
         for score in scores:
-            if isinstance(score, bool) or not isinstance(score, SupportsFloat) or score != score:
+            if not is_number(score):
                 said = "nan" if isinstance(score, float) else named(score)
                 raise PromptError(f"a score is no number ({said}): give 0 where there is none")
         ranked = sorted(range(len(texts)), key=lambda at: (-scores[at], at))

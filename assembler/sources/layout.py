@@ -13,7 +13,8 @@ from typing import Protocol, cast
 
 import attrs
 
-from assembler.given import Is, wrong
+from assembler.errors import MarkupError
+from assembler.given import Is, iterates, wrong
 from assembler.knowledge import Document
 from assembler.sources.forgery import LABELS, unforged
 from assembler.sources.source import of
@@ -39,7 +40,7 @@ _A_HEADINGS = Is((Headings,), "a member of Headings such as Headings.TRAIL")
 
 def _labels(given: Iterable[str]) -> tuple[str, ...]:
     found: object = given
-    if isinstance(found, str) or not isinstance(found, Iterable):
+    if isinstance(found, str) or not iterates(found):
         raise BudgetError(wrong("labels", "a list of texts such as 'QUESTION:'", given))
     return tuple(checked_text(label, field="labels") for label in given)
 
@@ -115,5 +116,8 @@ def section_trail(document: Document) -> list[str]:
 def _line(value: object) -> str:
     if value is None:
         return ""
-    text = str(value)
+    try:
+        text = str(value)
+    except RecursionError:
+        raise MarkupError("the metadata of a document is nested too deeply to be written", field="metadata") from None
     return text if text.isalnum() else _BLANKS.sub(" ", text).strip()

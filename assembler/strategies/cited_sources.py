@@ -9,7 +9,7 @@ from typing import cast
 import attrs
 
 from assembler.draft import Regions
-from assembler.given import Does, Is, wrong
+from assembler.given import Does, Is, iterates, wrong
 from assembler.knowledge import SEPARATOR
 from assembler.pricing import Piece
 from assembler.sources.candidate import Candidate
@@ -53,7 +53,7 @@ _CITING = re.compile(r"[\[(\u3010\uff3b\uff08]\s*+sources?\s*+#?[0-9]", re.IGNOR
 
 
 def _rules(_owner: object, _field: object, value: object) -> None:
-    if isinstance(value, str) or not isinstance(value, Iterable):
+    if isinstance(value, str) or not iterates(value):
         raise BudgetError(wrong("CitedSources: duplicates", "a list of rules such as SameText()", value))
     for place, rule in enumerate(cast("Iterable[object]", value)):
         if isinstance(rule, type) or not callable(getattr(rule, "repeated", None)):
