@@ -26,9 +26,8 @@ def fixed_prices(
     prices = pricer.fixed(pieces, head, regions.tools)
     if regions.output is None and regions.choice is None:
         return prices
-    asked = Layout(
-        system="" if pieces else None, head=head, tools=regions.tools, output=regions.output, choice=regions.choice
-    )
+    system = "".join(piece.text for piece in pieces) if pieces else None
+    asked = Layout(system=system, head=head, tools=regions.tools, output=regions.output, choice=regions.choice)
     schema = _cost(pricer, dialect, attrs.evolve(asked, choice=None))
     choice, output = _cost(pricer, dialect, asked) - schema, schema.alone()
     framing = prices.framing + (schema - (output - NOTHING))

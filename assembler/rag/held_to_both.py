@@ -12,16 +12,17 @@ from typing import Any
 import attrs
 
 from assembler.dialects import DIALECTS, Opening, plain
-from assembler.dialects.standin import CLAUDE_4_7, DEEPSEEK, GEMINI, LLAMA, MISTRAL, QWEN, price_texts
+from assembler.dialects.standin import DEEPSEEK, GEMINI, LLAMA, MISTRAL, QWEN, price_texts
 from assembler.layout import Layout
 from assembler.messages import Message
 from assembler.pricing import FixedPrices, Piece, Pricer
 from assembler.tools import Tool
-from budgets import Budget, Count, Grade, TokenCounter, tiktoken_counter
+from budgets import Budget, Count, Grade, TokenCounter, claude_counter, tiktoken_counter
 from budgets.count import Difference
 from budgets.models import dialect_of
 
-_HIDDEN = (CLAUDE_4_7, DEEPSEEK, GEMINI, LLAMA, MISTRAL, QWEN)
+_NEWEST_CLAUDE = "claude-opus-4-8"
+_HIDDEN = (DEEPSEEK, GEMINI, LLAMA, MISTRAL, QWEN)
 
 
 @attrs.frozen
@@ -103,8 +104,9 @@ class _Hungriest:
         return Count(0)
 
     def _most(self, texts: Sequence[str]) -> Count:
-        most = max(price_texts(texts, self.count, each).upper for each in _HIDDEN)
-        return Count(most, Grade.ESTIMATED)
+        estimated = [price_texts(texts, self.count, each).upper for each in _HIDDEN]
+        reconstructed = sum(map(claude_counter(_NEWEST_CLAUDE), texts))
+        return Count(max(*estimated, reconstructed), Grade.ESTIMATED)
 
 
 def _both(told: Count, own: Count) -> Count:
