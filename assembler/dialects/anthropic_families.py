@@ -41,11 +41,10 @@ class ToolPrompts:
 
     @classmethod
     def of(
-        cls, auto: Tokens, any_: Tokens, named: Tokens, *, auto_alone: Tokens = 0, named_alone: Tokens = 0
+        cls, auto: Tokens, any_: Tokens, named: Tokens, *, alone: tuple[Tokens, Tokens] | None = None, slack: Tokens = 3
     ) -> ToolPrompts:
-        """Recorded numbers; a number that was not recorded for calls one at a time is that of calls side by side."""
-        alone = [about(auto_alone or auto, 3), about(named_alone or named, 3)]
-        return cls(about(auto, 3), about(any_, 3), about(named, 3), *alone)
+        """Recorded numbers; `alone`: auto and named for calls one at a time, those of calls side by side if not given."""
+        return cls(*(about(tokens, slack) for tokens in (auto, any_, named, *(alone or (auto, named)))))
 
 
 # The numbers of Claude 4, from which the others differ.
@@ -125,7 +124,7 @@ _NEWER = Family(
     names=re.compile(_NAMES + r"4[-.]7"),
     evidence=_recorded(20, 2),
     generation="claude-4.7",
-    prompts=ToolPrompts.of(677, 804, 806),
+    prompts=ToolPrompts.of(677, 804, 806, slack=40),
     opening=about(6, 1),
     message=about(5, 1),
     system=about(1, 1),
@@ -159,9 +158,9 @@ def _row(name: str, names: str, evidence: Evidence, prompts: ToolPrompts, **chan
 _CLAUDE_4 = Family(
     name="claude-4",
     names=re.compile(_NAMES + r"4([-.][01](?!\d)|-2\d{7}|$)"),
-    evidence=_recorded(560, 14),
+    evidence=_recorded(468, 12),
     generation="claude-3",
-    prompts=ToolPrompts.of(313, 315, 317, named_alone=275),
+    prompts=ToolPrompts.of(313, 315, 317, alone=(313, 275)),
 )
 _KEPT: dict[str, Count | bool] = {
     "system": about(1, 1),
@@ -178,22 +177,22 @@ FAMILIES: tuple[Family, ...] = (
         evidence=_recorded(1, 1),
         opening=about(4, 5),
     ),
-    _row("claude-3-haiku", "claude-3-haiku", _recorded(55, 9), ToolPrompts.of(264, 355, 357)),
-    _row("claude-3-sonnet", "claude-3-sonnet", _recorded(40, 7), ToolPrompts.of(159, 250, 252)),
-    _row("claude-3-opus", "claude-3-opus", _recorded(46, 8), ToolPrompts.of(533, 296, 298)),
-    _row("claude-3.5-haiku", "claude-3[-.]5-haiku", _recorded(350, 11), ToolPrompts.of(264, 355, 357)),
-    _row("claude-3.5-sonnet-june", "claude-3[-.]5-sonnet-20240620", _recorded(90, 6), ToolPrompts.of(294, 276, 278)),
-    _row("claude-3.5-sonnet", "claude-3[-.][57]", _recorded(110, 9), ToolPrompts.of(313, 314, 316)),
+    _row("claude-3-haiku", "claude-3-haiku", _recorded(65, 9), ToolPrompts.of(264, 355, 357)),
+    _row("claude-3-sonnet", "claude-3-sonnet", _recorded(30, 5), ToolPrompts.of(159, 250, 252)),
+    _row("claude-3-opus", "claude-3-opus", _recorded(44, 6), ToolPrompts.of(533, 296, 298)),
+    _row("claude-3.5-haiku", "claude-3[-.]5-haiku", _recorded(372, 10), ToolPrompts.of(264, 355, 357)),
+    _row("claude-3.5-sonnet-june", "claude-3[-.]5-sonnet-20240620", _recorded(91, 7), ToolPrompts.of(294, 276, 278)),
+    _row("claude-3.5-sonnet", "claude-3[-.][57]", _recorded(102, 10), ToolPrompts.of(313, 314, 316)),
     _row(
         "claude-4.5",
         _NAMES + r"4[-.]5",
-        _recorded(800, 16),
-        ToolPrompts.of(496, 588, 590, auto_alone=288, named_alone=592),
+        _recorded(721, 16),
+        ToolPrompts.of(496, 588, 590, alone=(288, 592)),
     ),
     _row(
         "claude-opus-4.6",
         r"claude-opus-4[-.]6",
-        _recorded(11, 4),
+        _recorded(7, 2),
         ToolPrompts.of(497, 589, 591),
         **_KEPT,
         thinking_adaptive=about(17, 3),
@@ -201,7 +200,7 @@ FAMILIES: tuple[Family, ...] = (
     _row(
         "claude-4.6",
         _NAMES + r"4[-.]6",
-        _recorded(200, 6),
+        _recorded(210, 7),
         ToolPrompts.of(497, 589, 591),
         **_KEPT,
         thinking_adaptive=about(0, 17),
@@ -213,14 +212,14 @@ FAMILIES: tuple[Family, ...] = (
         name="claude-4.8",
         names=re.compile(_NAMES + r"4[-.][89]"),
         evidence=_recorded(7, 1),
-        prompts=attrs.evolve(ToolPrompts.of(292, 411, 413), auto=about(292, 150)),
+        prompts=attrs.evolve(ToolPrompts.of(292, 411, 413, slack=40), auto=about(292, 150)),
     ),
     attrs.evolve(
         _SINCE_4_8,
         name="claude-opus-5",
         names=re.compile("claude-opus-5"),
         evidence=_recorded(0, 0),
-        prompts=ToolPrompts.of(288, 408, 410),
+        prompts=ToolPrompts.of(288, 408, 410, slack=150),
     ),
     _SINCE_4_8,
 )
