@@ -43,7 +43,7 @@ class ToolPrompts:
     def of(
         cls, auto: Tokens, any_: Tokens, named: Tokens, *, alone: tuple[Tokens, Tokens] | None = None, slack: Tokens = 3
     ) -> ToolPrompts:
-        """Recorded numbers; `alone`: auto and named for calls one at a time, those of calls side by side if not given."""
+        """Recorded numbers. `alone`: auto and named for calls one at a time, as for calls side by side if not given."""
         return cls(*(about(tokens, slack) for tokens in (auto, any_, named, *(alone or (auto, named)))))
 
 
