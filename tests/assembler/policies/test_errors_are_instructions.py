@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import attrs
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from assembler import Assembler, ChatRegions, CitedSources, Context, QuestionChunks
 from assembler.dialects import Dialect, anthropic, openai_chat, plain
-from assembler.policies import Policy, Refuse, Summarize
+from assembler.policies import Policy, Refuse, Summarize, TrimOldest, TrimSteps, first_user
 from assembler.strategies import Placement, Strategy
 from budgets import Budget, BudgetError, ContextLengthError, Limit
 
@@ -158,3 +160,100 @@ def test_the_same_holds_of_marks_and_of_refusals(draft: Draft, data: st.DataObje
     assume(error is not None)
     assert error is not None
     check(draft, window, error)
+
+
+@given(drafts(st.one_of(ladders, low_ladders, REFUSING)), st.data())
+def test_the_policies_that_an_error_names_make_it_fit(draft: Draft, data: st.DataObject) -> None:
+    window = window_of(draft, data)
+    error = error_of(draft, window)
+    assume(error is not None)
+    assert error is not None
+    named = re.search(r"(end on_overflow with |pass on_overflow=)((?:\w+\([^)]*\)(?:, )?)+)", error.advice)
+    if named is not None:
+        policies = eval(f"[{named[2]}]", {"TrimOldest": TrimOldest, "TrimSteps": TrimSteps})
+        ladder = policies if named[1].startswith("pass") else [*draft.ladder, *policies]
+        calm = [rung for rung in ladder if not isinstance(rung, Summarize)]  # who may answer otherwise at each window
+        assert draft.builds(window, ladder=calm) is not None
+    if "raise its cap" in error.advice:
+        limits = draft.settings["limits"]
+        wider = {**limits, error.region: attrs.evolve(limits[error.region], cap=None, floor=0)}
+        assert draft.builds(window, settings={**draft.settings, "limits": wider}) is not None
+
+
+def talk(*sizes: int) -> History:
+    return [{"role": "user", "content": "x" * size} for size in sizes]
+
+
+def steps_of(*sizes: int) -> History:
+    """A question and steps, each a call of no words and a result of so many characters."""
+    history = talk(5)
+    for place, size in enumerate(sizes):
+        call = {"id": f"c{place}", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+        history.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        history.append({"role": "tool", "tool_call_id": f"c{place}", "content": "r" * size})
+    return history
+
+
+CASES = {
+    "a limit in tokens that no window changes": (
+        Draft(talk(50, 50), [TrimOldest()], settings={"limits": {"conversation": Limit(cap=30)}}),
+        *(100, 50, 30, None),
+    ),
+    "a share of the window": (
+        Draft(talk(50, 50), [TrimOldest()], settings={"limits": {"conversation": Limit(cap=0.2)}}),
+        *(100, 50, 20, 250),
+    ),
+    "a share of the window for the instruction": (
+        Draft(talk(5), [Refuse()], instruction="i" * 50, settings={"limits": {"instruction": Limit(cap=0.1)}}),
+        *(100, 55, 15, 500),
+    ),
+    "a cap on the input": (Draft(talk(50), [Refuse()], settings={"max_input_tokens": 40}), *(100, 50, 40, None)),
+    "a cap on the input that holds it": (
+        Draft(talk(50), [Refuse()], settings={"max_input_tokens": 60, "max_output_tokens": 9}),
+        *(40, 50, 31, 59),
+    ),
+    "a note that would not be written": (
+        Draft(talk(1, 20), [TrimOldest(note="left out")]),
+        *(20, 21, 20, 21),
+    ),
+    "a ladder that keeps more in a larger window": (
+        Draft(
+            [*steps_of(6, 6), *talk(7), *steps_of(9)[1:]],
+            [TrimSteps(0), TrimOldest(low_water=0.5, pins=first_user)],
+        ),
+        *(7, None, 7, None),
+    ),
+    "more of the pinned turns than of the newest": (
+        Draft(talk(40, 10, 10), [TrimOldest(pins=first_user)]),
+        *(45, 50, 45, 50),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+def test_the_smallest_cases_of_errors_that_were_not_so(
+    case: tuple[Draft, int, int | None, int, int | None],
+) -> None:
+    draft, window, required, available, smallest = case
+    error = error_of(draft, window)
+    assert error is not None
+    check(draft, window, error)
+    assert error.available == available
+    if required is not None:
+        assert (error.required, error.smallest_window) == (required, smallest)
+
+
+def test_an_error_tries_few_windows() -> None:
+    asked: list[int] = []
+
+    class Asked:
+        def cut(self, ledger: Any, room: int) -> Any:
+            asked.append(room)
+            return TrimOldest().cut(ledger, room)
+
+    assert error_of(Draft(talk(*range(10, 400)), [Asked()]), 100) is not None
+    assert len(asked) <= 5
+    asked.clear()
+    limits = {"conversation": Limit(cap=0.05)}
+    assert error_of(Draft(talk(*range(10, 400)), [Asked()], settings={"limits": limits}), 100) is not None
+    assert len(asked) <= 40
