@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from assembler import Assembler, ChatRegions, CitedSources, Context, QuestionChunks
-from assembler.dialects import Dialect, anthropic, openai_chat, plain
+from assembler.dialects import DIALECTS, Dialect, plain
 from assembler.policies import Policy, Refuse, Summarize, TrimOldest, TrimSteps, first_user
 from assembler.strategies import Placement, Strategy
 from budgets import Budget, BudgetError, ContextLengthError, Limit
@@ -77,11 +77,15 @@ class Draft:
             return None
 
 
+dialects = st.one_of(
+    st.sampled_from([("openai", plain), ("anthropic", plain)]),
+    st.sampled_from([(form, dialect) for dialect in DIALECTS.values() for form in ("openai", "anthropic")]),
+)
+
+
 @st.composite
 def drafts(draw: st.DrawFn, ladder: st.SearchStrategy[Any]) -> Draft:
-    form, dialect = draw(
-        st.sampled_from([("openai", plain), ("anthropic", plain), ("openai", openai_chat), ("anthropic", anthropic)])
-    )
+    form, dialect = draw(dialects)
     history = draw(sessions(form, marks=(0, 0, 0, 0, 1)))
     if dialect is not plain or draw(st.booleans()):
         history.append({"role": "user", "content": "and now?"})
