@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from assembler.dialects import Opening
-from assembler.draft import Draft
+from assembler.draft import Draft, Regions
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.history import Sight
 from assembler.ladder import Kept, whole
@@ -187,7 +187,10 @@ def _shared(plan: Planned, budget: Budget) -> tuple[Planned, Tokens]:
     if found.regions is plan.draft.regions:
         return plan, min(conversation_cap(budget), budget.input_limit - plan.fixed.upper)
     memory = found_for(plan.terms, plan.draft.regions.priced, _shared)
-    regions = memory.setdefault(tuple(omitted.name for omitted in found.omitted), found.regions)
+    named = tuple(omitted.name for omitted in found.omitted)
+    regions: Regions | None = memory.get(named)
+    if regions != found.regions:  # documents of one source have one name
+        regions = memory[named] = found.regions
     draft = attrs.evolve(plan.draft, regions=regions)
     measured, fixed = measure(draft, plan.sight, plan.terms)
     rendered = attrs.evolve(measured.rendered, omitted=(*measured.rendered.omitted, *found.omitted))

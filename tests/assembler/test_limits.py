@@ -109,3 +109,19 @@ def test_a_selection_that_answers_no_places_is_named(answer: Any) -> None:
     made = assembler({"knowledge": Limit(cap=330, select=lambda *_: answer)})
     with pytest.raises(BudgetError, match="select"):
         made.build()
+
+
+def test_documents_of_one_source_are_told_apart_when_their_room_shrinks() -> None:
+    def made(messages: int) -> Assembler:
+        limits = {"conversation": Limit(floor=0.6), "knowledge": Limit(cap=300)}
+        assembler = Assembler(Budget(400, counter=len, limits=limits), dialect=plain, on_overflow=TrimOldest())
+        for size, score in ((60, 0.9), (40, 0.8), (20, 0.7)):
+            assembler.add_knowledge("k" * size, type="t", source="one.md", score=score)
+        return assembler.add_messages([{"role": "user", "content": "u" * 20}] * messages)
+
+    living, seen = made(0), set[int]()
+    for messages in range(1, 14):
+        living.add_message({"role": "user", "content": "u" * 20})
+        assert living.build().request() == made(messages).build().request()
+        seen.add(len(living.build().sources))
+    assert seen == {1, 2}
