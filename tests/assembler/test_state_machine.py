@@ -1,0 +1,450 @@
+"""Assemblers live through whatever their owners do to them; after every step each is what a fresh one would be.
+
+Two witnesses speak after each step. A fresh assembler, told everything in one go, must say the same, byte for byte. And
+a brute force over lists of dicts, which shares no code with the library, says what must stay and what it costs.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import pickle
+import sys
+from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any, cast
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from assembler import (
+    Assembler,
+    AssemblyError,
+    ClearToolResults,
+    ContextLengthError,
+    ConversationError,
+    Policy,
+    Refuse,
+    TrimOldest,
+    TrimSteps,
+    Truncate,
+    calibrate,
+    first_user,
+)
+from assembler.dialects import DIALECTS
+from budgets import Budget, TokenCountError
+
+Message = dict[str, Any]
+
+
+class Flaky:
+    """Counts characters; once armed, fails at its k-th call from then on."""
+
+    def __init__(self) -> None:
+        self.left = 0
+
+    def __call__(self, text: str) -> int:
+        self.left -= 1
+        if self.left == 0:
+            raise OSError
+        return len(text)
+
+
+def shouts(message: Any) -> bool:
+    return "!" in str(fields_of(message)["content"])
+
+
+LADDERS: dict[str, list[Policy]] = {
+    "refuse": [Refuse()],
+    "trim": [TrimOldest()],
+    "keep two": [TrimOldest(keep_turns=2)],
+    "note": [TrimOldest(note="gone")],
+    "low water": [TrimOldest(0.5)],
+    "first question": [TrimOldest(pins=first_user)],
+    "shouts": [TrimOldest(pins=shouts)],
+    "clear": [ClearToolResults(keep=1), TrimOldest()],
+    "steps": [TrimSteps(keep=1), Truncate(6), TrimOldest(0.7)],
+}
+SUFFIXES = {"refuse": None, "trim": (1, 0), "keep two": (2, 0), "note": (1, len("gone"))}
+"""The ladders that the brute force decides: how many turns stay at least, and what their note costs; None for all."""
+
+TEXT = st.text("ab<!", max_size=12)
+LONG = st.one_of(TEXT, TEXT, st.just("x" * 70))
+ROLE = st.sampled_from(["user", "user", "assistant", "system"])
+PAST = st.lists(st.tuples(LONG, st.booleans(), st.booleans()), min_size=1, max_size=7)
+"""Turns: what is said in them, whether a tool is asked, and whether they are objects."""
+PLACE = st.integers(0, 40)
+ANYBODY = st.integers(0, 9)
+
+
+def words(text: str) -> Message:
+    return {"content": text + "*"}
+
+
+SPOKEN_BY: list[Message] = [{"role": "user"}, {"role": "assistant"}, {"role": "system"}]
+MARKED: list[Message] = [{"pinned": True}, {"pinned": False}]
+EDIT = st.one_of(LONG.map(words), st.sampled_from(MARKED), st.sampled_from(SPOKEN_BY))
+
+
+def fields_of(message: Any) -> Message:
+    return cast(Message, message if isinstance(message, dict) else vars(message))
+
+
+class Told:
+    """What an assembler was told, as plain lists, and what must follow from it."""
+
+    def __init__(self, ladder: str, dialect: str, limit: int, counter: Flaky) -> None:
+        self.ladder, self.dialect, self.limit, self.counter = ladder, dialect, limit, counter
+        self.instruction = ""
+        self.tool: Message | None = None
+        self.documents: list[str] = []
+        self.messages: list[Any] = []
+        self.bill: Any = None
+
+    def copied(self) -> Told:
+        twin = Told(self.ladder, self.dialect, self.limit, self.counter)
+        vars(twin).update(vars(self))
+        twin.documents, twin.messages = list(self.documents), list(self.messages)
+        return twin
+
+    def assembled(self, limit: int | None = None, counter: Any = len) -> Assembler:
+        """A fresh assembler that is told all of it. Raises what the doors raise."""
+        budget = Budget(self.limit if limit is None else limit, counter=counter)
+        assembler = Assembler(budget, dialect=DIALECTS[self.dialect], on_overflow=LADDERS[self.ladder])
+        assembler.add_instruction(self.instruction).add_capability([self.tool] if self.tool else [])
+        for text in self.documents:
+            assembler.add_knowledge(text, type="t")
+        return assembler.anchor(self.bill).add_messages(self.messages)
+
+    # ── The brute force ──
+
+    def waiting(self) -> list[str]:
+        waiting: list[str] = []
+        for message in map(fields_of, self.messages):
+            waiting += [call["id"] for call in message.get("tool_calls") or ()]
+            if message["role"] == "tool":
+                waiting.remove(message["tool_call_id"])
+        return waiting
+
+    def system(self) -> str | None:
+        tags = [
+            f'<context type="t" trusted="false">\n{html.escape(text, quote=False)}\n</context>'
+            for text in self.documents
+        ]
+        return "\n\n".join([self.instruction] * bool(self.instruction) + tags) or None
+
+    def split(self) -> tuple[list[Message], list[list[Message]]]:
+        """The system messages at the head, and the turns."""
+        messages = [fields_of(message) for message in self.messages]
+        head = next((i for i, one in enumerate(messages) if one["role"] != "system"), len(messages))
+        turns: list[list[Message]] = []
+        for message in messages[head:]:
+            if message["role"] == "user" or not turns:
+                turns.append([])
+            turns[-1].append(message)
+        return messages[:head], turns
+
+    def cost(self, messages: list[Message]) -> int:
+        calls = [call["function"] for message in messages for call in message.get("tool_calls") or ()]
+        texts = [message["content"] for message in messages] + [call["arguments"] + call["name"] for call in calls]
+        tool = len(json.dumps(self.tool, separators=(",", ":"))) if self.tool else 0
+        return len(self.system() or "") + tool + sum(map(len, texts))
+
+    def stays(self) -> tuple[list[Message], int]:
+        """The messages that stay, note aside, and what the request costs; of the least where none fits."""
+        head, turns = self.split()
+        rule = SUFFIXES[self.ladder]
+        everything = [*head, *(message for turn in turns for message in turn)]
+        found = everything, self.cost(everything)
+        if rule is None or found[1] <= self.limit:
+            return found
+        for cut in range(1, max(len(turns) - rule[0], 0) + 1):
+            kept = [turn for place, turn in enumerate(turns) if place >= cut or any(m.get("pinned") for m in turn)]
+            messages = [*head, *(message for turn in kept for message in turn)]
+            found = messages, self.cost(messages) + rule[1]
+            if found[1] <= self.limit:
+                break
+        return found
+
+
+def said(error: AssemblyError) -> tuple[str, str]:
+    return type(error).__name__, str(error)
+
+
+def everything_of(assembler: Assembler) -> list[Any]:
+    """All that an assembler says of itself, or why it does not: a plan has but one reason."""
+    told: list[Any] = []
+    try:
+        plan = assembler.plan()
+        told += [plan.count, plan.costs, plan.kept, [(one.id, one.outcome) for one in plan.dropped]]
+    except ContextLengthError as error:
+        told.append(said(error))
+    try:
+        context = assembler.build()
+        told += [json.dumps(context.request()), context.count, context.costs, context.system, context.prefix_hash]
+        told += [[id(one.message) for one in context.dropped], [(row.before, row.after) for row in context.report.rows]]
+    except AssemblyError as error:
+        told.append(said(error))
+    return [*told, assembler.costs(), assembler.available_for_messages()]
+
+
+def agree(assembler: Assembler, told: Told) -> None:
+    """The assembler says what a fresh one says; what nobody touches is asked again after the next step."""
+    wanted = everything_of(told.assembled())
+    assert everything_of(assembler) == wanted
+
+
+def agrees_with_brute_force(assembler: Assembler, told: Told) -> None:
+    """What stays and what it costs, where a list and a loop can say it."""
+    if told.ladder not in SUFFIXES or told.dialect != "plain" or told.bill is not None:
+        return
+    wanted, cost = told.stays()
+    try:
+        plan = assembler.plan()
+    except ContextLengthError as error:
+        assert error.required >= cost > told.limit
+        return
+    everything = [fields_of(message) for message in told.messages]
+    assert [id(everything[place]) for place in plan.kept] == [id(message) for message in wanted]
+    assert plan.count.tokens == plan.costs.total == cost <= told.limit
+    assert plan.measured.rendered.system == told.system()
+    if told.waiting():
+        return
+    sent = [message["content"] for message in assembler.build().request()["messages"]]
+    assert [text for text in sent if text != "gone"] == [message["content"] for message in wanted]
+
+
+@contextmanager
+def switching_often() -> Generator[None]:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+class Life(RuleBasedStateMachine):
+    """The states are assemblers with what they were told. Forks share the very messages of their origin."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.everybody: list[tuple[Assembler, Told]] = []
+        self.number = 0
+
+    @initialize(
+        ladder=st.sampled_from([*SUFFIXES, *LADDERS]),
+        dialect=st.sampled_from(["plain", "plain", "openai_chat", "anthropic"]),
+        limit=st.integers(10, 120),
+        head=st.sampled_from([0, 0, 0, 1, 2]),
+        texts=st.one_of(st.just([]), PAST, PAST),
+    )
+    def born(self, ladder: str, dialect: str, limit: int, head: int, texts: list[tuple[str, bool, bool]]) -> None:
+        counter = Flaky()
+        told = Told(ladder, dialect, limit, counter)
+        self.everybody.append((told.assembled(counter=counter), told))
+        self.say(0, ["system"] * head, "", as_object=False)
+        for text, steps, as_object in texts:
+            self.say(0, ["user"], text, as_object)
+            if steps:
+                self.call(0, 2, as_object)
+                self.answer(0, text, as_object)
+            self.say(0, ["assistant"], text, as_object)
+
+    def one(self, who: int) -> tuple[Assembler, Told]:
+        return self.everybody[who % len(self.everybody)]
+
+    def told(self, who: int, as_object: bool, **fields: Any) -> None:
+        assembler, told = self.one(who)
+        message = SimpleNamespace(**fields) if as_object else fields
+        assembler.add_message(message)
+        told.messages.append(message)
+
+    # ── What is added ──
+
+    @rule(who=ANYBODY, roles=st.lists(ROLE, min_size=1, max_size=4), text=LONG, as_object=st.booleans())
+    def say(self, who: int, roles: list[str], text: str, as_object: bool) -> None:
+        for role in [] if self.one(who)[1].waiting() else roles:
+            self.number += 1
+            self.told(who, as_object, role=role, content=f"{self.number}{text}")
+
+    @rule(who=ANYBODY, calls=st.integers(1, 2), as_object=st.booleans())
+    def call(self, who: int, calls: int, as_object: bool) -> None:
+        if not self.one(who)[1].waiting():
+            self.number += 1
+            ids = [f"c{self.number}_{each}" for each in range(calls)]
+            asked = [{"id": one, "type": "function", "function": {"name": "look", "arguments": "{}"}} for one in ids]
+            self.told(who, as_object, role="assistant", content="so", tool_calls=asked)
+
+    @rule(who=ANYBODY, text=LONG, as_object=st.booleans())
+    def answer(self, who: int, text: str, as_object: bool) -> None:
+        for waiting in self.one(who)[1].waiting():
+            self.told(who, as_object, role="tool", tool_call_id=waiting, content=text + ".")
+
+    @rule(who=ANYBODY, as_object=st.booleans())
+    def answer_one(self, who: int, as_object: bool) -> None:
+        for waiting in self.one(who)[1].waiting()[-1:]:
+            self.told(who, as_object, role="tool", tool_call_id=waiting, content="r")
+
+    @rule(who=ANYBODY)
+    def refuse_what_breaks_the_law(self, who: int) -> None:
+        try:
+            self.one(who)[0].add_message({"role": "tool", "tool_call_id": "nobody", "content": "r"})
+        except ConversationError:
+            return
+        raise AssertionError("accepted")
+
+    @rule(who=ANYBODY, text=TEXT)
+    def instruct(self, who: int, text: str) -> None:
+        assembler, told = self.one(who)
+        assembler.add_instruction(text)
+        told.instruction = text
+
+    @rule(who=ANYBODY, text=TEXT)
+    def know(self, who: int, text: str) -> None:
+        assembler, told = self.one(who)
+        assembler.add_knowledge(text, type="t")
+        told.documents.append(text)
+
+    @rule(who=ANYBODY, text=TEXT)
+    def equip(self, who: int, text: str) -> None:
+        assembler, told = self.one(who)
+        told.tool = {"name": "look", "description": f"Looks {text}."}
+        assembler.add_capability([told.tool])
+
+    # ── What is changed ──
+
+    @rule(who=ANYBODY, stop=PLACE, text=LONG)
+    def replace(self, who: int, stop: int, text: str) -> None:
+        """Another list that begins as the old one did; it may be no longer than that."""
+        assembler, told = self.one(who)
+        twin = told.copied()
+        del twin.messages[stop % (len(twin.messages) + 1) :]
+        if not twin.waiting():
+            told.messages = [*twin.messages, {"role": "user", "content": text + "?"}]
+            assembler.add_messages(list(told.messages))
+
+    @rule(who=ANYBODY, edits=st.lists(st.tuples(PLACE, EDIT), min_size=1, max_size=4))
+    def edit(self, who: int, edits: list[tuple[int, Message]]) -> None:
+        """In place: other words, a mark, or another speaker, with whom turns part or join and the head grows."""
+        messages = self.one(who)[1].messages
+        for place, changes in edits if messages else ():
+            fields = fields_of(messages[place % len(messages)])
+            if "role" not in changes or (fields["role"] != "tool" and "tool_calls" not in fields):
+                fields.update(changes)
+
+    @rule(who=ANYBODY, place=PLACE, text=TEXT)
+    def rewrite_a_call(self, who: int, place: int, text: str) -> None:
+        asking = [one for one in map(fields_of, self.one(who)[1].messages) if "tool_calls" in one]
+        if asking:
+            asking[place % len(asking)]["tool_calls"][0]["function"]["arguments"] = json.dumps({"q": text})
+
+    # ── What is asked ──
+
+    @precondition(lambda self: len(self.everybody) < 3)
+    @rule(who=ANYBODY)
+    def fork(self, who: int) -> None:
+        assembler, told = self.one(who)
+        self.everybody.append((assembler.fork(), told.copied()))
+
+    @precondition(lambda self: len(self.everybody) < 3)
+    @rule(who=ANYBODY, nudge=st.integers(-30, 30))
+    def another_budget(self, who: int, nudge: int) -> None:
+        told = self.one(who)[1].copied()
+        told.limit, told.counter = max(told.limit + nudge, 1), Flaky()
+        self.everybody.append((told.assembled(counter=told.counter), told))
+
+    @rule(who=ANYBODY)
+    def unpickle(self, who: int) -> None:
+        """It goes on with the copies of its messages, and of no other's."""
+        copies = pickle.loads(pickle.dumps(self.one(who)))
+        self.everybody[who % len(self.everybody)] = copies
+
+    @rule(who=ANYBODY, margin=st.integers(0, 40))
+    def anchor(self, who: int, margin: int) -> None:
+        assembler, told = self.one(who)
+        try:
+            context = assembler.build()
+            told.bill = calibrate(context, context.by_rule.tokens + margin) if margin else None
+        except AssemblyError:  # of nothing there is no bill
+            return
+        assembler.anchor(told.bill)
+
+    @rule(who=ANYBODY, call=st.integers(1, 4), text=TEXT)
+    def fail_to_count(self, who: int, call: int, text: str) -> None:
+        """The counter fails while a new message, an edited one and new knowledge are priced."""
+        assembler, told = self.one(who)
+        self.say(who, ["user"], "new" + text, as_object=False)
+        self.edit(who, [(call, words(f"{text}{self.number}"))])
+        self.know(who, f"{text}{self.number}")
+        for door in (assembler.plan, assembler.build, assembler.costs, assembler.available_for_messages):
+            told.counter.left = call
+            try:
+                door()
+            except TokenCountError as error:
+                assert isinstance(error.__cause__, OSError)
+            except (ContextLengthError, ConversationError):
+                pass
+        told.counter.left = 0
+
+    @rule(who=ANYBODY, window=st.integers(1, 200))
+    def ask_what_if(self, who: int, window: int) -> None:
+        assembler, told = self.one(who)
+        try:
+            plan = assembler.plan()
+        except AssemblyError:
+            return
+        try:
+            other: Any = plan.what_if(context_window=window)
+            found: Any = other.count, other.kept
+        except AssemblyError as error:
+            found = said(error)
+        try:
+            other = told.assembled(window).plan()
+            wanted: Any = other.count, other.kept
+        except AssemblyError as error:
+            wanted = said(error)
+        assert found == wanted
+
+    @rule(who=ANYBODY)
+    def replay(self, who: int) -> None:
+        assembler, told = self.one(who)
+        try:
+            context = told.assembled(counter=told.counter).build()
+            manifest = context.manifest()
+        except AssemblyError:
+            return
+        assert assembler.replay(manifest).request() == context.request()
+
+    @rule(who=ANYBODY, roles=st.lists(st.sampled_from(["user", "assistant", "system"]), min_size=3, max_size=3))
+    def build_from_threads(self, who: int, roles: list[str]) -> None:
+        """Forks of one base that grow and build at once; some grow in the base's own log."""
+        assembler, told = self.one(who)
+        if told.waiting():
+            return
+
+        def lived(role: str) -> list[Any]:
+            fork = assembler.fork()
+            return everything_of(fork.add_message(mine[role])) + everything_of(assembler)
+
+        mine = {role: {"role": role, "content": f"from a thread: {role}"} for role in roles}
+        with switching_often(), ThreadPoolExecutor(len(roles)) as threads:
+            found = list(threads.map(lived, roles))
+        base = everything_of(told.assembled())
+        for role, answer in zip(roles, found, strict=True):
+            twin = told.copied()
+            twin.messages.append(mine[role])
+            assert answer == everything_of(twin.assembled()) + base
+
+    @invariant()
+    def everybody_is_as_if_fresh(self) -> None:
+        for assembler, told in self.everybody:
+            agrees_with_brute_force(assembler, told)
+            agree(assembler, told)
+
+
+TestLifeOfAssemblers = Life.TestCase
+TestLifeOfAssemblers.settings = settings(stateful_step_count=12)
