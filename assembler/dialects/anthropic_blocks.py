@@ -31,12 +31,11 @@ _SHAPE = "anthropic"
 _IDS = IdRule(re.compile(r"[a-zA-Z0-9_-]+"), needed=True)
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 """64 characters until 2025, 128 since (modelcontextprotocol#1345)."""
-_REASONING = ("thinking", "redacted_thinking")
+_SEALS = {"thinking": "signature", "redacted_thinking": "data"}
 _TEXT_KEYS = frozenset(["type", "text", "cache_control", "citations"])
 """Keys of a text block (Messages API reference, TextBlockParam): others stay only where the message is Anthropic's."""
 _ANSWER_ONLY = frozenset(["container", "context_management", "id", "model", "stop_reason", "stop_sequence", "usage"])
 """Keys of an answer that a request may not repeat: people append a dumped answer as it is."""
-_ELSEWHERE = ("openai", "responses", "gemini", "bedrock")
 
 
 @attrs.frozen
@@ -92,7 +91,7 @@ class AnthropicWriter:
         return block
 
     def other(self, part: Thinking | Media | Opaque, shape: str) -> Block | None:
-        """Claude's reasoning untouched, another model's left out; media converted; unread blocks as they came."""
+        """Claude's reasoning untouched, another model's left out; media converted; own unread blocks as they came."""
         match part:
             case Thinking():
                 return self._thinking(part)
@@ -102,7 +101,7 @@ class AnthropicWriter:
                 if "cachePoint" in part.raw:
                     self.notes["cache mark(s) of another API left out"] += 1
                     return None
-                if shape in _ELSEWHERE or not isinstance(part.raw.get("type"), str):
+                if shape != _SHAPE or not isinstance(part.raw.get("type"), str):
                     raise not_carried(part, "anthropic")
                 return cast(Block, private_copy(dict(part.raw)))
             case _ as never:
@@ -127,15 +126,16 @@ class AnthropicWriter:
             if isinstance(part, str):
                 block = self.text(part, fields_of(came[place]) if came else None, _SHAPE)
             else:
-                block = self.other(part, NEUTRAL)
+                block = self.other(part, _SHAPE if came else NEUTRAL)
             if block is not None:
                 blocks.append(block)
         return blocks or None
 
 
 def is_own_reasoning(part: Thinking) -> bool:
-    """Whether a part of reasoning is a block of this API's."""
-    return part.raw.get("type") in _REASONING and not isinstance(part.raw.get("thinking"), list)
+    """Whether a part of reasoning is a block of this API's, under its seal: the API takes no thinking without one."""
+    seal = _SEALS.get(str(part.raw.get("type")))
+    return seal is not None and isinstance(part.raw.get(seal), str)
 
 
 def _signed(part: Thinking) -> Raw | None:

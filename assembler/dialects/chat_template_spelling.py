@@ -45,6 +45,8 @@ def spelled(layout: Layout, traits: Traits) -> Spelling:
     lines += _lines(messages, traits)
     notes = [*_unshown(messages, len(layout.tools), traits)]
     notes += [f"{marks} {MARKS}"] if (marks := foreign_marks(messages)) else []
+    fields = sum(len(message.beside) for message in messages if message.shape != CHAT_TEMPLATE)
+    notes += [f"{fields} field(s) that only the template may read given to it"] if fields else []
     for fold in FOLDS:
         lines, note = fold(lines, traits)
         notes += note

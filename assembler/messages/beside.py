@@ -19,6 +19,9 @@ REASONING = ("reasoning_content", "reasoning", "thinking", "reasoning_details", 
 """The fields of reasoning: DeepSeek's and Qwen's; vLLM's, Groq's and OpenRouter's; Ollama's; OpenRouter's list; the
 list of LiteLLM, which holds Anthropic's blocks (their API references, read 2026-11)."""
 
+OF_ANSWERS = ("annotations", "audio", "refusal")
+"""Further fields of an assistant's message in the APIs of this spelling (OpenAI API reference, read 2026-11)."""
+
 _READ = frozenset(["role", "content", "name", "tool_calls", "tool_call_id", "function_call", "refusal", "pinned"])
 """The fields that are read as something else."""
 

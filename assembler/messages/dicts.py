@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from assembler.errors import ConversationError
-from assembler.messages.beside import thoughts_beside, unread
+from assembler.messages.beside import OF_ANSWERS, thoughts_beside, unread
 from assembler.messages.jsonable import sendable_copy
 from assembler.messages.message import Call, Message, Role
 from assembler.messages.parts import FOREIGN, NEUTRAL, Raw, call_of, read_content, result_of
@@ -101,6 +101,8 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
     name = raw.get("name")
     named = name if isinstance(name, str) and name else None
     beside = (*unread(seen), *refused) if shape in (NEUTRAL, "openai") else ()
+    if shape == FOREIGN:  # what is spelled anew takes along what answers have, and no field of a caller's own
+        beside = tuple(key for key in (*unread(seen), *refused) if key in OF_ANSWERS)
     return Message(role, parts, source, shape, seen, named, raw.get(PIN) is True, beside=beside)
 
 

@@ -1,0 +1,221 @@
+"""Histories with everything that a provider puts into them, each text marked so that it can be found again.
+
+A said text holds `m0m`, `m1m` …, a thought `t0t`, a field beside the content `f0f`, a part that nobody reads `u0u`.
+A request is searched for the marks alone: a dialect may join, quote and move texts as it must. Shares no code with what
+reads and writes them.
+"""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import re
+import struct
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+import attrs
+from hypothesis import strategies as st
+
+from assembler.testing.said import Conversation, said
+
+from .broken import SPELLED, History, Spoken, spelled
+
+FORMS = (*SPELLED, "objects")
+SAID, THOUGHT, FIELD, UNREAD = "§", "¤", "¶", "¿"
+LETTERS = {SAID: "m", THOUGHT: "t", FIELD: "f", UNREAD: "u"}
+MARK = re.compile(r"([mtfu])\d+\1")
+WORDS = st.sampled_from((SAID, f"a {SAID} b", f"{SAID}\n", f'"{SAID}" <', f" {SAID}é"))
+PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 8, 8) + b"\x08\x02\0\0\0").decode()
+
+Dict = dict[str, Any]
+Decoration = Callable[[Dict], Any]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A history, the kinds of what was put into it, and how often each mark stands in it."""
+
+    form: str
+    history: History
+    kinds: frozenset[str]
+    marks: Counter[str]
+
+
+def leaves(value: Any) -> Iterator[str]:
+    """Every text of JSON-like data, keys too, and of the attributes of a message object."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, item in cast(Dict, value).items():
+            yield key
+            yield from leaves(item)
+    elif isinstance(value, list | tuple):
+        for item in cast("list[Any]", value):
+            yield from leaves(item)
+    elif isinstance(value, Spoken):
+        yield from leaves(vars(value))
+
+
+def marks(value: Any) -> Counter[str]:
+    """How often each mark stands in any text of a value."""
+    return Counter(match[0] for text in leaves(value) for match in MARK.finditer(text))
+
+
+# ── what can be put into a message, by the form that spells it ───────────────────────────────────────────────────────
+
+
+def _chat_parts(message: Dict) -> list[Any]:
+    content = message["content"]
+    message["content"] = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
+    return message["content"]
+
+
+def _refuse(message: Dict) -> None:
+    message["refusal"], message["content"] = message["content"], None
+
+
+def _refuse_in_parts(message: Dict) -> None:
+    message["content"] = [{"type": "refusal", "refusal": SAID}]
+
+
+def _mark_of_anthropic(message: Dict) -> None:
+    _chat_parts(message)[-1]["cache_control"] = {"type": "ephemeral"}
+
+
+_IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
+_SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": UNREAD}}
+_CHAT_IMAGE = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
+_BEDROCK_IMAGE = {"image": {"format": "png", "source": {"bytes": base64.b64decode(PNG)}}}
+
+# (kind, whose message, what is done to it). Kinds "image" and "unread" may be refused, typed; no other may.
+DECORATIONS: dict[str, list[tuple[str, str, Decoration]]] = {
+    "openai_chat": [
+        ("image", "user", lambda m: _chat_parts(m).append(dict(_CHAT_IMAGE))),
+        ("empty text", "user", lambda m: _chat_parts(m).append({"type": "text", "text": ""})),
+        ("mark", "user", _mark_of_anthropic),
+        ("unread", "user", lambda m: _chat_parts(m).append({"type": "mystery", "say": UNREAD})),
+        ("name", "user", lambda m: m.update(name="ann")),
+        ("refusal", "assistant", _refuse),
+        ("refusal", "assistant", _refuse_in_parts),
+        ("thought", "assistant", lambda m: m.update(reasoning_content=THOUGHT)),
+        ("thought", "assistant", lambda m: m.update(reasoning_details=[{"type": "reasoning.text", "text": THOUGHT}])),
+        ("thought", "assistant", lambda m: _chat_parts(m).insert(0, {"type": "thinking", "thinking": THOUGHT})),
+        ("field", "assistant", lambda m: m.update(annotations=[{"type": "url_citation", "title": FIELD}])),
+        ("nulls", "assistant", lambda m: m.update(function_call=None, refusal=None, annotations=[])),
+    ],
+    "anthropic": [
+        ("image", "user", lambda m: _chat_parts(m).append(dict(_IMAGE))),
+        ("empty text", "user", lambda m: _chat_parts(m).append({"type": "text", "text": ""})),
+        ("mark", "user", _mark_of_anthropic),
+        ("unread", "assistant", lambda m: _chat_parts(m).insert(0, dict(_SEARCH))),
+        ("unread", "user", lambda m: _chat_parts(m).append({"type": "mystery", "say": UNREAD})),
+        ("thought", "assistant", lambda m: _chat_parts(m).insert(0, {"type": "redacted_thinking", "data": THOUGHT})),
+        ("answer", "assistant", lambda m: m.update(type="message", id="msg_1", usage={"output_tokens": 1})),
+    ],
+    "bedrock": [
+        ("image", "user", lambda m: m["content"].append(dict(_BEDROCK_IMAGE))),
+        ("empty text", "user", lambda m: m["content"].append({"text": ""})),
+        ("mark", "user", lambda m: m["content"].append({"cachePoint": {"type": "default"}})),
+        ("mark", "assistant", lambda m: m["content"].append({"cachePoint": {"type": "default"}})),
+    ],
+    "gemini": [
+        ("image", "user", lambda m: m["parts"].append({"inline_data": {"mime_type": "image/png", "data": PNG}})),
+        ("empty text", "user", lambda m: m["parts"].append({"text": ""})),
+        ("unread", "assistant", lambda m: m["parts"].append({"executable_code": {"code": UNREAD}})),
+        ("thought", "assistant", lambda m: m["parts"].insert(0, {"text": THOUGHT, "thought": True})),
+    ],
+    "openai_responses": [
+        ("image", "user", lambda m: m.update(content=[_item_image(), {"type": "input_text", "text": SAID}])),
+        ("image", "user", lambda m: m.update(content=[_item_image() | {"width": 8, "height": 8}])),
+        ("empty text", "user", lambda m: m.update(content=[{"type": "input_text", "text": ""}, _item_text()])),
+        ("refusal", "assistant", lambda m: m.update(content=[{"type": "refusal", "refusal": SAID}])),
+        ("unread", "user", lambda m: m.update(content=[{"type": "mystery", "say": UNREAD}, _item_text()])),
+        ("part of Chat", "user", lambda m: m.update(content=[{"type": "text", "text": SAID}, _item_text()])),
+    ],
+    "objects": [
+        ("thought", "assistant", lambda m: m.update(additional_kwargs={"reasoning_content": THOUGHT})),
+        ("thought", "assistant", lambda m: m.update(reasoning_content=THOUGHT)),
+        ("thought", "assistant", lambda m: m.update(content=[{"type": "reasoning", "reasoning": THOUGHT}, SAID])),
+        ("empty text", "user", lambda m: m.update(content=["", SAID])),
+        ("image", "user", lambda m: m.update(content=[SAID, dict(_CHAT_IMAGE)])),
+    ],
+}
+
+
+def _item_image() -> Dict:
+    return {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}", "detail": "auto"}
+
+
+def _item_text() -> Dict:
+    return {"type": "input_text", "text": SAID}
+
+
+def _role(message: Any) -> str:
+    fields = vars(message) if isinstance(message, Spoken) else message
+    if any(key in str(fields) for key in ("tool_result", "toolResult", "function_response")):
+        return "tool"
+    role = fields.get("role") or fields["type"]
+    return {"model": "assistant", "ai": "assistant", "human": "user"}.get(role, role)
+
+
+@st.composite
+def decorated(draw: st.DrawFn, form: str) -> Drawn:
+    """A valid history in `form`, with up to three things put into its messages, that ends as every API wants it."""
+    conversation = draw(said(words=WORDS, turns=(1, 3), fewest_answers=1, fewest_tools=1))
+    history = spelled(_with_thoughts_and_notes(conversation), form)
+    kinds: set[str] = set()
+    for _ in range(draw(st.integers(0, 3))):
+        kind, role, change = draw(st.sampled_from(DECORATIONS[form]))
+        found = [message for message in history if _role(message) == role]
+        if not found or kind in kinds:
+            continue
+        message = draw(st.sampled_from(found))
+        fields = vars(message) if isinstance(message, Spoken) else message
+        if kind == "refusal" and (fields.get("tool_calls") or not isinstance(fields["content"], str)):
+            continue
+        change(fields)
+        kinds.add(kind)
+    numbers = itertools.count()
+    marked = [_marked(message, numbers) for message in history]
+    return Drawn(form, marked, frozenset(kinds), marks(marked))
+
+
+def _with_thoughts_and_notes(conversation: Conversation) -> Conversation:
+    """The conversation with marks of their own in its thoughts, and a marked argument in every call."""
+
+    def thought(text: str | None) -> str | None:
+        return None if text is None else text.replace(SAID, THOUGHT)
+
+    exchanges: list[Any] = []
+    for exchange in conversation.exchanges:
+        steps = tuple(
+            attrs.evolve(
+                step,
+                thinking=thought(step.thinking),
+                calls=tuple(attrs.evolve(c, arguments={**c.arguments, "note": SAID}) for c in step.calls),
+            )
+            for step in exchange.steps
+        )
+        exchanges.append(attrs.evolve(exchange, steps=steps, thinking=thought(exchange.thinking)))
+    return attrs.evolve(conversation, exchanges=tuple(exchanges))
+
+
+def _marked(value: Any, numbers: Iterator[int]) -> Any:
+    if isinstance(value, str):
+        for sign, letter in LETTERS.items():
+            while sign in value:
+                value = value.replace(sign, f"{letter}{next(numbers)}{letter}", 1)
+        return value
+    if isinstance(value, dict):
+        return {key: _marked(item, numbers) for key, item in cast(Dict, value).items()}
+    if isinstance(value, list | tuple):
+        return [_marked(item, numbers) for item in cast("list[Any]", value)]
+    if isinstance(value, Spoken):
+        twin = Spoken(value.type, None)
+        for key, item in vars(value).items():
+            setattr(twin, key, _marked(item, numbers))
+        return twin
+    return value

@@ -1,0 +1,51 @@
+"""From every spelling into every dialect: each text once, no API's words in another's request, nothing silently."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler import Assembler, UnsupportedContentError, verify
+from assembler.dialects import DIALECTS, Dialect
+
+from .decorated import FORMS, Drawn, decorated, marks
+from .dialects.test_chat_template import DIALECTS as TEMPLATES
+
+TOOL: dict[str, Any] = {
+    "type": "function",
+    "function": {"name": "any", "parameters": {"type": "object", "properties": {}}},
+}
+EVERY: dict[str, Dialect] = {**DIALECTS, "chat_template": TEMPLATES["chatml"]}
+MAY_BE_REFUSED = frozenset({"image", "unread"})
+"""What an API may have no word for: then it is refused, typed."""
+
+
+@pytest.mark.parametrize("name", EVERY)
+@given(drawn=st.sampled_from(FORMS).flatmap(decorated))
+def test_what_comes_in_goes_out_or_is_said_to_be_left_out(name: str, drawn: Drawn) -> None:
+    before = copy.deepcopy(drawn.history)
+    assembler = Assembler(dialect=EVERY[name]).add_capability([TOOL]).add_messages(drawn.history)
+    try:
+        context = assembler.build()
+        request = context.request()
+    except UnsupportedContentError:
+        assert drawn.kinds & MAY_BE_REFUSED
+        return
+    assert drawn.history == before
+    went, report = marks(request), str(context.report)
+    if name == "chat_template":
+        report += str(request["prompt"])
+    assert went - drawn.marks == {}
+    lost = drawn.marks - went
+    assert not [mark for mark in lost if mark[0] == "m"]
+    for letter in {mark[0] for mark in lost}:
+        assert letter != "t" or "reasoning" in report
+        assert letter != "f" or ("given to it" if name == "chat_template" else "left out") in report
+        assert letter != "u" or name == "plain"
+    if name not in ("plain", "chat_template"):
+        own_words = {"S4"} if drawn.form == name and "unread" in drawn.kinds else set[str]()
+        assert {violation.rule for violation in verify(request, dialect=name)} <= own_words
