@@ -8,7 +8,7 @@ from typing import Any, cast
 from assembler.dialects import Dialect
 from assembler.errors import AssemblyError, ConversationError, MessageTypeError
 from assembler.given import must_be, wrong
-from assembler.pricing import WholePricer, priced_layout
+from assembler.pricing import WholePricer, priced_request
 from budgets import BudgetError, Count, TokenCounter, total_counter
 from budgets.counters.by_model import counter_for
 
@@ -42,5 +42,4 @@ def _priced(request: Mapping[str, Any], dialect: Dialect, model: str | None, cou
     pricer = dialect.pricer(model, counter)
     if isinstance(pricer, WholePricer):
         dialect.notes(layout)  # raises for what this dialect would not send
-        return pricer.whole(layout)
-    return priced_layout(pricer, layout)
+    return priced_request(pricer, layout)

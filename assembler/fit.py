@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 
+from assembler.as_sent import everything_fits, fits, widened
 from assembler.dialects import Opening
 from assembler.draft import Draft, Regions
 from assembler.errors import ConversationError, UnsupportedContentError
@@ -16,7 +17,7 @@ from assembler.overflow import Overflow
 from assembler.pins import pinned_messages
 from assembler.planned import Planned
 from assembler.policies.traits import unasked
-from assembler.pricing import WholePricer
+from assembler.pricing import MergingPricer, WholePricer
 from assembler.relief import kept_from, relieved
 from assembler.stale import first_changed
 from assembler.terms import Terms
@@ -143,10 +144,14 @@ def _by_parts(everything: Planned, start: Kept | None = None) -> Planned:
         everything, room = _shared(everything, terms.budget)
     if start is None and room >= 0 and ledger.fits(room):
         return everything
+    merging = isinstance(terms.pricer, MergingPricer)
+    if merging and start is None and everything_fits(everything, room):
+        return everything
     ledger = _with_pins(everything)
-    kept = relieved(ledger, terms, max(room, 0), start)
-    plan = attrs.evolve(everything, ledger=ledger, what=kept)
-    if (least := kept.count(ledger)).upper > room:
+    plan = attrs.evolve(everything, ledger=ledger, what=relieved(ledger, terms, max(room, 0), start))
+    if merging:
+        plan = widened(plan, room, start)
+    if (least := plan.what.count(ledger)).upper > room and not (merging and fits(plan, room)):
         raise _overflow(plan, terms.budget, least, room)
     return plan
 

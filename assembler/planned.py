@@ -16,6 +16,7 @@ from assembler.ledger import Ledger
 from assembler.measure import Measured
 from assembler.messages import Message
 from assembler.once import found_once
+from assembler.pricing import MergingPricer
 from assembler.terms import Terms
 from assembler.turns import Open, open_at_the_end, unanswered
 from budgets import AssemblyError, Count, RegionCosts
@@ -163,8 +164,21 @@ class Planned:
 
     @found_once
     def by_rule(self) -> Count:
-        """What the request costs by rule: the sum of its parts, or the count of the whole where they do not add up."""
-        return self.fixed + self.conversation if self.sealed is None else self.sealed
+        """What the request costs by rule: the sum of its parts, or the count of the whole where they do not add up.
+
+        Where messages go out merged the request is read as it is sent: O(what stays). One that cannot be sent yet costs
+        the sum.
+        """
+        if self.sealed is not None:
+            return self.sealed
+        pricer = self.terms.pricer
+        if isinstance(pricer, MergingPricer):
+            dialect = self.terms.dialect
+            try:
+                return pricer.sent(dialect.parse(dialect.emit(self.layout)))
+            except ConversationError:
+                pass
+        return self.fixed + self.conversation
 
     @property
     def count(self) -> Count:
@@ -175,8 +189,8 @@ class Planned:
     def costs(self) -> RegionCosts:
         """What the request costs, by region, in tokens.
 
-        Where the whole costs more than its parts (a template, a bill), the rest is framing; where it costs less, every
-        region gives way by its share.
+        Where the whole costs more than its parts (a template, a bill), the rest is framing. Where it costs less
+        (messages that go out as one), the conversation gives way, and the other regions only once it is down to 0.
         """
         return self.measured.costs(self.conversation).adding_up_to(self.count.tokens)
 

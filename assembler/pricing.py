@@ -95,6 +95,25 @@ class AnsweringPricer(Pricer, Protocol):
         ...
 
 
+@runtime_checkable
+class MergingPricer(Pricer, Protocol):
+    """A pricer of a dialect that sends neighbouring messages as one turn, or words of its own between them.
+
+    The sum of its prices is what a request costs at most. What it costs is found on the request as it is sent.
+    """
+
+    def sent(self, layout: Layout) -> Count:
+        """What a request costs whose layout was read back from what is sent."""
+        ...
+
+
+def priced_request(pricer: Pricer, layout: Layout) -> Count:
+    """A request as it is sent, read by its own dialect: what the provider bills for it."""
+    if isinstance(pricer, WholePricer):
+        return pricer.whole(layout)
+    return pricer.sent(layout) if isinstance(pricer, MergingPricer) else priced_layout(pricer, layout)
+
+
 def priced_layout(pricer: Pricer, layout: Layout) -> Count:
     """A whole request by the sum of its parts: what every pricer but a `WholePricer` promises."""
     pieces = () if layout.system is None else (Piece("instruction", "system", layout.system),)

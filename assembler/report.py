@@ -175,7 +175,8 @@ def _rows(plan: Planned) -> Iterator[Row]:
 def _adding_up(plan: Planned, rows: list[Row]) -> list[Row]:
     """The rows such that they add up to the count: of a template and of a bill the parts alone do not.
 
-    What the whole costs more is a row of the framing. Where it costs less, every row gives way by its share.
+    What the whole costs more is a row of the framing. Where it costs less, the rows of the conversation give way, each
+    by its share, and those of the other regions only once these are down to 0.
     """
     missing = plan.count.tokens - sum(row.after for row in rows)
     if missing > 0:

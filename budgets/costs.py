@@ -28,10 +28,17 @@ class RegionCosts:
         return {name: getattr(self, name) for name in _REGIONS}
 
     def adding_up_to(self, total: Tokens) -> RegionCosts:
-        """The same regions for a whole of `total` tokens: more is framing, less is taken from each by its share."""
+        """The same regions for a whole of `total` tokens: what it costs more is framing.
+
+        What it costs less is taken from the conversation, and what that does not hold from all others by their share.
+        """
         if total >= self.total:
             return attrs.evolve(self, framing=self.framing + total - self.total)
-        return RegionCosts(*scaled(list(self.as_dict().values()), total))
+        left = self.conversation - (self.total - total)
+        if left >= 0:
+            return attrs.evolve(self, conversation=left)
+        others = attrs.evolve(self, conversation=0)
+        return RegionCosts(*scaled(list(others.as_dict().values()), total))
 
     def __add__(self, other: RegionCosts) -> RegionCosts:
         return RegionCosts(

@@ -26,7 +26,7 @@ from assembler.media import Source, read_media
 from assembler.media import claude as pictures
 from assembler.messages import Media, Message, read_message
 from assembler.messages.responses import in_steps, joined
-from assembler.pricing import FixedPrices, Piece, price_pieces
+from assembler.pricing import FixedPrices, Piece, price_pieces, priced_layout
 from assembler.tools import Tool, read_tools
 from assembler.turns import head_length
 from budgets import Count, Grade, TokenCounter
@@ -203,6 +203,10 @@ class AnthropicPricer:
     def answers_together(self, message: Message, before: Message) -> bool:
         """Whether two neighbours are results of one step, which go out in one user turn."""
         return message.role == before.role == "tool"
+
+    def sent(self, layout: Layout) -> Count:
+        """The turns as they are sent: what stands in one turn shares its framing."""
+        return priced_layout(self, layout)
 
     def options(self, layout: Layout) -> Difference:
         """What thinking, a chosen tool, an answer schema and a task budget cost more than their absence."""

@@ -17,7 +17,7 @@ from assembler.dialects.anthropic_blocks import sends
 from assembler.dialects.block_pricing import as_sent, with_error_texts
 from assembler.layout import Layout
 from assembler.messages import Message
-from assembler.pricing import FixedPrices, Piece, Pricer
+from assembler.pricing import FixedPrices, Piece, Pricer, priced_layout
 from assembler.tools import Tool
 from budgets import Count, Grade, TokenCounter
 
@@ -76,6 +76,10 @@ class OpenModelPricer:
         """One message with its margin."""
         sent = as_sent(message, sends)
         return self._loosened(Count(0) if sent is None else self.makers.message(with_error_texts(sent)))
+
+    def sent(self, layout: Layout) -> Count:
+        """The turns as they are sent: what stands in one turn shares its framing."""
+        return priced_layout(self, layout)
 
     def options(self, layout: Layout) -> Count:
         """What Converse's other keys cost: nothing that is known."""

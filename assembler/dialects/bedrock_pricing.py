@@ -12,7 +12,7 @@ from assembler.dialects.anthropic import AnthropicPricer
 from assembler.dialects.blocks import fields_of
 from assembler.layout import Layout
 from assembler.messages import Message
-from assembler.pricing import FixedPrices, Piece
+from assembler.pricing import FixedPrices, Piece, priced_layout
 from assembler.tools import Tool
 from budgets import Count
 from budgets.count import Difference
@@ -42,6 +42,10 @@ class ConversePricer:
     def answers_together(self, message: Message, before: Message) -> bool:
         """As Anthropic shows them."""
         return self.messages.answers_together(message, before)
+
+    def sent(self, layout: Layout) -> Count:
+        """The turns as they are sent: what stands in one turn shares its framing."""
+        return priced_layout(self, layout)
 
     def options(self, layout: Layout) -> Difference:
         """What thinking, a chosen tool and an answer schema cost more than their absence."""

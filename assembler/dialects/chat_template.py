@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import attrs
@@ -27,6 +27,9 @@ from assembler.messages.parts import NEUTRAL
 from assembler.tools import read_tools
 from assembler.turns import head_length
 from budgets import TokenCounter, Tokens
+
+WRITTEN = "prompt_token_ids"
+"""The key under which a finished prompt has its ids."""
 
 
 class ControlText(enum.Enum):
@@ -60,7 +63,12 @@ class ChatTemplate:
         return Opening.USER if self.traits.user_first else Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
-        """The regions of what a template is given; messages that it takes go out again as they came."""
+        """The regions of what a template is given; messages that it takes go out again as they came.
+
+        A prompt that was written already is read too: it has no regions, and its ids are its price.
+        """
+        if WRITTEN in request:
+            return Layout(options={key: request[key] for key in ("prompt", WRITTEN) if key in request})
         listed = request.get("messages")
         if not isinstance(listed, list | tuple):
             raise ConversationError("request has no list of messages; expected what apply_chat_template takes")
@@ -91,6 +99,8 @@ class ChatTemplate:
 
     def notes(self, layout: Layout) -> tuple[str, ...]:
         """What the template folds, leaves out or had broken up. Raises `UnsupportedContentError` for control text."""
+        if WRITTEN in layout.options:
+            return ()
         prompt = self._checked(layout)
         broken = (f"{prompt.broken} text(s) with a control token broken up",) if prompt.broken else ()
         return (*prompt.spelling.notes, *broken, *_unasked(layout))
@@ -101,6 +111,8 @@ class ChatTemplate:
 
     def emit(self, layout: Layout) -> dict[str, Any]:
         """The prompt as text and as ids. Raises `ConversationError` where the template refuses it."""
+        if WRITTEN in layout.options:
+            return dict(layout.options)
         prompt = self._checked(layout)
         return {"prompt": prompt.text, "prompt_token_ids": prompt.ids.tolist()}
 
@@ -109,7 +121,12 @@ class ChatTemplate:
         return self._renderer.count(text)
 
     def _weighed(self, layout: Layout) -> int:
-        return len(self._prompt(layout).ids)
+        written: object = layout.options.get(WRITTEN)
+        if written is None:
+            return len(self._prompt(layout).ids)
+        if not isinstance(written, Sequence) or isinstance(written, str | bytes):
+            raise ConversationError(f"{WRITTEN} is a {type(written).__name__}; expected the list of ids of the prompt")
+        return len(cast("Sequence[object]", written))
 
     def _checked(self, layout: Layout) -> Prompt:
         prompt = self._prompt(layout)

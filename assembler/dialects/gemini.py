@@ -33,7 +33,7 @@ from assembler.media import Source, read_media
 from assembler.media import gemini as pictures
 from assembler.messages import Call, Media, Message, Result, read_message
 from assembler.messages.responses import in_steps, joined
-from assembler.pricing import FixedPrices, Piece
+from assembler.pricing import FixedPrices, Piece, priced_layout
 from assembler.tools import Tool, read_tools
 from budgets import Count, TokenCounter
 from budgets.count import total
@@ -192,6 +192,10 @@ class GeminiPricer:
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Items of one turn of the model go out, and are billed, side by side."""
         return joined(in_steps(messages))
+
+    def sent(self, layout: Layout) -> Count:
+        """The contents as they are sent: what stands in one content shares its framing."""
+        return priced_layout(self, layout)
 
     def options(self, layout: Layout) -> Count:
         """Nothing: the calling mode is free (12 recordings), and so is a response schema (9 of 10)."""

@@ -9,7 +9,15 @@ import attrs
 
 from assembler.layout import Layout
 from assembler.messages import Message
-from assembler.pricing import AnsweringPricer, FixedPrices, JoiningPricer, Piece, Pricer
+from assembler.pricing import (
+    AnsweringPricer,
+    FixedPrices,
+    JoiningPricer,
+    MergingPricer,
+    Piece,
+    Pricer,
+    priced_request,
+)
 from assembler.tools import Tool
 from budgets import Count, Grade, TokenCounter
 from budgets.count import Difference
@@ -25,7 +33,9 @@ def graded(price: Priced, count: TokenCounter) -> Priced:
 
 def graded_pricer(rules: Pricer, count: TokenCounter) -> Pricer:
     """The rules of a pricer whose counter may be no exact one; an exact counter stays so, and costs nothing here."""
-    return rules if getattr(count, "grade", Grade.EXACT) is Grade.EXACT else GradedPricer(rules, count)
+    if getattr(count, "grade", Grade.EXACT) is Grade.EXACT:
+        return rules
+    return GradedMergingPricer(rules, count) if isinstance(rules, MergingPricer) else GradedPricer(rules, count)
 
 
 @attrs.frozen(eq=False)
@@ -64,3 +74,12 @@ class GradedPricer:
 
     def _each(self, prices: Iterable[Count]) -> tuple[Count, ...]:
         return tuple(graded(price, self.count) for price in prices)
+
+
+@attrs.frozen(eq=False)
+class GradedMergingPricer(GradedPricer):
+    """The same for rules whose sums are bounds."""
+
+    def sent(self, layout: Layout) -> Count:
+        """By rule, graded."""
+        return graded(priced_request(self.rules, layout), self.count)

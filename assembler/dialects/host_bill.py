@@ -27,7 +27,8 @@ from assembler.dialects.hosted_pricing import (
 from assembler.dialects.openai_wire import says_nothing
 from assembler.dialects.own_tokenizer import stands_in
 from assembler.layout import Layout
-from assembler.messages import Message, Result, Thinking
+from assembler.messages import Message, Part, Result, Thinking
+from assembler.messages.responses import in_steps, joined
 from assembler.pricing import FixedPrices, Piece
 from assembler.tools import Tool
 from assembler.turns import is_head
@@ -76,13 +77,19 @@ class HostBill:
         results = [part for part in message.parts if type(part) is Result]
         # The API has no word for another model's reasoning; what stands in a field of its own goes out beside the rest.
         rest = tuple(part for part in message.parts if not isinstance(part, Result | Thinking))
+        if self.api == "responses" and message.role == "assistant":
+            rest = _as_one_text(rest)
         said = [attrs.evolve(message, role="tool", parts=(result,)) for result in results]
         if rest or not message.parts:
             said.append(attrs.evolve(message, parts=rest))
         bill = total(price_message(one, self.family, self.count) for one in said) + price_beside(message, self.count)
-        if message.name is None:
+        if message.name is None or self.api == "responses":  # where names have no place
             return bill
         return bill + Count(0, Grade.BOUNDED, upper=self.count(message.name) + NAME_SLACK)
+
+    def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """Items of one turn of the model go out, and are billed, side by side."""
+        return joined(in_steps(messages) if self.api == "chat" else messages)
 
     def options(self, layout: Layout) -> Difference:
         """A requested answer format, and the tools that a template leaves out because none may be called."""
@@ -99,6 +106,14 @@ class HostBill:
         if layout.options.get("tool_choice") != "none" or self.family.name not in HIDES_UNCHOSEN:
             return Difference()
         return NOTHING - price_tools(layout.tools, self.family, self.count)
+
+
+def _as_one_text(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """The parts with texts side by side joined, as Responses sends what an assistant said."""
+    texts = [part for part in parts if isinstance(part, str)]
+    if len(texts) < 2 or len(texts) < len(parts):
+        return parts
+    return ("".join(texts),)
 
 
 def _wanted_schema(options: Mapping[str, Any]) -> Mapping[str, Any] | None:

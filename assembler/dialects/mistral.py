@@ -34,7 +34,7 @@ from assembler.dialects.request_options import mistral_options
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.layout import Layout
 from assembler.messages import Call, Message, Part, Result, Thinking
-from assembler.pricing import FixedPrices, Piece, Pricer
+from assembler.pricing import FixedPrices, Piece, Pricer, priced_layout
 from assembler.tools import Tool
 from budgets import Count, Grade, TokenCounter
 from budgets.apportion import framed
@@ -110,6 +110,8 @@ class MistralPricer:
 
     family: Family
     count: TokenCounter
+    bridged: bool = False
+    """Whether every bridge that is needed stands among the messages."""
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """The system text in its pieces, the head, the tools, and the opening."""
@@ -140,7 +142,11 @@ class MistralPricer:
         bill = price_message(attrs.evolve(message, role=role, parts=parts), self.family, self.count)
         if message.role == "assistant" and message.seen.get("prefix") is True:
             bill += NOTHING - Count(ASSISTANT.tokens)  # what is to be continued has no end
-        return bill + self._bridge if any(type(part) is Call for part in parts) else bill
+        return bill + self._bridge if not self.bridged and any(type(part) is Call for part in parts) else bill
+
+    def sent(self, layout: Layout) -> Count:
+        """The messages as they are sent, bridges among them."""
+        return priced_layout(attrs.evolve(self, bridged=True), layout)
 
     def options(self, layout: Layout) -> Difference:
         """An answer format takes the place of the settings block (1 recording); its schema may reach the prompt."""

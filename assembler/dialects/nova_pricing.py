@@ -19,7 +19,7 @@ from assembler.dialects.families import Evidence, first_match
 from assembler.errors import UnsupportedContentError
 from assembler.layout import Layout
 from assembler.messages import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.pricing import FixedPrices, Piece
+from assembler.pricing import FixedPrices, Piece, priced_layout
 from assembler.tools import Tool
 from budgets import Count, Grade, TokenCounter
 from budgets.count import NOTHING, Difference, Tokens, total
@@ -112,6 +112,10 @@ class NovaPricer:
         """One message. Raises `UnsupportedContentError` for media: what Nova bills for it is not known."""
         said = with_error_texts(with_objects(message))
         return self.family.message + total(self._part(part) for part in said.parts)
+
+    def sent(self, layout: Layout) -> Count:
+        """The turns as they are sent: what stands in one turn shares its framing."""
+        return priced_layout(self, layout)
 
     def options(self, layout: Layout) -> Difference:
         """What reasoning costs more than its absence; nothing is known of the other keys."""

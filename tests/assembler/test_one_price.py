@@ -1,0 +1,184 @@
+"""What a build counts is what `count_request` counts of the request that it makes, in every API, whatever gave way."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from assembler import (
+    Assembler,
+    ClearReasoning,
+    ClearToolResults,
+    Context,
+    ContextLengthError,
+    ConversationError,
+    Policy,
+    TrimOldest,
+    TrimSteps,
+    Truncate,
+    count_request,
+)
+from assembler.cache import CacheMarks
+from assembler.dialects import DIALECTS
+from assembler.dialects.chat_template import ControlText, chat_template
+from assembler.testing import conversations
+from budgets import Budget, Count, Limit
+from tests.budgets.toy_tokenizers import byte_level
+
+
+@attrs.frozen
+class Api:
+    dialect: str
+    model: str | None
+
+
+APIS = [
+    Api("openai_chat", "gpt-4o"),
+    Api("openai_chat", "gpt-5"),
+    Api("openai_chat", "gpt-3.5-turbo"),
+    Api("openai_chat", "deepseek-chat"),
+    Api("openai_chat", "llama-3.3-70b-versatile"),
+    Api("openai_responses", "gpt-4o"),
+    Api("openai_responses", "gpt-5"),
+    Api("openai_responses", "grok-4.3"),
+    Api("anthropic", "claude-sonnet-4-5"),
+    Api("anthropic", "claude-opus-4-7"),
+    Api("bedrock", "anthropic.claude-sonnet-4-5"),
+    Api("bedrock", "meta.llama3-1-70b-instruct-v1:0"),
+    Api("bedrock", "amazon.nova-pro-v1:0"),
+    Api("bedrock", "mistral.mistral-large-2407-v1:0"),
+    Api("gemini", "gemini-2.5-pro"),
+    Api("gemini", "gemini-2.0-flash"),
+    Api("mistral", "mistral-large-latest"),
+    Api("mistral", "mistral-small-latest"),
+    Api("plain", None),
+]
+SHAPES = ["openai_chat", "openai_responses", "anthropic", "gemini"]
+TOOLS: list[dict[str, Any]] = [
+    {"name": name, "description": "Finds what is asked for.", "parameters": {"type": "object", "properties": {"q": {}}}}
+    for name in ("search", "refund")
+]
+histories = st.sampled_from(SHAPES).flatmap(conversations)
+ladders = st.sampled_from(
+    [
+        (TrimOldest(),),
+        (TrimOldest(low_water=0.5),),
+        (TrimOldest(note="Older turns were left out.", pins={0}),),
+        (ClearReasoning(keep=0), ClearToolResults(keep=0), TrimOldest()),
+        (TrimSteps(keep=0), Truncate(12), TrimOldest()),
+    ]
+)
+limits = st.sampled_from([{}, {"knowledge": Limit(cap=0.3)}, {"conversation": Limit(floor=0.1)}])
+
+
+def assembled(
+    api: Api, window: int, history: list[Any], policy: tuple[Policy, ...], limits: dict[str, Limit], documents: int
+) -> Assembler:
+    budget = Budget(window, model=api.model, limits=limits)
+    made = Assembler(budget, dialect=DIALECTS[api.dialect], on_overflow=policy, cache_marks=CacheMarks())
+    for number in range(documents):
+        made.add_knowledge(f"Fact {number} & all.", type="rag", score=number / 10)
+    return made.add_instruction("Be <brief>.").add_capability(TOOLS).add_messages(history)
+
+
+def billed(context: Context, api: Api) -> Count:
+    return count_request(context.request(), dialect=DIALECTS[api.dialect], model=api.model)
+
+
+def adds_up(context: Context) -> None:
+    rows = context.report.rows
+    assert sum(row.after for row in rows) == context.count.tokens == context.costs.total
+    for region, tokens in context.costs.as_dict().items():
+        assert tokens == sum(row.after for row in rows if row.region == region) >= 0
+
+
+@pytest.mark.parametrize("dialect", sorted({api.dialect for api in APIS}))
+@given(
+    data=st.data(),
+    history=histories,
+    policy=ladders,
+    limits=limits,
+    documents=st.integers(0, 2),
+    share=st.floats(0.4, 1.1),
+)
+def test_a_build_costs_what_its_own_request_is_counted(
+    dialect: str,
+    data: st.DataObject,
+    history: list[Any],
+    policy: tuple[Policy, ...],
+    limits: dict[str, Limit],
+    documents: int,
+    share: float,
+) -> None:
+    api = data.draw(st.sampled_from([api for api in APIS if api.dialect == dialect]))
+    whole = assembled(api, 1_000_000, history, policy, {}, documents).build()
+    assert whole.count == billed(whole, api)
+    try:
+        tight = assembled(api, max(1, int(whole.count.upper * share)), history, policy, limits, documents).build()
+    except ContextLengthError:
+        assume(False)
+    assert tight.count == billed(tight, api)
+    assert tight.count.upper <= int(whole.count.upper * share)
+    adds_up(tight)
+
+
+@given(api=st.sampled_from(APIS), history=histories, policy=ladders)
+def test_the_window_that_the_whole_fills_to_the_token_holds_the_whole(
+    api: Api, history: list[Any], policy: tuple[Policy, ...]
+) -> None:
+    whole = assembled(api, 1_000_000, history, policy, {}, 1).build()
+    exactly = assembled(api, whole.count.upper, history, policy, {}, 1).build()
+    assert (exactly.count, exactly.request()) == (whole.count, whole.request())
+
+
+TEMPLATE = """{% for message in messages %}<|im_start|>{{ message.role }}
+{{ message.content }}{% for call in message.tool_calls or [] %}{{ call.function | tojson }}{% endfor %}
+{% endfor %}{% if tools %}{{ tools | tojson }}{% endif %}"""
+
+
+@functools.cache
+def template() -> Any:
+    transformers = pytest.importorskip("transformers")
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=byte_level(), chat_template=TEMPLATE)
+    return chat_template(tokenizer, control_text=ControlText.ALLOW)
+
+
+@given(history=conversations("openai_chat"), policy=ladders, share=st.floats(0.4, 1.1))
+def test_a_prompt_of_a_chat_template_costs_its_ids_whoever_asks(
+    history: list[Any], policy: tuple[Policy, ...], share: float
+) -> None:
+    dialect = template()
+    whole = Assembler(Budget(1_000_000), dialect=dialect).add_messages(history).build()
+    try:
+        budget = Budget(max(1, int(whole.count.upper * share)))
+        context = Assembler(budget, dialect=dialect, on_overflow=policy).add_messages(history).build()
+    except ContextLengthError:
+        assume(False)
+    request = context.request()
+    assert count_request(request, dialect=dialect) == context.count == Count(len(request["prompt_token_ids"]))
+    assert dialect.emit(dialect.parse(request)) == request
+    adds_up(context)
+
+
+def test_ids_that_are_no_list_are_refused() -> None:
+    with pytest.raises(ConversationError, match="expected the list of ids"):
+        count_request({"prompt": "a", "prompt_token_ids": "a"}, dialect=template())
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-5", "deepseek-chat", "claude-sonnet-4-5", "gemini-2.5-pro"])
+def test_reasoning_of_another_model_costs_nothing_where_it_is_not_sent(model: str) -> None:
+    thought = {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm " * 400, "signature": "s"}]}
+    if model.startswith("claude"):
+        thought = {"role": "model", "parts": [{"text": "hm " * 400, "thought": True}]}
+    said = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+    question = {"role": "user", "content": "c"}
+    with_it = Assembler(Budget.for_model(model)).add_messages([*said, thought, question]).build()
+    without = Assembler(Budget.for_model(model)).add_messages([*said, question]).build()
+    assert with_it.request() == without.request()
+    assert with_it.count == without.count
+    assert with_it.costs == without.costs
