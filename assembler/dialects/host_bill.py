@@ -110,10 +110,13 @@ class HostBill:
 
 def _as_one_text(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     """The parts with texts side by side joined, as Responses sends what an assistant said."""
-    texts = [part for part in parts if isinstance(part, str)]
-    if len(texts) < 2 or len(texts) < len(parts):
-        return parts
-    return ("".join(texts),)
+    joined_up: list[Part] = []
+    for part in parts:
+        if isinstance(part, str) and joined_up and isinstance(joined_up[-1], str):
+            joined_up[-1] += part
+        else:
+            joined_up.append(part)
+    return tuple(joined_up)
 
 
 def _wanted_schema(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
