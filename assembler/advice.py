@@ -8,6 +8,7 @@ import attrs
 
 from assembler.overflow import Overflow, Smallest, Trial, smallest
 from assembler.planned import Planned
+from assembler.policies import TrimOldest
 from assembler.policies.traits import Rung, rung_of, unasked
 from budgets import ContextLengthError, Tokens
 
@@ -62,17 +63,29 @@ def _next_step(overflow: Overflow, trial: Trial) -> str:
     pinned = _of_pins(overflow)
     if pinned is not None:
         return pinned
-    return f"{_of_newest(overflow)}: shorten its messages by {excess} tokens; Truncate(max_tokens) shortens long texts."
+    return _shortening(overflow, trial)
+
+
+def _shortening(overflow: Overflow, trial: Trial) -> str:
+    """How much of the newest turn must go, with all other turns gone that may."""
+    least, cut = trial.under(rungs=(*map(unasked, trial.terms.rungs), rung_of(TrimOldest()))), ""
+    excess = overflow.excess
+    if isinstance(least, Overflow) and least.excess < excess:
+        excess, cut = least.excess, "end on_overflow with TrimOldest(), and "
+    return f"{_of_newest(overflow)}: {cut}shorten its messages by {excess} tokens; Truncate(max_tokens) does."
 
 
 def _of_newest(overflow: Overflow) -> str:
     newest = next((turn.tokens for turn in overflow.plan.ledger.newest_first()), 0)
-    return f"The newest turn alone needs {newest} and {overflow.available - overflow.plan.fixed.upper} are left for it"
+    left = overflow.available - overflow.plan.fixed.upper
+    if newest <= left:  # the whole costs more than its parts: by a template, or by a bill
+        return "What stays in any case is too large"
+    return f"The newest turn alone needs {newest} and {left} are left for it"
 
 
 def _cures(overflow: Overflow, trial: Trial) -> Iterator[str]:
     """What one or two policies more would do, the least loss first. None of them makes a text that must be counted."""
-    from assembler.policies import TrimOldest, TrimSteps
+    from assembler.policies import TrimSteps
 
     plan, calm = overflow.plan, tuple(map(unasked, trial.terms.rungs))
     ledger = plan.ledger

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from assembler import Assembler, ContextLengthError, TrimOldest, calibrate
+from assembler import Assembler, Context, ContextLengthError, TrimOldest, calibrate
 from assembler.cache import CacheMarks
 from assembler.dialects import openai_chat
 from budgets import Budget, Count, Grade
@@ -76,3 +76,24 @@ def test_another_dialects_spelling_of_the_same_history_is_scaled_and_says_estima
     count = other.add_message(QUESTION).build().count
     assert str(count.grade) == "estimated"
     assert count.upper >= count.tokens
+
+
+@pytest.mark.parametrize("billed", [60, 90, 300])
+@pytest.mark.parametrize("messages", [[QUESTION], [QUESTION, ANSWER, QUESTION]], ids=["one turn", "two turns"])
+def test_the_smallest_window_of_an_anchored_error_is_so(billed: int, messages: list[dict[str, str]]) -> None:
+    bill = calibrate(priced().build(), billed)
+
+    def at(window: int) -> Context:
+        budget = Budget(window, counter=len, model="gpt-4o")
+        return Assembler(budget, on_overflow=TrimOldest()).add_messages(messages).anchor(bill).build()
+
+    with pytest.raises(ContextLengthError) as raised:
+        at(50)
+    smallest = raised.value.smallest_window
+    assert smallest is not None
+    assert at(smallest).count.upper == raised.value.required
+    assert raised.value.excess > 0
+    with pytest.raises(ContextLengthError):
+        at(smallest - 1)
+    assert "keep_turns" not in raised.value.advice
+    assert "needs 44 and" not in raised.value.advice
