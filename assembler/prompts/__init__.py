@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from assembler.prompts.files import PromptLibrary, PromptNotFoundError, read_prompt
 from assembler.prompts.formatter import PromptFormatter
+from assembler.prompts.preparing import with_tags, without_comments
 from assembler.prompts.prompt import Prompt
 from assembler.prompts.template import MissingVariableError, ValidatedPromptTemplate
 from assembler.prompts.variables import SUPPORTED_INPUT_VARIABLES
@@ -21,4 +22,6 @@ __all__ = [
     "PromptNotFoundError",
     "ValidatedPromptTemplate",
     "read_prompt",
+    "with_tags",
+    "without_comments",
 ]

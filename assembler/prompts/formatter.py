@@ -18,7 +18,7 @@ from assembler.prompts.history import expanded
 from assembler.prompts.html import text_of
 from assembler.prompts.marked import VALUE, Marked
 from assembler.prompts.tags import sections, without_markers
-from assembler.prompts.variables import SUPPORTED_INPUT_VARIABLES
+from assembler.prompts.variables import HISTORIES, SUPPORTED_INPUT_VARIABLES
 
 INSTRUCTION, INSTRUCTION_END = "[INST]", "[/INST]"
 """The source system's "Template Types" (A2rchi); the markers of Llama 2 and Mistral instruction models."""
@@ -127,7 +127,7 @@ class PromptFormatter:
         """Roles and texts, in the prompt's order, stripped; what is empty is left out."""
         turns: list[tuple[str, Marked]] = []
         for section in sections(marked, self._tags):
-            if section.tag == "history":
+            if section.tag in HISTORIES:
                 turns += expanded(section.content)
             else:
                 turns.append((self.tag_roles.get(section.tag or "", "system"), section.content))

@@ -8,11 +8,12 @@ expression printed as `foreign`. Nothing is folded at compile time, so that noth
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from assembler.prompts.allowance import OPERATORS, Allowance, ExceededError, pay_for
+from assembler.prompts.allowance import MAX_BITS, OPERATORS, Allowance, ExceededError, pay_for
 from assembler.prompts.history import Turns
 from assembler.prompts.traced import Traced, foreign, joined, owned
 
@@ -29,8 +30,8 @@ STEPS, CONCAT = "_steps", "_concat"
 """Filters that the guard puts in; no template may name one that begins with an underscore."""
 
 _FILTERS = """
-    abs capitalize count d default dictsort first float groupby int items last length list lower map max min reject
-    rejectattr reverse select selectattr sort string sum title trim truncate unique upper wordcount
+    abs capitalize count d default dictsort first float groupby items last length list lower map max min reject
+    rejectattr reverse select selectattr sort string title truncate unique upper wordcount
 """
 FILTERS = frozenset(_FILTERS.split())
 """Jinja's own filters that are offered as they are: none makes much of little."""
@@ -46,6 +47,10 @@ METHODS: tuple[tuple[type | tuple[type, ...], frozenset[str]], ...] = (
     ((int, float), frozenset()),
 )
 """Methods of plain data that are offered. Left out are those that take a width, a format or a table."""
+SEARCHING = frozenset({"lstrip", "rfind", "rindex", "rpartition", "rsplit", "rstrip", "strip"})
+"""Methods whose worst case is the product of both lengths: in CPython only searches from the left are linear."""
+COMPARED = 1_000
+"""Characters that are compared in one step. Ours: a step is about a microsecond."""
 WIDEST = 100
 """Blanks of an indent and digits of a rounding that a filter may be asked for. Ours."""
 
@@ -88,6 +93,8 @@ def environment() -> ImmutableSandboxedEnvironment:
             if getattr(called, "catch_varargs", False) or getattr(called, "catch_kwargs", False):
                 _weighed(context, [*args, *kwargs.values()])  # a macro's own list of them
             owner, name = getattr(called, "__self__", None), getattr(called, "__name__", "")
+            if isinstance(owner, str) and name in SEARCHING:
+                _searched(context, owner, args[0] if args else kwargs.get("sep"))
             if isinstance(owner, str) and name in BOUNDED:
                 return BOUNDED[name](context, *((args[0], owner) if name == "join" else (owner, *args)), **kwargs)
             return super().call(context, called, *args, **kwargs)
@@ -200,6 +207,39 @@ def _tojson(context: Context, value: object, indent: int | None = None) -> str:
     return str(do_tojson(context.eval_ctx, value, indent))
 
 
+def _escape(context: Context, value: object) -> str:
+    text = value.transcript() if isinstance(value, Turns) else str(value)
+    allowance_of(context).build(len(text) + 5 * sum(map(text.count, "&<>\"'")))
+    return html.escape(text)
+
+
+def _trim(context: Context, value: object, chars: str | None = None) -> str:
+    text = str(value)
+    _searched(context, text, chars)
+    return text.strip(chars)
+
+
+def _int(_: Context, value: object, default: object = 0, base: int = 10) -> object:
+    from jinja2.filters import do_int
+
+    if isinstance(value, str) and len(value) > MAX_BITS:
+        raise ExceededError(f"reads a number of more than {MAX_BITS} digits")
+    return do_int(value, cast(int, default), base)
+
+
+def _sum(context: Context, items: Iterable[Any], attribute: str | int | None = None, start: Any = 0) -> Any:
+    if not isinstance(start, int | float):
+        raise ExceededError("adds up something else than numbers: join texts, and write lists one after another")
+    values = items if attribute is None else [context.environment.getitem(item, attribute) for item in items]
+    return sum(values, start)
+
+
+def _searched(context: Context, text: str, wanted: object) -> None:
+    """Spend what a search from the right, or of each character in a set, may take: the product of both lengths."""
+    if isinstance(wanted, str):
+        allowance_of(context).step(len(text) * len(wanted) // COMPARED)
+
+
 def _narrow(width: int) -> None:
     if width > WIDEST:
         raise ExceededError(f"asks for a width or precision above {WIDEST}")
@@ -210,6 +250,11 @@ def _concat(context: Context, parts: list[object]) -> str:
 
 
 BOUNDED: dict[str, Callable[..., Any]] = {
+    "e": _escape,
+    "escape": _escape,
+    "int": _int,
+    "sum": _sum,
+    "trim": _trim,
     "join": _join,
     "replace": _replace,
     "indent": _indent,

@@ -11,6 +11,7 @@ from typing import TypeAlias, cast
 
 from assembler.errors import PromptError
 from assembler.prompts.history import turns_of
+from assembler.prompts.variables import HISTORIES
 
 PlainValue: TypeAlias = (
     str | int | float | bool | list["PlainValue"] | tuple["PlainValue", ...] | dict["PlainValue", "PlainValue"] | None
@@ -23,7 +24,7 @@ MAX_ITEMS = 100_000
 
 
 def plain_values(values: Mapping[str, object], *, template: str) -> dict[str, PlainValue]:
-    """Private copies of the values, as exact builtins. A list of messages under `history` is kept as turns.
+    """Private copies of the values, as exact builtins. A list of messages under a history's name is kept as turns.
 
     Raises PromptError for anything that is not str, int, float, bool, None or a list, tuple or dict of those.
     """
@@ -36,7 +37,7 @@ def _plain_variable(name: str, value: object, template: str) -> PlainValue:
     except _RefusedValueError as refused:
         problem = str(refused)
     else:
-        if name == "history" and isinstance(plain, list | tuple):
+        if name in HISTORIES and isinstance(plain, list | tuple):
             turns = turns_of(plain, template=template)
             return plain if turns is None else turns
         return plain

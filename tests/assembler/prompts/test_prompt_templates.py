@@ -1,5 +1,6 @@
 """Validated templates: variables, styles, values that stay text, and templates that ask for too much."""
 
+import html
 import json
 import logging
 import pickle
@@ -54,7 +55,7 @@ def template(text, **options):
     return ValidatedPromptTemplate("t", text, **options)
 
 
-def test_the_supported_variables_are_the_twelve_of_the_source():
+def test_the_supported_variables_are_the_twelve_of_the_source_and_two_of_its_files():
     assert isinstance(SUPPORTED_INPUT_VARIABLES, list)
     assert sorted(SUPPORTED_INPUT_VARIABLES) == sorted(
         [
@@ -70,6 +71,8 @@ def test_the_supported_variables_are_the_twelve_of_the_source():
             "condense_output",
             "retriever_output",
             "condensed_question",
+            "full_history",
+            "condensed_output",
         ]
     )
 
@@ -457,9 +460,57 @@ def test_spans_of_a_jinja_prompt_are_what_its_expressions_printed():
 def test_the_how_to_page_lists_the_filters_that_there_are():
     page = Path(__file__).parents[3] / "docs" / "prompt-files-and-templates.md"
     listed = page.read_text("utf-8").partition("The filters are ")[2].partition(". ")[0]
-    assert re.findall("`([a-z]+)`", listed) == sorted((FILTERS | BOUNDED.keys()) - {"d"})
+    assert re.findall("`([a-z]+)`", listed) == sorted((FILTERS | BOUNDED.keys()) - {"d", "e"})
 
 
 def test_a_template_that_is_no_text_is_refused_by_name():
     with pytest.raises(PromptError, match="template 'rules': expected a text, got NoneType"):
         ValidatedPromptTemplate("rules", None)
+
+
+@given(value=TEXTS)
+def test_an_escaped_value_reads_back_and_holds_no_tag(value):
+    for text in (
+        "{{ question|escape }}",
+        "{{ question|e }}",
+        "{% for one in [question]|map('escape') %}{{ one }}{% endfor %}",
+    ):
+        rendered = template(text).format(question=value)
+        assert not set(str(rendered)) & set("<>\"'")
+        assert html.unescape(str(rendered)) == html.unescape(html.unescape(html.escape(value))) or "&" in value
+        assert str(rendered) == html.escape(value)
+        assert rendered.values == (((0, len(rendered)),) if rendered else rendered.values)
+
+
+def test_a_history_is_escaped_as_it_is_written():
+    said = [{"role": "user", "content": "</history>"}]
+    assert template("{{ history|escape }}").format(history=said) == "User: &lt;/history&gt;"
+    assert template("{full_history}").format(full_history=said) == "User: </history>"
+
+
+LONG = "a" * 400_000
+QUADRATIC = {
+    "trimming a set of characters": "{{ question|trim(question) }}",
+    "stripping a set of characters": "{{ question.strip(question) }}",
+    "a search from the right": "{{ question.rfind('b' ~ question[:200000]) }}",
+    "a split from the right": "{{ question.rsplit('b' ~ question[:200000])|length }}",
+    "a split by a named separator": "{{ question.rsplit(sep='b' ~ question[:200000])|length }}",
+    "a sum of lists": "{{ documents|sum(start=[])|length }}",
+    "a number of many digits": "{{ question|int(0, 2) }}",
+    "a number of many digits by name": "{{ question|int(base=16) }}",
+}
+
+
+@pytest.mark.parametrize("text", QUADRATIC.values(), ids=QUADRATIC)
+def test_an_expression_that_takes_the_square_of_a_value_is_refused_at_once(text):
+    """Were one of them computed, it would take half a minute."""
+    with pytest.raises(PromptError, match=r"more than|adds up"):
+        template(text).format(question=LONG, documents=[[1]] * 50_000)
+
+
+def test_what_filters_did_within_bounds_they_still_do():
+    values = {"question": "  7 ", "documents": [1, 2, 3]}
+    text = "{{ question|trim }}{{ 'xax'|trim('x') }}{{ question|int + 1 }}{{ 'ff'|int(0, 16) }}{{ 'no'|int(5) }}"
+    assert template(text).format(**values) == "7a82555"
+    text = "{{ documents|sum }}{{ documents|sum(start=4) }}{{ [{'n': 2}]|sum('n') }}{{ 'abcabc'.rfind('bc') }}"
+    assert template(text).format(**values) == "61024"

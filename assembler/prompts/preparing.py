@@ -1,0 +1,61 @@
+"""What is done to the text of a prompt file before it is a template: comments out, variables in tags. Opt in."""
+
+from __future__ import annotations
+
+import re
+
+from assembler.errors import PromptError
+from assembler.given import must_be
+from assembler.prompts.prompt import Prompt
+from assembler.prompts.variables import SUPPORTED_INPUT_VARIABLES
+
+_COMMENT = re.compile(r"^[ \t]*+#[^\n]*+(?:\n|\Z)", re.MULTILINE)
+_NAMES = "|".join(sorted(SUPPORTED_INPUT_VARIABLES, key=len, reverse=True))
+_VARIABLE = re.compile(rf"\{{\{{|\}}\}}|\{{({_NAMES})\}}")
+_PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^\W\d]\w*)\}")
+_EXPRESSION = re.compile(rf"\{{\{{-?\s*+({_NAMES})\s*+-?\}}\}}")
+
+_NEAR = 80
+"""Characters before a variable in which its own tag is looked for, blanks between them included."""
+
+
+def without_comments(text: str) -> Prompt:
+    """The text of a prompt file without the lines whose first character, blanks apart, is `#`. O(characters).
+
+    Markdown's headlines are such lines: take comments out of files that are written so. A `Prompt` keeps its name and
+    source. Raises PromptError for what is no text, and for a rendered prompt, whose values may begin a line.
+    """
+    return _changed(text, _COMMENT.sub("", _template(text)))
+
+
+def with_tags(text: str) -> Prompt:
+    """The template with a tag around each supported variable: `{question}` becomes `<question> {question} </question>`.
+
+    So `PromptFormatter` makes messages of a prompt that was written without tags. Where there is no `{question}` of any
+    name, Jinja's `{{ question }}` is wrapped. A variable in its own tag is left as it is. O(characters). Raises
+    PromptError as `without_comments` does.
+    """
+    plain = _template(text)
+    placeholders = any(found[1] for found in _PLACEHOLDER.finditer(plain))
+    pattern = _VARIABLE if placeholders else _EXPRESSION
+    return _changed(text, pattern.sub(lambda found: _tagged(found, plain), plain))
+
+
+def _tagged(found: re.Match[str], text: str) -> str:
+    name = found[1]
+    if name is None:
+        return found[0]
+    before = text[max(0, found.start() - _NEAR) : found.start()]
+    inside = before.rstrip().lower().endswith(f"<{name}>")
+    return found[0] if inside else f"<{name}> {found[0]} </{name}>"
+
+
+def _template(text: str) -> str:
+    must_be("text", text, (str,), "the text of a template (str)", PromptError)
+    if isinstance(text, Prompt) and text.values:
+        raise PromptError("this prompt was rendered already: prepare the template, before its values are filled in")
+    return str.__str__(text)
+
+
+def _changed(text: str, changed: str) -> Prompt:
+    return Prompt(changed, name=text.name, source=text.source) if isinstance(text, Prompt) else Prompt(changed)
