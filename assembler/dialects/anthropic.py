@@ -13,7 +13,7 @@ import attrs
 
 from assembler.dialects import anthropic_pricing as claude
 from assembler.dialects.anthropic_blocks import AnthropicWriter, sends, system_blocks, tool_definition
-from assembler.dialects.anthropic_families import Family, family_of
+from assembler.dialects.anthropic_families import Family, about, family_of
 from assembler.dialects.block_pricing import as_sent, media_apart, with_error_texts, with_objects
 from assembler.dialects.blocks import Block, Ending, Notes, Turn, fields_of, refuse_ending, surplus_marks, turns_of
 from assembler.dialects.dialect import Opening
@@ -247,7 +247,7 @@ def _answering(run: Sequence[Message]) -> Message:
 
 
 def _bounded(tokens: int) -> Count:
-    return claude.about(tokens, tokens and 1 + tokens // 200)
+    return about(tokens, tokens and 1 + tokens // 200)
 
 
 def _texts_of(message: Message) -> list[str]:

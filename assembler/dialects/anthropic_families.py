@@ -151,8 +151,8 @@ _SINCE_4_8 = attrs.evolve(
 )
 
 
-def _row(name: str, names: str, evidence: Evidence, prompts: ToolPrompts, **changes: Count | bool) -> Family:
-    return attrs.evolve(_CLAUDE_4, name=name, names=re.compile(names), evidence=evidence, prompts=prompts, **changes)
+def _row(name: str, names: str, evidence: Evidence, prompts: ToolPrompts) -> Family:
+    return attrs.evolve(_CLAUDE_4, name=name, names=re.compile(names), evidence=evidence, prompts=prompts)
 
 
 _CLAUDE_4 = Family(
@@ -162,12 +162,18 @@ _CLAUDE_4 = Family(
     generation="claude-3",
     prompts=ToolPrompts.of(313, 315, 317, alone=(313, 275)),
 )
-_KEPT: dict[str, Count | bool] = {
-    "system": about(1, 1),
-    "thinking_enabled": about(29, 1),
-    "thinking_beside": about(0, 1),
-    "keeps_thinking": True,
-}
+_CLAUDE_4_6 = attrs.evolve(
+    _CLAUDE_4,
+    name="claude-4.6",
+    names=re.compile(_NAMES + r"4[-.]6"),
+    evidence=_recorded(210, 7),
+    prompts=ToolPrompts.of(497, 589, 591),
+    system=about(1, 1),
+    thinking_enabled=about(29, 1),
+    thinking_beside=about(0, 1),
+    thinking_adaptive=about(0, 17),
+    keeps_thinking=True,
+)
 
 FAMILIES: tuple[Family, ...] = (
     attrs.evolve(
@@ -189,22 +195,14 @@ FAMILIES: tuple[Family, ...] = (
         _recorded(721, 16),
         ToolPrompts.of(496, 588, 590, alone=(288, 592)),
     ),
-    _row(
-        "claude-opus-4.6",
-        r"claude-opus-4[-.]6",
-        _recorded(7, 2),
-        ToolPrompts.of(497, 589, 591),
-        **_KEPT,
+    attrs.evolve(
+        _CLAUDE_4_6,
+        name="claude-opus-4.6",
+        names=re.compile("claude-opus-4[-.]6"),
+        evidence=_recorded(7, 2),
         thinking_adaptive=about(17, 3),
     ),
-    _row(
-        "claude-4.6",
-        _NAMES + r"4[-.]6",
-        _recorded(210, 7),
-        ToolPrompts.of(497, 589, 591),
-        **_KEPT,
-        thinking_adaptive=about(0, 17),
-    ),
+    _CLAUDE_4_6,
     _CLAUDE_4,
     _NEWER,
     attrs.evolve(

@@ -122,6 +122,8 @@ def _standing_alone(character: str) -> str:
 
 _ASCII_CLASSES = "".join(_class(character) for character in map(chr, range(128)))
 
+_ASCII_RUNS = re.compile("[A-Za-z]+|[0-9]+|[^A-Za-z0-9]+")
+
 # A run of characters that are marked together; a variation selector rides what stands before it.
 _RUNS = re.compile("w[wm]*|m+|d+|p+|q[qv]*|n[nv]*|[lv]+")
 
@@ -200,10 +202,10 @@ def marked(chunk: str, *, capitals_from: int | None, blank_before: bool, blank_a
         if chunk.isalpha():
             case, spelled = _ascii_case(chunk, capitals_from)
             return case + WORD + spelled + END
-        classes = chunk.translate(_ASCII_CLASSES)
+        runs = [(_ASCII_CLASSES[ord(body[0])], body) for body in _ASCII_RUNS.findall(chunk)]
     else:
         classes = "".join(map(_class, chunk))
-    runs = [(classes[run.start()], chunk[run.start() : run.end()]) for run in _RUNS.finditer(classes)]
+        runs = [(classes[run.start()], chunk[run.start() : run.end()]) for run in _RUNS.finditer(classes)]
     last = len(runs) - 1
     said: list[str] = []
     for place, (kind, body) in enumerate(runs):
