@@ -157,7 +157,7 @@ def _role(message: Any) -> str:
     fields = vars(message) if isinstance(message, Spoken) else message
     if any(key in str(fields) for key in ("tool_result", "toolResult", "function_response")):
         return "tool"
-    role = fields.get("role") or fields["type"]
+    role = str(fields.get("role") or fields["type"])
     return {"model": "assistant", "ai": "assistant", "human": "user"}.get(role, role)
 
 
