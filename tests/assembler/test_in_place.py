@@ -25,7 +25,7 @@ from assembler import (
     Truncate,
     first_user,
 )
-from assembler.dialects import anthropic, openai_chat, plain
+from assembler.dialects import anthropic, chat_template, openai_chat, plain
 from budgets import Budget, Limit, TokenCountError
 
 Fields = dict[str, Any]
@@ -267,3 +267,22 @@ def test_a_counter_that_failed_on_a_message_is_not_remembered_for_it(policy: Any
         str(assembler.build())
     messages[1]["content"] = "good"
     assert told(assembler) == told(made(policy, messages, 12))
+
+
+def test_a_mark_on_a_message_that_nobody_read_is_seen_where_the_whole_is_counted() -> None:
+    pytest.importorskip("transformers")
+    from .dialects.test_chat_template import CHATML, tokenizer_of
+
+    messages = users(as_dict, *map(str, range(300)))
+    dialect = chat_template(tokenizer_of(CHATML))
+
+    def fresh() -> Assembler:
+        return Assembler(Budget(200), dialect=dialect, on_overflow=TrimOldest()).add_messages(messages)
+
+    assembler = fresh()
+    assembler.build()
+    for pinned in (True, False):
+        messages[3]["pinned"] = pinned
+        context = assembler.build()
+        assert (context.messages[0] is messages[3]) == pinned
+        assert context.count == fresh().build().count

@@ -10,12 +10,13 @@ import html
 import json
 import pickle
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -66,7 +67,7 @@ LADDERS: dict[str, list[Policy]] = {
     "first question": [TrimOldest(pins=first_user)],
     "shouts": [TrimOldest(pins=shouts)],
     "clear": [ClearToolResults(keep=1), TrimOldest()],
-    "steps": [TrimSteps(keep=1), Truncate(6), TrimOldest(0.7)],
+    "steps": [TrimSteps(keep=0), Truncate(6), TrimOldest(0.7)],
 }
 SUFFIXES = {"refuse": None, "trim": (1, 0), "keep two": (2, 0), "note": (1, len("gone"))}
 """The ladders that the brute force decides: how many turns stay at least, and what their note costs; None for all."""
@@ -174,27 +175,37 @@ def said(error: AssemblyError) -> tuple[str, str]:
     return type(error).__name__, str(error)
 
 
-def everything_of(assembler: Assembler) -> list[Any]:
-    """All that an assembler says of itself, or why it does not: a plan has but one reason."""
-    told: list[Any] = []
+def planned(assembler: Assembler) -> list[Any]:
+    """A plan, which has but one reason not to be."""
     try:
         plan = assembler.plan()
-        told += [plan.count, plan.costs, plan.kept, [(one.id, one.outcome) for one in plan.dropped]]
     except ContextLengthError as error:
-        told.append(said(error))
+        return [said(error)]
+    return [plan.count, plan.costs, plan.kept, [(one.id, one.outcome) for one in plan.dropped]]
+
+
+def built(assembler: Assembler) -> list[Any]:
     try:
         context = assembler.build()
-        told += [json.dumps(context.request()), context.count, context.costs, context.system, context.prefix_hash]
-        told += [[id(one.message) for one in context.dropped], [(row.before, row.after) for row in context.report.rows]]
+        told: list[Any] = [json.dumps(context.request()), context.count, context.costs, context.prefix_hash]
     except AssemblyError as error:
-        told.append(said(error))
-    return [*told, assembler.costs(), assembler.available_for_messages()]
+        return [said(error)]
+    return [*told, [id(one.message) for one in context.dropped], [(r.before, r.after) for r in context.report.rows]]
 
 
-def agree(assembler: Assembler, told: Told) -> None:
+DOORS: list[Callable[[Assembler], Any]] = [planned, built, Assembler.costs, Assembler.available_for_messages]
+
+
+def everything_of(assembler: Assembler, first: int = 0) -> list[Any]:
+    """All that an assembler says of itself. What the door asked `first` finds stale, none after it does."""
+    answers = {place % len(DOORS): DOORS[place % len(DOORS)](assembler) for place in range(first, first + len(DOORS))}
+    return [answers[place] for place in sorted(answers)]
+
+
+def agree(assembler: Assembler, told: Told, first: int) -> None:
     """The assembler says what a fresh one says; what nobody touches is asked again after the next step."""
     wanted = everything_of(told.assembled())
-    assert everything_of(assembler) == wanted
+    assert everything_of(assembler, first) == wanted
 
 
 def agrees_with_brute_force(assembler: Assembler, told: Told) -> None:
@@ -233,7 +244,7 @@ class Life(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.everybody: list[tuple[Assembler, Told]] = []
-        self.number = 0
+        self.number = self.steps = 0
 
     @initialize(
         ladder=st.sampled_from([*SUFFIXES, *LADDERS]),
@@ -335,6 +346,14 @@ class Life(RuleBasedStateMachine):
             fields = fields_of(messages[place % len(messages)])
             if "role" not in changes or (fields["role"] != "tool" and "tool_calls" not in fields):
                 fields.update(changes)
+
+    @rule(who=ANYBODY)
+    def take_calls_back(self, who: int) -> None:
+        """Nobody need answer them any more."""
+        told = self.one(who)[1]
+        newest = fields_of(told.messages[-1]) if told.messages else {}
+        if "tool_calls" in newest:
+            del newest["tool_calls"]
 
     @rule(who=ANYBODY, place=PLACE, text=TEXT)
     def rewrite_a_call(self, who: int, place: int, text: str) -> None:
@@ -441,10 +460,125 @@ class Life(RuleBasedStateMachine):
 
     @invariant()
     def everybody_is_as_if_fresh(self) -> None:
+        self.steps += 1
         for assembler, told in self.everybody:
+            agree(assembler, told, self.steps)
             agrees_with_brute_force(assembler, told)
-            agree(assembler, told)
 
 
 TestLifeOfAssemblers = Life.TestCase
 TestLifeOfAssemblers.settings = settings(stateful_step_count=12)
+
+ONE: list[tuple[str, bool, bool]] = [("aaaa", False, False)]
+"""A turn of ten characters."""
+TOO_LONG: list[tuple[str, bool, bool]] = [("x" * 70, False, False)]
+
+
+def a_sibling_is_told_a_system_message(life: Life) -> None:
+    life.born("trim", "plain", 60, 1, [])
+    life.fork(0)
+    life.everybody_is_as_if_fresh()
+    life.say(1, ["system", "user"], "", as_object=False)
+
+
+def what_did_not_fit_is_shortened(life: Life) -> None:
+    life.born("refuse", "plain", 40, 0, TOO_LONG)
+    life.everybody_is_as_if_fresh()
+    life.edit(0, [(0, words("")), (1, words(""))])
+
+
+def a_turn_that_went_long_ago_is_pinned(life: Life) -> None:
+    life.born("trim", "plain", 20, 0, ONE * 5)
+    life.everybody_is_as_if_fresh()
+    life.edit(0, [(2, {"pinned": True})])
+
+
+def the_turn_that_did_not_fit_is_shortened(life: Life) -> None:
+    life.born("trim", "plain", 20, 0, [*ONE, *TOO_LONG, *ONE])
+    life.everybody_is_as_if_fresh()
+    life.edit(0, [(2, words("")), (3, words(""))])
+
+
+def the_first_of_what_went_becomes_a_system_message(life: Life) -> None:
+    life.born("trim", "plain", 20, 0, ONE * 5)
+    life.everybody_is_as_if_fresh()
+    life.edit(0, [(0, {"role": "system"})])
+
+
+def what_went_under_a_low_mark_is_shortened(life: Life) -> None:
+    life.born("low water", "plain", 40, 0, [*TOO_LONG, *ONE * 7])
+    life.everybody_is_as_if_fresh()
+    life.edit(0, [(0, words("")), (1, words(""))])
+
+
+def a_system_message_is_shortened(life: Life) -> None:
+    life.born("trim", "plain", 90, 1, ONE)
+    life.everybody_is_as_if_fresh()
+    life.edit(0, [(0, words("more"))])
+
+
+def a_long_forgotten_turn_is_shortened(life: Life) -> None:
+    life.born("trim", "plain", 20, 0, [*ONE, *TOO_LONG, *ONE * 3])
+    life.everybody_is_as_if_fresh()
+    life.edit(0, [(1, words("shorter"))])
+
+
+def calls_are_taken_back_and_the_talk_goes_on(life: Life) -> None:
+    life.born("trim", "plain", 60, 0, ONE)
+    life.say(0, ["user"], "", as_object=False)
+    life.call(0, 1, as_object=False)
+    life.take_calls_back(0)
+    life.say(0, ["user"], "", as_object=False)
+
+
+def calls_wait(life: Life) -> None:
+    life.born("trim", "plain", 60, 0, ONE)
+    life.say(0, ["user"], "", as_object=False)
+    life.call(0, 2, as_object=True)
+
+
+def a_step_is_all_there_is(life: Life) -> None:
+    life.born("steps", "plain", 10, 0, [])
+    life.call(0, 1, as_object=False)
+    life.answer(0, "x" * 30, as_object=False)
+
+
+def a_billed_talk_ends_with_the_assistant(life: Life) -> None:
+    life.born("trim", "anthropic", 90, 0, ONE)
+    life.say(0, ["user"], "", as_object=False)
+    life.anchor(0, 5)
+    assert life.everybody[0][1].bill is not None
+    life.say(0, ["assistant"], "", as_object=False)
+
+
+def many_threads_grow_one_log(life: Life) -> None:
+    life.born("trim", "plain", 60, 0, ONE)
+    for _ in range(20):
+        life.build_from_threads(0, ["user", "assistant", "system"])
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        a_sibling_is_told_a_system_message,
+        what_did_not_fit_is_shortened,
+        a_turn_that_went_long_ago_is_pinned,
+        the_turn_that_did_not_fit_is_shortened,
+        the_first_of_what_went_becomes_a_system_message,
+        what_went_under_a_low_mark_is_shortened,
+        a_system_message_is_shortened,
+        a_long_forgotten_turn_is_shortened,
+        calls_are_taken_back_and_the_talk_goes_on,
+        calls_wait,
+        a_step_is_all_there_is,
+        a_billed_talk_ends_with_the_assistant,
+        many_threads_grow_one_log,
+    ],
+    ids=lambda script: script.__name__,
+)
+@pytest.mark.parametrize("first", range(len(DOORS)))
+def test_a_life_that_once_went_wrong_goes_right(script: Callable[[Life], None], first: int) -> None:
+    life = Life()
+    script(life)
+    life.steps = first
+    life.everybody_is_as_if_fresh()
