@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
@@ -10,7 +10,7 @@ from assembler.overflow import Overflow, Smallest, Trial, smallest
 from assembler.planned import Planned
 from assembler.policies import TrimOldest
 from assembler.policies.traits import Rung, rung_of, unasked
-from budgets import ContextLengthError, Tokens
+from budgets import ContextLengthError, Limit, Tokens
 
 
 def instructed(overflow: Overflow, trial: Trial) -> ContextLengthError:
@@ -68,7 +68,7 @@ def _next_step(overflow: Overflow, trial: Trial) -> str:
 
 def _shortening(overflow: Overflow, trial: Trial) -> str:
     """How much of the newest turn must go, with all other turns gone that may."""
-    least, cut = trial.under(rungs=(*map(unasked, trial.terms.rungs), rung_of(TrimOldest()))), ""
+    least, cut = trial.under((*map(unasked, trial.terms.rungs), rung_of(TrimOldest()))), ""
     excess = overflow.excess
     if isinstance(least, Overflow) and least.excess < excess:
         excess, cut = least.excess, "end on_overflow with TrimOldest(), and "
@@ -94,24 +94,13 @@ def _cures(overflow: Overflow, trial: Trial) -> Iterator[str]:
     if not cut and _fits(trial, calm, [TrimOldest()]):
         alone = len(calm) == 1 and not ledger.pins
         yield f"Dropping old turns would help: {'pass on_overflow=' if alone else 'end on_overflow with '}TrimOldest()."
-    for end in (TrimSteps(), TrimSteps(keep=0)):
-        more = (end,) if cut else (TrimOldest(), end)
-        if _fits(trial, calm, more):
-            yield f"{_of_newest(overflow)}: end on_overflow with {', '.join(map(_spelled, more))}."
-
-
-def _spelled(policy: object) -> str:
-    """A policy as it is written, its defaults left out."""
-    given = {
-        field.name: getattr(policy, field.name)
-        for field in attrs.fields(type(policy))
-        if getattr(policy, field.name) != field.default
-    }
-    return f"{type(policy).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+    for end, words in ((TrimSteps(), "TrimSteps()"), (TrimSteps(keep=0), "TrimSteps(keep=0)")):
+        if _fits(trial, calm, [end] if cut else [TrimOldest(), end]):
+            yield f"{_of_newest(overflow)}: end on_overflow with {'' if cut else 'TrimOldest(), '}{words}."
 
 
 def _fits(trial: Trial, rungs: tuple[Rung, ...], more: Sequence[object]) -> bool:
-    return isinstance(trial.under(rungs=(*rungs, *map(rung_of, more))), Planned)
+    return isinstance(trial.under((*rungs, *map(rung_of, more))), Planned)
 
 
 def _of_pins(overflow: Overflow) -> str | None:
@@ -143,10 +132,10 @@ def _of_limits(overflow: Overflow, trial: Trial) -> str:
     return f"{said}."
 
 
-def _allows(trial: Trial, limits: object) -> bool:
+def _allows(trial: Trial, limits: Mapping[str, Limit]) -> bool:
     budget = attrs.evolve(trial.budget, limits=limits)
     rungs = tuple(map(unasked, trial.terms.rungs))
-    return isinstance(trial.under(budget=budget, rungs=rungs), Planned)
+    return isinstance(trial.under(rungs, budget), Planned)
 
 
 def _tokens_of(overflow: Overflow) -> Tokens:

@@ -13,7 +13,7 @@ from assembler.ladder import Kept, whole
 from assembler.ledger import Ledger
 from assembler.measure import measure
 from assembler.once import found_for
-from assembler.overflow import Overflow
+from assembler.overflow import Overflow, Trial
 from assembler.pins import pinned_messages
 from assembler.planned import Planned
 from assembler.policies.traits import unasked
@@ -44,7 +44,7 @@ def fit(draft: Draft, terms: Terms) -> Planned:
 
 def _instructed(draft: Draft, terms: Terms, overflow: Overflow) -> ContextLengthError:
     """The error with what there is to do about it. Tries the same decision under other terms, on one reading."""
-    from assembler.advice import Trial, instructed  # for errors alone
+    from assembler.advice import instructed  # for errors alone
 
     sight = draft.history.sight()
     return instructed(

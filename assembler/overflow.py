@@ -66,10 +66,10 @@ class Trial:
     decide: Decide
     budget: Budget
 
-    def under(self, **changes: object) -> Planned | Overflow | None:
+    def under(self, rungs: tuple[Rung, ...], budget: Budget | None = None) -> Planned | Overflow | None:
         """What is decided, how it overflows, or None for terms under which nothing can be decided."""
         try:
-            return self.decide(attrs.evolve(self.terms, **changes))
+            return self.decide(attrs.evolve(self.terms, rungs=rungs, budget=budget or self.budget))
         except Overflow as overflow:
             return overflow
         except Exception:  # what a policy of the caller's raises at another window is not the error that is due
@@ -78,7 +78,7 @@ class Trial:
     def at(self, window: Tokens, rungs: tuple[Rung, ...]) -> Planned | Overflow | None:
         """The same at another window; None where the budget itself is impossible there."""
         try:
-            return self.under(budget=attrs.evolve(self.budget, context_window=window), rungs=rungs)
+            return self.under(rungs, attrs.evolve(self.budget, context_window=window))
         except BudgetError:
             return None
 

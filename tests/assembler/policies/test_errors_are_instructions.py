@@ -128,16 +128,31 @@ def error_of(draft: Draft, window: int) -> ContextLengthError | None:
     return None
 
 
+def check_advice(draft: Draft, window: int, error: ContextLengthError) -> None:
+    """The policies that it names make it fit, and so does a wider cap where it says so."""
+    named = re.search(r"(end on_overflow with |pass on_overflow=)((?:\w+\([^)]*\)(?:, )?)+)", error.advice)
+    if named is not None and "and shorten its messages" not in error.advice:
+        policies = eval(f"[{named[2]}]", {"TrimOldest": TrimOldest, "TrimSteps": TrimSteps})
+        ladder = policies if named[1].startswith("pass") else [*draft.ladder, *policies]
+        calm = [rung for rung in ladder if not isinstance(rung, Summarize)]  # who may answer otherwise at each window
+        assert draft.builds(window, ladder=calm) is not None
+    if "raise its cap" in error.advice:
+        limits = draft.settings["limits"]
+        wider = {**limits, error.region: attrs.evolve(limits[error.region], cap=None, floor=0)}
+        assert draft.builds(window, settings={**draft.settings, "limits": wider}) is not None
+
+
 def check(draft: Draft, window: int, error: ContextLengthError) -> None:
     assert error.excess == error.required - error.available > 0
     assert error.available <= error.budget.input_limit
+    check_advice(draft, window, error)
     smallest = error.smallest_window
     asking = any(isinstance(rung, Summarize) for rung in draft.ladder)
     if smallest is None:
         assert asking or draft.settings.get("max_input_tokens") or draft.settings.get("limits")
         if "does without a new summary" not in error.advice:
             assert "context_window does not help" in error.advice
-            for times in (2, 16, 1000):
+            for times in (2, 1000):
                 assert draft.builds(window * times) is None
         return
     assert smallest > window
@@ -164,24 +179,6 @@ def test_the_same_holds_of_marks_and_of_refusals(draft: Draft, data: st.DataObje
     assume(error is not None)
     assert error is not None
     check(draft, window, error)
-
-
-@given(drafts(st.one_of(ladders, low_ladders, REFUSING)), st.data())
-def test_the_policies_that_an_error_names_make_it_fit(draft: Draft, data: st.DataObject) -> None:
-    window = window_of(draft, data)
-    error = error_of(draft, window)
-    assume(error is not None)
-    assert error is not None
-    named = re.search(r"(end on_overflow with |pass on_overflow=)((?:\w+\([^)]*\)(?:, )?)+)", error.advice)
-    if named is not None and "and shorten its messages" not in error.advice:
-        policies = eval(f"[{named[2]}]", {"TrimOldest": TrimOldest, "TrimSteps": TrimSteps})
-        ladder = policies if named[1].startswith("pass") else [*draft.ladder, *policies]
-        calm = [rung for rung in ladder if not isinstance(rung, Summarize)]  # who may answer otherwise at each window
-        assert draft.builds(window, ladder=calm) is not None
-    if "raise its cap" in error.advice:
-        limits = draft.settings["limits"]
-        wider = {**limits, error.region: attrs.evolve(limits[error.region], cap=None, floor=0)}
-        assert draft.builds(window, settings={**draft.settings, "limits": wider}) is not None
 
 
 def talk(*sizes: int) -> History:
