@@ -15,6 +15,7 @@ import attrs
 from assembler.dialects.beside_pricing import price_beside
 from assembler.dialects.block_media import not_carried
 from assembler.dialects.dialect import Opening
+from assembler.dialects.foreign import foreign
 from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosted import hosted_pricer
 from assembler.dialects.openai_pricing import (
@@ -85,8 +86,8 @@ class OpenAIChat:
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         """The price list of the model's family, or of its host's chat template where it is no model of OpenAI."""
-        rules = hosted_pricer(model, count) or OpenAIChatPricer(family_of(model), count, model)
-        return graded_pricer(rules, count)
+        own = foreign(OpenAIChatPricer(family_of(model), count, model), model, count)
+        return graded_pricer(hosted_pricer(model, count) or own, count)
 
     def notes(self, layout: Layout) -> tuple[str, ...]:
         """How many assistant messages, parts of reasoning and cache marks are left out, and calls renamed.

@@ -13,6 +13,7 @@ import attrs
 
 from assembler.dialects.blocks import fields_of
 from assembler.dialects.dialect import Opening
+from assembler.dialects.foreign import foreign as loosened
 from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosted import hosted_pricer
 from assembler.dialects.openai_pricing import (
@@ -94,7 +95,7 @@ class OpenAIResponses:
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         """The price list of the model's family on this API, or of its host where it is no model of OpenAI."""
-        own = OpenAIResponsesPricer(family_of(model, "responses"), count, model)
+        own = loosened(OpenAIResponsesPricer(family_of(model, "responses"), count, model), model, count)
         return graded_pricer(hosted_pricer(model, count, "responses") or own, count)
 
     def notes(self, layout: Layout) -> tuple[str, ...]:

@@ -8,13 +8,14 @@ from typing import Any, assert_never, cast
 import attrs
 
 from assembler.dialects.dialect import Opening
+from assembler.dialects.foreign import foreign
 from assembler.dialects.request_options import plain_options
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.layout import Layout
 from assembler.messages import Call, Media, Message, Opaque, Part, Result, Thinking, read_message
 from assembler.messages.dicts import PIN, private_copy
 from assembler.messages.parts import compact_json
-from assembler.pricing import FixedPrices, Piece, price_pieces
+from assembler.pricing import FixedPrices, Piece, Pricer, price_pieces
 from assembler.tools import Tool, read_tools
 from budgets import Count, Grade, TokenCounter, Tokens
 
@@ -36,9 +37,9 @@ class Plain:
         tools = read_tools(request.get("tools") or ())
         return Layout(system=request.get("system"), messages=messages, tools=tools, options=options)
 
-    def pricer(self, model: str | None, count: TokenCounter) -> PlainPricer:
-        """Texts alone, whatever the model."""
-        return PlainPricer(count)
+    def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
+        """Texts alone: exact without a model, or with one whose vocabulary is known; else an estimate."""
+        return foreign(PlainPricer(count), model, count)
 
     def notes(self, layout: Layout) -> tuple[str, ...]:
         """Nothing: every message goes out as it came."""

@@ -1,0 +1,57 @@
+"""A count is graded exact only where the model is known, and counted by its own vocabulary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from assembler import Assembler, count_request
+from assembler.dialects import DIALECTS, openai_chat, plain
+from assembler.testing import conversations
+from budgets import Budget, Grade, tiktoken_counter
+
+QUESTION = {"role": "user", "content": "Hello there, how are you?"}
+
+
+@pytest.mark.parametrize("name", sorted(DIALECTS))
+@pytest.mark.parametrize("model", ["unknown/model", "phi-99", "command-z"])
+@given(history=conversations("openai_chat"))
+def test_no_count_for_a_model_that_nobody_knows_is_exact(name: str, model: str, history: list[dict[str, Any]]) -> None:
+    if name == "anthropic":
+        return  # every model there is Claude, and priced as the newest that is known
+    budget = Budget(100_000, model=model)
+    tools = [{"name": "search", "parameters": {"type": "object"}}]
+    count = Assembler(budget, dialect=DIALECTS[name]).add_capability(tools).add_messages(history).build().count
+    assert count.grade is Grade.ESTIMATED
+    assert count.upper > count.tokens
+
+
+@given(history=conversations("openai_chat"))
+def test_the_bound_for_an_unknown_model_holds_a_vocabulary_of_more_than_twice_as_many_tokens(
+    history: list[dict[str, Any]],
+) -> None:
+    """A template of its own writes eight tokens around each message and sixty around the request."""
+    context = Assembler(Budget(100_000, model="unknown/model")).add_messages(history).build()
+    texts = count_request(context.request(), dialect=plain).tokens
+    assert context.count.upper >= 2.2 * texts + 8 * len(history) + 60
+    assert context.count.tokens == texts
+
+
+def test_without_a_model_texts_are_counted_exactly_by_the_vocabulary_that_was_asked_for() -> None:
+    context = Assembler(Budget(8_192)).add_message(QUESTION).build()
+    assert (context.dialect, context.count.grade) == ("plain", Grade.EXACT)
+    assert context.count.tokens == tiktoken_counter("o200k_base")(QUESTION["content"])
+
+
+def test_a_counter_of_the_callers_own_is_taken_at_its_word() -> None:
+    context = Assembler(Budget(8_192, model="unknown/model", counter=len)).add_message(QUESTION).build()
+    assert (context.count.tokens, context.count.grade) == (len(QUESTION["content"]), Grade.EXACT)
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-4o-mini"])
+def test_a_known_model_with_its_own_vocabulary_is_exact(model: str) -> None:
+    context = Assembler(Budget.for_model(model)).add_message(QUESTION).build()
+    assert context.count == count_request(context.request(), dialect=openai_chat, model=model)
+    assert context.count.grade is Grade.EXACT
