@@ -205,8 +205,8 @@ class AnthropicPricer:
         return message.role == before.role == "tool"
 
     def sent(self, layout: Layout) -> Count:
-        """The turns as they are sent: what stands in one turn shares its framing."""
-        return priced_layout(self, layout)
+        """The turns as they are sent: what stands in one turn shares its framing, and past reasoning may be free."""
+        return priced_layout(self, attrs.evolve(layout, messages=claude.billed(layout.messages, self.family)))
 
     def options(self, layout: Layout) -> Difference:
         """What thinking, a chosen tool, an answer schema and a task budget cost more than their absence."""

@@ -120,6 +120,24 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
     return total(framing) + _texts(texts, count)
 
 
+def billed(messages: Sequence[Message], family: Family) -> Sequence[Message]:
+    """The messages without reasoning that the API drops unbilled: up to Claude 4.5, all before the last question."""
+    asked = [place for place, message in enumerate(messages) if _asks(message)]
+    if family.keeps_thinking or not asked:
+        return messages
+    return [*map(_without_thinking, messages[: asked[-1]]), *messages[asked[-1] :]]
+
+
+def _asks(message: Message) -> bool:
+    """Whether a message begins with words of the user: results alone, and words behind them, go on with a tool loop."""
+    return message.role == "user" and not isinstance(next(iter(message.parts), None), Result)
+
+
+def _without_thinking(message: Message) -> Message:
+    parts = tuple(part for part in message.parts if not isinstance(part, Thinking))
+    return message if len(parts) == len(message.parts) else attrs.evolve(message, parts=parts)
+
+
 def _texts(texts: Sequence[str], count: TokenCounter) -> Count:
     return total(price_text(text, count) for text in texts)
 
@@ -196,7 +214,7 @@ def _part(part: Part, message: Message, family: Family, texts: list[str]) -> Cou
 def _thinking(part: Thinking, message: Message, family: Family, texts: list[str]) -> Count:
     """Reasoning: free in a past turn up to Claude 4.5, billed in a running tool loop, and kept by later generations.
 
-    Beside a call it is priced as in a running loop: whether the loop still runs is not in the message.
+    Beside a call it is priced as in a running loop: whether the loop still runs is not in the message (see `billed`).
     """
     if not family.keeps_thinking and not any(isinstance(other, Call) for other in message.parts):
         return NOTHING

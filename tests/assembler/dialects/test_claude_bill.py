@@ -266,3 +266,24 @@ def test_results_cost_in_a_build_what_they_cost_in_the_request_that_is_sent(mode
         base = Assembler(Budget(100_000, model=model), dialect=anthropic).add_capability(tools)
         context = base.add_messages(messages).build()
         assert count_request(context.request(), dialect=anthropic, model=model).tokens == context.count.tokens
+
+
+@pytest.mark.parametrize(("model", "free"), [(SONNET, True), ("claude-opus-4-6", False)])
+def test_reasoning_of_a_tool_loop_is_billed_until_the_next_question(model: str, free: bool) -> None:
+    def history(*thoughts: Any) -> list[Any]:
+        return [
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": [*thoughts, {"type": "tool_use", "id": "c", "name": "f", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "r"}]},
+        ]
+
+    def more(*later: Any) -> int:
+        thought = {"type": "thinking", "thinking": "what shall I do now", "signature": "s"}
+        tools = [{"name": "f", "input_schema": {"type": "object"}}]
+        bodies = [{"tools": tools, "messages": [*history(*thoughts), *later]} for thoughts in ((thought,), ())]
+        whole, bare = (count_request(body, dialect=anthropic, model=model).tokens for body in bodies)
+        return whole - bare
+
+    answered = [{"role": "assistant", "content": "done"}, {"role": "user", "content": "and now?"}]
+    assert more() > 10
+    assert more(*answered) == (0 if free else more())
