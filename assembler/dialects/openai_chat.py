@@ -51,6 +51,7 @@ from assembler.layout import Layout
 from assembler.media import read_media
 from assembler.media.openai import detail_of, price_media
 from assembler.messages import Call, Media, Message, Opaque, Result, Thinking, read_message
+from assembler.messages.beside import REASONING as REASONING_FIELDS
 from assembler.messages.responses import in_steps, joined
 from assembler.pricing import FixedPrices, Piece, Pricer, price_pieces
 from assembler.tools import Tool, read_tools
@@ -321,7 +322,7 @@ def as_billed(listed: Iterable[object]) -> Iterator[object]:
             yield raw
 
 
-_SAID_OTHERWISE = ("tool_calls", "function_call", "refusal", "audio", "reasoning_content", "parts")
+_SAID_OTHERWISE = (*REASONING_FIELDS, "tool_calls", "function_call", "refusal", "audio", "parts")
 
 
 def _is_answer(message: Message) -> bool:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, ConversationError, count_request
 from assembler.dialects import openai_chat, openai_responses
+from assembler.dialects.openai_chat import as_billed
 from budgets import Budget, Count, tiktoken_counter
 
 count = tiktoken_counter("o200k_base")
@@ -52,6 +53,12 @@ def test_a_message_without_content_is_priced_as_its_envelope(role: str) -> None:
     empty: dict[str, Any] = {"role": role, "content": None}
     assert chat_price(QUESTION, empty, QUESTION).tokens == chat_price(QUESTION, QUESTION).tokens + 4
     assert chat_price(QUESTION, {"role": role}, QUESTION) == chat_price(QUESTION, empty, QUESTION)
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning", "refusal"])
+def test_a_message_that_says_something_beside_its_content_is_read_as_it_stands(field: str) -> None:
+    said = {"role": "assistant", "content": None, field: "word"}
+    assert list(as_billed([said, {"role": "assistant", field: None}])) == [said, {"role": "user", "content": ""}]
 
 
 def test_the_name_on_a_result_is_free() -> None:
