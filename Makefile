@@ -1,6 +1,6 @@
 # The two commands of the README are `make demo` and `make test`; each sets up what it needs. Re-runs are fast.
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-rag test coverage search mutation test-sdks test-batch test-page test-templates test-integrations test-fitters test-wheel test-claude check-fitters check types lint tests wheel bench docs clean
+.PHONY: help demo demo-rag test coverage search mutation test-sdks test-batch test-page test-templates test-integrations test-fitters test-wheel test-claude check-fitters check types lint tests wheel bench growth docs clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -26,6 +26,7 @@ help:
 	@echo "make check-fitters the trimmers of other projects held to the same laws, in an environment of their own"
 	@echo "make check     ruff, pyright strict, mypy --strict"
 	@echo "make bench     the benchmarks of tests/benchmarks/"
+	@echo "make growth    every public function over inputs that double; fails on growth worse than n log n (15 minutes)"
 	@echo "make docs      run every fence of docs/, then build the site into site/; a warning is an error"
 	@echo "make wheel     build dist/*.whl"
 	@echo "make clean     remove what was built here"
@@ -179,6 +180,9 @@ bench: $(READY)
 	$(BIN)/python -m tests.benchmarks.claude
 	$(BIN)/python tests/benchmarks/rag.py
 	$(BIN)/python tests/benchmarks/batch.py
+
+growth: $(READY)
+	$(BIN)/python tests/benchmarks/growth.py
 
 DOCS := .venv-docs
 $(DOCS)/ready: docs/requirements.txt

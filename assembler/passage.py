@@ -117,7 +117,7 @@ class Passage:
         return {start: self._stretch_gain(indexes, change.messages) for start, indexes in turns.items()}
 
     def _is_item(self, index: int) -> bool:
-        return self.holds(index) and (self.current(index).shape == RESPONSES or len(self._ledger.run(index)) > 1)
+        return self.holds(index) and (self.current(index).shape == RESPONSES or self._ledger.beside_others(index))
 
     def _gain(self, index: int, message: Message | None) -> Difference:
         return (NOTHING if message is None else self.price(message)) - self.price_of(index)

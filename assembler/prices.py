@@ -5,6 +5,8 @@ Prices are kept beside the readings of a history, so that drafts and forks that 
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -51,10 +53,12 @@ class Sums:
 class Prices:
     """The prices of one history under one pricer, as far as anybody asked."""
 
-    __slots__ = ("beyond", "fitting", "memory", "messages", "passed", "running", "sums", "tail")
+    __slots__ = ("beyond", "fitting", "last_run", "memory", "messages", "passed", "running", "sums", "tail")
 
     def __init__(self) -> None:
         self.messages: list[Count | None] = []
+        self.last_run: tuple[tuple[Message, ...], Count] | None = None
+        """The items that were priced as one last, and their price: the next one is most often priced beside them."""
         self.running: list[Tokens | None] = []
         """The upper price of a message and of all before it in its turn."""
         self.sums = Sums()
@@ -143,13 +147,18 @@ class Priced:
     def _said(self, index: int, message: Message) -> Count:
         """What an item costs more than the items before it that it goes out with: parallel calls are billed as one.
 
-        So are, with some providers, the results of one step.
+        So are, with some providers, the results of one step. O(items before it in its run).
         """
         first = self._run_start(index)
         if first == index:
             return self._pricer.message(message)
-        before = self._sight.messages(first, index)
-        return (self.priced_run([*before, message]) - self.priced_run(before)).alone()
+        before = tuple(self._sight.messages(first, index))
+        known = self._prices.last_run
+        beside = known[1] if known is not None and _same(known[0], before) else self.priced_run(before)
+        together = (*before, message)
+        price = self.priced_run(together)
+        self._prices.last_run = together, price
+        return (price - beside).alone()
 
     def priced_run(self, messages: Sequence[Message]) -> Count:
         """What neighbouring messages cost together."""
@@ -162,6 +171,12 @@ class Priced:
             stop += 1
         return range(self._run_start(index), stop)
 
+    def beside_others(self, index: int) -> bool:
+        """Whether the message at `index` goes out as one with the one before it or the one after. O(1)."""
+        if index > self._sight.head and self._continues(index):
+            return True
+        return index + 1 < self._sight.length and self._continues(index + 1)
+
     def _run_start(self, index: int) -> int:
         while index > self._sight.head and self._continues(index):
             index -= 1
@@ -170,10 +185,11 @@ class Priced:
     def _continues(self, index: int) -> bool:
         message, before = self._sight.message(index), self._sight.message(index - 1)
         if message.role == before.role == "tool":
-            return isinstance(self._pricer, AnsweringPricer) and self._pricer.answers_together(message, before)
+            answers = self._pricer if _is_answering(type(self._pricer)) else None
+            return answers is not None and cast(AnsweringPricer, answers).answers_together(message, before)
         if RESPONSES not in (message.shape, before.shape):
             return False
-        return isinstance(self._pricer, JoiningPricer) and continues(message, before)
+        return _is_joining(type(self._pricer)) and continues(message, before)
 
     def dropped_tokens(self, start: int, stop: int) -> Tokens:
         """What the messages from `start` to before `stop` would cost, in tokens. O(messages not priced before)."""
@@ -195,3 +211,19 @@ class Priced:
         Keyed by the policy. A fork may be shorter than what was found: an entry says for how many messages it holds.
         """
         return self._prices.memory
+
+
+def _same(some: tuple[Message, ...], others: tuple[Message, ...]) -> bool:
+    """Whether these are the very same messages."""
+    return len(some) == len(others) and all(map(operator.is_, some, others))
+
+
+# Asking a protocol of an object looks at its every member, and each message of a run is asked.
+@functools.cache
+def _is_answering(kind: type) -> bool:
+    return issubclass(kind, AnsweringPricer)
+
+
+@functools.cache
+def _is_joining(kind: type) -> bool:
+    return issubclass(kind, JoiningPricer)

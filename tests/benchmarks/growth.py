@@ -1,0 +1,92 @@
+"""Whether anything public grows faster than n·log n over what an attacker may send; fails where it does.
+
+    python tests/benchmarks/growth.py [--only NAME]
+
+Each case of `public.py` is doubled until it takes `LEAST` seconds of CPU, and then measured at that size and at four
+times it, the least of three rounds each. In that step n·log n grows by less than five, and a square by sixteen: more
+than `LIMIT` in each of three trials is a failure. What the library refuses is measured like what it takes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import sys
+import time
+
+from public import ROWS, SQUARES, Case, Work
+
+from budgets import AssemblyError
+
+LEAST = 0.02
+LARGEST = 1 << 17
+STEP = 4
+LIMIT = 8.5
+TRIALS, ROUNDS = 3, 3
+
+
+def seconds(work: Work) -> float:
+    """CPU seconds of one run. An error of the library's is an answer."""
+    gc.collect()
+    gc.disable()
+    try:
+        begun = time.process_time()
+        try:
+            work()
+        except (AssemblyError, AssertionError):
+            pass
+        return time.process_time() - begun
+    finally:
+        gc.enable()
+
+
+def least(case: Case, n: int) -> float:
+    """The least of some rounds, each over an input of its own: nothing is remembered from one to the next."""
+    return min(seconds(case(n)) for _ in range(ROUNDS))
+
+
+def first_size(case: Case) -> tuple[int, float]:
+    """The first size, doubled from 32, that takes long enough to be measured; or the largest."""
+    n, taken = 32, seconds(case(32))
+    while taken < LEAST and n < LARGEST:
+        n *= 2
+        taken = seconds(case(n))
+    return n, taken
+
+
+def growth(case: Case) -> tuple[int, float]:
+    """The size that was measured, and by how much the time grew in a step of four."""
+    n, taken = first_size(case)
+    if taken < LEAST:
+        return n, 1.0
+    grown = STEP**3
+    for _ in range(TRIALS):
+        grown = min(grown, least(case, STEP * n) / max(least(case, n), 1e-9))
+        if grown <= LIMIT:
+            break
+    return n, grown
+
+
+def main() -> int:
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("--only", default="", help="a part of the names of the cases to run")
+    only = asked.parse_args().only
+    failed = 0
+    for name, cases in ROWS.items():
+        for label, case in cases.items():
+            place = f"{name}: {label}"
+            if only not in place:
+                continue
+            n, grown = growth(case)
+            square = next((reason for part, reason in SQUARES.items() if part in place), None)
+            bad = grown > LIMIT and square is None
+            failed += bad
+            if bad or only or grown > LIMIT:
+                said = "FAILED" if bad else f"a square, known: {square}" if grown > LIMIT else "ok"
+                print(f"{place}: from {n} to {STEP * n} times {grown:.1f}: {said}", flush=True)
+    print(f"{sum(map(len, ROWS.values()))} cases of {len(ROWS)} names, {failed} grow faster than n log n")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,484 @@
+"""Every public function and class, and what an attacker may grow of what it is given. A new name needs a row here.
+
+A row is a list of cases; a case makes its input of size n first, and gives back the work that is to be measured.
+"""
+
+# ruff: noqa: B008 - a default is evaluated when the input is made, before the work that is measured
+
+from __future__ import annotations
+
+import base64
+import enum
+import importlib
+import inspect
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, ClassVar, TypeAlias
+
+from adversaries import CONVERSATIONS, DOCUMENTS, FILES, TEXTS, TOOLS, Grown, parallel, user
+
+import assembler.rag as rag
+from assembler import (
+    Assembler,
+    CacheMarks,
+    ChatRegions,
+    CitedSources,
+    ClearReasoning,
+    ClearToolResults,
+    QuestionChunks,
+    Refuse,
+    Summarize,
+    TrimOldest,
+    TrimSteps,
+    Truncate,
+    calibrate,
+    count_request,
+    repair,
+    verify,
+    without_invisible,
+)
+from assembler.batch import BatchAssembler, assemble_batch
+from assembler.cache import rule_for
+from assembler.dialects import DIALECTS, anthropic, openai_chat, plain
+from assembler.greedy import Config, PromptBuilder
+from assembler.greedy.config import Generator
+from assembler.manifest import manifest_of
+from assembler.marks import marked
+from assembler.media import read_media
+from assembler.messages import read_message, spoken, unchanged
+from assembler.messages.message import Media
+from assembler.page import Line, Texts, Ticks, chart_svg, notebook_html, page_html
+from assembler.prompts import (
+    Prompt,
+    PromptFormatter,
+    PromptLibrary,
+    ValidatedPromptTemplate,
+    read_prompt,
+    with_tags,
+    without_comments,
+)
+from assembler.report import report_of
+from assembler.session import calls_of, session_svg, smoothed
+from assembler.telemetry import attributes
+from assembler.testing import assert_fits, assert_valid
+from assembler.tools import read_tool, read_tools
+from assembler.verify import rules
+from budgets import Budget, approximate_counter, counters, memoised, models, tiktoken_counter
+
+Work: TypeAlias = Callable[[], object]
+Case: TypeAlias = Callable[[int], Work]
+
+PACKAGES = (
+    "assembler",
+    "assembler.batch",
+    "assembler.cache",
+    "assembler.dialects",
+    "assembler.greedy",
+    "assembler.manifest",
+    "assembler.marks",
+    "assembler.media",
+    "assembler.messages",
+    "assembler.page",
+    "assembler.policies",
+    "assembler.prompts",
+    "assembler.rag",
+    "assembler.report",
+    "assembler.session",
+    "assembler.strategies",
+    "assembler.telemetry",
+    "assembler.testing",
+    "assembler.tools",
+    "assembler.verify",
+    "budgets",
+    "budgets.counters",
+    "budgets.models",
+)
+
+
+def public_names() -> Iterator[str]:
+    """`package.name` of every public function and class, each where it is first met.
+
+    Left out: errors, enumerations and protocols, which do no work of their own.
+    """
+    seen: set[int] = set()
+    for package in PACKAGES:
+        module = importlib.import_module(package)
+        for name in module.__all__:
+            found = getattr(module, name)
+            if id(found) in seen or not (inspect.isclass(found) or inspect.isroutine(found)):
+                continue
+            seen.add(id(found))
+            idle = inspect.isclass(found) and (
+                issubclass(found, BaseException | enum.Enum | int) or getattr(found, "_is_protocol", False)
+            )
+            if not idle:
+                yield f"{package}.{name}"
+
+
+def over(grown: dict[str, Grown], work: Callable[[Any], object], *, after: Callable[[Any], Any] | None = None) -> Any:
+    """A case for each thing that grows: `after` prepares it, unmeasured, and `work` is measured."""
+
+    def case(make: Grown) -> Case:
+        def sized(n: int) -> Work:
+            made = make(n) if after is None else after(make(n))
+            return lambda: work(made)
+
+        return sized
+
+    return {name: case(make) for name, make in grown.items()}
+
+
+def chat(messages: Any, **given: Any) -> Assembler:
+    made = Assembler(given.pop("budget", Budget(10**9, counter=len)), **{"dialect": openai_chat, **given})
+    return made.add_capability([{"name": "f"}]).add_messages(messages)
+
+
+def built(messages: Any) -> Any:
+    return chat(messages).build()
+
+
+def small(policy: Any) -> Any:
+    return over(CONVERSATIONS, lambda m: chat(m, budget=Budget(300, counter=len), on_overflow=policy).build())
+
+
+def in_every_dialect(work: Callable[[Any, Any], object]) -> Any:
+    return {
+        f"{dialect.name}: {name}": case
+        for dialect in DIALECTS.values()
+        for name, case in over(CONVERSATIONS, lambda m, d=dialect: work(m, d)).items()
+    }
+
+
+def with_documents(texts: list[str], **given: Any) -> Any:
+    made = Assembler(given.pop("budget", Budget(10**9, counter=len)), dialect=openai_chat, **given)
+    for text in texts:
+        made.add_knowledge(text, type="rag", score=0.5)
+    return made.add_messages([user("q?")]).build().report
+
+
+def results(texts: list[str], **more: Any) -> list[rag.RetrievalResult]:
+    return [rag.RetrievalResult(text, score=1 / (place + 1), **more) for place, text in enumerate(texts)]
+
+
+MANAGER = rag.TokenBudgetManager(10**9, 10, counter=len)
+OPTIMIZER = rag.ContextOptimizer(counter=len)
+KEPT = Path(tempfile.mkdtemp())
+
+
+def filed(text: str) -> Path:
+    path = KEPT / "prompt.txt"
+    path.write_text(text, encoding="utf-8", newline="")
+    return path
+
+
+def chosen(**given: Any) -> Any:
+    return over(DOCUMENTS, lambda texts: with_documents(texts, strategy=CitedSources(**given)))
+
+
+def candidates(n: int) -> list[rag.Candidate]:
+    return [rag.Candidate(1 + k % 7, float(k % 11)) for k in range(n)]
+
+
+def picked(selection: Any) -> Any:
+    return {"candidates": lambda n: lambda found=candidates(n): selection.pick(found, 3 * n, lambda _: 0)}
+
+
+class Tokenizer:
+    """A tokenizer without a template, whose only token is of no text."""
+
+    special_tokens_map: ClassVar[dict[str, str]] = {"bos_token": "<s>"}
+    chat_template = None
+    all_special_tokens: ClassVar[list[str]] = ["<s>"]
+
+
+FORMATTER = PromptFormatter(Tokenizer(), strip_html=True)
+SESSION = [built([user("q")])] * 2
+
+
+def pages(messages: Any) -> Any:
+    return built(messages).report
+
+
+def repaired(n: int) -> list[Any]:
+    whole = parallel(n, backwards=True)
+    return [*whole[:2], *whole[2 : 2 + n // 2], *whole[2 : 2 + n // 2], user("q"), *whole[2 + n // 2 :]]
+
+
+ROWS: dict[str, dict[str, Case]] = {
+    "assembler.Assembler": {
+        **in_every_dialect(
+            lambda m, d: Assembler(dialect=d).add_capability([{"name": "f"}]).add_messages(m).build().request()
+        ),
+        **over(
+            TOOLS, lambda tools: Assembler(dialect=openai_chat).add_capability(tools).add_messages([user("q")]).build()
+        ),
+        **over(
+            TEXTS,
+            lambda text: (
+                Assembler().add_instruction(text).add_knowledge(text, type="a").add_messages([user(text)]).build()
+            ),
+        ),
+        **over(DOCUMENTS, with_documents),
+    },
+    "assembler.CacheMarks": over(
+        CONVERSATIONS, lambda c: c.request(cache_marks=CacheMarks()), after=lambda m: chat(m, dialect=anthropic).build()
+    ),
+    "assembler.CalibratedCounter": over(CONVERSATIONS, lambda c: calibrate(c, 10**6).count(c), after=built),
+    "assembler.ChatRegions": over(DOCUMENTS, lambda texts: with_documents(texts, strategy=ChatRegions())),
+    "assembler.CitedSources": chosen(),
+    "assembler.ClearReasoning": small(ClearReasoning()),
+    "assembler.ClearToolResults": small(ClearToolResults()),
+    "assembler.Context": over(
+        CONVERSATIONS, lambda c: (c.first_changed(c), c.prefix_hash, c.cacheable, c.manifest()), after=built
+    ),
+    "assembler.Plan": over(
+        CONVERSATIONS, lambda m: chat(m, on_overflow=TrimOldest()).plan().what_if(context_window=500)
+    ),
+    "assembler.QuestionChunks": over(
+        DOCUMENTS, lambda t: with_documents(t, strategy=QuestionChunks(), budget=Budget(500, counter=len))
+    ),
+    "assembler.Refuse": small(Refuse()),
+    "assembler.Report": over(CONVERSATIONS, lambda r: (str(r), r.to_dict(), r.steps()), after=pages),
+    "assembler.Summarize": small(Summarize(lambda _: "short")),
+    "assembler.TrimOldest": small(TrimOldest()),
+    "assembler.TrimSteps": small(TrimSteps()),
+    "assembler.Truncate": {
+        **small(Truncate(max_tokens=100)),
+        **over(
+            TEXTS,
+            lambda t: chat([user(t)], budget=Budget(300, counter=len), on_overflow=Truncate(max_tokens=100)).build(),
+        ),
+    },
+    "assembler.calibrate": over(CONVERSATIONS, lambda c: calibrate(c, 10**6), after=built),
+    "assembler.count_request": {
+        **over(
+            CONVERSATIONS,
+            lambda r: count_request(r, dialect=openai_chat, model="gpt-4o"),
+            after=lambda m: built(m).request(),
+        ),
+        **over(
+            TOOLS,
+            lambda r: count_request(r, dialect=openai_chat, model="gpt-4o"),
+            after=lambda t: {"messages": [user("q")], "tools": [{"type": "function", "function": one} for one in t]},
+        ),
+    },
+    "assembler.repair": {**over(CONVERSATIONS, repair), "misplaced": lambda n: lambda m=repaired(n): repair(m)},
+    "assembler.verify": {
+        **in_every_dialect(lambda m, d: verify({"messages": m, "input": m, "contents": m}, dialect=d.name)),
+        **{
+            f"a template of {name}": case
+            for name, case in over(
+                TEXTS, lambda t: verify({"messages": [user("q")], "chat_template": t}, dialect="chat_template")
+            ).items()
+        },
+        "exceptions": lambda n: (
+            lambda t="raise_exception(system not " * n: verify(
+                {"messages": [user("q")], "chat_template": t}, dialect="chat_template"
+            )
+        ),
+    },
+    "assembler.without_invisible": over(TEXTS, without_invisible),
+    "assembler.batch.BatchAssembler": over(CONVERSATIONS, lambda m: BatchAssembler(Assembler())({"messages": [m]})),
+    "assembler.batch.assemble_batch": {
+        "rows": lambda n: lambda: assemble_batch({"messages": [[user("q")]] * n}, Assembler()),
+        "columns": lambda n: (
+            lambda: assemble_batch({"messages": [[user("q")]], **{f"c{k}": [1] for k in range(n)}}, Assembler())
+        ),
+    },
+    "assembler.cache.rule_for": over(TEXTS, lambda t: rule_for("anthropic", t)),
+    "assembler.greedy.PromptBuilder": {
+        **over(DOCUMENTS, lambda texts: PromptBuilder(Config(Generator(10**6)), len).build("q", texts)),
+        **over(TEXTS, lambda t: PromptBuilder(Config(Generator(10**9)), len).build(t, [t])),
+    },
+    "assembler.manifest.manifest_of": over(CONVERSATIONS, lambda c: manifest_of(c._plan), after=built),
+    "assembler.cache.marked": over(
+        CONVERSATIONS,
+        lambda r: marked(r, anthropic, CacheMarks()),
+        after=lambda m: chat(m, dialect=anthropic).build().request(),
+    ),
+    "assembler.media.read_media": {
+        **over(FILES, lambda content: read_media(Media("document", {"data": content}))),
+        **over(
+            FILES,
+            lambda text: read_media(Media("document", {"data": text})),
+            after=lambda c: base64.encodebytes(c).decode(),
+        ),
+    },
+    "assembler.messages.read_message": over(CONVERSATIONS, lambda ms: [read_message(m, k) for k, m in enumerate(ms)]),
+    "assembler.messages.spoken": over(TEXTS, spoken),
+    "assembler.messages.unchanged": over(
+        CONVERSATIONS,
+        lambda ms: [unchanged(m) for m in ms],
+        after=lambda ms: [read_message(m, k) for k, m in enumerate(ms)],
+    ),
+    "assembler.page.Line": {"values": lambda n: lambda: Line("n", [0.5] * n)},
+    "assembler.page.Texts": over(CONVERSATIONS, lambda r: r.to_html(texts=Texts()), after=pages),
+    "assembler.page.Ticks": {"places": lambda n: lambda: Ticks("n", range(n), n)},
+    "assembler.page.chart_svg": {
+        "values": lambda n: lambda: chart_svg("t", [Line("n", [0.5] * n)]),
+        "panels": lambda n: lambda: chart_svg("t", [Line("n", [0.5])] * n),
+        **over(TEXTS, lambda t: chart_svg(t, [])),
+    },
+    "assembler.page.notebook_html": over(CONVERSATIONS, lambda r: notebook_html(r, r._steps.plan), after=pages),
+    "assembler.page.page_html": over(CONVERSATIONS, lambda r: page_html(r, r._steps.plan, texts=None), after=pages),
+    "assembler.prompts.Prompt": over(TEXTS, Prompt),
+    "assembler.prompts.PromptFormatter": over(TEXTS, FORMATTER.format_prompt),
+    "assembler.prompts.PromptLibrary": over(TEXTS, lambda _: PromptLibrary(KEPT).read("prompt.txt"), after=filed),
+    "assembler.prompts.ValidatedPromptTemplate": {
+        **over(
+            TEXTS,
+            lambda t: ValidatedPromptTemplate(
+                name="n", prompt_template="{question}", template_format="f-string"
+            ).format(question=t),
+        ),
+        **{
+            f"{name} in a template": case
+            for name, case in over(
+                TEXTS, lambda t: ValidatedPromptTemplate(name="n", prompt_template=t, template_format="f-string")
+            ).items()
+        },
+        **{
+            f"{name} in Jinja": case
+            for name, case in over(
+                TEXTS,
+                lambda t: ValidatedPromptTemplate(
+                    name="n", prompt_template="{{ question | trim }}", template_format="jinja2"
+                ).format(question=t),
+            ).items()
+        },
+    },
+    "assembler.prompts.with_tags": over(TEXTS, lambda t: with_tags(t + " {question}")),
+    "assembler.prompts.without_comments": over(TEXTS, without_comments),
+    "assembler.prompts.read_prompt": over(TEXTS, read_prompt, after=filed),
+    "assembler.rag.AlikeTexts": chosen(duplicates=[rag.AlikeTexts()]),
+    "assembler.rag.Best": picked(rag.Best()),
+    "assembler.rag.ContextOptimizer": over(DOCUMENTS, lambda found: OPTIMIZER.optimize(found, 10**9), after=results),
+    "assembler.rag.Diverse": picked(rag.Diverse()),
+    "assembler.rag.Everything": picked(rag.Everything()),
+    "assembler.rag.Greedy": picked(rag.Greedy()),
+    "assembler.rag.MergeNeighbours": chosen(merging=rag.MergeNeighbours()),
+    "assembler.rag.PlainSources": chosen(layout=rag.PlainSources()),
+    "assembler.rag.PromptBuilder": over(
+        DOCUMENTS, lambda found: rag.PromptBuilder(MANAGER).build_prompt("q?", found), after=results
+    ),
+    "assembler.rag.SameText": chosen(duplicates=[rag.SameText()]),
+    "assembler.rag.SimilarVectors": {
+        "each its own": lambda n: (
+            lambda found=[rag.RetrievalResult(f"t{k}", embedding=[1.0, k]) for k in range(n)]: OPTIMIZER.optimize(
+                found, 10**9
+            )
+        )
+    },
+    "assembler.rag.SourceFormatter": over(DOCUMENTS, rag.SourceFormatter.format_sources),
+    "assembler.rag.TaggedSources": chosen(layout=rag.TaggedSources()),
+    "assembler.rag.TokenBudgetManager": over(DOCUMENTS, lambda t: MANAGER.truncate_to_budget(t, [1.0] * len(t), 10**6)),
+    "assembler.rag.citation_report": {
+        **over(TEXTS, lambda answer: rag.citation_report(answer, {1: "a", 2: "b"})),
+        **{
+            f"{name}, as a source": case
+            for name, case in over(
+                TEXTS, lambda t: rag.citation_report('x "quoted words here" [Source 1]. ' * 3, {1: t})
+            ).items()
+        },
+        "quotes of a long source": lambda n: (
+            lambda s="words " * n: rag.citation_report('"words words words" [Source 1]. ' * n, {1: s})
+        ),
+    },
+    "assembler.rag.parse_citations": over(TEXTS, rag.parse_citations),
+    "assembler.rag.read_results": over(DOCUMENTS, rag.read_results, after=lambda t: [{"content": one} for one in t]),
+    "assembler.report.report_of": over(CONVERSATIONS, lambda c: report_of(c._plan), after=built),
+    "assembler.session.calls_of": {"contexts": lambda n: lambda: list(calls_of(SESSION * n))},
+    "assembler.session.session_svg": {"calls": lambda n: lambda found=list(calls_of(SESSION)) * n: session_svg(found)},
+    "assembler.session.smoothed": {"values": lambda n: lambda: smoothed([0.5] * n, n)},
+    "assembler.telemetry.attributes": over(CONVERSATIONS, attributes, after=built),
+    "assembler.testing.assert_fits": over(
+        CONVERSATIONS,
+        lambda r: assert_fits(r, budget=Budget(10**9, counter=len), dialect=plain),
+        after=lambda m: chat(m, dialect=plain).build().request(),
+    ),
+    "assembler.testing.assert_valid": over(
+        CONVERSATIONS,
+        lambda r: assert_valid(r, dialect=plain),
+        after=lambda m: chat(m, dialect=plain).build().request(),
+    ),
+    "assembler.tools.read_tool": over(TOOLS, lambda tools: read_tool(tools[0])),
+    "assembler.tools.read_tools": over(TOOLS, read_tools),
+    "assembler.verify.rules": {"none": lambda n: lambda: rules("plain")},
+    "budgets.Budget": over(TEXTS, Budget.for_model),
+    "budgets.approximate_counter": over(TEXTS, approximate_counter()),
+    "budgets.claude_counter": over(TEXTS, lambda t: counters.claude_counter()(t)),
+    "budgets.fastest_counter": over(TEXTS, lambda t: counters.fastest_counter()(t)),
+    "budgets.memoised": over(TEXTS, lambda t: memoised(approximate_counter())(t)),
+    "budgets.provider_counter": {
+        "a dead endpoint": lambda n: (
+            lambda c=counters.provider_counter(lambda _: 0, fallback=len): [c("x") for _ in range(n)]
+        )
+    },
+    "budgets.tiktoken_counter": over(TEXTS, tiktoken_counter()),
+    "budgets.toktok_counter": over(TEXTS, lambda t: counters.toktok_counter()(t)),
+    "budgets.total_counter": over(TEXTS, lambda t: counters.total_counter(lambda _: 1)(t)),
+    "budgets.models.dialect_of": over(TEXTS, models.dialect_of),
+    "budgets.models.encoding_of": over(TEXTS, models.encoding_of),
+    "budgets.models.facts": over(TEXTS, models.facts),
+    "budgets.models.family_of": over(TEXTS, models.family_of),
+}
+
+_VALUES = """
+assembler: Change Cut Difference Dropped Invisible Passage Repair Row Violation
+assembler.batch: Columns Raise Record Skip
+assembler.cache: Marked PrefixCache Volatile
+assembler.greedy: Config
+assembler.media: MediaFacts
+assembler.messages: Call Media Message Opaque Result Thinking
+assembler.policies: KeepsAll KeepsNewest Traits
+assembler.rag: Candidate Citation CitationReport FixedReserve OptimizationStats PromptComponents QuestionTemplate Quote
+assembler.rag: ReserveByQuestion RetrievalResult Sentence Settings BudgetInfo
+assembler.report: CacheRow
+assembler.session: Call
+assembler.strategies: Around Continued Omitted Rendered Space
+assembler.testing: Broken Invariant Trial Verdict
+assembler.tools: Tool
+assembler.verify: Checker Rule Named
+budgets: Count Limit RegionCosts
+budgets.models: ModelFacts Row Table
+"""
+
+HOLDS = frozenset(
+    f"{package}.{name}"
+    for package, _, names in (line.partition(": ") for line in _VALUES.strip().splitlines())
+    for name in names.split()
+)
+"""Values: they hold what they are given, and what grows with it stands in the row of the function that reads it."""
+
+_DRAWN = "assemblers broken_conversations budgets conversations documents messages requests texts tools"
+
+ELSEWHERE = {
+    "assembler.manifest.gathered_of": "a part of manifest_of",
+    "assembler.telemetry.set_attributes": "attributes, handed to a span",
+    "assembler.testing.check_fitter": "runs the fitter that it is given",
+    "budgets.transformers_counter": "the tokenizer that it is given does the work",
+    "budgets.models.known": "takes nothing",
+    **{
+        f"assembler.testing.{name}": "draws examples"
+        for name in [
+            "assemblers",
+            "broken_conversations",
+            "budgets",
+            "conversations",
+            "documents",
+            "messages",
+            "requests",
+            "texts",
+            "tools",
+        ]
+    },
+}
+"""Names whose work is another's, and whose."""
+
+SQUARES = {
+    "parallel calls": "results that go out as one are priced as one, and again with each further one of the same step",
+    "SimilarVectors": "one product of the matrix of vectors with itself, in blocks",
+    "AlikeTexts": "each text is held against those that were kept, as its docstring says",
+}
+"""Parts of the names of cases that are known to grow as a square, and why."""
