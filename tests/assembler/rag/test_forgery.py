@@ -107,7 +107,7 @@ def test_the_labels_of_a_template_of_ones_own_are_guarded() -> None:
     )
     assert PlainSources(labels=labels).labels == labels
     with pytest.raises(BudgetError, match="labels"):
-        PlainSources(labels="FRAGE:")  # type: ignore[arg-type]
+        PlainSources(labels="FRAGE:")
 
 
 @pytest.mark.parametrize("unit", ["[", "\u0301", "\u200b", ">", "\n", "[\u200b", "-", "source", "\\", "[source\u0301"])

@@ -34,7 +34,7 @@ def test_sources_are_read_in_the_order_that_a_function_gives(scores: list[float]
 
     def shuffled(documents: Sequence[Document]) -> list[Document]:
         assert [one.score for one in documents] == sorted(scores, reverse=True)
-        mixed = random.sample(list(documents), len(documents))
+        mixed: list[Document] = random.sample(list(documents), len(documents))
         shown[:] = [one.source for one in mixed]
         return mixed
 
