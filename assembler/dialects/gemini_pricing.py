@@ -9,7 +9,6 @@ the counter given is a Gemma one. Evidence for every number: docs/how-it-counts-
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, assert_never, cast
@@ -87,11 +86,6 @@ _FAMILIES = (
     (re.compile(r"gemini-2"), _GEMINI_2_5),
 )
 
-TILE = 768
-"""Largest side of a tile in pixels, Gemini 2.x; a picture of at most `SMALL` a side is one tile (not recorded)."""
-LEAST_TILE = 256
-SMALL = 384
-PDF_PAGE_GEMINI_3 = 560
 UNROLLED = 6
 """How often a schema that refers to itself is written out: "cyclic references are unrolled to a limited degree", says
 the documentation of parameters_json_schema; six times explains the bill of 776 within 6 tokens (one source)."""
@@ -149,24 +143,6 @@ def price_tools(
     return total(price_tool(tool, family, count) for tool in tools)
 
 
-def price_image(width: int, height: int, family: Family) -> Count:
-    """258 tokens a tile, one tile up to 384 x 384; Gemini 3: 1,120 flat, its default resolution.
-
-    A tile is two thirds of the short side, between 256 and 768 pixels: 960 x 540 makes 3 x 2 tiles (published).
-    """
-    if not family.tiled or max(width, height) <= SMALL:
-        return family.image
-    unit = min(TILE, max(LEAST_TILE, math.floor(min(width, height) / 1.5)))
-    tiles = math.ceil(width / unit) * math.ceil(height / unit)
-    return _guess(family.image.tokens * tiles, family.image.upper * tiles)
-
-
-def price_pdf(pages: int, family: Family) -> Count:
-    """A page costs one tile, with Gemini 3 560 tokens (published; not recorded)."""
-    page = family.image.tokens if family.tiled else PDF_PAGE_GEMINI_3
-    return _guess(page * pages, page * pages)
-
-
 def _part(part: Part, family: Family, texts: list[str]) -> Count:
     """The framing of one part; its texts are appended."""
     match part:
@@ -191,7 +167,7 @@ def _part(part: Part, family: Family, texts: list[str]) -> Count:
             return _guess(family.image.tokens, family.image.upper * (16 if family.tiled else 1))
         case Media():
             raise UnsupportedContentError(
-                f"a {part.kind} part has no price: its length is not known here. Add price_pdf or your own overhead.",
+                f"a {part.kind} part has no price: its length is not known; add your own overhead.",
                 kind=part.kind,
             )
         case Opaque():

@@ -302,16 +302,6 @@ def test_every_keyword_of_a_schema_is_paid_for() -> None:
     assert gemini.price_tool(tool("a", "", lists), family, words).tokens == plain
 
 
-@pytest.mark.parametrize(
-    ("size", "tiles"), [((384, 384), 1), ((385, 300), 4), ((960, 540), 6), ((768, 768), 4), ((3072, 3072), 16)]
-)
-def test_gemini_images_cost_258_a_tile(size: tuple[int, int], tiles: int) -> None:
-    family = gemini.family_of("gemini-2.5-flash")
-    assert gemini.price_image(*size, family).tokens == 258 * tiles
-    assert gemini.price_image(*size, gemini.family_of("gemini-3-pro")).tokens == 1_120
-    assert gemini.price_pdf(2, family).tokens == 516
-
-
 def test_gemini_calls_and_answers_cost_their_words() -> None:
     family = gemini.with_own_tokenizer(gemini.family_of("gemini-2.0-flash"))
     call = Call(None, "look", '{"city": ["Paris", 2]}')
