@@ -18,7 +18,7 @@ from assembler.dialects.openai_wire import (
     FIELDS,
     MARKS,
     RENAMED,
-    foreign_marks,
+    marks_in,
     renamed,
     says_nothing,
     tool_definition,
@@ -116,7 +116,7 @@ def _adopted(message: Message, done: Counter[str]) -> Message:
     if is_silent(message):
         done[REASONING if thoughts else SILENT] += 1
         return message
-    left_out = {FIELDS: len(message.beside), MARKS: foreign_marks([message])}
+    left_out = {FIELDS: len(message.beside), MARKS: marks_in(message)}
     done.update({what: times for what, times in left_out.items() if times})
     if thoughts and all(map(own_thinking, thoughts)) and isinstance(message.seen.get("content"), list):
         return attrs.evolve(message, shape="openai")
@@ -171,11 +171,11 @@ def _part(part: object) -> object | None:
         case "refusal":
             return _part(chunk["refusal"])
         case "text" | None if isinstance(text := chunk.get("text"), str):
-            return {**chunk, "type": "text"} if text else None
+            return {"type": "text", "text": text} if text else None
         case "thinking" | "redacted_thinking" if not isinstance(chunk.get("thinking"), list):
             return None
         case str(kind) if kind in _CHUNKS:
-            return chunk
+            return {key: value for key, value in chunk.items() if key != "cache_control"}
         case kind:
             raise UnsupportedContentError(
                 f"mistral cannot carry a part of kind {kind!r}; leave it out of the conversation", kind=str(kind)

@@ -54,17 +54,18 @@ def refuse_unread(messages: Iterable[Message]) -> None:
 
 
 def foreign_marks(messages: Iterable[Message]) -> int:
-    """How many marks of another API's cache are left out."""
-    return sum(map(_foreign_marks, messages))
+    """How many marks of another API's cache are left out: what is sent as it came keeps those that hosts take."""
+    return sum(marks_in(message) for message in messages if message.shape not in _SPOKEN)
 
 
-def _foreign_marks(message: Message) -> int:
-    points = sum(is_cache_point(part) for part in message.parts)
+def marks_in(message: Message) -> int:
+    """How many marks of a cache stand among a message's parts."""
     seen: Any = message.seen
-    content: object = seen.get("content") if type(seen) is dict else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    if not isinstance(content, list) or message.shape in _SPOKEN:
+    content: object = seen.get("content") if isinstance(seen, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    points = sum(map(is_cache_point, message.parts))
+    if not isinstance(content, list):
         return points
-    marked = (cast("dict[str, Any]", item) for item in cast("list[object]", content) if type(item) is dict)
+    marked = (cast("dict[str, Any]", item) for item in cast("list[object]", content) if isinstance(item, dict))
     return points + sum(item.get("cache_control") is not None for item in marked)
 
 

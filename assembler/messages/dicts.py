@@ -86,6 +86,8 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
     if role == "tool":
         return _tool_message(seen, source, index)
     parts, shape = read_content(seen.get("content"), index=index)
+    if shape == NEUTRAL and seen.get("type") == "message" and isinstance(content, list):
+        shape = "anthropic"  # an answer as its SDK dumps it: neither its id nor its usage is any other API's
     calls, thoughts = _calls(seen, index), thoughts_beside(seen, index)
     refused = ("refusal",) if seen.get("refusal") else ()
     if calls:

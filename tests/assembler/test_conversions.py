@@ -20,6 +20,7 @@ TOOL: dict[str, Any] = {
     "function": {"name": "any", "parameters": {"type": "object", "properties": {}}},
 }
 EVERY: dict[str, Dialect] = {**DIALECTS, "chat_template": TEMPLATES["chatml"]}
+IMAGE = {"type": "image_url", "image_url": {"url": "https://a.example/i.png"}, "width": 8, "height": 8}
 MAY_BE_REFUSED = frozenset({"image", "unread"})
 """What an API may have no word for: then it is refused, typed."""
 
@@ -49,3 +50,19 @@ def test_what_comes_in_goes_out_or_is_said_to_be_left_out(name: str, drawn: Draw
     if name not in ("plain", "chat_template"):
         own_words = {"S4"} if drawn.form == name and "unread" in drawn.kinds else set[str]()
         assert {violation.rule for violation in verify(request, dialect=name)} <= own_words
+
+
+def test_a_cache_mark_beside_an_image_does_not_reach_mistral() -> None:
+    marked = {**IMAGE, "cache_control": {"type": "ephemeral"}}
+    history = [{"role": "user", "content": [{"type": "text", "text": "q"}, marked]}]
+    context = Assembler(dialect=EVERY["mistral"]).add_messages(history).build()
+    assert verify(context.request(), dialect="mistral") == []
+    assert "1 cache mark(s) of another API left out" in str(context.report)
+
+
+@pytest.mark.parametrize("name", [name for name in DIALECTS if name not in ("bedrock", "plain", "gemini")])
+def test_what_tells_this_library_a_size_is_not_sent(name: str) -> None:
+    items = [{"type": "input_image", "file_id": "f", "width": 8, "height": 8}]
+    for content in ([IMAGE], items) if name == "openai_responses" else ([IMAGE],):
+        assembler = Assembler(dialect=EVERY[name]).add_messages([{"role": "user", "content": content}])
+        assert verify(assembler.build().request(), dialect=name) == []
