@@ -206,7 +206,8 @@ class AnthropicPricer:
 
     def sent(self, layout: Layout) -> Count:
         """The turns as they are sent: what stands in one turn shares its framing, and past reasoning may be free."""
-        return priced_layout(self, attrs.evolve(layout, messages=claude.billed(layout.messages, self.family)))
+        kept = attrs.evolve(layout, messages=claude.billed(layout.messages, self.family))
+        return priced_layout(self, kept) + claude.price_beginning(layout.messages)
 
     def options(self, layout: Layout) -> Difference:
         """What thinking, a chosen tool, an answer schema and a task budget cost more than their absence."""

@@ -101,6 +101,8 @@ class Family:
 AFTER_RESULTS = 4
 """What words behind results in one message may cost beyond a message of their own, which is how the model is shown them
 (11 recordings of 3 repositories: 2 to 3)."""
+BEGUN_BY_MODEL = about(12, 1)
+"""A conversation that the assistant begins: a turn of the user's is put before it (3 recordings, 2 repositories)."""
 PARALLEL_SAVES = 2
 """Each of several calls is that much cheaper than a lone one; its tool's name is billed again with its result."""
 INTERLEAVED = 148

@@ -16,6 +16,7 @@ import attrs
 
 from assembler.dialects.anthropic_families import (
     AFTER_RESULTS,
+    BEGUN_BY_MODEL,
     CITED,
     INTERLEAVED,
     LOADED_TOOL,
@@ -118,6 +119,11 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
         texts += [call.name for call in calls]
         framing.append(about(max(0, family.parallel.tokens - PARALLEL_SAVES * len(calls)), 2 * len(calls) + 2))
     return total(framing) + _texts(texts, count)
+
+
+def price_beginning(messages: Sequence[Message]) -> Count:
+    """What stands before the first message."""
+    return BEGUN_BY_MODEL if messages and messages[0].role == "assistant" else NOTHING
 
 
 def billed(messages: Sequence[Message], family: Family) -> Sequence[Message]:

@@ -12,7 +12,7 @@ from assembler.dialects.anthropic import AnthropicPricer
 from assembler.dialects.blocks import fields_of
 from assembler.layout import Layout
 from assembler.messages import Message
-from assembler.pricing import FixedPrices, Piece, priced_layout
+from assembler.pricing import FixedPrices, Piece
 from assembler.tools import Tool
 from budgets import Count
 from budgets.count import Difference
@@ -44,8 +44,8 @@ class ConversePricer:
         return self.messages.answers_together(message, before)
 
     def sent(self, layout: Layout) -> Count:
-        """The turns as they are sent: what stands in one turn shares its framing."""
-        return priced_layout(self, layout)
+        """As Anthropic bills them, past reasoning free where it is there."""
+        return self.messages.sent(attrs.evolve(layout, options=_as_messages(layout.options)))
 
     def options(self, layout: Layout) -> Difference:
         """What thinking, a chosen tool and an answer schema cost more than their absence."""

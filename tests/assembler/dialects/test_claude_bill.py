@@ -287,3 +287,10 @@ def test_reasoning_of_a_tool_loop_is_billed_until_the_next_question(model: str, 
     answered = [{"role": "assistant", "content": "done"}, {"role": "user", "content": "and now?"}]
     assert more() > 10
     assert more(*answered) == (0 if free else more())
+
+
+def test_a_conversation_that_the_assistant_begins_costs_a_turn_before_it() -> None:
+    """Recorded by activeagents/activeagent and pydantic/pydantic-ai: 12 more than the messages."""
+    said = [{"role": "assistant", "content": "one"}, {"role": "user", "content": "two"}]
+    begun, asked = (count_request({"messages": m}, dialect=anthropic, model=SONNET) for m in (said, said[::-1]))
+    assert begun.tokens - asked.tokens == 12
