@@ -11,15 +11,18 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, UnsupportedContentError, verify
 from assembler.dialects import DIALECTS, Dialect
+from assembler.dialects.chat_template import ControlText, chat_template
 
 from .decorated import FORMS, Drawn, decorated, marks
-from .dialects.test_chat_template import DIALECTS as TEMPLATES
+from .dialects.test_chat_template import TOKENIZERS
 
 TOOL: dict[str, Any] = {
     "type": "function",
     "function": {"name": "any", "parameters": {"type": "object", "properties": {}}},
 }
-EVERY: dict[str, Dialect] = {**DIALECTS, "chat_template": TEMPLATES["chatml"]}
+# Drawn arguments hold control tokens: what is done about those is tested with the templates.
+_TEMPLATE = chat_template(TOKENIZERS["chatml"], control_text=ControlText.ALLOW)
+EVERY: dict[str, Dialect] = {**DIALECTS, "chat_template": _TEMPLATE}
 IMAGE = {"type": "image_url", "image_url": {"url": "https://a.example/i.png"}, "width": 8, "height": 8}
 MAY_BE_REFUSED = frozenset({"image", "unread"})
 """What an API may have no word for: then it is refused, typed."""
