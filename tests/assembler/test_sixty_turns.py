@@ -19,7 +19,11 @@ HIDDEN = 90
 WINDOW = 900
 DOUBT = 60
 """Tokens kept free: this provider counts characters, and the rules know nothing of it for what is new."""
-TOOL = {"name": "find", "description": "Finds.", "parameters": {"type": "object", "properties": {"q": {}}}}
+TOOL: dict[str, Any] = {
+    "name": "find",
+    "description": "Finds.",
+    "parameters": {"type": "object", "properties": {"q": {}}},
+}
 
 Answer = Callable[[int, bool], list[dict[str, Any]]]
 """What the model says at a turn, as that API's own messages: a call, or a text."""
