@@ -25,7 +25,7 @@ from assembler.host import Host, newest_question, newest_result
 from assembler.ledger import Ledger
 from assembler.messages import Message
 from assembler.policies.traits import CuttingRung, asks, unmarked
-from assembler.pricing import FixedPrices, Piece, Pricer
+from assembler.pricing import FixedPrices, Piece, Pricer, price_messages
 from assembler.strategies import Around, ChoosingStrategy, Continued, Placement, Rendered
 from assembler.terms import Terms, counter_for
 from budgets import Budget, Count, Limit, TokenCountError, Tokens
@@ -85,9 +85,11 @@ def choice_for(sight: Sight, terms: Terms) -> Choice | None:
         return None
     at_result = getattr(terms.strategy, "placement", None) is Placement.TOOL
     host = newest_result(sight) if at_result else newest_question(sight)
+    ledger = Ledger.of(sight, terms.pricer)
+    if host is not None and at_result:
+        host = attrs.evolve(host, beside=tuple(sight.messages(ledger.run(host.index).start, host.index)))
     if terms.budget is None:
         return Choice(host, None)
-    ledger = Ledger.of(sight, terms.pricer)
     least = _least_conversation(ledger, terms)
     return Choice(host, terms.budget.input_limit - least, _limits(ledger, terms.budget, least))
 
@@ -248,7 +250,8 @@ class Chosen:
         """What pieces add to the host when its message is priced as one text."""
         host = self._hosting
         said, alone = host.saying(around.text(host.text)), host.message
-        return (self._pricer.message(said) - self._pricer.message(alone)).alone()
+        together = price_messages(self._pricer, (*host.beside, said))
+        return (together - price_messages(self._pricer, (*host.beside, alone))).alone()
 
     @property
     def _hosting(self) -> Host:

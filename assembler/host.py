@@ -18,6 +18,8 @@ class Host:
     text: str = attrs.field(repr=False)
     place: int | None = None
     """Which part of the message is the result that holds the text; None where the text is all of a question."""
+    beside: tuple[Message, ...] = ()
+    """The messages before it that it goes out with, as results of one step do: what it costs depends on them."""
 
     def saying(self, text: str) -> Message:
         """The message with `text` in place of its own. Ids, names and whatever else it holds stay."""

@@ -76,7 +76,7 @@ class HostBill:
             return NOTHING
         results = [part for part in message.parts if type(part) is Result]
         # The API has no word for another model's reasoning; what stands in a field of its own goes out beside the rest.
-        rest = tuple(part for part in message.parts if not isinstance(part, Result | Thinking))
+        rest: tuple[Part, ...] = tuple(part for part in message.parts if not isinstance(part, Result | Thinking))
         if self.api == "responses" and message.role == "assistant":
             rest = _as_one_text(rest)
         said = [attrs.evolve(message, role="tool", parts=(result,)) for result in results]

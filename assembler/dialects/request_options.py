@@ -89,7 +89,8 @@ def _named(output: OutputSchema) -> dict[str, Any]:
 def _schema(output: OutputSchema) -> dict[str, Any]:
     """The schema with its own description, for an API that has no other place for it."""
     described = {} if output.description is None else {"description": output.description}
-    return described | private_copy(dict(output.schema))
+    schema: dict[str, Any] = private_copy(dict(output.schema))
+    return {**described, **schema}
 
 
 def _asked(layout: Layout) -> str | None:

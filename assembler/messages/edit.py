@@ -138,7 +138,9 @@ def _like(raw: object, seen: dict[str, Any]) -> object:
         return private_copy(seen)
     if isinstance(raw, tuple | list):
         return (cast("tuple[object, ...]", raw)[0], seen["content"])
-    fields = {key: private_copy(seen[key]) for key in ("content", "tool_calls") if key in seen and hasattr(raw, key)}
+    fields: dict[str, Any] = {
+        key: private_copy(seen[key]) for key in ("content", "tool_calls") if key in seen and hasattr(raw, key)
+    }
     fields |= _cleared(raw, seen)
     update = getattr(raw, "model_copy", None)
     if callable(update):

@@ -9,8 +9,9 @@ import attrs
 
 from assembler.errors import ConversationError
 from assembler.messages.beside import REASONING
-from assembler.messages.dicts import FOREIGN, read_dict
+from assembler.messages.dicts import read_dict
 from assembler.messages.message import Message
+from assembler.messages.parts import FOREIGN
 
 # LangChain message types (langchain-core, messages/*.py: the `type` literals, read 2026-11) and our roles for them.
 _LANGCHAIN = {

@@ -203,14 +203,14 @@ def test_a_message_that_never_stays_the_same_ends_in_an_error() -> None:
 def test_a_message_that_never_equals_itself_is_built_or_refused(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from assembler.history import History
 
-    forget, times = History.forget_from, iter(range(50))
+    forget, times = History.forget, iter(range(50))
 
     def counted(history: History, start: int) -> Any:
         if next(times, None) is None:
             raise EndlessError
         return forget(history, start)
 
-    monkeypatch.setattr(History, "forget_from", counted)
+    monkeypatch.setattr(History, "forget", counted)
     assert isinstance(built(plain, [kind()]), dict | ConversationError)
 
 
