@@ -1,4 +1,4 @@
-"""The bill of hosts that are spoken to in OpenAI's formats: DeepSeek, xAI, and Llama, Qwen and gpt-oss on Groq.
+"""The bill of hosts that are spoken to in OpenAI's formats: DeepSeek, xAI, Groq, Cerebras, Together and others.
 
 Knows how a layout is billed there, by the rules of `assembler.dialects.hosted_pricing`; never spells a request.
 """
@@ -11,23 +11,27 @@ from typing import Any
 import attrs
 
 from assembler.dialects.beside_pricing import price_beside
-from assembler.dialects.hosted_pricing import (
+from assembler.dialects.hosted_families import (
+    FORGETS_CALLERS,
+    FORGETS_THOUGHTS,
     HIDES_UNCHOSEN,
-    Api,
-    Family,
     family_of,
+    with_own_tokenizer,
+)
+from assembler.dialects.hosted_framing import Family
+from assembler.dialects.hosted_pricing import (
+    Api,
     price_message,
     price_request,
     price_system,
     price_text,
     price_tool,
     price_tools,
-    with_own_tokenizer,
 )
 from assembler.dialects.openai_wire import says_nothing
 from assembler.dialects.own_tokenizer import stands_in
 from assembler.layout import Layout
-from assembler.messages import Message, Part, Result, Thinking
+from assembler.messages import Call, Message, Part, Result, Thinking
 from assembler.messages.responses import in_steps, joined
 from assembler.pricing import FixedPrices, Piece
 from assembler.tools import Tool
@@ -82,18 +86,34 @@ class HostBill:
         said = [attrs.evolve(message, role="tool", parts=(result,)) for result in results]
         if rest or not message.parts:
             said.append(attrs.evolve(message, parts=rest))
-        bill = total(price_message(one, self.family, self.count) for one in said) + price_beside(message, self.count)
+        bill = total(price_message(one, self.family, self.count) for one in said) + self._beside(message)
         if message.name is None or self.api == "responses":  # where names have no place
             return bill
         return bill + Count(0, Grade.BOUNDED, upper=self.count(message.name) + NAME_SLACK)
+
+    def _beside(self, message: Message) -> Count:
+        """What stands beside the content: past reasoning in the bound alone, where its host forgets it."""
+        price = price_beside(message, self.count)
+        calls = any(isinstance(part, Call) for part in message.parts)
+        if self.family.name not in (FORGETS_CALLERS if calls else FORGETS_THOUGHTS):
+            return price
+        kept = attrs.evolve(message, parts=tuple(part for part in message.parts if not isinstance(part, Thinking)))
+        return Count(price_beside(kept, self.count).tokens, price.grade, upper=price.upper)
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Items of one turn of the model go out, and are billed, side by side."""
         return joined(in_steps(messages) if self.api == "chat" else messages)
 
     def options(self, layout: Layout) -> Difference:
-        """A requested answer format, and the tools that a template leaves out because none may be called."""
-        return self._answer_format(layout.options) + self._unchosen(layout)
+        """An answer format, thinking, and the tools that a template leaves out because none may be called."""
+        return self._answer_format(layout.options) + self._unchosen(layout) + self._thinking(layout)
+
+    def _thinking(self, layout: Layout) -> Difference:
+        price = self.family.thinking
+        if layout.options.get("thinking") != {"type": "enabled"}:
+            return Difference()
+        # Billed beside tools (4 recordings of 4); without any, once in 4.
+        return price - NOTHING if layout.tools else Difference(0, price.grade, price.upper)
 
     def _answer_format(self, options: Mapping[str, Any]) -> Difference:
         schema = _wanted_schema(options)

@@ -10,12 +10,12 @@ from budgets import TokenCounter
 if TYPE_CHECKING:
     from assembler.pricing import Pricer
 
-_HOSTED = re.compile(r"deepseek|llama|qwen|gpt-oss|grok|compound")
-"""The makers whose templates `assembler.dialects.hosted_pricing` lists; a test holds the two together."""
+_HOSTED = re.compile(r"deepseek|r1-distill|llama|qwen|gpt-oss|grok|compound|kimi|moonshot|glm")
+"""The makers whose templates `assembler.dialects.hosted_families` lists; a test holds the two together."""
 
 
 def hosted_pricer(model: str | None, count: TokenCounter, api: Literal["chat", "responses"] = "chat") -> Pricer | None:
-    """The price list of DeepSeek, Grok, Llama, Qwen, gpt-oss and Groq's compound systems; None for any other model.
+    """The price list of DeepSeek, Grok, Llama, Qwen, gpt-oss, Kimi, GLM, Groq's compound; None for any other model.
 
     Exact texts where `count` is the model's own tokenizer, calibrated ones where a bundled one stands in.
     """

@@ -57,8 +57,10 @@ def test_the_sum_is_the_one_of_the_published_table() -> None:
     assert tokens("deepseek-v4-flash", USER) == 3 + 1 + 1
     assert tokens("deepseek-v4-flash", USER, {"role": "assistant", "content": "a b"}, USER) == 3 + 2 * 2 + 3 + 3
     assert tokens("llama3-8b-8192", {"role": "system", "content": "s"}, USER) == 5 + 6 + 6
-    assert tokens("llama-3.3-70b-versatile", {"role": "system", "content": "s"}, USER) == 25 + 6 + 6
-    assert tokens("llama-3.3-70b-versatile", USER) == 42 + 6
+    assert tokens("llama-3.3-70b-versatile", {"role": "system", "content": "s"}, USER) == 30 + 1 + 6
+    assert tokens("llama-3.3-70b-versatile", USER) == 30 + 6
+    assert tokens("moonshotai/kimi-k2-instruct", USER) == 3 + 18 + 5
+    assert tokens("moonshotai/kimi-k2-instruct", {"role": "system", "content": "s"}, USER) == 3 + 5 + 5
     assert tokens("openai/gpt-oss-120b", USER) == 67 + 4 + 1
 
 
@@ -112,3 +114,87 @@ def test_a_bundled_counter_stands_in_and_is_graded_so() -> None:
     assert guessed.grade is Grade.ESTIMATED
     counted = count_request(request, dialect=openai_chat, model="deepseek-v4-flash", counter=own)
     assert counted.grade is Grade.BOUNDED
+
+
+ADDING: dict[str, Any] = {"role": "assistant", "content": None}
+SUM = {"role": "tool", "tool_call_id": "1", "content": "3"}
+
+
+def called(arguments: str) -> dict[str, Any]:
+    return {
+        **ADDING,
+        "tool_calls": [{"id": "1", "type": "function", "function": {"name": "f", "arguments": arguments}}],
+    }
+
+
+@pytest.mark.parametrize(("model", "each"), [("deepseek-v4-flash", 12), ("grok-3-mini", 6), ("qwen3-coder-480b", 8)])
+def test_a_template_that_tags_arguments_bills_each_of_a_past_call(model: str, each: int) -> None:
+    none, two = (tokens(model, USER, called(text), SUM) for text in ("[7, 7, 7]", '{"a": 7, "b": 7}'))
+    assert two == none + 2 * each - own("[7, 7, 7]") + own('{"a": 7, "b": 7}')
+    assert tokens(model, USER, called("{not json"), SUM) < two
+    assert tokens("qwen3-32b", USER, called("{1: 2"), SUM) == tokens("qwen3-32b", USER, called('{"1": 2}'), SUM) - 1
+
+
+@pytest.mark.parametrize(
+    ("model", "opening"),
+    [
+        ("grok-2-1212", 2),
+        ("grok-3-mini-high", 3),
+        ("x-ai/grok-4-0709", 680),
+        ("grok-4-fast-reasoning", 152),
+        ("grok-4-1-fast-non-reasoning", 164),
+        ("grok-code-fast-1", 200),
+        ("grok-4.3", 126),
+    ],
+)
+def test_every_generation_of_grok_hides_a_prompt_of_its_own(model: str, opening: int) -> None:
+    assert tokens(model, USER) == opening + 4 + 1
+
+
+@pytest.mark.parametrize(
+    ("model", "family"),
+    [
+        ("llama3-70b-8192", "llama-3"),
+        ("meta-llama/Meta-Llama-3-8B-Instruct-Turbo", "llama-3"),
+        ("llama-3.1-8b-instant", "llama-3.1"),
+        ("us.meta.llama3-3-70b-instruct-v1:0", "llama-3.1"),
+        ("accounts/fireworks/models/llama-v3p1-8b-instruct", "llama-3.1"),
+        ("llama3.1-8b", "llama-3.1"),
+        ("deepseek-r1-distill-llama-70b", "deepseek-r1-distilled"),
+        ("deepseek-ai/DeepSeek-V3.1", "deepseek-v3.1"),
+        ("deepseek-v3.2-exp", "deepseek-chat"),
+        ("grok-4.20", "grok-4"),
+        ("zai/glm-4.6", "glm"),
+    ],
+)
+def test_a_name_is_given_its_own_generation(model: str, family: str) -> None:
+    assert hosted_pricing.family_of(model.lower()).name == family
+
+
+def test_thinking_is_billed_beside_tools_and_bounded_without_any() -> None:
+    def count(**options: Any) -> Any:
+        return count_request({"messages": [USER], **options}, dialect=openai_chat, model="deepseek-v4-flash")
+
+    on = {"type": "enabled"}
+    assert count(tools=[TOOL], thinking=on).tokens == count(tools=[TOOL]).tokens + 79
+    assert count(thinking=on).tokens == count(thinking={"type": "disabled"}).tokens
+    assert count(thinking=on).upper >= count().tokens + 79
+
+
+@pytest.mark.parametrize("model", ["deepseek-v4-flash", "grok-3-mini"])
+def test_reasoning_of_an_answer_that_is_past_is_in_the_bound_alone(model: str) -> None:
+    bare = {"role": "assistant", "content": "Three."}
+    thought = {**bare, "reasoning_content": "One and two are three, so I will say three. " * 5}
+    silent, loud = (
+        count_request({"messages": [USER, one, USER]}, dialect=openai_chat, model=model) for one in (bare, thought)
+    )
+    assert loud.tokens == silent.tokens
+    assert loud.upper >= silent.upper + 50
+
+
+def test_tools_of_gpt_oss_are_declared_and_those_of_kimi_are_json() -> None:
+    harmony, json_text = (
+        tokens(model, USER, tools=[TOOL]) - tokens(model, USER) for model in ("openai/gpt-oss-20b", "kimi-k2-instruct")
+    )
+    assert harmony < 24 + own("// d\ntype f = () => any;") + 3
+    assert json_text > 20 + own('{"name": "f", "description": "d", "parameters": {"type": "object"}}') - 3

@@ -1,0 +1,64 @@
+"""What the bill of a chat template on a host is made of. The values, one row a family: `hosted_families`."""
+
+from __future__ import annotations
+
+import enum
+import re
+
+import attrs
+
+from assembler.dialects.families import Evidence
+from assembler.dialects.standin import Calibration
+from budgets.count import NOTHING, Count, Grade, Tokens
+
+
+class Definitions(enum.Enum):
+    """How a template writes the definitions of tools and the schemas of answers."""
+
+    SPACED = "JSON with a blank after each comma and colon"
+    COMPACT = "JSON without blanks"
+    DECLARED = "tools as type declarations, schemas as spaced JSON"
+
+
+@attrs.frozen(kw_only=True)
+class Family:
+    """One chat template on its hosts: what stands around the texts, in tokens, and which vocabulary prices them."""
+
+    name: str
+    names: re.Pattern[str]
+    evidence: Evidence
+    calibration: Calibration | None
+    """None: the counter is the model's own tokenizer."""
+    definitions: Definitions = Definitions.SPACED
+    opening: Count
+    """What every request costs, the reply's primer included."""
+    no_system: Count = NOTHING
+    """What the host puts in place of a missing system text."""
+    responses: Count = NOTHING
+    """What the /responses API adds to the chat API."""
+    thinking: Count = NOTHING
+    """What `thinking: {"type": "enabled"}` adds."""
+    schema: Count = NOTHING
+    """The preamble of a requested answer format, beyond the schema itself."""
+    system: Count = NOTHING
+    user: Count = NOTHING
+    assistant: Count = NOTHING
+    tool_role: Count = NOTHING
+    """A message that carries results, beyond each result's own framing."""
+    tooling: Count = NOTHING
+    """The hidden preamble that any tool brings along."""
+    tool: Count = NOTHING
+    call: Count = NOTHING
+    argument: Count = NOTHING
+    """What each argument of a past call costs beside its name and value, where a template tags them one by one."""
+    result: Count = NOTHING
+
+
+def about(tokens: Tokens, slack: Tokens) -> Count:
+    """A number that recordings show, with what they exceed it by at most."""
+    return Count(tokens, Grade.BOUNDED, upper=tokens + slack)
+
+
+def guess(tokens: Tokens, upper: Tokens) -> Count:
+    """A number that hardly anything supports, or that one name's servers disagree about."""
+    return Count(tokens, Grade.ESTIMATED, upper=upper)
