@@ -6,6 +6,7 @@ run finds becomes a case in a file.
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("ci", max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -19,3 +20,16 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.differing_executors],
 )
 settings.load_profile("ci")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Give a run of more examples as much more time, unless it asks for a timeout of its own.
+
+    A timeout ends a test in the middle of an example. Hypothesis takes that for what the example does, repeats it, and
+    reports a strategy that draws other data each time.
+    """
+    more = settings.default.max_examples / settings.get_profile("ci").max_examples
+    if more > 1 and config.getoption("timeout", None) is None:
+        for item in items:
+            item.add_marker(pytest.mark.timeout(more * float(config.getini("timeout"))))
