@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-COMMANDS = ("batch", "build", "check", "count", "view")
+COMMANDS = ("batch", "build", "calibrate", "check", "count", "view")
 """Every command: a file of that name beside this one, holding a function of that name."""
 
 WRONG_INPUT = 2

@@ -1,0 +1,63 @@
+"""`assemble calibrate`: from recorded bills of a host's model to the row that prices it."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import cast
+
+from assembler.cli.request_file.shapes import any_text, mapping
+from assembler.cli.terminal import show
+from assembler.dialects import openai_chat, openai_responses
+from assembler.dialects.hosted_fit import LEAST, Recorded, fitted, measured, row
+from assembler.files.json_text import read_json
+from assembler.files.place import Place
+from budgets.counters.by_model import counter_for
+from budgets.numbers import index_of
+
+SPOKEN = {"chat": openai_chat, "responses": openai_responses}
+VOCABULARY_OF = "gpt-4o"
+"""Whose vocabulary stands in for the one that is not known."""
+
+
+def calibrate(recordings: Path, /, *, model: str | None = None) -> int:
+    """Fit the constants of a model's bill to RECORDINGS, and print the row that prices it so.
+
+    Parameters
+    ----------
+    recordings
+        JSON lines (.jsonl): {"api": "chat" or "responses", "model", "request", "input_tokens"}, ten or more of a model.
+    model
+        The model to fit, where the file holds several: only its lines are read.
+    """
+    place = Place(str(recordings))
+    told = [(any_text(at.key("model"), line.get("model")), at, line) for at, line in _lines(recordings, place)]
+    names = sorted({name for name, _, _ in told})
+    if model is None and len(names) > 1:
+        raise place.error(f"expected recordings of one model, got {len(names)}; choose with --model {names[0]}")
+    kept = [_recorded(at, line) for name, at, line in told if model in (None, name)]
+    if len(kept) < LEAST:
+        of = f" of {model}" if model else ""
+        raise place.error(f"expected at least {LEAST} recordings{of}, got {len(kept)}; record {LEAST - len(kept)} more")
+    show(row(fitted(kept), model or names[0], f"{datetime.date.today():%Y-%m}"))
+    return 0
+
+
+def _lines(path: Path, place: Place) -> list[tuple[Place, dict[str, object]]]:
+    lines: object = read_json(path, place)
+    if not isinstance(lines, list):
+        raise place.error("expected JSON lines, in a file whose name ends in .jsonl")
+    places = enumerate(cast("list[object]", lines))
+    return [(place.item(index), mapping(place.item(index), line, what="recording")) for index, line in places]
+
+
+def _recorded(place: Place, line: dict[str, object]) -> Recorded:
+    api = any_text(place.key("api"), line.get("api"))
+    if api not in SPOKEN:
+        raise place.key("api").error(f"expected one of {', '.join(SPOKEN)}: rows of hosts are for these")
+    billed = index_of(line.get("input_tokens"))
+    if billed is None or billed < 1:
+        raise place.key("input_tokens").error("expected the number of input tokens that were billed, cached ones too")
+    request = mapping(place.key("request"), line.get("request"), what="request")
+    with place.key("request").answers_for():
+        return measured(SPOKEN[api].parse(request), billed, counter_for(VOCABULARY_OF))
