@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import attrs
 
-from assembler.as_sent import everything_fits, fits, widened
+from assembler.as_sent import everything_fits, widened
 from assembler.dialects import Opening
 from assembler.draft import Draft, Regions
 from assembler.errors import ConversationError, UnsupportedContentError
@@ -142,18 +144,30 @@ def _by_parts(everything: Planned, start: Kept | None = None) -> Planned:
     room = terms.budget.input_limit - fixed.upper
     if terms.budget.limits:
         everything, room = _shared(everything, terms.budget)
-    if start is None and room >= 0 and ledger.fits(room):
-        return everything
     merging = isinstance(terms.pricer, MergingPricer)
-    if merging and start is None and everything_fits(everything, room):
+    if start is None and (everything_fits(everything, room) if merging else room >= 0 and ledger.fits(room)):
         return everything
     ledger = _with_pins(everything)
     plan = attrs.evolve(everything, ledger=ledger, what=relieved(ledger, terms, max(room, 0), start))
     if merging:
-        plan = widened(plan, room, start)
-    if (least := plan.what.count(ledger)).upper > room and not (merging and fits(plan, room)):
+        return _as_sent(widened(plan, room, start), room, start)
+    if (least := plan.what.count(ledger)).upper > room:
         raise _overflow(plan, terms.budget, least, room)
     return plan
+
+
+def _as_sent(plan: Planned, room: Tokens, start: Kept | None) -> Planned:
+    """The plan, or one for less room, so that it fits as it is sent: a sum may lie a token or two under that."""
+    asked, terms = max(room, 0), plan.terms
+    for _ in range(_ROUNDS):
+        over = plan.by_rule.upper - plan.fixed.upper - room
+        if over <= 0:
+            return plan
+        asked -= over
+        if asked < 0:
+            break
+        plan = attrs.evolve(plan, what=relieved(plan.ledger, terms, asked, start))
+    raise _overflow(plan, cast(Budget, terms.budget), (plan.by_rule - plan.fixed).alone(), room)
 
 
 def _from(everything: Planned, first: int) -> Planned | None:
