@@ -1,17 +1,20 @@
 # The two commands of the README are `make demo` and `make test`; each sets up what it needs. Re-runs are fast.
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-rag test coverage search mutation test-sdks test-batch test-page test-templates test-integrations test-fitters test-wheel test-claude check-fitters check types lint tests wheel bench growth docs clean
+.PHONY: help demo demo-rag test slow coverage search mutation test-sdks test-batch test-page test-templates test-integrations test-fitters test-wheel test-claude check-fitters check types lint tests wheel bench growth docs clean
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+# Many tests start an interpreter: without bytecode on the disk each of them compiles the whole library anew.
+unexport PYTHONDONTWRITEBYTECODE
 CODE := assembler budgets _assembler_plugins tests examples
 
 help:
 	@echo "make demo      assemble the support case of examples/ and print its report"
 	@echo "make demo-rag  answer questions over Python's own documentation, and check the citations"
 	@echo "make test      everything that must hold: check, and the test suite on new examples (SEED=N repeats them)"
+	@echo "make slow      the proofs that take seconds each, which make test leaves out"
 	@echo "make coverage  the test suite with branch coverage"
 	@echo "make search    a million new examples over every property, resumable (CASES=N for another number)"
 	@echo "make mutation  mutants of the pipeline, pricing, policies and repair; the score by package"
@@ -52,6 +55,9 @@ test: $(READY)
 SEED := $(shell $(PYTHON) -c 'import random; print(random.SystemRandom().randrange(2**32))')
 tests: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist worksteal --hypothesis-seed=$(SEED)
+
+slow: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow --hypothesis-seed=$(SEED)
 
 coverage: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term --cov-fail-under=95 --hypothesis-seed=$(SEED)

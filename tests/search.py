@@ -127,7 +127,7 @@ def search_file(seed: int, file: str, journal: Path) -> list[Line]:
     own = journal.with_name(f"{os.getpid()}-{seed}-{file.replace('/', '-')}.part")
     environment = {**os.environ, TARGET: str(own), "ASSEMBLER_SEARCH_SEED": str(seed), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "pytest", file, "-p", "tests.search", "--hypothesis-profile=round"]
-    command += [f"--hypothesis-seed={seed}", "--timeout=1200", "-q", "-p", "no:cacheprovider"]
+    command += [f"--hypothesis-seed={seed}", "--timeout=1200", "-q", "-m", "", "-p", "no:cacheprovider"]
     ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     lines = read(own)
     own.unlink(missing_ok=True)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from assembler import Assembler, CalibratedCounter, Context, Policy, TrimOldest, calibrate
 from assembler.dialects import DIALECTS
 from budgets import Budget
+from tests.scaled import scaled
 
 CALLS = 50
 Hidden = Callable[[int, int], int]
@@ -170,6 +171,7 @@ class Caller:
         assert bytes_of(cold.build()) == bytes_of(context)
 
 
+@scaled(0.3)
 @given(api=st.sampled_from(APIS), hidden=hidden_bills, policy=policies, sizes=lengths, spare=st.integers(0, 200))
 def test_from_the_second_call_on_no_bill_is_above_the_limit_and_no_cut_is_taken_back(
     api: Api, hidden: Hidden, policy: Policy, sizes: list[int], spare: int

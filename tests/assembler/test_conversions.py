@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from assembler import Assembler, UnsupportedContentError, verify
 from assembler.dialects import DIALECTS, Dialect
 from assembler.dialects.chat_template import ControlText, chat_template
+from tests.scaled import scaled
 
 from .decorated import FORMS, Drawn, decorated, marks
 from .dialects.test_chat_template import TOKENIZERS
@@ -29,6 +30,7 @@ MAY_BE_REFUSED = frozenset({"image", "unread"})
 
 
 @pytest.mark.parametrize("name", EVERY)
+@scaled(0.3)
 @given(drawn=st.sampled_from(FORMS).flatmap(decorated))
 def test_what_comes_in_goes_out_or_is_said_to_be_left_out(name: str, drawn: Drawn) -> None:
     before = copy.deepcopy(drawn.history)

@@ -11,12 +11,14 @@ from assembler import Assembler, count_request
 from assembler.dialects import DIALECTS, openai_chat, plain
 from assembler.testing import conversations
 from budgets import Budget, Grade, tiktoken_counter
+from tests.scaled import scaled
 
 QUESTION = {"role": "user", "content": "Hello there, how are you?"}
 
 
 @pytest.mark.parametrize("name", sorted(DIALECTS))
 @pytest.mark.parametrize("model", ["unknown/model", "phi-99", "command-z"])
+@scaled(0.1)
 @given(history=conversations("openai_chat"))
 def test_no_count_for_a_model_that_nobody_knows_is_exact(name: str, model: str, history: list[dict[str, Any]]) -> None:
     if name == "anthropic":

@@ -27,6 +27,7 @@ from assembler import (
 )
 from assembler.dialects import anthropic, chat_template, openai_chat, plain
 from budgets import Budget, Limit, TokenCountError
+from tests.scaled import scaled
 
 Fields = dict[str, Any]
 
@@ -190,6 +191,7 @@ EDITS = st.lists(
 
 @pytest.mark.parametrize("dialect", [plain, openai_chat, anthropic], ids=lambda dialect: dialect.name)
 @example(head="sA", turns=[], texts=["a"], edits=[(1, {"role": "system"}, "")], window=9, policy=1, kind=as_dict)
+@scaled(0.3)
 @given(
     head=HEAD,
     turns=st.lists(TURN, min_size=1, max_size=5),

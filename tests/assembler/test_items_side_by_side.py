@@ -12,6 +12,7 @@ from assembler import Assembler, ClearToolResults, ContextLengthError, TrimOldes
 from assembler.dialects import DIALECTS
 from assembler.testing import conversations
 from budgets import Budget
+from tests.scaled import scaled
 
 LADDERS = st.sampled_from(
     [
@@ -25,6 +26,7 @@ LADDERS = st.sampled_from(
 
 
 @pytest.mark.parametrize("name", ["openai_chat", "openai_responses"])
+@scaled(0.3)
 @given(history=conversations("openai_responses"), ladder=LADDERS, share=st.floats(0.2, 1.1))
 def test_what_is_built_costs_what_its_own_request_does(
     name: str, history: list[Any], ladder: list[Any], share: float
@@ -44,6 +46,7 @@ MODELS = {"anthropic": "claude-sonnet-4-5", "gemini": "gemini-2.5-flash", "mistr
 
 
 @pytest.mark.parametrize("name", sorted(MODELS))
+@scaled(0.3)
 @given(history=conversations("openai_responses"), ladder=LADDERS, share=st.floats(0.2, 1.1))
 def test_another_api_s_bound_holds_what_its_own_request_does(
     name: str, history: list[Any], ladder: list[Any], share: float

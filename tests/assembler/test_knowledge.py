@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from assembler import REMINDER, Assembler, ChatRegions, MarkupError
 from budgets import tiktoken_counter
+from tests.scaled import scaled
 
 from .drawn import documents, words
 
@@ -75,6 +76,7 @@ def test_the_reminder_stands_before_the_first_document_and_only_there() -> None:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
+@scaled(0.3)
 @given(
     st.lists(documents, min_size=1, max_size=4), st.one_of(st.none(), words, st.sampled_from(["/", "a\n", "x/\n\n"]))
 )

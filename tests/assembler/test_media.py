@@ -13,7 +13,7 @@ from math import ceil
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler.errors import ConversationError, UnsupportedContentError
@@ -22,6 +22,7 @@ from assembler.media.pdf import MOST_OBJECTS, MOST_UNPACKED, pdf_pages
 from assembler.media.window import Base64Text
 from assembler.messages.message import Media
 from budgets import Grade
+from tests.scaled import scaled
 
 needs_pillow = pytest.mark.skipif(importlib.util.find_spec("PIL") is None, reason="Pillow is not installed")
 
@@ -46,7 +47,7 @@ def image(content: bytes | str, **beside: Any) -> Media:
 
 
 @needs_pillow
-@settings(max_examples=25)
+@scaled(0.3)
 @given(width=sides, height=sides)
 @pytest.mark.parametrize(
     ("name", "options"),
@@ -435,6 +436,7 @@ def test_openai_bills_tiles_as_recorded(model: str, detail: Any, size: tuple[int
     assert (count.tokens, count.grade, count.upper) == (tokens, Grade.EXACT, tokens)
 
 
+@scaled(0.3)
 @given(width=st.integers(1, 9_000), height=st.integers(1, 9_000))
 @pytest.mark.parametrize("model", ["gpt-4o", "gpt-4o-mini", "gpt-5", "gpt-5-mini", "o4-mini", None])
 @pytest.mark.parametrize("detail", ["auto", "low", "high"])

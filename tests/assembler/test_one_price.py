@@ -29,6 +29,7 @@ from assembler.dialects.chat_template import ControlText, chat_template
 from assembler.testing import conversations
 from budgets import Budget, Count, Limit
 from tests.budgets.toy_tokenizers import byte_level
+from tests.scaled import scaled
 
 
 @attrs.frozen
@@ -98,6 +99,7 @@ def adds_up(context: Context) -> None:
 
 
 @pytest.mark.parametrize("dialect", sorted({api.dialect for api in APIS}))
+@scaled(0.3)
 @given(
     data=st.data(),
     history=histories,
@@ -127,6 +129,7 @@ def test_a_build_costs_what_its_own_request_is_counted(
     adds_up(tight)
 
 
+@scaled(0.5)
 @given(api=st.sampled_from(APIS), history=histories, policy=ladders)
 def test_the_window_that_the_whole_fills_to_the_token_holds_the_whole(
     api: Api, history: list[Any], policy: tuple[Policy, ...]

@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler.dialects.openai_families import CHAT, RESPONSES, family_of
@@ -319,7 +319,6 @@ models = st.sampled_from(
 )
 
 
-@settings(max_examples=60)
 @given(st.lists(tools, min_size=1, max_size=2), tools, models, st.sampled_from(["chat", "responses"]))
 def test_one_more_tool_adds_its_own_price(listed: list[Tool], more: Tool, model: str | None, api: Any) -> None:
     family = family_of(model, api)
@@ -329,7 +328,6 @@ def test_one_more_tool_adds_its_own_price(listed: list[Tool], more: Tool, model:
     assert after - before == price_one_tool(more, family, count).tokens
 
 
-@settings(max_examples=60)
 @given(st.lists(tools, max_size=2), models, st.booleans())
 def test_an_upper_bound_is_never_below_and_an_exact_count_has_none(
     listed: list[Tool], model: str | None, has_system: bool

@@ -22,6 +22,7 @@ from assembler.tools.tool import Tool
 from budgets import tiktoken_counter
 from budgets.count import Count, Grade, total
 from budgets.errors import UnknownModelError
+from tests.scaled import scaled
 
 CALIBRATIONS = {name: getattr(standin, name) for name in ("GEMINI", "MISTRAL", "DEEPSEEK", "LLAMA", "QWEN")}
 texts = st.text(
@@ -59,6 +60,7 @@ def test_no_weight_is_negative_and_no_ceiling_lies_under_its_typical_weight(name
 
 
 @pytest.mark.parametrize("name", CALIBRATIONS)
+@scaled(0.3)
 @given(parts=st.lists(texts, max_size=4))
 def test_the_estimate_of_a_sum_is_the_sum_of_estimates_to_the_rounding(name: str, parts: list[str]) -> None:
     together = standin.price_texts(parts, words, CALIBRATIONS[name])
@@ -431,6 +433,7 @@ roles = st.sampled_from(["system", "developer", "user", "assistant", "tool"])
 
 
 @pytest.mark.parametrize(("pricing", "model"), PROVIDERS)
+@scaled(0.3)
 @given(role=roles, spoken=st.lists(parts, max_size=3), more=texts)
 def test_a_longer_message_never_costs_less(pricing: Any, model: str, role: Role, spoken: list[Part], more: str) -> None:
     family = pricing.family_of(model)
@@ -442,6 +445,7 @@ def test_a_longer_message_never_costs_less(pricing: Any, model: str, role: Role,
 
 
 @pytest.mark.parametrize(("pricing", "model"), PROVIDERS)
+@scaled(0.3)
 @given(system=texts)
 def test_a_system_text_costs_at_least_its_words(pricing: Any, model: str, system: str) -> None:
     own = pricing.with_own_tokenizer(pricing.family_of(model))

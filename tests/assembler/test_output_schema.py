@@ -15,6 +15,7 @@ from assembler import Assembler, ContextLengthError, ToolError, count_request
 from assembler.dialects import DIALECTS, chat_template
 from budgets import Budget
 from tests.assembler.dialects.test_chat_template import TOKENIZERS
+from tests.scaled import scaled
 
 MODELS = {
     "openai_chat": "gpt-4o",
@@ -68,6 +69,7 @@ def built(
 
 
 @pytest.mark.parametrize("name", MODELS)
+@scaled(0.3)
 @given(
     schema=st.sampled_from([None, SCHEMA, Order]),
     choice=st.sampled_from([None, "auto", "none", "required", "refund"]),

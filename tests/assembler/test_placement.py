@@ -32,6 +32,7 @@ from budgets import Budget, Grade, Limit, approximate_counter
 from tests.assembler.by_hand import pairs_hold
 from tests.assembler.drawn import histories
 from tests.budgets.raw_engines import tokens_of
+from tests.scaled import scaled
 
 AT_QUESTION = ChatRegions(placement=Placement.QUESTION)
 WIDE = 100_000
@@ -193,6 +194,7 @@ def capped(strategy: Any, cap: float, texts: list[str], window: int = 1000) -> A
 
 
 @pytest.mark.parametrize("placement", Placement)
+@scaled(0.3)
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=6), st.integers(100, 400), st.booleans())
 def test_a_cap_on_knowledge_binds_what_sources_are_chosen_as_a_room_of_its_size_does(
     placement: Placement, sizes: list[int], cap: int, shared: bool

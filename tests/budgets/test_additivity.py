@@ -15,6 +15,7 @@ from budgets import tiktoken_counter
 from budgets.counters.tiktoken import BUNDLED
 from tests.budgets.drawn_texts import BLANKS, adversarial, texts
 from tests.budgets.raw_engines import engine, tokens_of
+from tests.scaled import scaled
 
 PATTERNS_OF_2023_ON = ["cl100k_base", "o200k_base"]
 WHITE = BLANKS + "\n\r"
@@ -26,6 +27,7 @@ def leading_white(text: str) -> str:
     return text[: len(text) - len(text.lstrip(WHITE))]
 
 
+@scaled(0.3)
 @given(a=texts, b=texts)
 @pytest.mark.parametrize("name", PATTERNS_OF_2023_ON)
 def test_a_control_token_keeps_two_texts_apart(name: str, a: str, b: str) -> None:
@@ -36,6 +38,7 @@ def test_a_control_token_keeps_two_texts_apart(name: str, a: str, b: str) -> Non
     assert len(joined) == count(a) + 1 + count(b)
 
 
+@scaled(0.3)
 @given(a=adversarial, end=st.sampled_from("\n\r"), b=adversarial)
 @example(a=";", end="\n", b="")
 @example(a="x \n ", end="\n", b="  y")
@@ -47,6 +50,7 @@ def test_after_a_line_break_counts_add(name: str, a: str, end: str, b: str) -> N
     assert count(a + end) + count(b) == tokens_of(name, a + end + b)
 
 
+@scaled(0.3)
 @given(a=adversarial, b=adversarial, seam=st.sampled_from(WHITE))
 @pytest.mark.parametrize("name", PATTERNS_OF_2023_ON)
 def test_before_white_space_counts_add(name: str, a: str, b: str, seam: str) -> None:
@@ -58,6 +62,7 @@ def test_before_white_space_counts_add(name: str, a: str, b: str, seam: str) -> 
     assert count(a) + count(seam + b) == tokens_of(name, a + seam + b)
 
 
+@scaled(0.3)
 @given(a=texts, sep=newlines, b=texts)
 @example(a='<context source="a">\n;', sep="\n\n", b="/x")
 @pytest.mark.parametrize("name", [name for name in BUNDLED if tiktoken_counter(name).additive_at_tag_seams])

@@ -26,6 +26,7 @@ from budgets.counters.guard import Guarded
 from tests.budgets.drawn_texts import controls, texts
 from tests.budgets.raw_engines import tokens_of
 from tests.budgets.toy_tokenizers import SPECIALS, byte_level
+from tests.scaled import scaled
 
 COUNTERS: dict[str, Callable[[], Guarded]] = {
     "tiktoken o200k_base": tiktoken_counter,
@@ -55,6 +56,7 @@ def _made(name: str) -> Guarded:
 
 
 @pytest.mark.parametrize("name", COUNTERS)
+@scaled(0.3)
 @given(text=texts)
 def test_any_text_has_the_same_number_of_tokens_every_time(name: str, text: str) -> None:
     count = _made(name)
@@ -69,6 +71,7 @@ def test_the_empty_text_costs_nothing(counter: Guarded) -> None:
 
 
 @pytest.mark.parametrize("name", COUNTERS)
+@scaled(0.3)
 @given(before=texts, control=controls)
 def test_control_tokens_in_a_text_are_text(name: str, before: str, control: str) -> None:
     """As one special token, `<|endoftext|>` would cost 1 and its halves together more."""
@@ -78,6 +81,7 @@ def test_control_tokens_in_a_text_are_text(name: str, before: str, control: str)
 
 
 @pytest.mark.parametrize("name", COUNTERS)
+@scaled(0.3)
 @given(before=texts, after=texts, lone=st.characters(categories=["Cs"]))
 def test_a_lone_surrogate_is_the_same_error_for_every_engine(name: str, before: str, after: str, lone: str) -> None:
     count = _made(name)
@@ -146,6 +150,7 @@ def test_only_the_approximate_one_estimates() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["cl100k_base", "o200k_base", "o200k_harmony", "r50k_base"])
+@scaled(0.3)
 @given(text=texts)
 def test_tiktoken_counts_what_tiktoken_counts(encoding: str, text: str) -> None:
     assert tiktoken_counter(encoding)(text) == tokens_of(encoding, text)

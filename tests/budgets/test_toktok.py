@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import pickle
 import sys
 import types
@@ -19,6 +20,7 @@ from budgets.counters.settled_characters import all_settled
 from tests.benchmarks.fuzz_toktok import differences, drawn
 from tests.budgets.drawn_texts import texts
 from tests.budgets.raw_engines import tokens_of
+from tests.scaled import scaled
 
 ENCODINGS = ["cl100k_base", "o200k_base", "o200k_harmony"]
 
@@ -28,6 +30,9 @@ RECLASSED = "\u0295"
 """A lower-case letter until Unicode 16, a letter without case from 17 on."""
 
 needs_toktok = pytest.mark.skipif(importlib.util.find_spec("toktok") is None, reason="toktok-rs is not installed")
+
+TELLING = [("cl100k_base", "\t", ""), ("o200k_base", " ", "x"), ("o200k_base", "\u3000", "1")]
+"""Each encoding, and each thing that may stand behind a run: a long run takes about a second."""
 
 # Frames in which the class of a character shows in the count: what it does to the texts beside it.
 FRAMES = ["{}", "{}'s", "{}123", ";;{}'s", " {} x", "A{}'S", "x'{}e", "\n{}\n", "  {}/\n"]
@@ -42,6 +47,7 @@ def without_toktok(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @needs_toktok
+@scaled(0.5)
 @given(text=texts)
 @example("<|endoftext|>\n<|im_start|>")
 @example("x" + RECLASSED + "'s")
@@ -51,6 +57,7 @@ def test_both_engines_count_alike(name: str, text: str) -> None:
 
 
 @needs_toktok
+@scaled(0.5)
 @given(start=st.integers(0, 0x10FFFF // 97))
 @pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
 def test_no_character_in_no_frame_parts_them(name: str, start: int) -> None:
@@ -81,9 +88,13 @@ def test_without_the_routing_they_part() -> None:
 
 
 @needs_toktok
-@pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
-@pytest.mark.parametrize("blank", [" ", "\t", "\u3000", "\n"])
-@pytest.mark.parametrize("after", ["", "x", "1"])
+@pytest.mark.parametrize(
+    ("name", "blank", "after"),
+    [
+        case if case in TELLING else pytest.param(*case, marks=pytest.mark.slow)
+        for case in itertools.product(["cl100k_base", "o200k_base"], [" ", "\t", "\u3000", "\n"], ["", "x", "1"])
+    ],
+)
 def test_a_run_of_blanks_that_makes_tiktoken_panic_is_counted_alike(name: str, blank: str, after: str) -> None:
     text = blank * 1_000_000 + after
     assert toktok_counter(name)(text) == tiktoken_counter(name)(text)

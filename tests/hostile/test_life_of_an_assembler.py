@@ -18,6 +18,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 from assembler import Assembler, AssemblyError, ContextLengthError, ConversationError, TrimOldest
 from assembler.dialects import plain
 from budgets import Budget, TokenCountError
+from tests.scaled import examples
 
 Message = dict[str, Any]
 WORDS = st.text("ab<&\n\u00e9", max_size=9)
@@ -346,4 +347,4 @@ class Life(RuleBasedStateMachine):
 
 
 TestLifeOfAnAssembler = Life.TestCase
-TestLifeOfAnAssembler.settings = settings(max_examples=30, stateful_step_count=25, deadline=None)
+TestLifeOfAnAssembler.settings = settings(max_examples=examples(0.5), stateful_step_count=25)

@@ -20,10 +20,12 @@ from assembler.batch.lines import answer
 from assembler.batch.stores import plain as plain_value
 from tests.assembler.batch.made import base, for_a_model, priced_by_a_tokenizer
 from tests.assembler.drawn import histories
+from tests.scaled import scaled
 
 GOOD = [{"role": "user", "content": "why?"}]
 
 
+@scaled(0.3)
 @given(st.lists(histories(), max_size=4))
 def test_a_column_says_what_a_file_of_the_same_rows_says(conversations: list[list[dict[str, Any]]]) -> None:
     out = BatchAssembler(base())({"messages": conversations, "id": list(range(len(conversations)))})
@@ -39,6 +41,7 @@ def test_a_column_says_what_a_file_of_the_same_rows_says(conversations: list[lis
             assert [out[name][number] for name in ("tokens", "upper", "grade", "dropped")] == told
 
 
+@scaled(0.5)
 @given(st.lists(histories(), min_size=2, max_size=5), st.data())
 def test_where_a_batch_is_parted_changes_nothing(conversations: list[Any], data: st.DataObject) -> None:
     cut = data.draw(st.integers(1, len(conversations) - 1))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler
@@ -28,6 +28,7 @@ from assembler.batch.lines import answer
 from assembler.cli import main
 from budgets import MissingExtraError
 from tests.assembler.batch.made import base, deadly, lacking
+from tests.scaled import scaled
 
 ROOT = Path(__file__).parents[3]
 SPEC = """
@@ -85,7 +86,7 @@ class Killed(BaseException):
 
 
 @given(st.data())
-@settings(max_examples=40)
+@scaled(0.5)
 def test_a_run_that_is_killed_anywhere_goes_on_to_the_same_bytes(data: st.DataObject) -> None:
     """Each attempt writes some bytes more and dies, in mid-line or not; the last one lives."""
     number = data.draw(st.integers(0, 9))
@@ -331,7 +332,7 @@ def test_a_write_that_takes_less_than_it_is_given_loses_nothing() -> None:
 
 
 @given(st.lists(st.sampled_from([b"{}", b"[1, 2]", b"", b"  ", b"\xc3\xa9" * 9]), max_size=9), st.booleans(), st.data())
-@settings(max_examples=60)
+@scaled(0.5)
 def test_a_survey_finds_every_row_where_a_reader_finds_it(lines: list[bytes], ends: bool, data: st.DataObject) -> None:
     content = b"".join(line + b"\n" for line in lines) + b"[7]" * ends
     rows = [line for line in content.split(b"\n") if line.strip()]

@@ -19,6 +19,7 @@ from assembler.verify import verify
 from budgets import Budget, Count, Grade, approximate_counter
 from tests.assembler.dialects.spoken import TOOLS, Dict
 from tests.assembler.verify import conversations as valid
+from tests.scaled import scaled
 
 anthropic = DIALECTS["anthropic"]
 MARK = {"type": "ephemeral"}
@@ -28,7 +29,7 @@ def again(request: Dict) -> Dict:
     return anthropic.emit(anthropic.parse(request))
 
 
-@settings(deadline=None, max_examples=40)
+@scaled(0.5)
 @given(conversation=valid.conversations())
 def test_a_valid_request_goes_out_byte_for_byte(conversation: valid.Conversation) -> None:
     request = valid.anthropic(conversation)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from assembler import Assembler, count_request
 from assembler.dialects import DIALECTS
@@ -14,6 +14,7 @@ from assembler.verify import verify
 from budgets import Grade
 from tests.assembler.dialects.spoken import TOOLS, Dict
 from tests.assembler.verify import conversations as valid
+from tests.scaled import scaled
 
 bedrock, anthropic = DIALECTS["bedrock"], DIALECTS["anthropic"]
 POINT = {"cachePoint": {"type": "default"}}
@@ -24,7 +25,7 @@ def again(request: Dict) -> Dict:
     return bedrock.emit(bedrock.parse(request))
 
 
-@settings(deadline=None, max_examples=40)
+@scaled(0.5)
 @given(conversation=valid.conversations())
 def test_a_valid_request_goes_out_byte_for_byte(conversation: valid.Conversation) -> None:
     request = {key: value for key, value in valid.bedrock(conversation).items() if value}

@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler, TrimOldest, count_request
@@ -32,6 +32,7 @@ from tests.assembler.dialects.spoken import (
     gemini_turns,
     spelled,
 )
+from tests.scaled import scaled
 
 
 @attrs.frozen
@@ -71,7 +72,7 @@ def request_of(api: Api, messages: list[Any]) -> Dict:
 
 
 @every_api
-@settings(deadline=None, max_examples=40)
+@scaled(0.3)
 @given(conversation=conversations())
 def test_the_api_accepts_whatever_is_emitted(api: Api, conversation: Conversation) -> None:
     if not api.expected(conversation) or api.expected(conversation)[-1][0] == "assistant":
@@ -81,7 +82,7 @@ def test_the_api_accepts_whatever_is_emitted(api: Api, conversation: Conversatio
 
 
 @every_api
-@settings(deadline=None, max_examples=40)
+@scaled(0.3)
 @given(conversation=conversations())
 def test_what_goes_out_says_what_came_in(api: Api, conversation: Conversation) -> None:
     wanted = api.expected(conversation)
@@ -92,7 +93,7 @@ def test_what_goes_out_says_what_came_in(api: Api, conversation: Conversation) -
 
 
 @every_api
-@settings(deadline=None, max_examples=40)
+@scaled(0.3)
 @given(conversation=conversations())
 def test_what_was_emitted_reads_and_emits_as_itself(api: Api, conversation: Conversation) -> None:
     wanted = api.expected(conversation)
@@ -105,7 +106,7 @@ def test_what_was_emitted_reads_and_emits_as_itself(api: Api, conversation: Conv
 
 
 @every_api
-@settings(deadline=None, max_examples=40)
+@scaled(0.3)
 @given(conversation=conversations())
 def test_a_conversation_survives_the_spelling_of_any_other_api(api: Api, conversation: Conversation) -> None:
     wanted = api.expected(conversation)
@@ -120,7 +121,7 @@ def test_a_conversation_survives_the_spelling_of_any_other_api(api: Api, convers
 
 
 @every_api
-@settings(deadline=None, max_examples=40)
+@scaled(0.3)
 @given(conversation=conversations(), model=st.sampled_from(["", "small"]))
 def test_the_price_is_never_under_that_of_what_is_emitted(api: Api, conversation: Conversation, model: str) -> None:
     wanted = api.expected(conversation)
@@ -134,7 +135,7 @@ def test_the_price_is_never_under_that_of_what_is_emitted(api: Api, conversation
 
 
 @every_api
-@settings(deadline=None, max_examples=40)
+@scaled(0.3)
 @given(conversation=conversations())
 def test_the_callers_messages_are_left_as_they_were_and_share_nothing(api: Api, conversation: Conversation) -> None:
     wanted = api.expected(conversation)
@@ -161,7 +162,7 @@ def _spoil(value: Any) -> None:
 
 
 @every_api
-@settings(deadline=None, max_examples=40)
+@scaled(0.3)
 @given(conversation=conversations(), more=conversations())
 def test_a_grown_history_begins_as_it_did(api: Api, conversation: Conversation, more: Conversation) -> None:
     wanted = api.expected(conversation)

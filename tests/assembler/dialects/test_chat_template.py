@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 pytest.importorskip("transformers")
@@ -30,6 +30,7 @@ from assembler.verify import verify
 from budgets import Grade, TokenCountError, tiktoken_counter
 from budgets.count import total
 from tests.assembler.drawn import histories, texts, words
+from tests.scaled import scaled
 
 SPECIAL = ["<s>", "</s>", "<|im_start|>", "<|im_end|>", "<|eot|>", "[INST]", "[/INST]"]
 
@@ -181,7 +182,7 @@ def spoken(layout: Layout) -> list[Any]:
 
 
 @given(names, alternating(), st.booleans())
-@settings(max_examples=60)
+@scaled(0.5)
 def test_a_raw_request_costs_its_rendered_ids(name: str, messages: list[Any], tooled: bool) -> None:
     tools = [TOOL] if tooled else []
     request = {"messages": messages, **({"tools": tools} if tooled else {})}
@@ -267,7 +268,7 @@ def test_a_whole_price_is_one_render_and_the_last_one_is_kept() -> None:
 
 
 @given(alternating(), st.none() | words, st.booleans())
-@settings(max_examples=30)
+@scaled(0.5)
 def test_estimates_of_the_parts_are_near_the_whole(messages: list[Any], system: str | None, tooled: bool) -> None:
     layout = layout_of(messages, system, [TOOL] if tooled else [])
     pricer = OPEN["chatml"].pricer("any model", tiktoken_counter())
@@ -286,7 +287,7 @@ def test_estimates_of_the_parts_are_near_the_whole(messages: list[Any], system: 
 
 
 @given(names, histories(), st.none() | words)
-@settings(max_examples=80)
+@scaled(0.5)
 def test_every_history_is_spelled_validly_and_rendered(name: str, history: list[Any], system: str | None) -> None:
     dialect, tokenizer = OPEN[name], TOKENIZERS[name]
     if any("tool_calls" in message for message in history) and name == "no system":
@@ -310,7 +311,7 @@ def test_every_history_is_spelled_validly_and_rendered(name: str, history: list[
 
 
 @given(histories())
-@settings(max_examples=60)
+@scaled(0.5)
 def test_a_history_says_the_same_after_a_round_trip(history: list[Any]) -> None:
     layout = layout_of(history, None, [TOOL])
     back = OPEN["chatml"].parse(OPEN["chatml"].spell(layout))
@@ -608,7 +609,7 @@ def test_broken_up_control_text_adds_no_special_id(leaf: str) -> None:
 
 
 @given(names, histories(), st.sampled_from(SPECIAL))
-@settings(max_examples=80)
+@scaled(0.5)
 def test_no_text_becomes_structure(name: str, history: list[Any], token: str) -> None:
     """Structure by hand: what the same conversation has when every text in it is a letter."""
     if name in ("no system", "alternating"):

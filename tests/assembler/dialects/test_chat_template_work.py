@@ -7,7 +7,7 @@ import math
 from typing import Any, ClassVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 pytest.importorskip("transformers")
@@ -18,6 +18,7 @@ from assembler import Assembler, ClearToolResults, ContextLengthError, TrimOldes
 from assembler.dialects.chat_template import ControlText, chat_template
 from assembler.dialects.chat_template_prompts import REMEMBERED
 from budgets import Budget, Limit
+from tests.scaled import scaled
 
 from .test_chat_template import ALTERNATING, CHATML, LLAMA, SPECIAL, TOOL, answered, bytewise, call, tokenizer_of
 
@@ -236,7 +237,7 @@ def kept(assembler: Assembler) -> int | None:
 
 
 @given(st.sampled_from(sorted(TEMPLATES)), turns, st.integers(0, 8), st.integers(-2, 2))
-@settings(max_examples=50)
+@scaled(0.3)
 def test_as_many_turns_stay_as_fit_however_the_history_grew(
     name: str, drawn: list[tuple[str, str | None]], cut: int, nudge: int
 ) -> None:
@@ -253,7 +254,7 @@ def test_as_many_turns_stay_as_fit_however_the_history_grew(
 
 
 @given(turns, st.integers(1, 3), st.sets(st.integers(0, 3), max_size=2), st.integers(40, 400))
-@settings(max_examples=30)
+@scaled(0.5)
 def test_protected_turns_and_a_note_are_weighed_too(
     drawn: list[tuple[str, str | None]], keep: int, pins: set[int], limit: int
 ) -> None:

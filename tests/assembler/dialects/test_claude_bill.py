@@ -16,6 +16,7 @@ from assembler.errors import UnsupportedContentError
 from assembler.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking
 from assembler.tools.tool import Tool
 from budgets import Budget, Count, Grade, claude_counter, tiktoken_counter, toktok_counter
+from tests.scaled import scaled
 
 SONNET = "claude-sonnet-4-5"
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
@@ -244,6 +245,7 @@ roles = st.sampled_from(["system", "developer", "user", "assistant", "tool"])
 
 
 @pytest.mark.parametrize("model", ["claude-sonnet-4-5", "claude-opus-4-7", "claude-opus-4-8"])
+@scaled(0.3)
 @given(role=roles, spoken=st.lists(parts, max_size=3), more=texts)
 def test_a_longer_message_never_costs_less(model: str, role: Role, spoken: list[Part], more: str) -> None:
     family = family_of(model)

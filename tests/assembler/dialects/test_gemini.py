@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from assembler import Assembler, count_request
 from assembler.dialects import DIALECTS
@@ -15,6 +15,7 @@ from assembler.messages import read_message
 from assembler.verify import verify
 from tests.assembler.dialects.spoken import TOOLS, Dict
 from tests.assembler.verify import conversations as valid
+from tests.scaled import scaled
 
 gemini = DIALECTS["gemini"]
 QUESTION = {"role": "user", "parts": [{"text": "q"}]}
@@ -25,7 +26,7 @@ def again(request: Dict) -> Dict:
     return gemini.emit(gemini.parse(request))
 
 
-@settings(deadline=None, max_examples=40)
+@scaled(0.5)
 @given(conversation=valid.conversations())
 def test_a_valid_request_of_the_wire_goes_out_part_for_part(conversation: valid.Conversation) -> None:
     request = valid.gemini(conversation)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from assembler import Assembler
 from assembler.dialects import DIALECTS, openai_chat
 from assembler.dialects.graded import graded_pricer
 from budgets import Budget, Grade, approximate_counter, provider_counter
+from tests.scaled import scaled
 
 from ..drawn import histories
 
@@ -47,7 +48,7 @@ def built(dialect: str, model: str | None, counter: Any, history: list[Any]) -> 
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("dialect", sorted(DIALECTS))
-@settings(max_examples=3)
+@scaled(0.1)
 @given(history=histories())
 def test_a_counter_that_estimates_never_gives_a_better_count(dialect: str, model: str, history: list[Any]) -> None:
     context = built(dialect, model, approximate_counter(), history)

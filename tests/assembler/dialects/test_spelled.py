@@ -7,12 +7,13 @@ import pickle
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from assembler import Assembler
 from assembler.dialects import DIALECTS
 from assembler.dialects.anthropic import Anthropic
 from assembler.dialects.blocks import Ending
+from tests.scaled import scaled
 
 from ..drawn import histories
 
@@ -38,7 +39,7 @@ def spoil(value: Any) -> None:
 
 
 @pytest.mark.parametrize("dialect", ["anthropic", "bedrock", "gemini"])
-@settings(max_examples=25)
+@scaled(0.3)
 @given(history=histories())
 def test_what_a_caller_does_to_a_request_changes_no_other(dialect: str, history: list[Any]) -> None:
     before = copy.deepcopy(history)

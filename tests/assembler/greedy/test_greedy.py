@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler, QuestionChunks, TrimOldest
@@ -18,6 +18,7 @@ from assembler.greedy.config import Generator
 from assembler.pricing import Piece
 from assembler.strategies import question_chunks
 from budgets import Budget, BudgetError, ContextLengthError, MissingExtraError, TokenCountError, tiktoken_counter
+from tests.scaled import scaled
 
 from .tokenizers_of_three_kinds import NAMES, tokenizer
 
@@ -59,7 +60,7 @@ def built(question: str, given_chunks: list[str], tokens: Any, limit: int) -> st
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=25)
+@scaled(0.3)
 @given(questions, chunks, st.data())
 def test_the_prompt_is_the_longest_run_of_first_chunks_that_fits(
     name: str, question: str, given_chunks: list[str], data: st.DataObject
@@ -80,7 +81,7 @@ def test_the_prompt_is_the_longest_run_of_first_chunks_that_fits(
 @pytest.mark.parametrize("name", ["byte-level framed", "sentence-piece bare"])
 def test_every_limit_from_nothing_to_the_full_size_gives_what_brute_force_gives(name: str) -> None:
     encoder = tokenizer(name)
-    lines = ["The order", "", "been shipped to Kyoto\n", "x", "twice " * 12, "please"]
+    lines = ["The order", "", "been shipped to Kyoto\n", "x", "twice " * 4, "please"]
 
     def count(text: str) -> int:
         return len(encoder(text)["input_ids"])

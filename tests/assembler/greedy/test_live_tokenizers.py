@@ -17,6 +17,7 @@ from assembler.prompts import PromptFormatter, ValidatedPromptTemplate
 from assembler.prompts.control_text import ControlTexts
 from assembler.prompts.detection import control_tokens
 from budgets import BudgetError
+from tests.scaled import scaled
 
 from .tokenizers_of_three_kinds import NAMES, tokenizer
 
@@ -58,6 +59,7 @@ def controls(encoder: Any, text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", CONTROLLED)
+@scaled(0.3)
 @given(texts, st.lists(texts, max_size=3))
 def test_no_question_and_no_chunk_becomes_a_control_token(name: str, question: str, chunks: list[str]) -> None:
     encoder = CONTROLLED[name]
@@ -66,6 +68,7 @@ def test_no_question_and_no_chunk_becomes_a_control_token(name: str, question: s
 
 
 @pytest.mark.parametrize("name", CONTROLLED)
+@scaled(0.3)
 @given(texts, st.sampled_from(["base", "instructor"]))
 def test_what_is_formatted_has_the_control_tokens_of_a_placeholder(name: str, value: str, kind: str) -> None:
     encoder = CONTROLLED[name]
@@ -131,6 +134,7 @@ def settings(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", NAMES[1::2])
+@scaled(0.3)
 @given(settings(), st.booleans(), st.lists(st.text("a bc\n", max_size=60), max_size=6), st.integers(30, 200))
 def test_the_tokenizers_state_changes_no_count_and_no_count_changes_its_state(
     name: str, chosen: dict[str, Any], raw: bool, chunks: list[str], limit: int

@@ -12,7 +12,7 @@ from html import unescape
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler, CacheMarks, ClearToolResults, ContextLengthError, Summarize, TrimOldest
@@ -21,6 +21,7 @@ from assembler.page import Texts
 from assembler.page.escaping import inert_json, shown_name
 from assembler.report import Report
 from budgets import Budget, BudgetError
+from tests.scaled import scaled
 
 from ..drawn import HOSTILE, documents, histories, words
 from .reading import Page
@@ -107,7 +108,7 @@ def test_nothing_that_was_given_can_run(attack: str) -> None:
     assert unescape(re.findall(r'srcdoc="([^"]*)"', frame)[0]) == report.to_html()
 
 
-@settings(max_examples=30)
+@scaled(0.5)
 @given(st.recursive(st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
 def test_inert_json_is_the_same_value_and_no_markup(value: object) -> None:
     text = inert_json(value)
@@ -116,7 +117,7 @@ def test_inert_json_is_the_same_value_and_no_markup(value: object) -> None:
     assert not set("<>&") & set(text)
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=20)
+@scaled(0.5)
 @given(histories(), st.lists(documents, max_size=3), words, st.floats(0.3, 1.2))
 def test_the_page_holds_every_row_of_the_report_and_each_outcome(
     history: list[dict[str, Any]], knowledge: list[dict[str, Any]], rules: str, share: float

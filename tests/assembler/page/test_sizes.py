@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import (
@@ -23,6 +23,7 @@ from assembler import (
 from assembler.dialects import anthropic, openai_chat, plain
 from assembler.page import items as page_items
 from budgets import Budget, BudgetError, Limit
+from tests.scaled import scaled
 
 from ..drawn import histories, steps, words
 from .reading import Page, left_at
@@ -37,6 +38,7 @@ turns_alone = st.sampled_from(
         TrimOldest(pins={0, 3}, keep_turns=2),
     ]
 )
+
 others = st.sampled_from(
     [
         TrimOldest(low_water=0.5),
@@ -84,7 +86,7 @@ def data_of(plan: Plan) -> dict[str, Any]:
     return Page(plan.report.to_html()).data
 
 
-@settings(max_examples=30)
+@scaled(0.5)
 @given(histories(), words, turns_alone, st.integers(40, 900), st.data())
 def test_every_window_shows_what_if(
     history: list[dict[str, Any]], rules: str, policy: Any, window: int, data: st.DataObject
@@ -105,7 +107,7 @@ def test_every_window_shows_what_if(
     assert drawn_at(drawn, plan, anywhere) == kept_at(plan, anywhere)
 
 
-@settings(max_examples=12)
+@scaled(0.3)
 @given(steps("a"), histories(min_turns=2), others, st.integers(60, 600), st.data())
 def test_every_window_that_is_drawn_shows_what_if(
     step: list[dict[str, Any]], history: list[dict[str, Any]], policy: Any, window: int, data: st.DataObject

@@ -16,6 +16,7 @@ from assembler.dialects import DIALECTS, Dialect, plain
 from assembler.policies import Policy, Refuse, Summarize, TrimOldest, TrimSteps, first_user
 from assembler.strategies import Placement, Strategy
 from budgets import Budget, BudgetError, ContextLengthError, Limit
+from tests.scaled import scaled
 
 from . import by_hand
 from .by_hand import History
@@ -163,6 +164,7 @@ def check(draft: Draft, window: int, error: ContextLengthError) -> None:
     assert draft.builds(smallest - 1) is None
 
 
+@scaled(0.5)
 @given(drafts(ladders), st.data())
 def test_at_the_smallest_window_it_builds_and_at_one_less_it_does_not(draft: Draft, data: st.DataObject) -> None:
     window = window_of(draft, data)
@@ -172,6 +174,7 @@ def test_at_the_smallest_window_it_builds_and_at_one_less_it_does_not(draft: Dra
     check(draft, window, error)
 
 
+@scaled(0.5)
 @given(drafts(st.one_of(low_ladders, low_summaries, REFUSING)), st.data())
 def test_the_same_holds_of_marks_and_of_refusals(draft: Draft, data: st.DataObject) -> None:
     window = window_of(draft, data)

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler, count_request
@@ -16,6 +16,7 @@ from assembler.dialects import anthropic, openai_chat, plain
 from assembler.policies import ClearReasoning, ClearToolResults, Policy, Summarize, TrimOldest, TrimSteps, Truncate
 from assembler.verify import verify
 from budgets import Budget, ContextLengthError, tiktoken_counter
+from tests.scaled import scaled
 
 from . import by_hand
 from .build import assembler_of, built, check, sent
@@ -28,7 +29,7 @@ def tight(history: History, data: st.DataObject) -> int:
     return max(whole - data.draw(st.integers(1, max(whole * 3 // 4, 1)), label="less"), 1)
 
 
-@settings(max_examples=60)
+@scaled(0.5)
 @given(any_session, ladders, st.data())
 def test_whatever_a_ladder_leaves_fits_is_valid_and_is_told_as_it_is(
     history: History, ladder: Sequence[Policy], data: st.DataObject
@@ -49,7 +50,7 @@ def test_whatever_a_ladder_leaves_fits_is_valid_and_is_told_as_it_is(
     assert repr(assembler) == state
 
 
-@settings(max_examples=60)
+@scaled(0.5)
 @given(any_session, ladders, st.data())
 def test_a_rung_is_asked_only_where_those_before_did_not_suffice(
     history: History, ladder: Sequence[Policy], data: st.DataObject
@@ -65,7 +66,7 @@ def test_a_rung_is_asked_only_where_those_before_did_not_suffice(
             return
 
 
-@settings(max_examples=60)
+@scaled(0.5)
 @given(any_session, ladders, st.integers(0, 2))
 def test_what_fits_is_left_alone(history: History, ladder: Sequence[Policy], spare: int) -> None:
     context = assembler_of(history, by_hand.cost(history) + spare, ladder).build()
@@ -74,7 +75,7 @@ def test_what_fits_is_left_alone(history: History, ladder: Sequence[Policy], spa
     assert not context.dropped
 
 
-@settings(max_examples=60)
+@scaled(0.5)
 @given(unmarked, ladders, st.data())
 def test_what_is_pinned_is_sent_word_for_word(history: History, ladder: Sequence[Policy], data: st.DataObject) -> None:
     pins = data.draw(st.sets(st.integers(0, len(history) - 1), min_size=1, max_size=3), label="pins")
@@ -87,7 +88,7 @@ def test_what_is_pinned_is_sent_word_for_word(history: History, ladder: Sequence
 @pytest.mark.parametrize(
     ("form", "dialect", "model"), [("openai", openai_chat, "gpt-4o"), ("anthropic", anthropic, None)]
 )
-@settings(max_examples=60)
+@scaled(0.5)
 @given(data=st.data(), ladder=ladders)
 def test_the_request_of_an_api_fits_as_counted_from_its_own_bytes(
     form: str, dialect: Any, model: str | None, data: st.DataObject, ladder: Sequence[Policy]
@@ -125,7 +126,7 @@ def outcome(assembler: Assembler) -> str | None:
         return None
 
 
-@settings(max_examples=60)
+@scaled(0.5)
 @given(any_session, low_ladders, st.data())
 def test_with_low_water_nothing_old_changes_but_at_an_overflow(
     history: History, ladder: Sequence[Policy], data: st.DataObject
@@ -145,7 +146,7 @@ def test_with_low_water_nothing_old_changes_but_at_an_overflow(
         before = None if now is None else (stop, now)
 
 
-@settings(max_examples=60)
+@scaled(0.5)
 @given(any_session, low_summaries, st.data())
 def test_with_low_water_and_a_summary_nothing_old_changes_but_at_a_build_that_overflows(
     history: History, ladder: Sequence[Policy], data: st.DataObject
@@ -189,7 +190,7 @@ def test_with_low_water_a_summary_is_written_at_an_overflow_and_leaves_the_mark(
     assert len(asked) == 1 + (40 - 11) // turns
 
 
-@settings(max_examples=60)
+@scaled(0.5)
 @given(any_session, low_ladders, st.data())
 def test_with_low_water_the_state_does_not_depend_on_the_builds_before(
     history: History, ladder: Sequence[Policy], data: st.DataObject
@@ -212,7 +213,7 @@ def test_with_low_water_the_state_does_not_depend_on_the_builds_before(
     )
 
 
-@settings(max_examples=60)
+@scaled(0.5)
 @given(any_session, ladders, st.data())
 def test_without_low_water_and_summaries_the_state_does_not_depend_on_the_builds_before(
     history: History, ladder: Sequence[Policy], data: st.DataObject

@@ -125,15 +125,16 @@ def tools() -> list[dict[str, Any]]:
     return [{"name": name, "description": "d", "parameters": {"type": "object", "properties": {}}} for name in "fg"]
 
 
+@pytest.mark.parametrize("step", [29, pytest.param(5, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("policies", POLICIES, ids=["ends", "head", "ladder"])
 @pytest.mark.parametrize(("dialect", "history"), SESSIONS.values(), ids=list(SESSIONS))
-def test_what_is_shortened_is_what_is_sent(dialect: Any, history: list[Any], policies: Any) -> None:
+def test_what_is_shortened_is_what_is_sent(dialect: Any, history: list[Any], policies: Any, step: int) -> None:
     history = [*history, {"role": "user", "parts": [{"text": "and now?"}]} if dialect is gemini else END]
     before = copy.deepcopy(history)
     count = tiktoken_counter("o200k_base")
     whole = Assembler(Budget(10**6, counter=count), dialect=dialect).add_capability(tools()).add_messages(history)
     shortened: set[int] = set()
-    for limit in range(whole.build().count.upper - 1, 0, -10):
+    for limit in range(whole.build().count.upper - 1, 0, -step):
         assembler = Assembler(Budget(limit, counter=count), dialect=dialect, on_overflow=policies)
         try:
             context = assembler.add_capability(tools()).add_messages(history).build()

@@ -7,7 +7,7 @@ import unicodedata
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, find, given, settings
+from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from assembler import Assembler, verify
@@ -17,8 +17,9 @@ from assembler.testing.spellings import SPELLINGS
 from assembler.testing.texts import HOSTILE, SCRIPTS
 from assembler.tools import read_tool
 from tests.assembler.by_hand import pairs_hold
+from tests.scaled import scaled
 
-few = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = scaled(0.3)
 search = settings(max_examples=150, deadline=None, database=None, phases=[Phase.generate, Phase.shrink])
 
 
@@ -134,7 +135,7 @@ def test_a_drawn_tool_is_read_as_it_was_meant(dialect: str, data: st.DataObject)
     assert tool.parameters["type"] == "object"
 
 
-@settings(few, max_examples=100)
+@scaled(1)
 @given(texts())
 def test_no_text_is_blank_or_beyond_utf8(text: str) -> None:
     assert text.strip()

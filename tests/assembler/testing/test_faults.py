@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, Phase, find, given, settings
+from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from assembler.testing import broken_conversations
 from assembler.testing.breaches import BREACHES
 from assembler.verify import rules, verify
+from tests.scaled import scaled
 
 CASES = [(dialect, rule) for dialect, breaches in BREACHES.items() for rule in breaches]
 
@@ -28,7 +29,7 @@ those that no other dialect could tell from another rule (S3, S4), and of marks 
 
 
 @pytest.mark.parametrize(("dialect", "rule"), CASES)
-@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@scaled(0.1)
 @given(data=st.data())
 def test_exactly_the_named_rule_is_broken(dialect: str, rule: str, data: st.DataObject) -> None:
     broken = data.draw(broken_conversations(dialect, rule=rule))
@@ -43,7 +44,7 @@ def test_each_rule_of_a_history_has_its_breach(dialect: str) -> None:
     assert set(BREACHES[dialect]) == known - NOT_OF_A_HISTORY[dialect]
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@scaled(0.3)
 @given(broken_conversations())
 def test_without_a_rule_any_of_them_is_broken(broken: object) -> None:
     assert getattr(broken, "rule") in BREACHES["openai_chat"]  # noqa: B009 - an object for the type checker

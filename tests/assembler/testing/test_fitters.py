@@ -44,7 +44,7 @@ def broken(trim: Trim, invariants: tuple[Invariant, ...] = ESSENTIAL, **options:
     return caught.value
 
 
-quick = {"max_examples": 60}
+quick = {"max_examples": 30}
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_an_error_says_what_came_back_of_which_messages() -> None:
     assert lines[0] == "broken: no-orphan-result (every kept result has its call before it)"
     assert lines[1] == "  message #2 answers c1_0, whose call was dropped"
     assert [line.split()[:2] for line in lines[3:6]] == [["#0", "dropped"], ["#1", "dropped"], ["#2", "kept"]]
-    assert "of 60 examples; broken too: question-stays" in lines[-2]
+    assert "of 30 examples; broken too: question-stays" in lines[-2]
     assert lines[-1] == "  Drop a call and its results together."
 
 
@@ -267,7 +267,7 @@ def test_copies_of_messages_are_known_again() -> None:
     def copying(messages: Messages, window: int) -> Messages:
         return copy.deepcopy(whole_turns(messages, window))
 
-    assert not check_fitter(copying, count=characters, invariants=EVERY, max_examples=60).broken
+    assert not check_fitter(copying, count=characters, invariants=EVERY, max_examples=30).broken
 
 
 def test_messages_of_another_spelling_are_judged_by_the_ones_they_were_made_of() -> None:
@@ -298,7 +298,7 @@ def test_errors_that_are_not_listed_are_crashes() -> None:
             raise LookupError from error
 
     assert broken(strict, **quick).invariant.name == "answers-or-refuses"
-    assert not check_fitter(strict, count=characters, refuses=(LookupError,), max_examples=60).broken
+    assert not check_fitter(strict, count=characters, refuses=(LookupError,), max_examples=30).broken
 
 
 def test_other_conversations_can_be_drawn() -> None:

@@ -20,8 +20,9 @@ from assembler.testing.registration import register
 from assembler.tools import Tool
 from budgets import Budget, Count, Grade, Limit, RegionCosts
 from tests.assembler.by_hand import plain_cost
+from tests.scaled import scaled
 
-few = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = scaled(0.3)
 HISTORY = [
     {"role": "system", "content": "s" * 3},
     {"role": "user", "content": "q" * 10},

@@ -9,12 +9,13 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler.verify import DIALECTS, Violation, verify
 from tests.assembler.verify.conversations import SPELLINGS, TURNS, Request
 from tests.assembler.verify.test_conversations import STEPPED
+from tests.scaled import scaled
 
 WORDS = """
 role user assistant tool system content type text tool_calls id function name arguments messages tools
@@ -48,7 +49,7 @@ REQUESTS = st.dictionaries(st.sampled_from(["messages", "input", "contents", "to
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@settings(max_examples=30, deadline=None)
+@scaled(0.3)
 @given(request=REQUESTS)
 def test_no_json_makes_it_raise(dialect: str, request: Request) -> None:
     for model in (None, "claude-opus-4-8", "gemini-3-pro"):
@@ -73,7 +74,7 @@ def bent(draw: st.DrawFn, dialect: str) -> Request:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@settings(max_examples=25, deadline=None)
+@scaled(0.3)
 @given(data=st.data())
 def test_no_single_wrong_value_makes_it_raise(dialect: str, data: st.DataObject) -> None:
     verify(data.draw(bent(dialect)), dialect=dialect)
@@ -128,7 +129,7 @@ def test_a_value_that_is_shared_a_thousand_ways_is_looked_at_once() -> None:
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_nesting_deeper_than_the_stack_is_no_matter(dialect: str) -> None:
     deep: Any = math.nan
-    for _ in range(20 * sys.getrecursionlimit()):
+    for _ in range(5 * sys.getrecursionlimit()):
         deep = {"a": deep} if isinstance(deep, list) else [deep]
     request = stepped(dialect)
     (violation,) = verify({**request, "extra": deep}, dialect=dialect)
@@ -186,7 +187,7 @@ def test_twice_the_history_is_twice_the_work(dialect: str, part: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@settings(max_examples=25, deadline=None)
+@scaled(0.3)
 @given(data=st.data())
 def test_no_violation_quotes_a_message(dialect: str, data: st.DataObject) -> None:
     secret = "SECRET-of-the-user"

@@ -9,11 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler.verify import DIALECTS, verify
 from tests.assembler.verify.conversations import SPELLINGS, TURNS, Call, Conversation, Exchange, Request, conversations
+from tests.scaled import scaled
 
 STEPPED = Conversation(
     "s",
@@ -35,7 +36,7 @@ def turns_of(request: Request, dialect: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@settings(max_examples=20, deadline=None)
+@scaled(0.3)
 @given(conversation=conversations())
 def test_a_valid_conversation_breaks_nothing(dialect: str, conversation: Conversation) -> None:
     request = SPELLINGS[dialect](conversation)
@@ -44,7 +45,7 @@ def test_a_valid_conversation_breaks_nothing(dialect: str, conversation: Convers
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@settings(max_examples=10, deadline=None)
+@scaled(0.3)
 @given(conversation=conversations())
 def test_a_request_is_left_as_it_was(dialect: str, conversation: Conversation) -> None:
     request = SPELLINGS[dialect](conversation)
@@ -196,7 +197,7 @@ def test_one_mutation_breaks_the_rule_that_forbids_it(mutate: Callable[[list[Req
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@settings(max_examples=15, deadline=None)
+@scaled(0.3)
 @given(conversation=conversations(), data=st.data())
 def test_a_lost_answer_never_goes_unseen(dialect: str, conversation: Conversation, data: st.DataObject) -> None:
     request = SPELLINGS[dialect](conversation)
@@ -208,7 +209,7 @@ def test_a_lost_answer_never_goes_unseen(dialect: str, conversation: Conversatio
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@settings(max_examples=15, deadline=None)
+@scaled(0.3)
 @given(conversation=conversations(), cut=st.integers(1, 12))
 def test_cutting_the_oldest_messages_is_seen_when_it_orphans_an_answer(
     dialect: str, conversation: Conversation, cut: int
