@@ -46,6 +46,7 @@ from assembler.dialects.openai_wire import (
     wire_messages,
 )
 from assembler.dialects.request_options import chat_options
+from assembler.dialects.upstream import forwarded_pricer
 from assembler.errors import ConversationError
 from assembler.layout import Layout
 from assembler.media import read_media
@@ -86,9 +87,9 @@ class OpenAIChat:
         return Layout(head=messages[:head], messages=messages[head:], tools=tools, options=options)
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
-        """The price list of the model's family, or of its host's chat template where it is no model of OpenAI."""
+        """The price list of the model's family; where it is no model of OpenAI, its maker's or its host's."""
         own = foreign(OpenAIChatPricer(family_of(model), count, model), model, count)
-        return graded_pricer(hosted_pricer(model, count) or own, count)
+        return graded_pricer(forwarded_pricer(model, count) or hosted_pricer(model, count) or own, count)
 
     def notes(self, layout: Layout) -> tuple[str, ...]:
         """How many assistant messages, parts of reasoning and cache marks are left out, and calls renamed.

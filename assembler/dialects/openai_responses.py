@@ -29,6 +29,7 @@ from assembler.dialects.openai_pricing import (
 from assembler.dialects.openai_wire import FIELDS, MARKS, REASONING, RENAMED, foreign_marks, is_cache_point, renamed
 from assembler.dialects.request_options import responses_options
 from assembler.dialects.responses_wire import flat_definition, input_items, torn_reasoning
+from assembler.dialects.upstream import forwarded_pricer
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.layout import Layout
 from assembler.media import read_media
@@ -96,7 +97,8 @@ class OpenAIResponses:
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         """The price list of the model's family on this API, or of its host where it is no model of OpenAI."""
         own = loosened(OpenAIResponsesPricer(family_of(model, "responses"), count, model), model, count)
-        return graded_pricer(hosted_pricer(model, count, "responses") or own, count)
+        hosted = forwarded_pricer(model, count) or hosted_pricer(model, count, "responses")
+        return graded_pricer(hosted or own, count)
 
     def notes(self, layout: Layout) -> tuple[str, ...]:
         """How many calls are renamed, and how many names, torn and foreign parts of reasoning are left out."""

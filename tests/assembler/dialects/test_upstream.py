@@ -1,0 +1,61 @@
+"""A model that a gateway serves in OpenAI's formats costs what its maker bills."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from assembler import count_request
+from assembler.dialects import anthropic, gemini, openai_chat, openai_responses
+from budgets import Count
+
+CLAUDES = ("openrouter/anthropic/claude-sonnet-4-5", "claude-3-7-sonnet-20250219", "us.anthropic.claude-opus-4-1-v1:0")
+SCHEMA = {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}
+ASKED = {"role": "user", "content": "Which word rhymes with river?"}
+OF_CHAT = {"type": "function", "function": {"name": "look", "description": "Looks a word up.", "parameters": SCHEMA}}
+OF_MESSAGES = {"name": "look", "description": "Looks a word up.", "input_schema": SCHEMA}
+
+
+def chat(model: str, **options: Any) -> Count:
+    return count_request({"messages": [ASKED], **options}, dialect=openai_chat, model=model)
+
+
+def messages(model: str, **options: Any) -> Count:
+    return count_request({"messages": [ASKED], **options}, dialect=anthropic, model=model)
+
+
+@pytest.mark.parametrize("model", CLAUDES)
+def test_a_claude_in_a_chat_body_costs_what_it_costs_in_its_own(model: str) -> None:
+    assert chat(model) == messages(model)
+    assert chat(model, tools=[OF_CHAT]) == messages(model, tools=[OF_MESSAGES])
+    said = count_request({"input": [ASKED]}, dialect=openai_responses, model=model)
+    assert said.tokens == messages(model).tokens
+
+
+@pytest.mark.parametrize(
+    ("chosen", "own"),
+    [
+        ("required", {"type": "any"}),
+        ("auto", {"type": "auto"}),
+        ({"type": "function", "function": {"name": "look"}}, {"type": "tool", "name": "look"}),
+        ({"type": "function", "name": "look"}, {"type": "tool", "name": "look"}),
+    ],
+)
+def test_the_choice_of_a_tool_is_billed_as_claude_bills_it(chosen: Any, own: Any) -> None:
+    there = messages(CLAUDES[0], tools=[OF_MESSAGES], tool_choice=own)
+    assert chat(CLAUDES[0], tools=[OF_CHAT], tool_choice=chosen) == there
+
+
+def test_an_answer_format_is_bounded_as_the_forced_tool_that_a_gateway_may_make_of_it() -> None:
+    wanted = {"type": "json_schema", "json_schema": {"name": "rhyme", "schema": SCHEMA}}
+    own = messages(CLAUDES[0], output_config={"format": {"type": "json_schema", "schema": SCHEMA}})
+    forwarded = chat(CLAUDES[0], response_format=wanted)
+    assert forwarded.tokens == own.tokens
+    assert forwarded.upper >= own.upper + 226
+
+
+def test_a_gemini_in_a_chat_body_costs_what_it_costs_in_its_own() -> None:
+    own: dict[str, Any] = {"contents": [{"role": "user", "parts": [{"text": ASKED["content"]}]}]}
+    there = count_request(own, dialect=gemini, model="gemini-2.5-flash")
+    assert chat("openrouter/google/gemini-2.5-flash") == there
