@@ -18,6 +18,7 @@ if typing.TYPE_CHECKING:
     from budgets.counters.approximate import approximate_counter
     from budgets.counters.claude import claude_counter
     from budgets.counters.fastest import fastest_counter
+    from budgets.counters.gemini import gemini_counter
     from budgets.counters.guard import total_counter
     from budgets.counters.memo import memoised
     from budgets.counters.provider import CountEndpointError, provider_counter
@@ -52,6 +53,7 @@ _load_later(
         "UnknownModelError": "budgets.errors",
         "approximate_counter": "budgets.counters.approximate",
         "claude_counter": "budgets.counters.claude",
+        "gemini_counter": "budgets.counters.gemini",
         "fastest_counter": "budgets.counters.fastest",
         "memoised": "budgets.counters.memo",
         "provider_counter": "budgets.counters.provider",
@@ -80,6 +82,7 @@ __all__ = [
     "approximate_counter",
     "claude_counter",
     "fastest_counter",
+    "gemini_counter",
     "memoised",
     "provider_counter",
     "tiktoken_counter",

@@ -15,8 +15,10 @@ from assembler.dialects import gemini_pricing as google
 from assembler.dialects.block_pricing import as_sent, media_apart, price_together, with_objects
 from assembler.dialects.blocks import Block, Ending, Notes, Turn, fields_of, refuse_ending, turns_of
 from assembler.dialects.dialect import Opening
+from assembler.dialects.gemini_families import Family, family_of, with_own_tokenizer
 from assembler.dialects.gemini_parts import (
     GeminiWriter,
+    answer_schema_of,
     as_answered,
     declarations,
     either,
@@ -78,9 +80,9 @@ class Gemini:
         )
 
     def pricer(self, model: str | None, count: TokenCounter) -> GeminiPricer:
-        """The price list of the model's family. A counter that is none of OpenAI's is taken for Gemma's."""
-        family = google.family_of(model or _NEWEST)
-        return GeminiPricer(family if stands_in(count) else google.with_own_tokenizer(family), count)
+        """The price list of the model's family on its host. A counter that is none of OpenAI's is taken for Gemma's."""
+        family = family_of(model or _NEWEST)
+        return GeminiPricer(family if stands_in(count) else with_own_tokenizer(family), count)
 
     def notes(self, layout: Layout) -> tuple[str, ...]:
         """What is folded in or left out. Raises what `emit` raises, except for the want of any message."""
@@ -158,7 +160,7 @@ def _head(given: object) -> Message:
 class GeminiPricer:
     """The bill of generateContent for one family: a framing for each content and declaration, and the texts."""
 
-    family: google.Family
+    family: Family
     count: TokenCounter
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
@@ -198,8 +200,11 @@ class GeminiPricer:
         return priced_layout(self, layout)
 
     def options(self, layout: Layout) -> Count:
-        """Nothing: the calling mode is free (12 recordings), and so is a response schema (9 of 10)."""
-        return Count(0)
+        """The schema of the answer where it is billed. The calling mode is free (12 recordings)."""
+        schema = answer_schema_of(layout.options)
+        if schema is None or not self.family.answers_billed:
+            return Count(0)
+        return self._graded(google.price_answer_schema(schema, self.family, self.count))
 
     def _texts(self, texts: Sequence[str]) -> Count:
         return self._graded(price_texts(texts, self.count, self.family.calibration))

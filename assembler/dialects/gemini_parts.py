@@ -159,6 +159,12 @@ def _media(part: Media) -> Block:
             raise not_carried(part, "gemini")
 
 
+def answer_schema_of(options: Raw) -> Raw | None:
+    """The `response_schema` of a request, in its config or in the wire's `generationConfig`; None without one."""
+    config = fields_of(either(options, "generation_config")) or {}
+    return fields_of(either(config, "response_schema", either(options, "response_schema")))
+
+
 def system_instruction(system: str | None, head: Sequence[Message], notes: Notes) -> str | Block | None:
     """The system instruction: one content as it came, a lone text as a text, several as parts."""
     writer = GeminiWriter(notes)

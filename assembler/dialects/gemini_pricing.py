@@ -9,100 +9,23 @@ the counter given is a Gemma one. Evidence for every number: docs/how-it-counts-
 from __future__ import annotations
 
 import json
-import re
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, assert_never, cast
 
-import attrs
-
-from assembler.dialects.references import Repeats
-from assembler.dialects.standin import GEMINI, Calibration, price_texts
+from assembler.dialects.gemini_families import Family, guess
+from assembler.dialects.gemini_parts import UNSIGNED
+from assembler.dialects.gemini_schema import price_schema
+from assembler.dialects.standin import price_texts
 from assembler.errors import UnsupportedContentError
 from assembler.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.tools.tool import Tool
-from budgets.count import Count, Grade, TokenCounter, Tokens, total
+from budgets.count import NOTHING, Count, TokenCounter, total
 
 ToolChoice: TypeAlias = Literal["auto", "none", "any", "validated"]
 
-
-def _about(tokens: Tokens, slack: Tokens) -> Count:
-    return Count(tokens, Grade.BOUNDED, upper=tokens + slack)
-
-
-def _guess(tokens: Tokens, upper: Tokens) -> Count:
-    return Count(tokens, Grade.ESTIMATED, upper=upper)
-
-
-@attrs.frozen(kw_only=True)
-class Family:
-    """One generation of Gemini: what stands around the texts, in tokens, and which vocabulary prices them."""
-
-    name: str
-    calibration: Calibration | None
-    """None: the counter is a Gemma tokenizer."""
-    content: Count
-    """Each entry of `contents`; the system instruction is one more."""
-    tool: Count
-    argument: Count
-    """Each property of a schema, beyond its key and description."""
-    nested: Count
-    """Each object or array inside a schema."""
-    keyword: Count
-    """Each further keyword of a schema: a default, a bound, an alternative."""
-    call: Count
-    result: Count
-    image: Count
-    """One tile of a picture; one page of a PDF."""
-    tiled: bool
-
-
-_GEMINI_2 = Family(
-    name="gemini-2.0",
-    calibration=GEMINI,
-    content=_about(0, 1),
-    tool=_about(1, 4),
-    argument=_about(2, 3),
-    nested=_guess(4, 30),
-    keyword=_guess(1, 4),
-    call=_about(0, 4),
-    result=_about(0, 4),
-    image=_guess(258, 258),
-    tiled=True,
-)
-_GEMINI_2_5 = attrs.evolve(
-    _GEMINI_2,
-    name="gemini-2.5",
-    content=_about(1, 1),
-    tool=_about(18, 4),
-    argument=_about(10, 2),
-    nested=_guess(38, 50),
-    call=_guess(12, 20),
-    result=_guess(12, 20),
-)
-_GEMINI_3 = attrs.evolve(_GEMINI_2_5, name="gemini-3", tool=_about(13, 6), image=_guess(1_120, 1_120), tiled=False)
-
-_FAMILIES = (
-    (re.compile(r"gemini-(1|2\.0|2-0|pro$|pro-vision)"), _GEMINI_2),
-    (re.compile(r"gemini-2"), _GEMINI_2_5),
-)
-
-UNROLLED = 6
-"""How often a schema that refers to itself is written out: "cyclic references are unrolled to a limited degree", says
-the documentation of parameters_json_schema; six times explains the bill of 776 within 6 tokens (one source)."""
-
-
-DEEPEST = 100
-"""Schemas inside one another that are priced, references written out: as deep as a tool may be without them."""
-
-
-def family_of(model: str) -> Family:
-    """The generation of a model name; an unknown name is the newest one."""
-    return next((family for pattern, family in _FAMILIES if pattern.search(model.lower())), _GEMINI_3)
-
-
-def with_own_tokenizer(family: Family) -> Family:
-    """The same framing for a counter that is a Gemma tokenizer: its counts are then taken at their word."""
-    return attrs.evolve(family, calibration=None)
+_SIGNED_NOTHING = frozenset({"thought", "thoughtSignature", "thought_signature"})
+"""The keys of a part that carries a thought signature and nothing to read."""
 
 
 def price_text(text: str, family: Family, count: TokenCounter) -> Count:
@@ -111,7 +34,7 @@ def price_text(text: str, family: Family, count: TokenCounter) -> Count:
 
 
 def price_request(family: Family) -> Count:
-    """Nothing: an empty request has no framing of its own. A response schema is not billed (9 recordings of 10)."""
+    """Nothing: an empty request has no framing of its own."""
     return Count(0, family.content.grade)
 
 
@@ -130,9 +53,31 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
 def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
     """One declaration: its words (name, descriptions, keys, enum values) and a framing for each thing it declares."""
     texts = [tool.name, tool.description]
-    reading = _Schema(family=family, definitions=_definitions(tool.parameters), texts=texts)
-    framing = reading.price(tool.parameters, _AT_ROOT)
-    return family.tool + framing + price_texts(texts, count, family.calibration)
+    framing = [family.tool, family.described if tool.description else NOTHING]
+    if tool.parameters:
+        framing.extend(_parameters(tool.parameters, family, texts))
+    answer: object = tool.extra.get("response") or tool.extra.get("response_json_schema")
+    if isinstance(answer, Mapping):
+        framing += [family.response, price_schema(cast("Mapping[str, Any]", answer), family, texts)]
+    return total(framing) + price_texts(texts, count, family.calibration)
+
+
+def _parameters(schema: Mapping[str, Any], family: Family, texts: list[str]) -> Iterator[Count]:
+    yield family.parameters
+    if schema.get("properties"):
+        yield family.object
+    description: object = schema.get("description")
+    if family.root_described is not None and isinstance(description, str) and description:
+        texts.append(description)
+        yield family.root_described
+    yield price_schema(schema, family, texts)
+
+
+def price_answer_schema(schema: Mapping[str, Any], family: Family, count: TokenCounter) -> Count:
+    """What `response_schema` costs where it is billed: 2.0. Its titles are read there, those of declarations not."""
+    texts = [str(schema.get("description") or "")]
+    framing = family.parameters + price_schema(schema, family, texts, titles=True)
+    return framing + price_texts(texts, count, family.calibration)
 
 
 def price_tools(
@@ -151,30 +96,56 @@ def _part(part: Part, family: Family, texts: list[str]) -> Count:
             return Count(0)
         case Call():
             texts.append(part.name)
-            texts.extend(_words(part.given if part.given is not None else _read(part.arguments)))
-            return family.call
+            given = part.given if part.given is not None else _read(part.arguments)
+            texts.extend(_words(given))
+            return total([family.call, _signed(part, family), *_for_each(given, family.call_argument)])
         case Result():
             texts.append(part.name or "")
             if part.given is not None:
                 texts.extend(_words(part.given))
-                return family.result
+                return total([family.result, *_for_each(part.given, family.result_key)])
             return family.result + total(_part(inner, family, texts) for inner in part.parts)
         case Thinking():
             texts.append(part.text)
-            return _guess(0, 4)
+            return guess(0, 4)
         case Media(kind="image"):
             # The size is inside the picture: a large photograph, sixteen tiles at most.
-            return _guess(family.image.tokens, family.image.upper * (16 if family.tiled else 1))
+            return guess(family.image.tokens, family.image.upper * (16 if family.tiled else 1))
         case Media():
             raise UnsupportedContentError(
                 f"a {part.kind} part has no price: its length is not known; add your own overhead.",
                 kind=part.kind,
             )
+        case Opaque() if part.raw.keys() <= _SIGNED_NOTHING:
+            return guess(0, 4)  # the end of a text turn: its signature is not billed (6 recordings, one source)
         case Opaque():
             texts.append(json.dumps(part.raw, ensure_ascii=False, default=str))
-            return _guess(0, 60)
+            return guess(0, 60)
         case _:
             assert_never(part)
+
+
+def _signed(call: Call, family: Family) -> Count:
+    """The thought signature of a call, which the wire writes as base64."""
+    match call.signature:
+        case None:
+            return NOTHING
+        case str() as written if written == UNSIGNED:
+            return NOTHING  # a mark of the wire: no reasoning stands in it
+        case str() as written:
+            return family.signature.price(len(written))
+        case bytes() as octets:
+            return family.signature.price(4 * math.ceil(len(octets) / 3))
+
+
+def _for_each(given: object, price: Count) -> list[Count]:
+    """The price for each key of JSON data, however deep."""
+    if isinstance(given, Mapping):
+        held = list(cast("Mapping[str, object]", given).values())
+        return [price] * len(held) + [each for inner in held for each in _for_each(inner, price)]
+    if isinstance(given, list | tuple):
+        return [each for inner in cast("Sequence[object]", given) for each in _for_each(inner, price)]
+    return []
 
 
 def _read(arguments: str) -> Any:
@@ -195,118 +166,3 @@ def _words(value: object) -> Iterator[str]:
             yield from _words(inner)
     else:
         yield value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _named(value: object) -> Mapping[str, Any]:
-    """A mapping of schemas; nothing where a schema holds something else there."""
-    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
-
-
-def _listed(value: object) -> Sequence[Any]:
-    return cast("Sequence[Any]", value) if isinstance(value, list | tuple) else ()
-
-
-def _definitions(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {**_named(schema.get("definitions")), **_named(schema.get("$defs"))}
-
-
-_SPOKEN = frozenset(
-    {
-        *("type", "properties", "required", "description", "items", "enum", "title"),
-        *("$defs", "definitions", "additionalProperties"),
-    }
-)
-_ALTERNATIVES = ("anyOf", "oneOf", "allOf", "prefixItems")
-
-
-@attrs.frozen
-class _Standing:
-    """Where a schema stands: how deep, and inside which definitions."""
-
-    depth: int = 0
-    inside: frozenset[str] = frozenset()
-
-    def below(self) -> _Standing:
-        return _Standing(self.depth + 1, self.inside)
-
-    def within(self, name: str) -> _Standing:
-        return _Standing(self.depth + 1, self.inside | {name})
-
-
-_AT_ROOT = _Standing()
-
-
-@attrs.define(kw_only=True)
-class _Schema:
-    """One walk over a schema: collects its words, sums its framing.
-
-    `cycles` is how often a cycle is written again, `times` how often what is walked over will be written.
-    """
-
-    family: Family
-    definitions: Mapping[str, Any]
-    texts: list[str]
-    cycles: int = UNROLLED - 1
-    times: int = 1
-    repeated: set[str] = attrs.field(factory=set)
-    seen: set[str] = attrs.field(factory=set)
-    repeats: Repeats = attrs.field(factory=Repeats)
-
-    def price(self, schema: Mapping[str, Any], at: _Standing) -> Count:
-        """The framing of one schema and all inside it, references written out. O(schema)."""
-        if at.depth > DEEPEST:
-            return Count(0, Grade.ESTIMATED)
-        reference: object = schema.get("$ref")
-        if isinstance(reference, str):
-            return self._followed(reference.rsplit("/", 1)[-1], at)
-        self.texts.extend(str(value) for value in _listed(schema.get("enum")))
-        inner: list[Count] = []
-        for key, described in _named(schema.get("properties")).items():
-            self.texts.append(key)
-            inner.append(self.family.argument + self._inside(described, at))
-        for word in _ALTERNATIVES:
-            inner.extend(self.family.keyword + self._inside(option, at) for option in _listed(schema.get(word)))
-        inner.extend(self._inside(schema.get(word), at) for word in ("items", "additionalProperties"))
-        inner.extend(self.family.keyword for word in schema if word not in _SPOKEN and word not in _ALTERNATIVES)
-        return total(inner)
-
-    def _followed(self, name: str, at: _Standing) -> Count:
-        if name in at.inside:
-            return self._again(name)
-        definition = self._definition(name)
-        first = self.times == 1 and name not in self.seen
-        if not first and not self.repeats.taken(name, definition, self.times):
-            return Count(0, Grade.ESTIMATED)
-        self.seen.add(name)
-        return self.price(definition, at.within(name))
-
-    def _definition(self, name: str) -> Mapping[str, Any]:
-        """What a reference refers to; nothing where that is missing, or `true`."""
-        return _named(self.definitions.get(name))
-
-    def _again(self, name: str) -> Count:
-        """A cycle's further rounds, once a definition: no bill is known of one with two cycles."""
-        definition = self._definition(name)
-        if not self.cycles or name in self.repeated or not self.repeats.taken(name, definition, self.cycles):
-            return Count(0, Grade.ESTIMATED)
-        self.repeated.add(name)
-        once = _Schema(
-            family=self.family,
-            definitions=self.definitions,
-            texts=[],
-            cycles=0,
-            times=self.cycles,
-            repeats=self.repeats,
-        )
-        round_ = once.price(definition, _AT_ROOT.within(name))
-        self.texts.extend(once.texts * self.cycles)
-        return _guess(round_.tokens * self.cycles, 2 * round_.upper * self.cycles)
-
-    def _inside(self, schema: object, at: _Standing) -> Count:
-        """What a nested schema adds; `true` and other non-objects add nothing."""
-        if not isinstance(schema, Mapping):
-            return Count(0)
-        nested = cast("Mapping[str, Any]", schema)
-        self.texts.append(str(nested.get("description", "")))
-        framed = self.family.nested if nested.get("properties") or "$ref" in nested else Count(0)
-        return framed + self.price(nested, at.below())

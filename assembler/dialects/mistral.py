@@ -14,18 +14,15 @@ import attrs
 
 from assembler.dialects.dialect import Opening
 from assembler.dialects.graded import graded_pricer
+from assembler.dialects.mistral_families import SETTINGS, Family, family_of, with_own_tokenizer
 from assembler.dialects.mistral_pricing import (
     ASSISTANT,
-    SETTINGS,
     TOOLS,
-    Family,
-    family_of,
     price_message,
     price_request,
     price_system,
     price_text,
     price_tool,
-    with_own_tokenizer,
 )
 from assembler.dialects.mistral_wire import BRIDGE, definition, is_silent, own_thinking, wired
 from assembler.dialects.openai_chat import openai_chat
@@ -149,7 +146,15 @@ class MistralPricer:
         return priced_layout(attrs.evolve(self, bridged=True), layout)
 
     def options(self, layout: Layout) -> Difference:
-        """An answer format takes the place of the settings block (1 recording); its schema may reach the prompt."""
+        """An answer format, and the tools that are left out where none may be called (6 of 7 recordings)."""
+        hidden = Difference()
+        if layout.options.get("tool_choice") == "none":
+            tools = self._tool_list(layout.tools)
+            hidden = Difference(-tools.tokens, tools.grade, upper=0)  # older templates show them all the same
+        return self._answer_format(layout) + hidden
+
+    def _answer_format(self, layout: Layout) -> Difference:
+        """It takes the place of the settings block (3 recordings); its schema may reach the prompt."""
         wanted = layout.options.get("response_format")
         if not isinstance(wanted, Mapping):
             return Difference()

@@ -10,62 +10,27 @@ Evidence for every number: docs/how-it-counts-others.md, section Mistral.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from typing import Literal, TypeAlias, assert_never
 
-import attrs
-
-from assembler.dialects.standin import MISTRAL, Calibration, price_texts
+from assembler.dialects.mistral_families import Family, about
+from assembler.dialects.standin import price_texts
 from assembler.errors import UnsupportedContentError
 from assembler.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.tools.tool import Tool
-from budgets.count import Count, Grade, TokenCounter, Tokens, total
+from budgets.count import Count, Grade, TokenCounter, total
 
 ToolChoice: TypeAlias = Literal["auto", "none", "any", "required"]
 
 
-def _about(tokens: Tokens, slack: Tokens) -> Count:
-    return Count(tokens, Grade.BOUNDED, upper=tokens + slack)
-
-
-@attrs.frozen(kw_only=True)
-class Family:
-    """One kind of Mistral model: whether a settings block is sent along, and which vocabulary prices the texts."""
-
-    name: str
-    calibration: Calibration | None
-    """None: the counter is the model's own tokenizer."""
-    opening: Count
-    """The beginning-of-sequence token, and the settings block where a model has one."""
-
-
-OPENING = 1
-SETTINGS = 12
-"""Tokens that mistral-small and magistral-small add to every request (16 recordings of 17)."""
-
-_SETTLED = Family(name="mistral-small", calibration=MISTRAL, opening=_about(OPENING + SETTINGS, 1))
-_PLAIN = Family(name="mistral", calibration=MISTRAL, opening=_about(OPENING, SETTINGS))
-_SMALL = re.compile(r"(mistral|magistral)-small")
-
-SYSTEM = _about(2, 0)
-USER = _about(2, 0)
-ASSISTANT = _about(1, 1)
-CALL = _about(2, 1)
-RESULT = _about(2, 1)
-TOOLS = _about(2, 2)
+SYSTEM = about(2, 0)
+USER = about(2, 0)
+ASSISTANT = about(1, 1)
+CALL = about(2, 1)
+RESULT = about(2, 1)
+TOOLS = about(2, 2)
 IMAGE = Count(1_000, Grade.ESTIMATED, upper=4_200)
 """A picture of unknown size: one token per 16 x 16 or 28 x 28 pixels, 1,024 pixels a side at most (not recorded)."""
-
-
-def family_of(model: str) -> Family:
-    """The kind of a model name; every other name is a model without a settings block, bounded as if it had one."""
-    return _SETTLED if _SMALL.search(model.lower()) else _PLAIN
-
-
-def with_own_tokenizer(family: Family) -> Family:
-    """The same framing for a counter that is the model's own tokenizer: its counts are then taken at their word."""
-    return attrs.evolve(family, calibration=None)
 
 
 def price_text(text: str, family: Family, count: TokenCounter) -> Count:
@@ -87,6 +52,7 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
     """One message with its control tokens. Raises `UnsupportedContentError` on media other than images."""
     texts: list[str] = []
     framing = [_framing(message), *(_part(part, texts) for part in message.parts)]
+    framing += [family.answered for part in message.parts if type(part) is Result]
     return total(framing) + price_texts(texts, count, family.calibration)
 
 
@@ -94,7 +60,7 @@ def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
     """One definition, as spaced JSON in the OpenAI wrapping, and its separator in the list."""
     function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     definition = {"type": "function", "function": function}
-    return _about(1, 1) + price_text(json.dumps(definition, ensure_ascii=False), family, count)
+    return about(1, 1) + price_text(json.dumps(definition, ensure_ascii=False), family, count)
 
 
 def price_tools(
@@ -133,7 +99,7 @@ def _part(part: Part, texts: list[str]) -> Count:
             return RESULT + total(_part(inner, texts) for inner in part.parts)
         case Thinking():
             texts.append(part.text)
-            return _about(2, 0)
+            return about(2, 0)
         case Media(kind="image"):
             return IMAGE
         case Media():
@@ -142,6 +108,6 @@ def _part(part: Part, texts: list[str]) -> Count:
             return Count(0)  # a mark of the cache, not a word of the prompt
         case Opaque():
             texts.append(json.dumps(part.raw, ensure_ascii=False, default=str))
-            return _about(0, 8)
+            return about(0, 8)
         case _:
             assert_never(part)

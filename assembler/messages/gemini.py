@@ -20,9 +20,11 @@ def read_gemini(raw: Mapping[str, Any], *, index: int) -> Message:
         seen = sendable_copy(raw, index=index)
     except RecursionError:
         raise ConversationError("message is nested too deeply to be JSON", index=index) from None
-    listed = seen.get("parts")
+    listed: object = seen.get("parts")
     if listed is None and role == "assistant":
         listed = []  # an answer that ended while the model thought: `finishReason` is MAX_TOKENS
+    if isinstance(listed, dict):
+        listed = seen["parts"] = [cast(Raw, listed)]  # the API reads one part as a list of one
     if not isinstance(listed, list):
         raise ConversationError("Gemini content without parts; expected a list of parts", index=index)
     parts = tuple(_part(item, index) for item in cast("list[object]", listed))

@@ -83,15 +83,33 @@ def refuse_unlisted(schema: Schema, *, tool: str) -> None:
                 waiting.append(value)
 
 
-# google.genai.types.Type (google-genai 3.4, read 2026-11).
-_GEMINI_TYPES = frozenset({"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"})
+# google.genai.types.Type (google-genai 3.4, read 2026-11), and the numbers that the enum `Type` has on the wire.
+_NUMBERED = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
+_GEMINI_TYPES: dict[object, str] = {word: word.lower() for word in _NUMBERED}
+_GEMINI_NUMBERS: dict[object, str] = {number: word.lower() for number, word in enumerate(_NUMBERED, 1)}
+_OBJECT = "object"
 
 
 def spelled_small(schema: Schema) -> Schema:
-    """The schema with Gemini's type words as JSON Schema spells them, if its own type is such a word."""
-    return rewritten(schema, _small) if schema.get("type") == "OBJECT" else schema
+    """The schema with Gemini's types as JSON Schema spells them, if its own type is one of Gemini's words or numbers.
+
+    Clients written over protocol buffers send the number of an enum's member: 6 is OBJECT.
+    """
+    kind: object = schema.get("type")
+    if type(kind) is int and _GEMINI_NUMBERS.get(kind) == _OBJECT:
+        return rewritten(schema, _by_number)
+    return rewritten(schema, _small) if kind == "OBJECT" else schema
 
 
 def _small(schema: Schema, _: str | None) -> Schema:
-    kind = schema.get("type")
-    return {**schema, "type": kind.lower()} if isinstance(kind, str) and kind in _GEMINI_TYPES else schema
+    return _respelled(schema, _GEMINI_TYPES)
+
+
+def _by_number(schema: Schema, _: str | None) -> Schema:
+    return _respelled(_respelled(schema, _GEMINI_NUMBERS), _GEMINI_TYPES)
+
+
+def _respelled(schema: Schema, words: dict[object, str]) -> Schema:
+    kind: object = schema.get("type")
+    known = words.get(kind) if type(kind) in (int, str) else None
+    return schema if known is None else {**schema, "type": known}

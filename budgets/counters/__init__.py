@@ -16,6 +16,7 @@ if typing.TYPE_CHECKING:
     from budgets.counters.approximate import approximate_counter
     from budgets.counters.claude import claude_counter
     from budgets.counters.fastest import fastest_counter
+    from budgets.counters.gemini import gemini_counter
     from budgets.counters.provider import CountEndpointError, provider_counter
     from budgets.counters.toktok import toktok_counter
     from budgets.counters.transformers import transformers_counter
@@ -27,6 +28,7 @@ _load_later(
         "approximate_counter": "budgets.counters.approximate",
         "claude_counter": "budgets.counters.claude",
         "fastest_counter": "budgets.counters.fastest",
+        "gemini_counter": "budgets.counters.gemini",
         "provider_counter": "budgets.counters.provider",
         "toktok_counter": "budgets.counters.toktok",
         "transformers_counter": "budgets.counters.transformers",
@@ -38,6 +40,7 @@ __all__ = [
     "approximate_counter",
     "claude_counter",
     "fastest_counter",
+    "gemini_counter",
     "memoised",
     "provider_counter",
     "tiktoken_counter",

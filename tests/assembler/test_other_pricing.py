@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assembler.dialects import gemini_families, mistral_families, standin
 from assembler.dialects import gemini_pricing as gemini
 from assembler.dialects import hosted_pricing as hosted
 from assembler.dialects import mistral_pricing as mistral
-from assembler.dialects import standin
 from assembler.dialects.openai_tool_text import tool_text, unsettled
 from assembler.dialects.references import WRITTEN_AGAIN
 from assembler.errors import UnsupportedContentError
@@ -142,10 +142,10 @@ BY_ANOTHER_SERVER = [("grok-4.3", "What is the capital of France?", 199), ("llam
 def price_of(model: str, text: str) -> Count:
     said = message("user", text)
     if model.startswith("gemini"):
-        kind = gemini.family_of(model)
+        kind = gemini_families.family_of(model)
         return gemini.price_request(kind) + gemini.price_message(said, kind, o200k)
     if model.startswith("mistral"):
-        sort = mistral.family_of(model)
+        sort = mistral_families.family_of(model)
         return mistral.price_request(sort) + mistral.price_message(said, sort, o200k)
     host = hosted.family_of(model)
     opening = hosted.price_request(host, o200k) + hosted.price_system(None, host, o200k)
@@ -173,7 +173,7 @@ CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required"
 
 
 def test_a_declaration_costs_its_words_and_a_framing_for_each_property() -> None:
-    family = gemini.with_own_tokenizer(gemini.family_of("gemini-2.5-flash"))
+    family = gemini_families.with_own_tokenizer(gemini_families.family_of("gemini-2.5-flash"))
     empty = gemini.price_tool(tool("look"), family, words)
     assert empty.tokens == 18 + 1
     assert gemini.price_tool(tool("look", "", CITY), family, words).tokens == empty.tokens + 10 + 1
@@ -181,7 +181,7 @@ def test_a_declaration_costs_its_words_and_a_framing_for_each_property() -> None
 
 
 def test_a_reference_costs_what_it_refers_to_and_recursion_is_bounded_widely() -> None:
-    family = gemini.family_of("gemini-2.5-flash")
+    family = gemini_families.family_of("gemini-2.5-flash")
     inline = {"type": "object", "properties": {"home": CITY}}
     referring = {"type": "object", "properties": {"home": {"$ref": "#/$defs/City"}}, "$defs": {"City": CITY}}
     assert gemini.price_tool(tool("a", "", referring), family, words) == gemini.price_tool(
@@ -194,7 +194,7 @@ def test_a_reference_costs_what_it_refers_to_and_recursion_is_bounded_widely() -
 
 
 def test_a_schema_that_refers_to_itself_is_written_out_six_times() -> None:
-    family = gemini.with_own_tokenizer(gemini.family_of("gemini-2.5-flash"))
+    family = gemini_families.with_own_tokenizer(gemini_families.family_of("gemini-2.5-flash"))
     definition = {"type": "object", "properties": {"kid": {"$ref": "#/$defs/T"}}}
     recursive = {"type": "object", "properties": {"kid": {"$ref": "#/$defs/T"}}, "$defs": {"T": definition}}
     by_hand: dict[str, Any] = {"type": "object", "properties": {"kid": {"$ref": "#/$defs/T6"}}, "$defs": {"T0": {}}}
@@ -206,7 +206,7 @@ def test_a_schema_that_refers_to_itself_is_written_out_six_times() -> None:
 
 
 def test_schemas_that_refer_to_each_other_a_hundred_times_are_priced_at_once() -> None:
-    family = gemini.family_of("gemini-2.5-flash")
+    family = gemini_families.family_of("gemini-2.5-flash")
     node = {"type": "object", "properties": {f"k{n}": {"$ref": "#/$defs/T"} for n in range(100)}}
     priced = gemini.price_tool(tool("a", "", {**node, "$defs": {"T": node}}), family, words)
     assert priced.tokens < 10**6
@@ -217,7 +217,7 @@ def test_definitions_that_double_with_each_reference_are_cut_off() -> None:
         return {"type": "object", "properties": {key: {"$ref": f"#/$defs/D{level}"} for key in "ab"}}
 
     definitions = {f"D{level}": doubling(level + 1) for level in range(40)}
-    family = gemini.family_of("gemini-2.5-flash")
+    family = gemini_families.family_of("gemini-2.5-flash")
     priced = gemini.price_tool(tool("f", "", {**doubling(0), "$defs": definitions}), family, words)
     assert priced.upper < 40_000  # 2 ** 40 otherwise
     assert priced.grade is Grade.ESTIMATED
@@ -226,14 +226,14 @@ def test_definitions_that_double_with_each_reference_are_cut_off() -> None:
 @pytest.mark.parametrize("word", ["enum", "anyOf", "oneOf", "allOf", "prefixItems", "properties", "items", "$defs"])
 @pytest.mark.parametrize("wrong", [None, 5, "text", True, {"a": 1}, [1, None]])
 def test_a_word_of_a_schema_that_holds_something_else_is_priced_all_the_same(word: str, wrong: object) -> None:
-    family = gemini.family_of("gemini-2.5-flash")
+    family = gemini_families.family_of("gemini-2.5-flash")
     schema = {"type": "object", "properties": {"a": {word: wrong}}}
     assert gemini.price_tool(tool("f", "", schema), family, words).tokens > 0
     assert gemini.price_tool(tool("f", "", {"properties": {}, word: wrong}), family, words).tokens > 0
 
 
 def test_a_chain_of_references_without_end_is_priced_as_far_as_schemas_may_be_nested() -> None:
-    family = gemini.family_of("gemini-2.5-flash")
+    family = gemini_families.family_of("gemini-2.5-flash")
     definitions = {f"D{n}": {"$ref": f"#/$defs/D{n + 1}"} for n in range(5_000)}
     chain = {"type": "object", "properties": {"x": {"$ref": "#/$defs/D0"}}, "$defs": definitions}
     assert gemini.price_tool(tool("f", "", chain), family, words).grade is Grade.ESTIMATED
@@ -264,7 +264,7 @@ def test_a_definition_is_written_again_up_to_the_room_for_that(size: int) -> Non
         written = min(times, 1 + WRITTEN_AGAIN // size)
         counted = Counted()
         referred = tool("f", "", referring(times, size))
-        gemini.price_tool(referred, gemini.family_of(""), counted)
+        gemini.price_tool(referred, gemini_families.family_of(""), counted)
         assert counted.text.count("xyzzy") == written
         assert tool_text(referred).count('"xyzzy"') == written
 
@@ -285,7 +285,7 @@ def test_a_mesh_of_references_costs_what_it_sends_and_not_what_it_stands_for() -
     small, large = mesh(40), mesh(400)
     assert len(tool_text(small)) < len(json.dumps(small.parameters))
     assert unsettled(small) < 4_000
-    family = gemini.family_of("gemini-2.5-flash")
+    family = gemini_families.family_of("gemini-2.5-flash")
     for one in (small, large):
         assert gemini.price_tool(one, family, words).upper < 8 * len(json.dumps(one.parameters))
     assert len(tool_text(large)) < 12 * len(tool_text(small))
@@ -294,7 +294,7 @@ def test_a_mesh_of_references_costs_what_it_sends_and_not_what_it_stands_for() -
 
 @pytest.mark.parametrize("definitions", [{}, {"T": True}, {"T": None}, {"T": ["x"]}])
 def test_a_reference_to_nothing_that_can_be_read_costs_its_place_alone(definitions: dict[str, Any]) -> None:
-    family = gemini.family_of("gemini-2.5-flash")
+    family = gemini_families.family_of("gemini-2.5-flash")
     referring = {"type": "object", "properties": {"a": {"$ref": "#/$defs/T"}}, "$defs": definitions}
     empty = {"type": "object", "properties": {"a": {"$ref": "#/$defs/T"}}, "$defs": {"T": {}}}
     assert gemini.price_tool(tool("f", "", referring), family, words) == gemini.price_tool(
@@ -303,16 +303,16 @@ def test_a_reference_to_nothing_that_can_be_read_costs_its_place_alone(definitio
 
 
 def test_every_keyword_of_a_schema_is_paid_for() -> None:
-    family = gemini.family_of("gemini-2.5-flash")
+    family = gemini_families.family_of("gemini-2.5-flash")
     plain = gemini.price_tool(tool("a", "", {"properties": {"n": {"type": "integer"}}}), family, words).tokens
     richer = {"properties": {"n": {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": 3, "enum": ["one"]}}}
     assert gemini.price_tool(tool("a", "", richer), family, words).tokens >= plain + 4
     lists = {"properties": {"n": {"type": "array", "items": {"type": "string"}, "additionalProperties": True}}}
-    assert gemini.price_tool(tool("a", "", lists), family, words).tokens == plain
+    assert gemini.price_tool(tool("a", "", lists), family, words).tokens == plain + family.items.tokens
 
 
 def test_gemini_calls_and_answers_cost_their_words() -> None:
-    family = gemini.with_own_tokenizer(gemini.family_of("gemini-2.0-flash"))
+    family = gemini_families.with_own_tokenizer(gemini_families.family_of("gemini-2.0-flash"))
     call = Call(None, "look", '{"city": ["Paris", 2]}')
     answer = Result(None, (), name="look", given={"return_value": "Mexico"})
     assert gemini.price_message(message("assistant", call), family, words).tokens == 4
@@ -322,7 +322,7 @@ def test_gemini_calls_and_answers_cost_their_words() -> None:
 
 
 def test_gemini_media_without_a_length_has_no_price() -> None:
-    family = gemini.family_of("gemini-2.5-flash")
+    family = gemini_families.family_of("gemini-2.5-flash")
     assert gemini.price_message(message("user", Media("image", {})), family, words).upper > 16 * 258
     with pytest.raises(UnsupportedContentError):
         gemini.price_message(message("user", Media("video", {})), family, words)
@@ -332,7 +332,7 @@ def test_gemini_media_without_a_length_has_no_price() -> None:
 
 
 def test_mistrals_control_tokens_are_those_of_its_template() -> None:
-    family = mistral.with_own_tokenizer(mistral.family_of("mistral-large-latest"))
+    family = mistral_families.with_own_tokenizer(mistral_families.family_of("mistral-large-latest"))
     turns = [
         message("user", "a"),
         message("assistant", "b", Call("1", "look", "{}"), Call("2", "look", "{}")),
@@ -347,26 +347,31 @@ def test_mistrals_control_tokens_are_those_of_its_template() -> None:
 
 
 def test_mistral_hides_tools_that_may_not_be_chosen() -> None:
-    family = mistral.family_of("mistral-small-latest")
+    family = mistral_families.family_of("mistral-small-latest")
     assert mistral.price_tools([tool("a")], family, words, choice="none") == Count(0)
     assert mistral.price_tools([tool("a")], family, words).tokens > 4
 
 
-@pytest.mark.parametrize(("pricing", "model"), [(mistral, "mistral-large-latest"), (hosted, "qwen3-32b")])
-def test_media_that_nobody_recorded_has_no_price(pricing: Any, model: str) -> None:
+@pytest.mark.parametrize(
+    ("pricing", "families", "model"),
+    [(mistral, mistral_families, "mistral-large-latest"), (hosted, hosted, "qwen3-32b")],
+)
+def test_media_that_nobody_recorded_has_no_price(pricing: Any, families: Any, model: str) -> None:
     with pytest.raises(UnsupportedContentError) as refused:
-        pricing.price_message(message("user", Media("audio", {})), pricing.family_of(model), words)
+        pricing.price_message(message("user", Media("audio", {})), families.family_of(model), words)
     assert refused.value.kind == "audio"
 
 
 def test_a_picture_for_mistral_is_estimated_with_a_bound() -> None:
-    price = mistral.price_message(message("user", Media("image", {})), mistral.family_of("pixtral-large"), words)
+    family = mistral_families.family_of("pixtral-large")
+    price = mistral.price_message(message("user", Media("image", {})), family, words)
     assert price.grade is Grade.ESTIMATED
     assert price.upper > 4_000
 
 
 def test_only_the_small_models_are_sure_of_their_settings_block() -> None:
-    small, large = (mistral.price_request(mistral.family_of(name)) for name in ("magistral-small", "mistral-large"))
+    kinds = [mistral_families.family_of(name) for name in ("magistral-small", "mistral-large")]
+    small, large = map(mistral.price_request, kinds)
     assert small.tokens - large.tokens == 12
     assert large.upper >= small.tokens
 
@@ -416,11 +421,13 @@ def test_options_of_a_hosted_request_are_paid_for() -> None:
 # ── all of them ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 PROVIDERS = [
-    (gemini, "gemini-2.0-flash"),
-    (gemini, "gemini-2.5-flash"),
-    (mistral, "mistral-small-latest"),
-    (hosted, "deepseek-v4-flash"),
-    (hosted, "qwen3-32b"),
+    (gemini, gemini_families, "gemini-2.0-flash"),
+    (gemini, gemini_families, "gemini-2.5-flash"),
+    (gemini, gemini_families, "gemini-3-pro-preview"),
+    (gemini, gemini_families, "google-vertex/gemini-2.5-flash"),
+    (mistral, mistral_families, "mistral-small-latest"),
+    (hosted, hosted, "deepseek-v4-flash"),
+    (hosted, hosted, "qwen3-32b"),
 ]
 parts = st.one_of(
     texts,
@@ -432,11 +439,13 @@ parts = st.one_of(
 roles = st.sampled_from(["system", "developer", "user", "assistant", "tool"])
 
 
-@pytest.mark.parametrize(("pricing", "model"), PROVIDERS)
+@pytest.mark.parametrize(("pricing", "families", "model"), PROVIDERS)
 @scaled(0.3)
 @given(role=roles, spoken=st.lists(parts, max_size=3), more=texts)
-def test_a_longer_message_never_costs_less(pricing: Any, model: str, role: Role, spoken: list[Part], more: str) -> None:
-    family = pricing.family_of(model)
+def test_a_longer_message_never_costs_less(
+    pricing: Any, families: Any, model: str, role: Role, spoken: list[Part], more: str
+) -> None:
+    family = families.family_of(model)
     shorter = pricing.price_message(message(role, *spoken), family, words)
     longer = pricing.price_message(message(role, *spoken, more), family, words)
     assert 0 <= shorter.tokens <= longer.tokens <= longer.upper
@@ -444,11 +453,11 @@ def test_a_longer_message_never_costs_less(pricing: Any, model: str, role: Role,
     assert shorter.grade <= longer.grade
 
 
-@pytest.mark.parametrize(("pricing", "model"), PROVIDERS)
+@pytest.mark.parametrize(("pricing", "families", "model"), PROVIDERS)
 @scaled(0.3)
 @given(system=texts)
-def test_a_system_text_costs_at_least_its_words(pricing: Any, model: str, system: str) -> None:
-    own = pricing.with_own_tokenizer(pricing.family_of(model))
+def test_a_system_text_costs_at_least_its_words(pricing: Any, families: Any, model: str, system: str) -> None:
+    own = families.with_own_tokenizer(families.family_of(model))
     assert pricing.price_system(system, own, words).tokens >= words(system)
     assert pricing.price_text(system, own, words).tokens == words(system)
     assert pricing.price_system(None, own, words).tokens == 0

@@ -169,7 +169,16 @@ def read(paths: Iterable[Path]) -> Iterator[Recording]:
         for file in sorted(path.glob("*.jsonl")) if path.is_dir() else [path]:
             for number, line in enumerate(file.read_bytes().splitlines(), 1):
                 if line.strip():
-                    yield _recording(json.loads(line), f"{file.name}:{number}", line)
+                    yield _recording(json.loads(_signed(line)), f"{file.name}:{number}", line)
+
+
+_SIGNATURE = re.compile(rb"<<SIG (\d{1,6})>>")
+"""Stands where a recording had a thought signature, encrypted by the provider: the number is its length."""
+
+
+def _signed(line: bytes) -> bytes:
+    """The recording with something as long as each signature that was taken out: it is billed by its length."""
+    return _SIGNATURE.sub(lambda taken: b"s" * int(taken[1]), line)
 
 
 def _recording(row: Mapping[str, Any], place: str, line: bytes) -> Recording:

@@ -1,0 +1,213 @@
+"""Gemini's generations: what Google bills around the texts of a request, in tokens, one row a generation and host.
+
+Each number was read off recorded bills: the texts, counted with Gemma 3's vocabulary, leave whole numbers behind. Which
+number rests on how much is in docs/how-it-counts-others.md, section Gemini. Adding a generation adds one row.
+"""
+
+from __future__ import annotations
+
+import re
+
+import attrs
+
+from assembler.dialects.families import Evidence, first_match
+from assembler.dialects.standin import GEMINI, Calibration
+from budgets.count import Count, Grade, Tokens
+from budgets.models.names import bare
+
+
+def about(tokens: Tokens, slack: Tokens) -> Count:
+    """A number that recordings show, with what they exceed it by at most."""
+    return Count(tokens, Grade.BOUNDED, upper=tokens + slack)
+
+
+def guess(tokens: Tokens, upper: Tokens) -> Count:
+    """A number that little supports."""
+    return Count(tokens, Grade.ESTIMATED, upper=upper)
+
+
+@attrs.frozen
+class Signature:
+    """What the thought signature of a call costs, by the characters of its base64: `rate` of them, less a fixed part.
+
+    A signature is the model's own reasoning, encrypted; a request does not show how much of it the server reads.
+    """
+
+    rate: float
+    less: Tokens
+    ceiling: float
+    """The largest share of its characters that a signature was billed for."""
+
+    def price(self, characters: int) -> Count:
+        """The price of one signature. Never below nothing."""
+        typical = max(0, round(self.rate * characters) - self.less)
+        return guess(typical, max(typical, round(self.ceiling * characters)))
+
+
+_FREE = Count(0, Grade.BOUNDED)
+_UP_TO_1 = about(0, 1)
+
+
+@attrs.frozen(kw_only=True)
+class Family:
+    """One generation of Gemini on one host: what stands around the texts, in tokens, and which vocabulary counts."""
+
+    name: str
+    names: re.Pattern[str]
+    evidence: Evidence
+    calibration: Calibration | None = GEMINI
+    """None: the counter is a Gemma tokenizer."""
+    content: Count
+    """Each entry of `contents`; the system instruction is one more."""
+    tool: Count
+    described: Count = _FREE
+    """The description of a declaration, beside its words."""
+    parameters: Count
+    """The schema of a declaration, whatever is in it."""
+    object: Count = _FREE
+    """Properties at the root of that schema."""
+    argument: Count
+    """Each property of a schema, beyond its key and description."""
+    argument_described: int = 0
+    """What the description of a property adds or saves, beside its words."""
+    optional: Count = _FREE
+    """Each property that is not required."""
+    nested: Count
+    """Each object inside a schema."""
+    items: Count = _FREE
+    """What an array says of its items."""
+    value: Count = _FREE
+    """Each value of an enum, beside its word."""
+    keyword: Count
+    """Each further keyword of a schema: a default, a bound."""
+    alternative: Count
+    """Each schema of a choice between several."""
+    titled: Count | None = None
+    """A schema's title, beside its words; None where titles are not billed."""
+    root_described: Count | None = None
+    """The description of the whole schema, beside its words; None where it is not billed."""
+    response: Count
+    """The schema of a declaration's answer, beside its own price."""
+    call: Count = _UP_TO_1
+    call_argument: Count = _FREE
+    result: Count = _UP_TO_1
+    result_key: Count = _FREE
+    signature: Signature
+    answers_billed: bool = False
+    """Whether `response_schema` is billed. `response_json_schema` never is."""
+    image: Count
+    """One tile of a picture; one page of a PDF."""
+    tiled: bool = True
+
+    def argument_of(self, *, described: bool) -> Count:
+        """One property, beyond its words."""
+        if not described:
+            return self.argument
+        tokens = self.argument.tokens + self.argument_described
+        return attrs.evolve(self.argument, tokens=tokens, upper=self.argument.upper + max(self.argument_described, 0))
+
+
+def _recorded(rows: int, repositories: int) -> Evidence:
+    return Evidence(source="public test recordings", read="2026-11", rows=rows, repositories=repositories)
+
+
+GEMINI_2 = Family(
+    name="gemini-2.0",
+    names=re.compile(r"gemini-([a-z-]+-)?(1|2[.-]0)(?!\d)|gemini-pro(-vision)?$"),
+    evidence=_recorded(303, 10),
+    content=about(0, 0),
+    tool=about(0, 1),
+    parameters=about(1, 1),
+    argument=about(2, 1),
+    nested=guess(0, 12),
+    keyword=guess(1, 5),
+    alternative=guess(0, 5),
+    response=guess(0, 24),
+    signature=Signature(0.0, 0, 0.2),
+    answers_billed=True,
+    image=guess(258, 258),
+)
+GEMINI_2_5 = attrs.evolve(
+    GEMINI_2,
+    name="gemini-2.5",
+    names=re.compile(r"gemini-([a-z-]+-)?2"),
+    evidence=_recorded(620, 14),
+    content=about(1, 1),  # items of another API may go out in one content more
+    tool=about(18, 1),
+    parameters=about(0, 1),
+    argument=about(10, 1),
+    argument_described=-1,
+    optional=about(4, 1),
+    nested=guess(42, 60),
+    items=guess(2, 8),
+    value=guess(2, 6),
+    keyword=guess(1, 8),
+    alternative=guess(3, 8),
+    response=guess(5, 40),
+    call=about(7, 1),
+    call_argument=about(3, 1),
+    result=about(4, 1),
+    result_key=about(4, 2),
+    signature=Signature(0.0, 0, 0.2),
+    answers_billed=False,
+)
+GEMINI_3 = attrs.evolve(
+    GEMINI_2_5,
+    name="gemini-3",
+    names=re.compile(""),
+    evidence=_recorded(104, 8),
+    tool=about(5, 1),
+    described=about(5, 1),
+    parameters=about(8, 1),
+    object=about(4, 1),
+    argument=about(11, 2),
+    argument_described=5,
+    optional=about(0, 4),
+    nested=guess(4, 30),
+    items=guess(8, 12),
+    value=about(4, 2),
+    titled=about(5, 1),
+    root_described=about(5, 1),
+    response=guess(24, 40),
+    signature=Signature(0.205, 30, 0.22),
+    image=guess(1_120, 1_120),
+    tiled=False,
+)
+FAMILIES = (GEMINI_2, GEMINI_2_5, GEMINI_3)
+
+# On Vertex every generation is billed as 2.0 is at Google, but for signatures and the schemas of answers.
+_SIGNED_ON_VERTEX = Signature(0.16, 20, 0.2)
+VERTEX_2 = attrs.evolve(GEMINI_2, name="vertex-2.0", evidence=_recorded(15, 2))
+VERTEX_2_5 = attrs.evolve(
+    GEMINI_2,
+    name="vertex-2.5",
+    names=GEMINI_2_5.names,
+    evidence=_recorded(248, 3),
+    signature=_SIGNED_ON_VERTEX,
+    answers_billed=False,
+)
+VERTEX_3 = attrs.evolve(
+    VERTEX_2_5,
+    name="vertex-3",
+    names=GEMINI_3.names,
+    evidence=_recorded(10, 2),
+    signature=GEMINI_3.signature,
+    tool=about(0, 8),
+    image=GEMINI_3.image,
+    tiled=False,
+)
+ON_VERTEX = (VERTEX_2, VERTEX_2_5, VERTEX_3)
+
+_VERTEX = re.compile(r"(google[-_])?vertex(_?ai)?[/:]")
+
+
+def family_of(model: str) -> Family:
+    """The generation of a model name on its host, Vertex if a prefix says so; an unknown name is the newest one."""
+    name = model.strip().lower()
+    table = ON_VERTEX if _VERTEX.match(name) else FAMILIES
+    return first_match(table, bare(name)) or table[-1]
+
+
+def with_own_tokenizer(family: Family) -> Family:
+    """The same framing for a counter that is a Gemma tokenizer: its counts are then taken at their word."""
+    return attrs.evolve(family, calibration=None)

@@ -1,0 +1,60 @@
+"""Gemini's texts are counted with the tokenizer file that the caller brings, and with nothing that ships."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from assembler import count_request
+from assembler.dialects import gemini
+from budgets import Grade, TokenCountError, gemini_counter
+from tests.budgets.toy_tokenizers import SPECIALS, byte_level
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "tokenizer.json"
+    file.write_text(byte_level().to_str())
+    return file
+
+
+def test_it_counts_as_the_tokenizer_in_the_file_does(path: Path) -> None:
+    text = "The order has been shipped to Kyoto."
+    assert gemini_counter(path)(text) == len(byte_level().encode(text, add_special_tokens=False).ids)
+    assert gemini_counter(str(path)) == gemini_counter(path)
+
+
+def test_text_that_looks_like_a_control_token_stays_text(path: Path) -> None:
+    assert gemini_counter(path)(SPECIALS[0]) > 1
+
+
+def test_a_request_is_priced_by_the_file_and_no_longer_estimated(path: Path) -> None:
+    count = gemini_counter(path)
+    asked = "Don't ship it twice, please."
+    priced = count_request({"contents": asked}, dialect=gemini, model="gemini-2.5-flash", counter=count)
+    assert priced.tokens == count(asked) + 1
+    assert priced.grade is Grade.BOUNDED
+
+
+def test_a_file_that_is_no_tokenizer_is_named_and_its_text_is_not(tmp_path: Path) -> None:
+    wrong = tmp_path / "notes.json"
+    wrong.write_text('{"secret": "words"}')
+    for bad in (wrong, tmp_path / "absent.json"):
+        with pytest.raises(TokenCountError, match=bad.name) as caught:
+            gemini_counter(bad)
+        assert "secret" not in str(caught.value)
+
+
+def test_without_the_extra_it_says_which_one_is_missing() -> None:
+    script = (
+        "import sys; sys.modules['tokenizers'] = None\n"
+        "import budgets\n"
+        "try: budgets.gemini_counter('tokenizer.json')\n"
+        "except budgets.MissingExtraError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert "gemini_counter" in done.stdout
+    assert "transformers" in done.stdout
