@@ -17,6 +17,7 @@ from budgets import Tokens
 
 # Words that no template writes and no template cuts apart.
 _ONE, _TWO, _THREE, _RULE, _VALUE, _RESULT, _NAME = "qone", "qtwo", "qthree", "qrule", "qvalue", "qresult", "qname"
+_LETTERS = "qwzk"
 
 _EDGES = (
     "one",
@@ -139,16 +140,20 @@ def _rendered(renderer: Renderer, messages: list[Spoken], tools: list[Spoken] | 
 def _framing(renderer: Renderer) -> tuple[Tokens, Tokens, Tokens]:
     """Tokens beside the texts: of a prompt, of a user's message and of an assistant's, both in the middle of a talk.
 
+    Each text is one letter. A template may show a text twice: all but one showing counts as framing here, and no text
+    that is said later adds less to it than a letter does.
+
     What the two cost together is right even where a template takes no two answers in a row to tell them apart.
     """
-    first, answer, last = _said("user", _ONE), _said("assistant", _TWO), _said("user", _THREE)
-    prompts = [first], [first, answer, last], [first, answer, _said("assistant", _RULE), last]
+    opening, reply, more, closing = _LETTERS
+    first, answer, last = _said("user", opening), _said("assistant", reply), _said("user", closing)
+    prompts = [first], [first, answer, last], [first, answer, _said("assistant", more), last]
     one, three, four = (_prompt_tokens(renderer, prompt) for prompt in prompts)
     if one is None or three is None:
         return 0, 0, 0
-    both = max(0, three - one - renderer.count(_TWO) - renderer.count(_THREE))
-    of_assistant = both // 2 if four is None else min(max(0, four - three - renderer.count(_RULE)), both)
-    return max(0, one - (both - of_assistant) - renderer.count(_ONE)), both - of_assistant, of_assistant
+    both = max(0, three - one - renderer.count(reply) - renderer.count(closing))
+    of_assistant = both // 2 if four is None else min(max(0, four - three - renderer.count(more)), both)
+    return max(0, one - (both - of_assistant) - renderer.count(opening)), both - of_assistant, of_assistant
 
 
 def _adds_up(renderer: Renderer, once: Tokens, of_user: Tokens, of_assistant: Tokens) -> bool:

@@ -253,6 +253,14 @@ def test_as_many_turns_stay_as_fit_however_the_history_grew(
         assert kept(cold) == expected
 
 
+@pytest.mark.parametrize("answer", [None, "a"])
+def test_a_turn_of_one_letter_stays_under_a_template_that_says_each_text_twice(answer: str | None) -> None:
+    history = spoken([("?", answer), ("?", answer)])
+    limit = Assembler(dialect=OPEN["wordy"]).add_messages(history).build().count.tokens
+    assembler = Assembler(Budget(limit), dialect=OPEN["wordy"], on_overflow=TrimOldest())
+    assert kept(assembler.add_messages(history)) == len(history)
+
+
 @given(turns, st.integers(1, 3), st.sets(st.integers(0, 3), max_size=2), st.integers(40, 400))
 @scaled(0.5)
 def test_protected_turns_and_a_note_are_weighed_too(
