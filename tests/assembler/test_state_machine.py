@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import json
+import operator
 import pickle
 import sys
 from collections.abc import Callable, Generator
@@ -164,11 +165,14 @@ class Told:
         return len(self.system() or "") + tool + sum(map(len, texts))
 
     def stays(self) -> tuple[list[Message], int]:
-        """The messages that stay, note aside, and what the request costs; of the least where none fits."""
+        """The messages that stay, note aside, and what the request costs; of the least where none fits.
+
+        That may be everything: a note can cost more than what it stands for.
+        """
         head, turns = self.split()
         rule = SUFFIXES[self.ladder]
         everything = [*head, *(message for turn in turns for message in turn)]
-        found = everything, self.cost(everything)
+        least = found = everything, self.cost(everything)
         if rule is None or found[1] <= self.limit:
             return found
         for cut in range(1, max(len(turns) - rule[0], 0) + 1):
@@ -176,8 +180,9 @@ class Told:
             messages = [*head, *(message for turn in kept for message in turn)]
             found = messages, self.cost(messages) + rule[1]
             if found[1] <= self.limit:
-                break
-        return found
+                return found
+            least = min(least, found, key=operator.itemgetter(1))
+        return least
 
 
 def said(error: AssemblyError) -> tuple[str, str]:
@@ -559,6 +564,12 @@ def a_billed_talk_ends_with_the_assistant(life: Life) -> None:
     life.say(0, ["assistant"], "", as_object=False)
 
 
+def a_note_costs_more_than_what_it_stands_for(life: Life) -> None:
+    life.born("note", "plain", 20, 0, [])
+    life.say(0, ["assistant"], "", as_object=False)
+    life.say(0, ["user"], "x" * 70, as_object=False)
+
+
 def many_threads_grow_one_log(life: Life) -> None:
     life.born("trim", "plain", 60, 0, ONE)
     for _ in range(20):
@@ -580,6 +591,7 @@ def many_threads_grow_one_log(life: Life) -> None:
         calls_wait,
         a_step_is_all_there_is,
         a_billed_talk_ends_with_the_assistant,
+        a_note_costs_more_than_what_it_stands_for,
         many_threads_grow_one_log,
     ],
     ids=lambda script: script.__name__,
