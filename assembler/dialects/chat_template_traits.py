@@ -17,7 +17,7 @@ from budgets import Tokens
 
 # Words that no template writes and no template cuts apart.
 _ONE, _TWO, _THREE, _RULE, _VALUE, _RESULT, _NAME = "qone", "qtwo", "qthree", "qrule", "qvalue", "qresult", "qname"
-_LETTERS = "qwzk"
+_LETTERS = ("q", "w", "z", "k")
 
 _EDGES = (
     "one",

@@ -43,17 +43,20 @@ _NEARLY_NONE: Final = 0.25
 
 _ONE = Count(1)
 _MESSAGES = {"system": _ONE, "user": _ONE, "assistant": _ONE, "tool_role": _ONE}
-_FIELDS: Mapping[str, Mapping[str, Count]] = {
+_FIELDS: Mapping[str, dict[str, Any]] = {
     "opening": {"opening": _ONE},
     "message": _MESSAGES,
     **{name: {name: _ONE} for name in PARTS if name not in ("opening", "texts", "message")},
+}
+_FREE: dict[str, Any] = {
+    field.name: NOTHING for field in attrs.fields(Family) if isinstance(getattr(GROK_LATER, field.name), Count)
 }
 _BLANK = attrs.evolve(
     GROK_LATER,
     name="blank",
     evidence=Evidence(source="nothing", read=""),
     calibration=Calibration(Weights(token=1.0), Weights(token=1.0)),
-    **{field.name: NOTHING for field in attrs.fields(Family) if field.type == "Count"},
+    **_FREE,
 )
 
 
