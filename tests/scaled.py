@@ -10,8 +10,10 @@ SEARCH = 100
 
 def examples(share: float) -> int:
     """So many of the profile's examples; at least two, of which Hypothesis draws the second at random."""
-    whole = settings.default.max_examples
-    return whole if whole >= SEARCH or settings.default.derandomize else max(2, round(share * whole))
+    profile = settings.default
+    assert profile is not None
+    whole = profile.max_examples
+    return whole if whole >= SEARCH or profile.derandomize else max(2, round(share * whole))
 
 
 def scaled(share: float) -> settings:

@@ -6,7 +6,7 @@ import math
 import pickle
 import threading
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -238,9 +238,8 @@ def test_a_fallback_may_say_how_far_off_it_is_but_not_that_it_is_exact() -> None
 
 @pytest.mark.parametrize(
     "answer",
-    [0, None, -4, math.nan, Count(-1_000), Count(0), Count(cast(int, math.nan)), Count(5, upper=4),
-     Count(5, upper=cast(int, math.nan)), Count(10**700), Count(5, upper=10**700)],
-)  # fmt: skip
+    [0, None, -4, math.nan, Count(0), Count(10**700), Count(5, upper=10**700)],
+)
 def test_a_fallback_that_counts_nothing_is_a_failure(answer: object) -> None:
     with pytest.raises(TokenCountError, match="as a fallback"):
         provider_counter(failing(RateLimitedError()), fallback=lambda text: answer)("text")
