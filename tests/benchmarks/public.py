@@ -457,6 +457,7 @@ ELSEWHERE = {
     "assembler.manifest.gathered_of": "a part of manifest_of",
     "assembler.telemetry.set_attributes": "attributes, handed to a span",
     "assembler.testing.check_fitter": "runs the fitter that it is given",
+    "budgets.gemini_counter": "the tokenizer of the file that it is given does the work",
     "budgets.transformers_counter": "the tokenizer that it is given does the work",
     "budgets.models.known": "takes nothing",
     **{
