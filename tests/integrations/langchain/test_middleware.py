@@ -160,9 +160,10 @@ def test_reasoning_costs_nothing_where_it_is_not_sent() -> None:
 def test_reasoning_that_is_cleared_leaves_the_rest_of_its_message() -> None:
     thoughts = [{"type": "thinking", "thinking": "hm " * 100, "signature": "c2lnbmVk"}, {"type": "text", "text": "a"}]
     told = [AIMessage(thoughts, id="one"), AIMessage(thoughts, id="two")]
-    budget = Budget.for_model("gpt-4o", context_window=450, max_output_tokens=ANSWER)
-    assembler = Assembler(budget, dialect=anthropic, on_overflow=ClearReasoning(keep=1))
     history = [HumanMessage("q"), told[0], HumanMessage("q"), told[1], HumanMessage("q")]
+    whole = Assembler(Budget.for_model("gpt-4o"), dialect=anthropic).add_messages(history).build().count.upper
+    budget = Budget.for_model("gpt-4o", context_window=whole - 1 + ANSWER, max_output_tokens=ANSWER)
+    assembler = Assembler(budget, dialect=anthropic, on_overflow=ClearReasoning(keep=1))
     sent = asked(AssemblerMiddleware(assembler), history).messages
     assert [block["type"] for block in sent[1].content] == ["text"]
     assert sent[1].id == "one"
