@@ -13,9 +13,8 @@ from budgets.later import load_later as _load_later
 
 if typing.TYPE_CHECKING:
     from assembler.assembler import Assembler
-    from assembler.cache import CacheMarks
-    from assembler.calibration import CalibratedCounter, calibrate
     from assembler.context import Context
+    from assembler.conversation.repair import Repair, repair
     from assembler.count_request import count_request
     from assembler.errors import (
         ConversationError,
@@ -27,10 +26,8 @@ if typing.TYPE_CHECKING:
         ToolError,
         UnsupportedContentError,
     )
-    from assembler.invisible import Invisible, without_invisible
-    from assembler.manifest import Difference, ManifestError, ReplayError
+    from assembler.pipeline.planned import Dropped
     from assembler.plan import Plan
-    from assembler.planned import Dropped
     from assembler.policies import (
         Change,
         ClearReasoning,
@@ -47,9 +44,12 @@ if typing.TYPE_CHECKING:
         Truncate,
         first_user,
     )
-    from assembler.repair import Repair, repair
-    from assembler.report import Report, Row
+    from assembler.pricing.calibration import CalibratedCounter, calibrate
+    from assembler.report.cache import CacheMarks
+    from assembler.report.manifest import Difference, ManifestError, ReplayError
+    from assembler.report.report import Report, Row
     from assembler.strategies import REMINDER, ChatRegions, CitedSources, Placement, QuestionChunks, Strategy
+    from assembler.text.invisible import Invisible, without_invisible
     from assembler.verify import Violation, verify
     from budgets import (
         AssemblyError,
@@ -66,8 +66,8 @@ _load_later(
         "Assembler": "assembler.assembler",
         "AssemblyError": "budgets",
         "BudgetError": "budgets",
-        "CacheMarks": "assembler.cache",
-        "CalibratedCounter": "assembler.calibration",
+        "CacheMarks": "assembler.report.cache",
+        "CalibratedCounter": "assembler.pricing.calibration",
         "Change": "assembler.policies",
         "ChatRegions": "assembler.strategies",
         "CitedSources": "assembler.strategies",
@@ -77,10 +77,10 @@ _load_later(
         "ContextLengthError": "budgets",
         "ConversationError": "assembler.errors",
         "Cut": "assembler.policies",
-        "Difference": "assembler.manifest",
-        "Dropped": "assembler.planned",
-        "Invisible": "assembler.invisible",
-        "ManifestError": "assembler.manifest",
+        "Difference": "assembler.report.manifest",
+        "Dropped": "assembler.pipeline.planned",
+        "Invisible": "assembler.text.invisible",
+        "ManifestError": "assembler.report.manifest",
         "MarkupError": "assembler.errors",
         "MessageTypeError": "assembler.errors",
         "MissingExtraError": "budgets",
@@ -94,11 +94,11 @@ _load_later(
         "QuestionChunks": "assembler.strategies",
         "REMINDER": "assembler.strategies",
         "Refuse": "assembler.policies",
-        "Repair": "assembler.repair",
-        "ReplayError": "assembler.manifest",
-        "Report": "assembler.report",
+        "Repair": "assembler.conversation.repair",
+        "ReplayError": "assembler.report.manifest",
+        "Report": "assembler.report.report",
         "RewritingPolicy": "assembler.policies",
-        "Row": "assembler.report",
+        "Row": "assembler.report.report",
         "Strategy": "assembler.strategies",
         "Summarize": "assembler.policies",
         "SummaryError": "assembler.errors",
@@ -110,12 +110,12 @@ _load_later(
         "UnknownModelError": "budgets",
         "UnsupportedContentError": "assembler.errors",
         "Violation": "assembler.verify",
-        "calibrate": "assembler.calibration",
+        "calibrate": "assembler.pricing.calibration",
         "count_request": "assembler.count_request",
         "first_user": "assembler.policies",
-        "repair": "assembler.repair",
+        "repair": "assembler.conversation.repair",
         "verify": "assembler.verify",
-        "without_invisible": "assembler.invisible",
+        "without_invisible": "assembler.text.invisible",
     },
 )
 

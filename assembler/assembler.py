@@ -9,26 +9,27 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import attrs
 
 from assembler.context import Context, emit
+from assembler.conversation.history import History
 from assembler.dialects import Dialect
-from assembler.draft import Draft
 from assembler.errors import ConversationError, MessageTypeError
-from assembler.fit import fit
-from assembler.given import iterates
-from assembler.history import History
-from assembler.knowledge import document, xml_tag
-from assembler.ledger import Ledger
-from assembler.logs import listening, log_build, log_warnings
-from assembler.measure import measure
+from assembler.pipeline.draft import Draft
+from assembler.pipeline.fit import fit
+from assembler.pipeline.measure import measure
+from assembler.pipeline.settings import Terms
 from assembler.policies import Policy, Refuse
+from assembler.pricing.ledger import Ledger
+from assembler.regions.knowledge import document, xml_tag
+from assembler.regions.provenance import provenance
+from assembler.report.logs import listening, log_build, log_warnings
 from assembler.strategies import ChatRegions, Strategy
-from assembler.terms import Terms
-from assembler.text import checked_text, provenance
+from assembler.text.checked import checked_text
+from assembler.validation import iterates
 from budgets import Budget, RegionCosts, Tokens
 
 if TYPE_CHECKING:
-    from assembler.cache import CacheMarks
-    from assembler.calibration import CalibratedCounter
     from assembler.plan import Plan
+    from assembler.pricing.calibration import CalibratedCounter
+    from assembler.report.cache import CacheMarks
 
 DOOR_CHECK = 256
 """Messages. Histories up to this length are read whole as they come in, so that an error is met where it was made; of
@@ -94,7 +95,10 @@ class Assembler:
         priced as it is billed. Raises `ToolError` for an illegal or doubled name, for a schema that cannot be read, and
         for a choice of no tool.
         """
-        from assembler.tools.intake import checked_choice, read_tools  # its readers are many; a chat may have no tools
+        from assembler.regions.tools.intake import (  # its readers are many; a chat may have no tools
+            checked_choice,
+            read_tools,
+        )
 
         read = read_tools(tools)
         return self._with_regions(tools=read, choice=checked_choice(choice, read))
@@ -106,7 +110,7 @@ class Assembler:
         `response_json_schema`), and is a row of the report. None removes it. `name` is what the APIs that ask for one
         are given: the model's class name or the schema's title, where there is none. Raises `ToolError`.
         """
-        from assembler.output_schema import read_output_schema  # pydantic's models may come with it
+        from assembler.regions.output_schema import read_output_schema  # pydantic's models may come with it
 
         return self._with_regions(output=None if schema is None else read_output_schema(schema, name))
 
@@ -206,9 +210,9 @@ class Assembler:
 
         Raises `ReplayError` that names what changed, `ManifestError` for what is no manifest.
         """
-        from assembler.replay import replay
+        from assembler.report.manifest.replay import replayed
 
-        return replay(manifest, self._draft, self._terms)
+        return emit(replayed(manifest, self._draft, self._terms))
 
     def fork(self) -> Assembler:
         """An independent copy, in O(1): neither sees what the other adds."""

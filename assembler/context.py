@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, cast
 import attrs
 
 from assembler.dialects import Dialect
-from assembler.draft import Draft
-from assembler.fit import fit
-from assembler.given import must_be
-from assembler.knowledge import Document
-from assembler.planned import Dropped, Planned
-from assembler.request import requested
-from assembler.terms import Terms
+from assembler.pipeline.draft import Draft
+from assembler.pipeline.emit import requested
+from assembler.pipeline.fit import fit
+from assembler.pipeline.planned import Dropped, Planned
+from assembler.pipeline.settings import Terms
+from assembler.regions.knowledge import Document
+from assembler.validation import must_be
 from budgets import AssemblyError, Count, RegionCosts, Tokens
 
 if TYPE_CHECKING:
-    from assembler.marks.marking import CacheMarks
-    from assembler.report import Report
+    from assembler.dialects.marking import CacheMarks
+    from assembler.report.report import Report
 
 
 @attrs.frozen(repr=False)
@@ -78,7 +78,7 @@ class Context:
     @property
     def report(self) -> Report:
         """Every item kept or dropped, its tokens, and why. `print(context.report)`."""
-        from assembler.report import report_of
+        from assembler.report.report import report_of
 
         return report_of(self._plan)
 
@@ -115,14 +115,14 @@ class Context:
 
     def manifest(self) -> dict[str, Any]:
         """What was decided, JSON-ready and without text, for `Assembler.replay`: ids, hashes, tokens, versions."""
-        from assembler.manifest.writing import manifest_of
+        from assembler.report.manifest.writing import manifest_of
 
         return manifest_of(self._plan)
 
     @property
     def prefix_hash(self) -> str:
         """SHA-256 of everything before the newest turn, as it is sent: the same hash, the same cacheable prefix."""
-        from assembler.cache.emitted import prefix_hash
+        from assembler.report.cache.emitted import prefix_hash
 
         return prefix_hash(self._plan)
 
@@ -132,7 +132,7 @@ class Context:
         An index into the request's `messages`, `input` or `contents`; `assembler.cache.OPENING` (-1) where they differ
         before it, in system text or tools. None where the whole previous request is a prefix of this one.
         """
-        from assembler.cache.emitted import emission_of, first_changed
+        from assembler.report.cache.emitted import emission_of, first_changed
 
         must_be("previous", cast(object, previous), (Context,), "the Context of an earlier build")
         return first_changed(emission_of(self._plan), emission_of(previous._plan))
@@ -144,13 +144,13 @@ class Context:
         Minimum lengths and steps by provider and model: `assembler.cache.RULES`. Where no rule is known `tokens` is 0
         and `upper` the whole prefix.
         """
-        from assembler.cache.estimate import cacheable
+        from assembler.report.cache.estimate import cacheable
 
         return cacheable(self._plan)
 
     def served_after(self, previous: Context) -> Count:
         """Tokens of this request that a cache which holds all of the previous one can serve: always an estimate."""
-        from assembler.cache.estimate import served_after
+        from assembler.report.cache.estimate import served_after
 
         must_be("previous", cast(object, previous), (Context,), "the Context of an earlier build")
         return served_after(self._plan, previous._plan)

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 from assembler.dialects import Dialect
 from assembler.errors import AssemblyError, ConversationError, MessageTypeError
-from assembler.given import must_be, wrong
-from assembler.pricing import WholePricer, priced_request
+from assembler.pricing.pricer import WholePricer, priced_request
+from assembler.validation import must_be, wrong
 from budgets import BudgetError, Count, TokenCounter, total_counter
 from budgets.counters.by_model import counter_for
 

@@ -6,12 +6,12 @@ from typing import Any, Self
 
 import attrs
 
-from assembler.draft import Draft
-from assembler.fit import fit, refitted
-from assembler.manifest.writing import manifest_of
-from assembler.planned import Planned
-from assembler.report import Report, report_of
-from assembler.terms import Terms
+from assembler.pipeline.draft import Draft
+from assembler.pipeline.fit import fit, refitted
+from assembler.pipeline.planned import Planned
+from assembler.pipeline.settings import Terms
+from assembler.report.manifest.writing import manifest_of
+from assembler.report.report import Report, report_of
 from budgets import Tokens
 
 

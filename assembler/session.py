@@ -8,9 +8,9 @@ from typing import TypeGuard
 import attrs
 
 from assembler.context import Context
-from assembler.given import finite, finite_numbers, iterates, listed, must_be, wrong
-from assembler.page.chart import Line, Panel, Ticks, chart_svg
-from assembler.planned import Planned
+from assembler.pipeline.planned import Planned
+from assembler.report.page.chart import Line, Panel, Ticks, chart_svg
+from assembler.validation import finite, finite_numbers, iterates, listed, must_be, wrong
 from budgets import BudgetError
 from budgets.numbers import whole
 

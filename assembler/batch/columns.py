@@ -12,7 +12,7 @@ from assembler.assembler import Assembler
 from assembler.batch.errors import BatchError
 from assembler.batch.rows import REGIONS, Assembled, Failed, OnError, Raise, Record, Skip, assembled
 from assembler.batch.stores import listed, plain
-from assembler.given import Is, wrong
+from assembler.validation import Is, wrong
 from budgets import MissingExtraError
 
 WRITTEN = ("request", "tokens", "upper", "grade", "dropped", "error")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from budgets.errors import Evidence
 
 if TYPE_CHECKING:
-    from assembler.manifest import Difference
+    from assembler.report.manifest import Difference
 
 
 class BatchError(Evidence, ValueError):

@@ -20,8 +20,8 @@ from assembler.batch.errors import BatchError
 from assembler.batch.lines import FAILED, LONGEST, begins
 from assembler.files.json_text import parse_json
 from assembler.files.writing import replace_text
-from assembler.manifest import Difference
-from assembler.replay import differences
+from assembler.report.manifest import Difference
+from assembler.report.manifest.replay import differences
 
 FORMAT = 1
 """The version of the journal's shape."""

@@ -17,7 +17,7 @@ from assembler.batch.errors import BatchError
 from assembler.batch.journal import begun, opened, rows_from, settle, survey, written
 from assembler.batch.lines import FAILED
 from assembler.batch.workers import in_order
-from assembler.manifest import gathered_of
+from assembler.report.manifest import gathered_of
 
 
 @attrs.frozen

@@ -9,7 +9,7 @@ from typing import cast
 from assembler.cli.request_file.shapes import any_text, mapping
 from assembler.cli.terminal import show
 from assembler.dialects import openai_chat, openai_responses
-from assembler.dialects.hosted_fit import LEAST, Recorded, fitted, measured, row
+from assembler.dialects.hosts.fit import LEAST, Recorded, fitted, measured, row
 from assembler.files.json_text import read_json
 from assembler.files.place import Place
 from budgets.counters.by_model import counter_for

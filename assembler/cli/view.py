@@ -11,7 +11,7 @@ from assembler import ConversationError
 from assembler.cli.request_file.gather import assembler_of
 from assembler.files.place import Place
 from assembler.files.writing import same_file, write_text
-from assembler.page import Texts
+from assembler.report.page import Texts
 
 
 def view(

@@ -1,6 +1,6 @@
-"""How APIs spell a request: one file a dialect, three faces each (parse, price, emit).
+"""How APIs spell a request: one folder a dialect, three faces each (parse, price, emit).
 
-Adding one is a file beside these, named like the value that it holds, and one line in the list below.
+Adding one is a folder beside these, named like the value that its `dialect.py` holds, and one line in the list below.
 A dialect is loaded when it is first used: most programs speak one.
 """
 
@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 
 from assembler.dialects.dialect import Dialect, Opening
-from assembler.later import load_later
+from budgets.later import load_later
 
 anthropic: Dialect
 bedrock: Dialect
@@ -22,7 +22,7 @@ openai_responses: Dialect
 plain: Dialect
 
 _NAMES = tuple(name for name, kind in __annotations__.items() if kind == "Dialect")
-load_later(__name__, {name: f"{__name__}.{name}" for name in __annotations__})
+load_later(__name__, {name: f"{__name__}.{name}.dialect" for name in __annotations__})
 
 
 class _Shelf(Mapping[str, Dialect]):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from assembler.messages import Message, Thinking
-from assembler.messages.beside import field_of
-from assembler.messages.parts import compact_json
+from assembler.conversation.messages import Message, Thinking
+from assembler.conversation.messages.beside import field_of
+from assembler.conversation.messages.parts import compact_json
 from budgets import Count, Grade, TokenCounter, Tokens
 from budgets.count import total
 

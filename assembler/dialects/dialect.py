@@ -6,8 +6,8 @@ import enum
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from assembler.layout import Layout
-from assembler.pricing import Pricer
+from assembler.pricing.pricer import Pricer
+from assembler.regions.layout import Layout
 from budgets import TokenCounter
 
 

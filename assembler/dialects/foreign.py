@@ -12,11 +12,11 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
+from assembler.conversation.messages import Message
 from assembler.dialects.own_tokenizer import counts_for_openai
-from assembler.layout import Layout
-from assembler.messages import Message
-from assembler.pricing import FixedPrices, JoiningPricer, Piece, Pricer
-from assembler.tools import Tool
+from assembler.pricing.pricer import FixedPrices, JoiningPricer, Piece, Pricer
+from assembler.regions.layout import Layout
+from assembler.regions.tools import Tool
 from budgets import Count, Grade, TokenCounter, Tokens
 from budgets.count import Difference
 

@@ -7,9 +7,8 @@ from typing import TypeVar
 
 import attrs
 
-from assembler.layout import Layout
-from assembler.messages import Message
-from assembler.pricing import (
+from assembler.conversation.messages import Message
+from assembler.pricing.pricer import (
     AnsweringPricer,
     FixedPrices,
     JoiningPricer,
@@ -18,7 +17,8 @@ from assembler.pricing import (
     Pricer,
     priced_request,
 )
-from assembler.tools import Tool
+from assembler.regions.layout import Layout
+from assembler.regions.tools import Tool
 from budgets import Count, Grade, TokenCounter
 from budgets.count import Difference
 

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from assembler.layout import Layout
-from assembler.messages.dicts import private_copy
-from assembler.output_schema import OutputSchema
+from assembler.conversation.messages.dicts import private_copy
+from assembler.regions.layout import Layout
+from assembler.regions.output_schema import OutputSchema
 
 # Keys and words: API references of OpenAI (both APIs), Anthropic, Google, Amazon Bedrock and Mistral, read 2026-11.
 

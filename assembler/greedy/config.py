@@ -9,7 +9,7 @@ from typing import Any, Protocol, Self, cast
 
 import attrs
 
-from assembler.given import Is, must_be
+from assembler.validation import Is, must_be
 from budgets import BudgetError, MissingExtraError, Tokens
 from budgets.numbers import whole_tokens
 

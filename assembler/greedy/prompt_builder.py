@@ -7,21 +7,22 @@ from collections.abc import Mapping, Sequence, Set
 from typing import cast
 
 from assembler.context import emit
+from assembler.conversation.history import History
 from assembler.dialects import plain
-from assembler.draft import Draft, Regions
 from assembler.errors import PromptError
-from assembler.fit import fit
-from assembler.given import iterates, wrong
 from assembler.greedy.config import Configured
 from assembler.greedy.prompt_tokens import counter_of
-from assembler.history import History
-from assembler.knowledge import Document
 from assembler.loggers import logger
+from assembler.pipeline.draft import Draft
+from assembler.pipeline.fit import fit
+from assembler.pipeline.settings import Terms
 from assembler.policies import Refuse
 from assembler.prompts.control_text import ControlTexts
+from assembler.regions.knowledge import Document
+from assembler.regions.regions import Regions
 from assembler.strategies.question_chunks import QuestionChunks
-from assembler.terms import Terms
-from assembler.text import checked_text
+from assembler.text.checked import checked_text
+from assembler.validation import iterates, wrong
 from budgets import Budget, BudgetError
 
 _LOG = logger("greedy")

@@ -13,9 +13,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from assembler.assembler import Assembler
+from assembler.conversation.messages import Message
 from assembler.integrations.fitting import Fitting, LastCall
 from assembler.integrations.own_objects import kept_objects
-from assembler.messages import Message
 from budgets import MissingExtraError
 
 if TYPE_CHECKING:

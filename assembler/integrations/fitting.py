@@ -11,7 +11,7 @@ from assembler.assembler import Assembler
 from assembler.context import Context, emit
 from assembler.integrations.own_objects import instructed
 from assembler.plan import Plan
-from assembler.report import Report
+from assembler.report.report import Report
 from budgets import BudgetError
 
 REMEMBERED = 64

@@ -14,9 +14,9 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from assembler.assembler import Assembler
+from assembler.conversation.messages import Call, Message, Part, Result
 from assembler.integrations.fitting import Fitting, LastCall, priced_tools
 from assembler.integrations.own_objects import aligned, kept_objects
-from assembler.messages import Call, Message, Part, Result
 from budgets import MissingExtraError
 
 try:

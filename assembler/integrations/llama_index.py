@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from assembler.assembler import Assembler
+from assembler.conversation.messages import Message
 from assembler.integrations.fitting import Fitting, LastCall
 from assembler.integrations.llama_messages import message_fields, rewritten
 from assembler.integrations.own_objects import kept_objects
-from assembler.messages import Message
 from assembler.plan import Plan
 from budgets import AssemblyError, ContextLengthError, MissingExtraError
 

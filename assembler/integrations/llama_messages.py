@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
+from assembler.conversation.messages import Call, Message, Part, Result
+from assembler.conversation.messages.objects import plain_fields
+from assembler.conversation.messages.parts import compact_json
 from assembler.errors import UnsupportedContentError
 from assembler.integrations.own_objects import aligned
-from assembler.messages import Call, Message, Part, Result
-from assembler.messages.objects import plain_fields
-from assembler.messages.parts import compact_json
 
 _ASSISTANTS = frozenset({"chatbot", "model"})
 """Roles of `MessageRole` (llama-index-core 0.14.25) that other providers' models speak in."""

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from assembler.assembler import Assembler
+from assembler.conversation.messages import Call, Message
 from assembler.integrations.fitting import Fitting, LastCall, priced_tools
 from assembler.integrations.own_objects import kept_objects
-from assembler.messages import Call, Message
 from budgets import MissingExtraError
 
 try:

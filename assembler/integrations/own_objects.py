@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from assembler.assembler import Assembler
-from assembler.messages import Message, Part
+from assembler.conversation.messages import Message, Part
 from assembler.plan import Plan
 
 Own = TypeVar("Own")

@@ -13,10 +13,10 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from assembler.assembler import Assembler
+from assembler.conversation.messages import Message
 from assembler.integrations.fitting import Fitting, LastCall, priced_tools
 from assembler.integrations.own_objects import kept_objects
 from assembler.integrations.pydantic_messages import Piece, pieces, put_together, rewritten
-from assembler.messages import Message
 from budgets import MissingExtraError
 
 try:

@@ -16,8 +16,8 @@ from typing import Any, TypeAlias, cast
 
 import attrs
 
+from assembler.conversation.messages import Call, Message, Result
 from assembler.integrations.own_objects import aligned
-from assembler.messages import Call, Message, Result
 
 _AS_BLOCKS = frozenset({"anthropic", "bedrock", "gemini"})
 """The dialects whose APIs take reasoning back as it is; to the others it goes as text between tags."""

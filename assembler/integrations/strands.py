@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from assembler.assembler import Assembler
+from assembler.conversation.messages import Message
 from assembler.integrations.fitting import Fitting, LastCall
 from assembler.integrations.own_objects import kept_objects
-from assembler.messages import Message
 from budgets import AssemblyError, MissingExtraError
 
 if TYPE_CHECKING:

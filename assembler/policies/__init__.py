@@ -5,13 +5,13 @@ Policies that rewrite are loaded when they are first named: most programs cut, a
 
 import typing
 
-from assembler.ledger import Cut
-from assembler.passage import Change, Passage
-from assembler.pins import first_user
+from assembler.conversation.pins import first_user
+from assembler.policies.passage import Change, Passage
 from assembler.policies.policy import OverflowPolicy, Policy, RewritingPolicy
 from assembler.policies.refuse import Refuse
 from assembler.policies.traits import KeepsAll, KeepsNewest, Traits
 from assembler.policies.trim_oldest import TrimOldest
+from assembler.pricing.ledger import Cut
 from budgets.later import load_later as _load_later
 
 if typing.TYPE_CHECKING:

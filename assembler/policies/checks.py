@@ -6,19 +6,9 @@ from typing import Any
 
 import attrs
 
-from assembler.text import checked_text
+from assembler.text.checked import checked_text
 from budgets import BudgetError
-from budgets.numbers import LARGEST, shown
-
-
-def at_least_zero(policy: object, field: attrs.Attribute[Any], value: object) -> None:
-    """A whole number, 0 or more."""
-    _whole(policy, field, value, 0)
-
-
-def at_least_one(policy: object, field: attrs.Attribute[Any], value: object) -> None:
-    """A whole number, 1 or more."""
-    _whole(policy, field, value, 1)
+from budgets.numbers import shown
 
 
 def a_share(policy: object, field: attrs.Attribute[Any], value: object) -> None:
@@ -53,10 +43,3 @@ def a_plain_function(policy: object, field: attrs.Attribute[Any], value: object)
 def a_text(policy: object, field: attrs.Attribute[Any], value: object) -> None:
     """A text that UTF-8 can carry. Raises `MarkupError` for what is none."""
     checked_text(value, field=f"{type(policy).__name__}.{field.name}")
-
-
-def _whole(policy: object, field: attrs.Attribute[Any], value: object, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < LARGEST:
-        raise BudgetError(
-            f"{type(policy).__name__}: {field.name} is a whole number, {least} or more, got {shown(value)}"
-        )

@@ -7,10 +7,10 @@ from functools import partial
 
 import attrs
 
-from assembler.messages import Message, Thinking
-from assembler.messages.edit import edited
-from assembler.passage import Change, Passage
-from assembler.policies.checks import at_least_zero
+from assembler.conversation.messages import Message, Thinking
+from assembler.conversation.messages.edit import edited
+from assembler.policies.passage import Change, Passage
+from assembler.validation import at_least_zero
 
 
 @attrs.frozen

@@ -9,11 +9,11 @@ from typing import cast
 
 import attrs
 
-from assembler.given import iterates
-from assembler.messages import Call, Message, Part, Result
-from assembler.messages.edit import edited
-from assembler.passage import Change, Passage
-from assembler.policies.checks import a_text, at_least_zero
+from assembler.conversation.messages import Call, Message, Part, Result
+from assembler.conversation.messages.edit import edited
+from assembler.policies.checks import a_text
+from assembler.policies.passage import Change, Passage
+from assembler.validation import at_least_zero, iterates
 from budgets import BudgetError
 
 CLEARED = "[cleared]"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol, TypeAlias, TypeGuard
 
-from assembler.ledger import Cut, Ledger
-from assembler.passage import Change, Passage
+from assembler.policies.passage import Change, Passage
+from assembler.pricing.ledger import Cut, Ledger
 from budgets import Tokens
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import attrs
 
-from assembler.ledger import Cut, Ledger
 from assembler.policies.traits import KeepsAll, Traits
+from assembler.pricing.ledger import Cut, Ledger
 from budgets import Tokens
 
 

@@ -7,12 +7,13 @@ from typing import TypeAlias
 
 import attrs
 
+from assembler.conversation.keepsake import Keepsake
+from assembler.conversation.messages import Message, spoken
 from assembler.errors import SummaryError
-from assembler.keepsake import Keepsake
-from assembler.ledger import Cut, Ledger
-from assembler.messages import Message, spoken
-from assembler.policies.checks import a_plain_function, at_least_one
+from assembler.policies.checks import a_plain_function
 from assembler.policies.traits import Traits
+from assembler.pricing.ledger import Cut, Ledger
+from assembler.validation import at_least_one
 from budgets import Tokens
 
 Summarizer: TypeAlias = Callable[[Sequence[object], str | None, Tokens], str]

@@ -6,10 +6,10 @@ from typing import Protocol, TypeAlias, cast
 
 import attrs
 
-from assembler.given import Is, named
-from assembler.pins import NO_PINS, Pins, checked_pins
-from assembler.policies.checks import a_share, a_text, at_least_one
+from assembler.conversation.pins import NO_PINS, Pins, checked_pins
+from assembler.policies.checks import a_share, a_text
 from assembler.policies.policy import OverflowPolicy, Policy, RewritingPolicy, is_cutting, is_rewriting
+from assembler.validation import Is, at_least_one, named
 from budgets import BudgetError
 
 

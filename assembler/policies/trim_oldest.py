@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import attrs
 
-from assembler.ledger import Cut, Ledger
-from assembler.messages import spoken
-from assembler.pins import NO_PINS, Pins, checked_pins
-from assembler.policies.checks import a_share, a_text, at_least_one
+from assembler.conversation.messages import spoken
+from assembler.conversation.pins import NO_PINS, Pins, checked_pins
+from assembler.policies.checks import a_share, a_text
 from assembler.policies.traits import KeepsNewest, Traits
-from assembler.timeline import Timeline
+from assembler.pricing.ledger import Cut, Ledger
+from assembler.pricing.timeline import Timeline
+from assembler.validation import at_least_one
 from budgets import Tokens
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
-from assembler.messages import Call, Message, Result, Thinking
-from assembler.passage import Change, Passage
-from assembler.policies.checks import at_least_zero
+from assembler.conversation.messages import Call, Message, Result, Thinking
+from assembler.policies.passage import Change, Passage
+from assembler.validation import at_least_zero
 
 
 @attrs.frozen

@@ -9,12 +9,11 @@ from typing import Any, Literal, TypeAlias, cast
 
 import attrs
 
-from assembler.given import OneOf
-from assembler.messages import Call, Part, Result
-from assembler.messages.edit import edited
-from assembler.messages.parts import compact_json
-from assembler.passage import Change, Passage
-from assembler.policies.checks import at_least_one
+from assembler.conversation.messages import Call, Part, Result
+from assembler.conversation.messages.edit import edited
+from assembler.conversation.messages.parts import compact_json
+from assembler.policies.passage import Change, Passage
+from assembler.validation import OneOf, at_least_one
 from budgets import Tokens
 
 Where: TypeAlias = Literal["ends", "head", "tail"]

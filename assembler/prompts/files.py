@@ -16,8 +16,8 @@ from typing import BinaryIO, Self
 import attrs
 
 from assembler.errors import PromptError
-from assembler.given import must_be
 from assembler.prompts.prompt import Prompt
+from assembler.validation import must_be
 from budgets.numbers import whole
 
 MAX_PROMPT_BYTES = 1_048_576

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypedDict
 
 from assembler.errors import PromptError
-from assembler.given import must_be, wrong
 from assembler.prompts.control_text import ControlTexts
 from assembler.prompts.detection import knows
 from assembler.prompts.history import expanded
@@ -19,6 +18,7 @@ from assembler.prompts.html import text_of
 from assembler.prompts.marked import VALUE, Marked
 from assembler.prompts.tags import sections, without_markers
 from assembler.prompts.variables import HISTORIES, SUPPORTED_INPUT_VARIABLES
+from assembler.validation import must_be, wrong
 
 INSTRUCTION, INSTRUCTION_END = "[INST]", "[/INST]"
 """The source system's "Template Types" (A2rchi); the markers of Llama 2 and Mistral instruction models."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from assembler.errors import PromptError
-from assembler.given import must_be
 from assembler.prompts.prompt import Prompt
 from assembler.prompts.variables import SUPPORTED_INPUT_VARIABLES
+from assembler.validation import must_be
 
 _COMMENT = re.compile(r"^[ \t]*+#[^\n]*+(?:\n|\Z)", re.MULTILINE)
 _NAMES = "|".join(sorted(SUPPORTED_INPUT_VARIABLES, key=len, reverse=True))

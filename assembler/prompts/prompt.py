@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NoReturn, SupportsIndex, cast
 
 from assembler.errors import PromptError
-from assembler.given import must_be, wrong
 from assembler.prompts.traced import Spans
+from assembler.validation import must_be, wrong
 
 
 class Prompt(str):

@@ -9,7 +9,6 @@ from typing import Self, cast
 import attrs
 
 from assembler.errors import PromptError
-from assembler.given import must_be
 from assembler.loggers import logger
 from assembler.prompts.jinja import JinjaTemplate, jinja_template
 from assembler.prompts.placeholders import Placeholders, placeholders
@@ -17,6 +16,7 @@ from assembler.prompts.prompt import Prompt
 from assembler.prompts.style import Style, style_of
 from assembler.prompts.values import PlainValue, plain_values
 from assembler.prompts.variables import SUPPORTED_INPUT_VARIABLES
+from assembler.validation import must_be
 from budgets.numbers import whole
 
 MAX_TEMPLATE_CHARACTERS = 1_048_576

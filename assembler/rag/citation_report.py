@@ -10,11 +10,11 @@ import attrs
 
 from assembler.context import Context
 from assembler.errors import PromptError
-from assembler.given import must_be
 from assembler.rag.citations import Citation, parse_citations
 from assembler.rag.prompt_builder import PromptComponents
 from assembler.rag.quotes import plain_words, quote_spans, says
 from assembler.rag.sentences import Span, sentence_spans
+from assembler.validation import must_be
 
 _T = TypeVar("_T")
 

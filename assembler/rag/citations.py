@@ -15,7 +15,7 @@ from typing import cast
 import attrs
 
 from assembler.errors import PromptError
-from assembler.given import must_be, wrong
+from assembler.validation import must_be, wrong
 
 MAX_RANGE = 100
 """Sources. No answer means a longer `[Source 1-1000]`: it would only make a small text a large list."""

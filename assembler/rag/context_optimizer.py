@@ -7,18 +7,18 @@ from typing import TypedDict, cast
 
 import attrs
 
-from assembler.draft import Regions
-from assembler.given import must_be
-from assembler.knowledge import Document
 from assembler.loggers import logger
-from assembler.pricing import Piece
+from assembler.pricing.pricer import Piece
 from assembler.rag.result import RetrievalResult, as_document, listed, read_results
 from assembler.rag.token_budget import ENCODING
-from assembler.sources.duplicates import SIMILAR, SameText, SimilarVectors
-from assembler.sources.source import of
+from assembler.regions.knowledge import Document
+from assembler.regions.regions import Regions
 from assembler.strategies import Rendered
 from assembler.strategies.cited_sources import FRAME, CitedSources
+from assembler.strategies.sources.duplicates import SIMILAR, SameText, SimilarVectors
+from assembler.strategies.sources.source import of
 from assembler.strategies.strategy import Placement
+from assembler.validation import must_be
 from budgets import TokenCounter, Tokens, memoised, tiktoken_counter
 from budgets.numbers import whole
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import attrs
 
+from assembler.conversation.messages import Message
 from assembler.dialects import DIALECTS, Opening, plain
 from assembler.dialects.standin import DEEPSEEK, GEMINI, LLAMA, MISTRAL, QWEN, price_texts
-from assembler.layout import Layout
-from assembler.messages import Message
-from assembler.pricing import FixedPrices, Piece, Pricer
-from assembler.tools import Tool
+from assembler.pricing.pricer import FixedPrices, Piece, Pricer
+from assembler.regions.layout import Layout
+from assembler.regions.tools import Tool
 from budgets import Budget, Count, Grade, TokenCounter, claude_counter, tiktoken_counter
 from budgets.count import Difference
 from budgets.models import dialect_of

@@ -10,27 +10,29 @@ from typing import cast
 import attrs
 
 from assembler.context import Context, emit
-from assembler.draft import Draft, Regions
+from assembler.conversation.history import History
 from assembler.errors import PromptError
-from assembler.fit import fit
-from assembler.given import must_be
-from assembler.history import History
-from assembler.knowledge import Document
 from assembler.loggers import logger
-from assembler.planned import Planned
+from assembler.pipeline.draft import Draft
+from assembler.pipeline.fit import fit
+from assembler.pipeline.planned import Planned
+from assembler.pipeline.settings import Terms, counter_for
 from assembler.policies import Refuse
 from assembler.rag.context_optimizer import ContextOptimizer, percentage, warn_without_embeddings
 from assembler.rag.result import as_document, read_results
 from assembler.rag.source_formatter import SourceMapping, mapping_of
 from assembler.rag.token_budget import TokenBudgetManager
-from assembler.report import Report
-from assembler.sources.ordering import Order
-from assembler.sources.selection import Everything
-from assembler.sources.templates import SINGLE_HOP, SYSTEM_INSTRUCTIONS, QuestionTemplate
+from assembler.regions.knowledge import Document
+from assembler.regions.provenance import provenance
+from assembler.regions.regions import Regions
+from assembler.report.report import Report
 from assembler.strategies.cited_sources import FRAME, REPEATS, CitedSources
+from assembler.strategies.sources.ordering import Order
+from assembler.strategies.sources.selection import Everything
+from assembler.strategies.sources.templates import SINGLE_HOP, SYSTEM_INSTRUCTIONS, QuestionTemplate
 from assembler.strategies.strategy import Placement
-from assembler.terms import Terms, counter_for
-from assembler.text import checked_text, provenance
+from assembler.text.checked import checked_text
+from assembler.validation import must_be
 from budgets import BudgetError, Count, Tokens
 from budgets.count import total
 from budgets.numbers import whole

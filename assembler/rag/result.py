@@ -9,9 +9,9 @@ from typing import Any, TypeVar, cast
 import attrs
 
 from assembler.errors import PromptError
-from assembler.given import Is, iterates, wrong
-from assembler.knowledge import Document
-from assembler.text import checked_text
+from assembler.regions.knowledge import Document
+from assembler.text.checked import checked_text
+from assembler.validation import Is, iterates, wrong
 
 _T = TypeVar("_T")
 _A_MAPPING = Is((Mapping, type(None)), "a mapping (dict) or None", PromptError)

@@ -9,7 +9,7 @@ from typing import cast
 
 import attrs
 
-from assembler.given import A_TEXT, must_be
+from assembler.validation import A_TEXT, must_be
 from budgets import BudgetError, Tokens
 from budgets.numbers import whole_tokens
 

@@ -1,4 +1,4 @@
-"""`SourceFormatter`: the source system's face of `assembler.sources.layout`. Knows text; knows no tokens."""
+"""`SourceFormatter`: the source system's face of `assembler.strategies.sources.layout`. Knows text; knows no tokens."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from assembler.errors import PromptError
-from assembler.knowledge import Document
 from assembler.rag.result import RetrievalResult, as_document, listed, read_results
-from assembler.sources.layout import RULE, PlainSources
-from assembler.sources.source import of
+from assembler.regions.knowledge import Document
+from assembler.strategies.sources.layout import RULE, PlainSources
+from assembler.strategies.sources.source import of
 from budgets.numbers import whole
 
 _T = TypeVar("_T")

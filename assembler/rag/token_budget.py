@@ -7,14 +7,14 @@ from typing import TypedDict
 
 from assembler.dialects import Dialect, plain
 from assembler.errors import PromptError
-from assembler.given import is_number, named, wrong
 from assembler.rag.held_to_both import HeldToBoth
 from assembler.rag.reserve import FixedReserve, OutputReserve
 from assembler.rag.result import listed
 from assembler.rag.settings import Settings, settings_from
-from assembler.sources.candidate import Candidate
-from assembler.sources.selection import Greedy
-from assembler.text import checked_text
+from assembler.strategies.sources.candidate import Candidate
+from assembler.strategies.sources.selection import Greedy
+from assembler.text.checked import checked_text
+from assembler.validation import is_number, named, wrong
 from budgets import Budget, BudgetError, TokenCounter, Tokens, tiktoken_counter
 from budgets.models import encoding_of
 from budgets.numbers import whole

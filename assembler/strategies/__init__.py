@@ -5,7 +5,6 @@ Strategies that choose are loaded when they are first named: their rules would d
 
 import typing
 
-from assembler.later import load_later as _load_later
 from assembler.strategies.chat_regions import REMINDER, ChatRegions
 from assembler.strategies.strategy import (
     Around,
@@ -18,6 +17,7 @@ from assembler.strategies.strategy import (
     Space,
     Strategy,
 )
+from budgets.later import load_later as _load_later
 
 if typing.TYPE_CHECKING:
     from assembler.strategies.cited_sources import CitedSources

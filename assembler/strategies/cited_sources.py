@@ -8,20 +8,20 @@ from typing import cast
 
 import attrs
 
-from assembler.draft import Regions
-from assembler.given import Does, Is, iterates, wrong
-from assembler.knowledge import SEPARATOR
-from assembler.pricing import Piece
-from assembler.sources.candidate import Candidate
-from assembler.sources.duplicates import Duplicates, SameText, SimilarVectors
-from assembler.sources.layout import PlainSources, SourceLayout
-from assembler.sources.merging import MergeNeighbours, beside
-from assembler.sources.ordering import Order, ReadingOrder, ordered
-from assembler.sources.selection import Greedy, Selection, capped
-from assembler.sources.source import Reliability, Source, of, ranked_sources
-from assembler.sources.templates import A_TEMPLATE, SINGLE_HOP, QuestionTemplate
+from assembler.pricing.pricer import Piece
+from assembler.regions.knowledge import SEPARATOR
+from assembler.regions.regions import Regions
+from assembler.strategies.sources.candidate import Candidate
+from assembler.strategies.sources.duplicates import Duplicates, SameText, SimilarVectors
+from assembler.strategies.sources.layout import PlainSources, SourceLayout
+from assembler.strategies.sources.merging import MergeNeighbours, beside
+from assembler.strategies.sources.ordering import Order, ReadingOrder, ordered
+from assembler.strategies.sources.selection import Greedy, Selection, capped
+from assembler.strategies.sources.source import Reliability, Source, of, ranked_sources
+from assembler.strategies.sources.templates import A_TEMPLATE, SINGLE_HOP, QuestionTemplate
 from assembler.strategies.strategy import A_PLACEMENT, Around, Continued, Omitted, Placement, Rendered, Space
-from assembler.text import checked_text
+from assembler.text.checked import checked_text
+from assembler.validation import Does, Is, iterates, wrong
 from budgets import BudgetError, Tokens
 from budgets.numbers import whole_tokens
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
-from assembler.draft import Regions
-from assembler.knowledge import Document
-from assembler.pricing import Piece
+from assembler.pricing.pricer import Piece
+from assembler.regions.knowledge import Document
+from assembler.regions.regions import Regions
 from assembler.strategies.strategy import Around, Omitted, Rendered, Space
 
 ROLE_LINE = "You are a helpful QA system."

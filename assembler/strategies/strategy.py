@@ -8,10 +8,10 @@ from typing import Protocol, runtime_checkable
 
 import attrs
 
-from assembler.draft import Regions
-from assembler.given import Is
-from assembler.knowledge import Document
-from assembler.pricing import Piece
+from assembler.pricing.pricer import Piece
+from assembler.regions.knowledge import Document
+from assembler.regions.regions import Regions
+from assembler.validation import Is
 from budgets import Tokens
 
 
@@ -125,7 +125,7 @@ class ChoosingStrategy(Strategy, Protocol):
 
     Contract: whenever less can be left in, what `choose` returns leaves 0 or more; with nothing left to leave out it
     may return what does not fit, and the pipeline raises `ContextLengthError`. Seams where counts do not add (see
-    `assembler.choose`) are priced as one text, so any seam is right, and one after a line break is cheap.
+    `assembler.pipeline.choose`) are priced as one text, so any seam is right, and one after a line break is cheap.
     """
 
     def choose(self, regions: Regions, space: Space) -> Rendered:

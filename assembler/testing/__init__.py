@@ -8,7 +8,7 @@ name is loaded at its first use.
 
 import typing
 
-from assembler.later import load_later as _load_later
+from budgets.later import load_later as _load_later
 
 if typing.TYPE_CHECKING:
     from assembler.testing.assertions import assert_fits, assert_valid

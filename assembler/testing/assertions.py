@@ -7,9 +7,9 @@ from typing import Any
 
 from assembler.count_request import count_request
 from assembler.dialects import DIALECTS, Dialect
-from assembler.given import wrong
-from assembler.layout import Layout
-from assembler.pricing import Piece, Pricer
+from assembler.pricing.pricer import Piece, Pricer
+from assembler.regions.layout import Layout
+from assembler.validation import wrong
 from assembler.verify import Violation, verify
 from budgets import Budget, Count, Grade, Tokens
 from budgets.count import total

@@ -8,8 +8,8 @@ import attrs
 
 from assembler import Assembler, ClearToolResults, Policy, Refuse, TrimOldest, TrimSteps
 from assembler.dialects import DIALECTS, Dialect
-from assembler.draft import Draft
-from assembler.knowledge import Document
+from assembler.pipeline.draft import Draft
+from assembler.regions.knowledge import Document
 from assembler.testing.conversations import requests
 from assembler.testing.engine import DrawFn, SearchStrategy, st
 from assembler.testing.texts import document_texts, texts

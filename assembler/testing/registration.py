@@ -15,10 +15,10 @@ from hypothesis.strategies import SearchStrategy
 
 from assembler.assembler import Assembler
 from assembler.context import Context
-from assembler.draft import Draft
-from assembler.knowledge import Document
-from assembler.messages import Call, Message, Result, Thinking
-from assembler.tools import Tool
+from assembler.conversation.messages import Call, Message, Result, Thinking
+from assembler.pipeline.draft import Draft
+from assembler.regions.knowledge import Document
+from assembler.regions.tools import Tool
 from budgets import Budget, Count, Limit, RegionCosts
 
 _VALUES: dict[type[Any], str] = {

@@ -7,8 +7,8 @@ import pickle
 import pytest
 
 from assembler import Assembler, Context, ContextLengthError, TrimOldest, calibrate
-from assembler.cache import CacheMarks
 from assembler.dialects import openai_chat
+from assembler.report.cache import CacheMarks
 from budgets import Budget, Count, Grade
 
 QUESTION = {"role": "user", "content": "x" * 40}

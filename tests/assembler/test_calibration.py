@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler, Context, TrimOldest
-from assembler.calibration import CalibratedCounter, Fingerprint, calibrate, input_tokens
 from assembler.dialects import openai_chat, plain
+from assembler.pricing.calibration import CalibratedCounter, Fingerprint, calibrate, input_tokens
 from budgets import Budget, Count, Grade, TokenCountError
 
 texts = st.text("abc de.\n", min_size=1, max_size=60)

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler.cli import main
-from assembler.dialects import hosted_families
-from assembler.dialects.hosted_fit import PARTS, Recorded, fitted
+from assembler.dialects.hosts import families as hosted_families
+from assembler.dialects.hosts.fit import PARTS, Recorded, fitted
 from budgets import tiktoken_counter
 
 o200k = tiktoken_counter("o200k_base")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, UnsupportedContentError, verify
 from assembler.dialects import DIALECTS, Dialect
-from assembler.dialects.chat_template import ControlText, chat_template
+from assembler.dialects.chat_template.dialect import ControlText, chat_template
 from tests.scaled import scaled
 
 from .decorated import FORMS, Drawn, decorated, marks

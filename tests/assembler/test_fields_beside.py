@@ -9,8 +9,8 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from assembler import Assembler, ClearReasoning, Context, count_request, verify
+from assembler.conversation.messages import read_message
 from assembler.dialects import DIALECTS, Dialect, openai_chat, plain
-from assembler.messages import read_message
 from budgets import Budget, Grade
 
 THOUGHT = "first the weather, then the plan " * 70

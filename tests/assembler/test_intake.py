@@ -10,7 +10,7 @@ import attrs
 import pytest
 
 from assembler import Assembler, AssemblyError, ConversationError, MarkupError, MessageTypeError, TrimOldest
-from assembler.messages import Call, Media, Opaque, Result, Thinking, read_message
+from assembler.conversation.messages import Call, Media, Opaque, Result, Thinking, read_message
 from budgets import Budget
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}

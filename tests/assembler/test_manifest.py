@@ -30,9 +30,9 @@ from assembler import (
     Truncate,
 )
 from assembler.dialects import DIALECTS, anthropic, openai_chat, plain
-from assembler.manifest.digests import described, digest, spelled
-from assembler.manifest.writing import installed
 from assembler.prompts import Prompt
+from assembler.report.manifest.digests import described, digest, spelled
+from assembler.report.manifest.writing import installed
 from budgets import Budget, Limit, transformers_counter
 from tests.assembler.drawn import histories
 from tests.budgets.toy_tokenizers import byte_level

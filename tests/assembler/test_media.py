@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assembler.conversation.messages.message import Media
 from assembler.errors import ConversationError, UnsupportedContentError
-from assembler.media import MediaFacts, Source, claude, gemini, openai, read_media
-from assembler.media.pdf import MOST_OBJECTS, MOST_UNPACKED, pdf_pages
-from assembler.media.window import Base64Text
-from assembler.messages.message import Media
+from assembler.pricing.media import MediaFacts, Source, claude, gemini, openai, read_media
+from assembler.pricing.media.pdf import MOST_OBJECTS, MOST_UNPACKED, pdf_pages
+from assembler.pricing.media.window import Base64Text
 from budgets import Grade
 from tests.scaled import scaled
 
@@ -175,7 +175,7 @@ def test_the_size_of_a_large_image_is_read_from_its_first_characters(monkeypatch
         decoded.append(len(text))
         return decode(text, **options)
 
-    monkeypatch.setattr("assembler.media.window.base64.b64decode", counted)
+    monkeypatch.setattr("assembler.pricing.media.window.base64.b64decode", counted)
     assert read_media(image(png(4000, 3000) + b"\0" * 3_000_000)).size == (4000, 3000)
     assert 0 < sum(decoded) < 400
 

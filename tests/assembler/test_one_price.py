@@ -23,9 +23,9 @@ from assembler import (
     Truncate,
     count_request,
 )
-from assembler.cache import CacheMarks
 from assembler.dialects import DIALECTS
-from assembler.dialects.chat_template import ControlText, chat_template
+from assembler.dialects.chat_template.dialect import ControlText, chat_template
+from assembler.report.cache import CacheMarks
 from assembler.testing import conversations
 from budgets import Budget, Count, Limit
 from tests.budgets.toy_tokenizers import byte_level

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, ConversationError, count_request
 from assembler.dialects import openai_chat, openai_responses
-from assembler.dialects.openai_chat import as_billed
+from assembler.dialects.openai_chat.dialect import as_billed
 from budgets import Budget, Count, tiktoken_counter
 
 count = tiktoken_counter("o200k_base")

@@ -15,9 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler.dialects.openai_families import CHAT, RESPONSES, family_of
-from assembler.dialects.openai_framing import Family
-from assembler.dialects.openai_pricing import (
+from assembler.conversation.messages.message import Call
+from assembler.dialects.openai.families import CHAT, RESPONSES, family_of
+from assembler.dialects.openai.framing import Family
+from assembler.dialects.openai.pricing import (
     ESTIMATE_MARGIN,
     FUNCTION_ROLE,
     price_calls,
@@ -29,11 +30,10 @@ from assembler.dialects.openai_pricing import (
     price_tool_choice,
     price_tools,
 )
-from assembler.dialects.openai_tool_text import DEEPEST, LARGEST, ToolText, tool_text, unsettled
+from assembler.dialects.openai.tool_text import DEEPEST, LARGEST, ToolText, tool_text, unsettled
 from assembler.errors import ToolError
-from assembler.media.openai_images import price_image
-from assembler.messages.message import Call
-from assembler.tools.tool import Tool
+from assembler.pricing.media.openai_images import price_image
+from assembler.regions.tools.tool import Tool
 from budgets.count import Grade
 from budgets.counters import tiktoken_counter
 

@@ -10,15 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler.dialects import gemini_families, mistral_families, standin
-from assembler.dialects import gemini_pricing as gemini
-from assembler.dialects import hosted_pricing as hosted
-from assembler.dialects import mistral_pricing as mistral
-from assembler.dialects.openai_tool_text import tool_text, unsettled
+from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking
+from assembler.dialects import standin
+from assembler.dialects.gemini import families as gemini_families
+from assembler.dialects.gemini import pricing as gemini
+from assembler.dialects.hosts import pricing as hosted
+from assembler.dialects.mistral import families as mistral_families
+from assembler.dialects.mistral import pricing as mistral
+from assembler.dialects.openai.tool_text import tool_text, unsettled
 from assembler.dialects.references import WRITTEN_AGAIN
 from assembler.errors import UnsupportedContentError
-from assembler.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking
-from assembler.tools.tool import Tool
+from assembler.regions.tools.tool import Tool
 from budgets import tiktoken_counter
 from budgets.count import Count, Grade, total
 from budgets.errors import UnknownModelError

@@ -24,8 +24,8 @@ from assembler import (
     count_request,
     first_user,
 )
+from assembler.conversation.messages import spoken
 from assembler.dialects import DIALECTS, openai_chat, plain
-from assembler.messages import spoken
 from assembler.rag import Everything, Order
 from assembler.verify import verify
 from budgets import Budget, Grade, Limit, approximate_counter

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler, ConversationError, repair, verify
+from assembler.conversation.repair import NO_RESULT
 from assembler.dialects import DIALECTS, Dialect
-from assembler.repair import NO_RESULT
 
 from .broken import FORMS, History, broken, conversations, question, results, spelled
 from .drawn import histories

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 import assembler
 import budgets
 from assembler import Assembler, AssemblyError, TrimOldest
+from assembler.conversation.history import History
 from assembler.dialects import anthropic, plain
-from assembler.history import History
 from budgets import Budget
 
 Message = dict[str, Any]

@@ -14,7 +14,7 @@ import pytest
 
 from assembler import Assembler, ContextLengthError, MissingExtraError, TrimOldest, Truncate
 from assembler.dialects import plain
-from assembler.logs import listening
+from assembler.report.logs import listening
 from assembler.telemetry import NAMESPACE, Value, attributes, set_attributes
 from budgets import Budget
 

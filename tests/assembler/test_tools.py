@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field
 
 from assembler.errors import ToolError
-from assembler.tools import Tool, read_tool, read_tools
+from assembler.regions.tools import Tool, read_tool, read_tools
 
 CANARY = "CANARY"
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -831,7 +831,7 @@ def test_metadata_that_is_no_tool_is_not_taken_for_one() -> None:
 PROGRAM = """
 import json, sys
 sys.path.insert(0, {here!r})
-from assembler.tools import read_tools
+from assembler.regions.tools import read_tools
 import test_tools as t
 print([(x.name, x.description, json.dumps(x.parameters)) for x in read_tools([t.deliver, t.Refund, t.Address])])
 """
@@ -853,7 +853,7 @@ def test_schemas_are_the_same_bytes_in_every_process() -> None:
 
 def test_definitions_and_one_line_docstrings_load_no_parser() -> None:
     program = (
-        "import sys; from assembler.tools import read_tools; read_tools({'name': 'a', 'parameters': {}});"
+        "import sys; from assembler.regions.tools import read_tools; read_tools({'name': 'a', 'parameters': {}});"
         "print('pydantic' in sys.modules, 'griffe' in sys.modules)\n"
         "def f(x: int): 'One line.'\n"
         "read_tools(f); print('pydantic' in sys.modules, 'griffe' in sys.modules)"

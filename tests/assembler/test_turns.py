@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler, ConversationError, TrimOldest, verify
+from assembler.conversation.messages import Call, Result
+from assembler.conversation.messages.read import read_message
+from assembler.conversation.turns import NOTHING_OPEN, Open, open_at_the_end
+from assembler.conversation.waiting import Waiting, answer_to, asked_by
 from assembler.dialects import anthropic, bedrock, gemini, mistral, openai_chat, openai_responses, plain
-from assembler.messages import Call, Result
-from assembler.messages.read import read_message
-from assembler.turns import NOTHING_OPEN, Open, open_at_the_end
-from assembler.waiting import Waiting, answer_to, asked_by
 from budgets import Budget
 
 DIALECTS = (openai_chat, openai_responses, anthropic, bedrock, gemini, mistral, plain)

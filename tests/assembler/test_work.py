@@ -24,12 +24,12 @@ from assembler import (
     TrimOldest,
     calibrate,
 )
+from assembler.conversation.messages import Message
 from assembler.dialects import Dialect, openai_chat, plain
-from assembler.layout import Layout
-from assembler.messages import Message
-from assembler.pricing import FixedPrices, Piece, Pricer
-from assembler.terms import Terms
-from assembler.tools import Tool
+from assembler.pipeline.settings import Terms
+from assembler.pricing.pricer import FixedPrices, Piece, Pricer
+from assembler.regions.layout import Layout
+from assembler.regions.tools import Tool
 from budgets import Budget, Count, Limit, TokenCounter
 
 SIZE = 10

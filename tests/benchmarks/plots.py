@@ -15,7 +15,7 @@ from typing import Any
 from session import Referee, judged, session
 
 from assembler import ClearToolResults, TrimOldest
-from assembler.page import Line, Ticks, chart_svg
+from assembler.report.page import Line, Ticks, chart_svg
 from assembler.session import smoothed
 
 FOLDER = Path(__file__).parents[2] / "docs" / "long-sessions"

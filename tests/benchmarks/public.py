@@ -39,16 +39,13 @@ from assembler import (
     without_invisible,
 )
 from assembler.batch import BatchAssembler, assemble_batch
-from assembler.cache import rule_for
+from assembler.conversation.messages import read_message, spoken, unchanged
+from assembler.conversation.messages.message import Media
 from assembler.dialects import DIALECTS, anthropic, openai_chat, plain
+from assembler.dialects.marking import marked
 from assembler.greedy import Config, PromptBuilder
 from assembler.greedy.config import Generator
-from assembler.manifest import manifest_of
-from assembler.marks import marked
-from assembler.media import read_media
-from assembler.messages import read_message, spoken, unchanged
-from assembler.messages.message import Media
-from assembler.page import Line, Texts, Ticks, chart_svg, notebook_html, page_html
+from assembler.pricing.media import read_media
 from assembler.prompts import (
     Prompt,
     PromptFormatter,
@@ -58,11 +55,14 @@ from assembler.prompts import (
     with_tags,
     without_comments,
 )
-from assembler.report import report_of
+from assembler.regions.tools import read_tool, read_tools
+from assembler.report.cache import rule_for
+from assembler.report.manifest import manifest_of
+from assembler.report.page import Line, Texts, Ticks, chart_svg, notebook_html, page_html
+from assembler.report.report import report_of
 from assembler.session import calls_of, session_svg, smoothed
 from assembler.telemetry import attributes
 from assembler.testing import assert_fits, assert_valid
-from assembler.tools import read_tool, read_tools
 from assembler.verify import rules
 from budgets import Budget, approximate_counter, counters, memoised, models, tiktoken_counter
 
@@ -72,23 +72,22 @@ Case: TypeAlias = Callable[[int], Work]
 PACKAGES = (
     "assembler",
     "assembler.batch",
-    "assembler.cache",
+    "assembler.report.cache",
     "assembler.dialects",
     "assembler.greedy",
-    "assembler.manifest",
-    "assembler.marks",
-    "assembler.media",
-    "assembler.messages",
-    "assembler.page",
+    "assembler.report",
+    "assembler.report.manifest",
+    "assembler.pricing.media",
+    "assembler.conversation.messages",
+    "assembler.report.page",
     "assembler.policies",
     "assembler.prompts",
     "assembler.rag",
-    "assembler.report",
     "assembler.session",
     "assembler.strategies",
     "assembler.telemetry",
     "assembler.testing",
-    "assembler.tools",
+    "assembler.regions.tools",
     "assembler.verify",
     "budgets",
     "budgets.counters",
@@ -263,7 +262,10 @@ ROWS: dict[str, dict[str, Case]] = {
             after=lambda t: {"messages": [user("q")], "tools": [{"type": "function", "function": one} for one in t]},
         ),
     },
-    "assembler.repair": {**over(CONVERSATIONS, repair), "misplaced": lambda n: lambda m=repaired(n): repair(m)},
+    "assembler.conversation.repair": {
+        **over(CONVERSATIONS, repair),
+        "misplaced": lambda n: lambda m=repaired(n): repair(m),
+    },
     "assembler.verify": {
         **in_every_dialect(lambda m, d: verify({"messages": m, "input": m, "contents": m}, dialect=d.name)),
         **{
@@ -286,18 +288,18 @@ ROWS: dict[str, dict[str, Case]] = {
             lambda: assemble_batch({"messages": [[user("q")]], **{f"c{k}": [1] for k in range(n)}}, Assembler())
         ),
     },
-    "assembler.cache.rule_for": over(TEXTS, lambda t: rule_for("anthropic", t)),
+    "assembler.report.cache.rule_for": over(TEXTS, lambda t: rule_for("anthropic", t)),
     "assembler.greedy.PromptBuilder": {
         **over(DOCUMENTS, lambda texts: PromptBuilder(Config(Generator(10**6)), len).build("q", texts)),
         **over(TEXTS, lambda t: PromptBuilder(Config(Generator(10**9)), len).build(t, [t])),
     },
-    "assembler.manifest.manifest_of": over(CONVERSATIONS, lambda c: manifest_of(c._plan), after=built),
-    "assembler.cache.marked": over(
+    "assembler.report.manifest.manifest_of": over(CONVERSATIONS, lambda c: manifest_of(c._plan), after=built),
+    "assembler.report.cache.marked": over(
         CONVERSATIONS,
         lambda r: marked(r, anthropic, CacheMarks()),
         after=lambda m: chat(m, dialect=anthropic).build().request(),
     ),
-    "assembler.media.read_media": {
+    "assembler.pricing.media.read_media": {
         **over(FILES, lambda content: read_media(Media("document", {"data": content}))),
         **over(
             FILES,
@@ -305,23 +307,27 @@ ROWS: dict[str, dict[str, Case]] = {
             after=lambda c: base64.encodebytes(c).decode(),
         ),
     },
-    "assembler.messages.read_message": over(CONVERSATIONS, lambda ms: [read_message(m, k) for k, m in enumerate(ms)]),
-    "assembler.messages.spoken": over(TEXTS, spoken),
-    "assembler.messages.unchanged": over(
+    "assembler.conversation.messages.read_message": over(
+        CONVERSATIONS, lambda ms: [read_message(m, k) for k, m in enumerate(ms)]
+    ),
+    "assembler.conversation.messages.spoken": over(TEXTS, spoken),
+    "assembler.conversation.messages.unchanged": over(
         CONVERSATIONS,
         lambda ms: [unchanged(m) for m in ms],
         after=lambda ms: [read_message(m, k) for k, m in enumerate(ms)],
     ),
-    "assembler.page.Line": {"values": lambda n: lambda: Line("n", [0.5] * n)},
-    "assembler.page.Texts": over(CONVERSATIONS, lambda r: r.to_html(texts=Texts()), after=pages),
-    "assembler.page.Ticks": {"places": lambda n: lambda: Ticks("n", range(n), n)},
-    "assembler.page.chart_svg": {
+    "assembler.report.page.Line": {"values": lambda n: lambda: Line("n", [0.5] * n)},
+    "assembler.report.page.Texts": over(CONVERSATIONS, lambda r: r.to_html(texts=Texts()), after=pages),
+    "assembler.report.page.Ticks": {"places": lambda n: lambda: Ticks("n", range(n), n)},
+    "assembler.report.page.chart_svg": {
         "values": lambda n: lambda: chart_svg("t", [Line("n", [0.5] * n)]),
         "panels": lambda n: lambda: chart_svg("t", [Line("n", [0.5])] * n),
         **over(TEXTS, lambda t: chart_svg(t, [])),
     },
-    "assembler.page.notebook_html": over(CONVERSATIONS, lambda r: notebook_html(r, r._steps.plan), after=pages),
-    "assembler.page.page_html": over(CONVERSATIONS, lambda r: page_html(r, r._steps.plan, texts=None), after=pages),
+    "assembler.report.page.notebook_html": over(CONVERSATIONS, lambda r: notebook_html(r, r._steps.plan), after=pages),
+    "assembler.report.page.page_html": over(
+        CONVERSATIONS, lambda r: page_html(r, r._steps.plan, texts=None), after=pages
+    ),
     "assembler.prompts.Prompt": over(TEXTS, Prompt),
     "assembler.prompts.PromptFormatter": over(TEXTS, FORMATTER.format_prompt),
     "assembler.prompts.PromptLibrary": over(TEXTS, lambda _: PromptLibrary(KEPT).read("prompt.txt"), after=filed),
@@ -402,8 +408,8 @@ ROWS: dict[str, dict[str, Case]] = {
         lambda r: assert_valid(r, dialect=plain),
         after=lambda m: chat(m, dialect=plain).build().request(),
     ),
-    "assembler.tools.read_tool": over(TOOLS, lambda tools: read_tool(tools[0])),
-    "assembler.tools.read_tools": over(TOOLS, read_tools),
+    "assembler.regions.tools.read_tool": over(TOOLS, lambda tools: read_tool(tools[0])),
+    "assembler.regions.tools.read_tools": over(TOOLS, read_tools),
     "assembler.verify.rules": {"none": lambda n: lambda: rules("plain")},
     "budgets.Budget": over(TEXTS, Budget.for_model),
     "budgets.approximate_counter": over(TEXTS, approximate_counter()),
@@ -427,18 +433,18 @@ ROWS: dict[str, dict[str, Case]] = {
 _VALUES = """
 assembler: Change Cut Difference Dropped Invisible Passage Repair Row Violation
 assembler.batch: Columns Raise Record Skip
-assembler.cache: Marked PrefixCache Volatile
+assembler.report.cache: Marked PrefixCache Volatile
 assembler.greedy: Config
-assembler.media: MediaFacts
-assembler.messages: Call Media Message Opaque Result Thinking
+assembler.pricing.media: MediaFacts
+assembler.conversation.messages: Call Media Message Opaque Result Thinking
 assembler.policies: KeepsAll KeepsNewest Traits
 assembler.rag: Candidate Citation CitationReport FixedReserve OptimizationStats PromptComponents QuestionTemplate Quote
 assembler.rag: ReserveByQuestion RetrievalResult Sentence Settings BudgetInfo
-assembler.report: CacheRow
 assembler.session: Call
+assembler.report: CacheRow
 assembler.strategies: Around Continued Omitted Rendered Space
 assembler.testing: Broken Invariant Trial Verdict
-assembler.tools: Tool
+assembler.regions.tools: Tool
 assembler.verify: Checker Rule Named
 budgets: Count Limit RegionCosts
 budgets.models: ModelFacts Row Table
@@ -454,7 +460,7 @@ HOLDS = frozenset(
 _DRAWN = "assemblers broken_conversations budgets conversations documents messages requests texts tools"
 
 ELSEWHERE = {
-    "assembler.manifest.gathered_of": "a part of manifest_of",
+    "assembler.report.manifest.gathered_of": "a part of manifest_of",
     "assembler.telemetry.set_attributes": "attributes, handed to a span",
     "assembler.testing.check_fitter": "runs the fitter that it is given",
     "budgets.gemini_counter": "the tokenizer of the file that it is given does the work",

@@ -57,7 +57,7 @@ def turn(number: int) -> list[dict[str, str]]:
 
 def main() -> int:
     try:
-        from assembler.dialects.chat_template import chat_template
+        from assembler.dialects.chat_template.dialect import chat_template
 
         tokenizer, renders = counting_tokenizer()
     except ImportError as error:

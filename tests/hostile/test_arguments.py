@@ -36,7 +36,7 @@ from assembler.errors import MarkupError
 from assembler.greedy import Config
 from assembler.greedy import PromptBuilder as GreedyBuilder
 from assembler.greedy.config import Generator
-from assembler.media import read_media
+from assembler.pricing.media import read_media
 from assembler.prompts import Prompt, PromptFormatter, PromptLibrary, ValidatedPromptTemplate, read_prompt
 from assembler.testing import assert_fits, assert_valid, conversations
 from budgets import AssemblyError, Budget, Limit, approximate_counter, memoised, provider_counter, tiktoken_counter

@@ -201,7 +201,7 @@ def test_a_message_that_never_stays_the_same_ends_in_an_error() -> None:
 
 @pytest.mark.parametrize("kind", [FreshNan, FreshMapping])
 def test_a_message_that_never_equals_itself_is_built_or_refused(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from assembler.history import History
+    from assembler.conversation.history import History
 
     forget, times = History.forget, iter(range(50))
 

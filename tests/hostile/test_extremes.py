@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assembler.page import Line, Ticks, chart_svg
+from assembler.report.page import Line, Ticks, chart_svg
 from assembler.session import Call, calls_of, session_svg, smoothed
 from budgets import AssemblyError
 from tests.hostile.test_arguments import DATA, DOORS

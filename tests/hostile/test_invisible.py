@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler
-from assembler.invisible import Invisible, invisible_texts, without_invisible
+from assembler.text.invisible import Invisible, invisible_texts, without_invisible
 
 CASES = json.loads(Path(__file__).with_name("invisible.json").read_text(encoding="utf-8"))
 HIDDEN = CASES["reported"][0]["text"]

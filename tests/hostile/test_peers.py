@@ -18,8 +18,8 @@ from assembler import (
     UnsupportedContentError,
     count_request,
 )
+from assembler.conversation.pins import first_user
 from assembler.dialects import anthropic, gemini, mistral, openai_chat, openai_responses, plain
-from assembler.pins import first_user
 from budgets import Budget, BudgetError, Grade, provider_counter, tiktoken_counter
 from tests.budgets.raw_engines import tokens_of
 from tests.hostile.case_file import Case, case, cases

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from assembler import Assembler, AssemblyError, CitedSources, ConversationError, PromptError, UnsupportedContentError
+from assembler.conversation.messages.message import Media
 from assembler.dialects import openai_chat
-from assembler.dialects.block_media import Inline
+from assembler.dialects.blocks.media import Inline
 from assembler.files.json_text import read_json
 from assembler.files.place import Place, SpecError
 from assembler.files.reading import file_text
 from assembler.greedy import Config
-from assembler.media import MediaFacts, openai, read_media
-from assembler.messages.message import Media
+from assembler.pricing.media import MediaFacts, openai, read_media
 from assembler.prompts import read_prompt
 from assembler.rag.result import read_results
 from budgets import Budget, BudgetError, TokenCountError, UnknownModelError, models, tiktoken_counter

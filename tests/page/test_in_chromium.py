@@ -11,7 +11,7 @@ import pytest
 
 from assembler import Assembler, CacheMarks, ClearToolResults, ContextLengthError, Plan, TrimOldest
 from assembler.dialects import anthropic, openai_chat
-from assembler.page import Texts
+from assembler.report.page import Texts
 from budgets import Budget
 
 ARTEFACTS = Path(__file__).parent / "artefacts"

@@ -13,7 +13,7 @@ from transformers import PreTrainedTokenizerFast
 
 from assembler import Assembler, ConversationError, TrimOldest, UnsupportedContentError, count_request
 from assembler.dialects import Dialect, chat_template
-from assembler.dialects.chat_template import ControlText
+from assembler.dialects.chat_template.dialect import ControlText
 from assembler.verify import verify
 from budgets import Budget, Grade, approximate_counter
 from tests.assembler.drawn import texts, words

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assembler.given import wrong
 from assembler.testing.spellings.anthropic import ANTHROPIC
 from assembler.testing.spellings.bedrock import BEDROCK
 from assembler.testing.spellings.chat import MISTRAL, OPENAI_CHAT, PLAIN
 from assembler.testing.spellings.gemini import GEMINI
 from assembler.testing.spellings.responses import OPENAI_RESPONSES
 from assembler.testing.spellings.spelling import Named, Request, Spelling
+from assembler.validation import wrong
 
 _KNOWN = (ANTHROPIC, BEDROCK, GEMINI, MISTRAL, OPENAI_CHAT, OPENAI_RESPONSES, PLAIN)
 SPELLINGS: Mapping[str, Spelling] = {spelling.name: spelling for spelling in _KNOWN}

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler, TrimOldest
-from assembler.cache import RULES, rule_for
 from assembler.dialects import anthropic, openai_chat, plain
+from assembler.report.cache import RULES, rule_for
 from assembler.strategies import QuestionChunks
 from budgets import Budget, Grade
 

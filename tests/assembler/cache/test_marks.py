@@ -12,8 +12,8 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from assembler import Assembler, ConversationError, count_request
-from assembler.cache import CacheMarks, marked
 from assembler.dialects import Dialect, anthropic, bedrock, gemini, mistral, openai_chat, openai_responses, plain
+from assembler.report.cache import CacheMarks, marked
 from assembler.verify import verify
 from budgets import Budget
 from tests.assembler.dialects.spoken import TOOLS, Conversation, conversations, spelled

@@ -10,8 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler, Context, TrimOldest
-from assembler.cache import OPENING
-from assembler.cache.emitted import Emitted, emitted, first_changed
 from assembler.dialects import (
     Dialect,
     anthropic,
@@ -22,6 +20,8 @@ from assembler.dialects import (
     openai_responses,
     plain,
 )
+from assembler.report.cache import OPENING
+from assembler.report.cache.emitted import Emitted, emitted, first_changed
 from budgets import Budget, ContextLengthError
 
 LISTS = {"anthropic": "messages", "bedrock": "messages", "gemini": "contents", "openai_responses": "input"}

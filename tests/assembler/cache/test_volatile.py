@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler
-from assembler.cache.volatile import volatile_texts
 from assembler.dialects import plain
+from assembler.report.cache.volatile import volatile_texts
 
 FOUND = [
     ("2026-11-03T10:15:00Z", "timestamp"),
@@ -137,7 +137,7 @@ def test_a_report_read_again_reads_no_text_again(monkeypatch: pytest.MonkeyPatch
     def refuse(items: object) -> None:
         raise AssertionError("read again")
 
-    monkeypatch.setattr("assembler.cache.lint.volatile_texts", refuse)
+    monkeypatch.setattr("assembler.report.cache.lint.volatile_texts", refuse)
     assert assembler.fork().add_message(("assistant", "b")).build().report.volatile == first
 
 

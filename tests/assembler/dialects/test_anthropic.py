@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, count_request
 from assembler.dialects import DIALECTS
-from assembler.dialects.anthropic import Anthropic
-from assembler.dialects.blocks import Ending
+from assembler.dialects.anthropic.dialect import Anthropic
+from assembler.dialects.blocks.blocks import Ending
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.verify import verify
 from budgets import Budget, Count, Grade, approximate_counter

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler
-from assembler.dialects import anthropic, bedrock, block_ids, gemini, openai_responses
-from assembler.dialects.block_ids import CallIds, IdRule
+from assembler.conversation.messages import Call, Result
+from assembler.dialects import anthropic, bedrock, gemini, openai_responses
+from assembler.dialects.blocks import ids as block_ids
+from assembler.dialects.blocks.ids import CallIds, IdRule
 from assembler.errors import ConversationError
-from assembler.messages import Call, Result
 
 LEGAL = re.compile("[a-z0-9_]+")
 IDS = ["call_0", "a", "a b", "é", "call_1", "", None]
@@ -86,7 +87,7 @@ def test_an_id_that_comes_at_every_step_is_hashed_once_a_step_and_never_again(
         return sha256(seed, **more)
 
     block_ids._remembered.cache_clear()
-    monkeypatch.setattr("assembler.dialects.block_ids.hashlib.sha256", counted)
+    monkeypatch.setattr("assembler.dialects.blocks.ids.hashlib.sha256", counted)
     assembler = polling(dialect, 60)
     assembler.build().request()
     ours = [seed for seed in hashed if seed.startswith("call_0")]

@@ -19,13 +19,13 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre
 from transformers import PreTrainedTokenizerFast
 
 from assembler import Assembler, ConversationError, TrimOldest, UnsupportedContentError, count_request
+from assembler.conversation.messages import Call, Result, read_message
+from assembler.conversation.turns import head_length
 from assembler.dialects import Opening
-from assembler.dialects.chat_template import ChatTemplate, ControlText, chat_template
-from assembler.layout import Layout
-from assembler.messages import Call, Result, read_message
-from assembler.pricing import Piece, WholePricer
-from assembler.tools import read_tools
-from assembler.turns import head_length
+from assembler.dialects.chat_template.dialect import ChatTemplate, ControlText, chat_template
+from assembler.pricing.pricer import Piece, WholePricer
+from assembler.regions.layout import Layout
+from assembler.regions.tools import read_tools
 from assembler.verify import verify
 from budgets import Grade, TokenCountError, tiktoken_counter
 from budgets.count import total

@@ -15,8 +15,8 @@ pytest.importorskip("transformers")
 from transformers import PreTrainedTokenizerFast
 
 from assembler import Assembler, ClearToolResults, ContextLengthError, TrimOldest
-from assembler.dialects.chat_template import ControlText, chat_template
-from assembler.dialects.chat_template_prompts import REMEMBERED
+from assembler.dialects.chat_template.dialect import ControlText, chat_template
+from assembler.dialects.chat_template.prompts import REMEMBERED
 from budgets import Budget, Limit
 from tests.scaled import scaled
 

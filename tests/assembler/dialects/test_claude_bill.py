@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler, count_request
+from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking
 from assembler.dialects import anthropic, bedrock
-from assembler.dialects import anthropic_pricing as claude
-from assembler.dialects.anthropic_families import FAMILIES, Family, family_of
+from assembler.dialects.anthropic import pricing as claude
+from assembler.dialects.anthropic.families import FAMILIES, Family, family_of
 from assembler.errors import UnsupportedContentError
-from assembler.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking
-from assembler.tools.tool import Tool
+from assembler.regions.tools.tool import Tool
 from budgets import Budget, Count, Grade, claude_counter, tiktoken_counter, toktok_counter
 from tests.scaled import scaled
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 
 from assembler import Assembler, count_request
+from assembler.conversation.messages import read_message
 from assembler.dialects import DIALECTS
 from assembler.errors import ConversationError, ToolError, UnsupportedContentError
-from assembler.messages import read_message
 from assembler.verify import verify
 from tests.assembler.dialects.spoken import TOOLS, Dict
 from tests.assembler.verify import conversations as valid

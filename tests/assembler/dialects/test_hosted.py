@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler, count_request
-from assembler.dialects import hosted_pricing, openai_chat
-from assembler.dialects.hosted import hosted_pricer
+from assembler.dialects import openai_chat
+from assembler.dialects.hosts import pricing as hosted_pricing
+from assembler.dialects.hosts.hosted import hosted_pricer
 from budgets import Budget, Grade, UnknownModelError, tiktoken_counter
 
 from ..drawn import histories
@@ -99,7 +100,7 @@ def test_a_message_with_several_results_is_one_message_for_each_and_a_name_is_bo
         [{"type": "tool_result", "tool_use_id": str(place), "content": "r"} for place in range(results)]
         for results in (1, 2)
     )
-    from assembler.messages import read_message
+    from assembler.conversation.messages import read_message
 
     single, double = (pricer.message(read_message({"role": "user", "content": parts}, 0)) for parts in (one, two))
     assert double.tokens == 2 * single.tokens

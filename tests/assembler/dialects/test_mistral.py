@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler, ConversationError, UnsupportedContentError, count_request
+from assembler.conversation.messages import read_message
 from assembler.dialects import mistral, openai_chat
-from assembler.dialects.mistral_wire import BRIDGE, nine
-from assembler.messages import read_message
+from assembler.dialects.mistral.wire import BRIDGE, nine
 from assembler.verify import verify
 from budgets import Budget, Grade, tiktoken_counter
 

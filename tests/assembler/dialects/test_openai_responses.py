@@ -12,11 +12,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from assembler import Assembler, ConversationError, TrimOldest, UnsupportedContentError, count_request
+from assembler.conversation.messages import Call, Message, Result, Thinking, read_message
+from assembler.conversation.turns import head_length
 from assembler.dialects import DIALECTS, openai_chat, openai_responses
-from assembler.layout import Layout
-from assembler.messages import Call, Message, Result, Thinking, read_message
-from assembler.tools import read_tools
-from assembler.turns import head_length
+from assembler.regions.layout import Layout
+from assembler.regions.tools import read_tools
 from assembler.verify import verify
 from budgets import Budget, Count, Grade, tiktoken_counter
 from budgets.count import total

@@ -11,8 +11,8 @@ from hypothesis import given
 
 from assembler import Assembler
 from assembler.dialects import DIALECTS
-from assembler.dialects.anthropic import Anthropic
-from assembler.dialects.blocks import Ending
+from assembler.dialects.anthropic.dialect import Anthropic
+from assembler.dialects.blocks.blocks import Ending
 from tests.scaled import scaled
 
 from ..drawn import histories
@@ -56,7 +56,7 @@ def test_what_a_caller_does_to_a_request_changes_no_other(dialect: str, history:
 
 @pytest.mark.parametrize("dialect", ["anthropic", "bedrock", "gemini"])
 def test_a_build_and_its_request_spell_a_message_once(dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    module = __import__(f"assembler.dialects.{dialect}", fromlist=["turns_of"])
+    module = __import__(f"assembler.dialects.{dialect}.dialect", fromlist=["turns_of"])
     spelled: list[int] = []
     real = module.turns_of
 

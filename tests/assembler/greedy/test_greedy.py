@@ -15,7 +15,7 @@ from assembler import Assembler, QuestionChunks, TrimOldest
 from assembler.dialects import openai_chat, plain
 from assembler.greedy import Config, PromptBuilder
 from assembler.greedy.config import Generator
-from assembler.pricing import Piece
+from assembler.pricing.pricer import Piece
 from assembler.strategies import question_chunks
 from budgets import Budget, BudgetError, ContextLengthError, MissingExtraError, TokenCountError, tiktoken_counter
 from tests.scaled import scaled

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, CacheMarks, ClearToolResults, ContextLengthError, Summarize, TrimOldest
 from assembler.dialects import anthropic, bedrock, openai_chat, plain
-from assembler.page import Texts
-from assembler.page.escaping import inert_json, shown_name
-from assembler.report import Report
+from assembler.report.page import Texts
+from assembler.report.page.escaping import inert_json, shown_name
+from assembler.report.report import Report
 from budgets import Budget, BudgetError
 from tests.scaled import scaled
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, Context, TrimOldest
 from assembler.dialects import openai_chat, plain
-from assembler.page import Line, Ticks, chart_svg
+from assembler.report.page import Line, Ticks, chart_svg
 from assembler.session import Call, calls_of, session_svg, smoothed
 from budgets import Budget
 

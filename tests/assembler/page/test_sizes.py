@@ -21,7 +21,7 @@ from assembler import (
     first_user,
 )  # fmt: skip
 from assembler.dialects import anthropic, openai_chat, plain
-from assembler.page import items as page_items
+from assembler.report.page import items as page_items
 from budgets import Budget, BudgetError, Limit
 from tests.scaled import scaled
 

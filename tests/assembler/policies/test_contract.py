@@ -8,8 +8,8 @@ import attrs
 import pytest
 
 from assembler import Assembler, Change, Cut, PlanError
+from assembler.conversation.messages import spoken
 from assembler.dialects import plain
-from assembler.messages import spoken
 from budgets import Budget
 
 HISTORY = [

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler, ChatRegions, CitedSources, ConversationError, MarkupError, PlanError, QuestionChunks
+from assembler.conversation.messages import Call, Message, Result, read_message
+from assembler.conversation.messages.edit import edited
 from assembler.dialects import plain
-from assembler.messages import Call, Message, Result, read_message
-from assembler.messages.edit import edited
 from assembler.policies import Change, Cut, KeepsAll, Passage, Refuse, Traits, TrimOldest
 from assembler.policies.traits import rung_of
 from assembler.strategies import Placement

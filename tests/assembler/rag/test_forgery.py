@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from assembler import Assembler, CitedSources
 from assembler.dialects import plain
 from assembler.rag import Headings, PlainSources, SourceFormatter, TaggedSources, parse_citations
-from assembler.sources.forgery import unforged
+from assembler.strategies.sources.forgery import unforged
 from budgets import BudgetError
 
 CASES = json.loads(Path(__file__).with_name("forgeries.json").read_text(encoding="utf-8"))

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, CitedSources, Placement, PromptError, TrimOldest
 from assembler.errors import MarkupError
-from assembler.knowledge import Document
 from assembler.rag import MergeNeighbours, Order
+from assembler.regions.knowledge import Document
 from budgets import Budget, BudgetError
 
 

@@ -19,7 +19,7 @@ LEFT_BY_PYTHON = {".pyc", ".pyo"}
 
 USER_TEST = """\
 from hypothesis import given, settings, strategies as st
-from assembler.messages import Message
+from assembler.conversation.messages import Message
 from assembler.testing import conversations
 seen = set()
 @given(conversations())

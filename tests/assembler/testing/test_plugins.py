@@ -33,10 +33,11 @@ QUIET = "import warnings; warnings.simplefilter('ignore')\n"
 @pytest.mark.parametrize(
     "order",
     [
-        "import hypothesis; load(); load(); from assembler.messages import Message",
-        "import assembler, hypothesis; load(); from assembler.messages import Message",
-        "import assembler.testing.engine; load(); from assembler.messages import Message",
-        "import hypothesis; load(); import assembler.testing.regions; from assembler.messages import Message",
+        "import hypothesis; load(); load(); from assembler.conversation.messages import Message",
+        "import assembler, hypothesis; load(); from assembler.conversation.messages import Message",
+        "import assembler.testing.engine; load(); from assembler.conversation.messages import Message",
+        "import hypothesis; load(); import assembler.testing.regions\n"
+        "from assembler.conversation.messages import Message",
     ],
 )
 def test_a_type_is_known_whichever_is_imported_first(order: str) -> None:

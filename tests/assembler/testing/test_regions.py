@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
 from assembler import Assembler, Context, ContextLengthError, TrimOldest
+from assembler.conversation.messages import Call, Message, Result, Thinking
 from assembler.dialects import plain
-from assembler.draft import Draft
-from assembler.knowledge import Document
-from assembler.messages import Call, Message, Result, Thinking
+from assembler.pipeline.draft import Draft
+from assembler.regions.knowledge import Document
+from assembler.regions.tools import Tool
 from assembler.testing import assemblers, budgets, documents
 from assembler.testing.registration import register
-from assembler.tools import Tool
 from budgets import Budget, Count, Grade, Limit, RegionCosts
 from tests.assembler.by_hand import plain_cost
 from tests.scaled import scaled

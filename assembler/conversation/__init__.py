@@ -1,0 +1,1 @@
+"""The conversation: messages as they came in, turns and steps, pins, repair."""

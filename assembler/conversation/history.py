@@ -1,0 +1,397 @@
+"""The conversation as it grew: an append-only log that drafts share, and what has been read of it so far.
+
+A `History` is a frozen value: a log and a length. Appending to the newest one adds to the shared log, O(1); appending
+to an older one (a fork that went its own way) copies the log up to there first. Everything known about a message is
+found lazily, once, and kept beside it in `Readings`: its reading, its turn, the calls open after it.
+
+The log may be longer than a history that shares it. So whatever the log knows is either kept by the index of a message
+and follows from the messages up to that one alone, or it is bounded by the length of whoever asks.
+
+Threads and forked processes may share a log, and there is no lock that a child could inherit closed: what is found is
+a pure function of what came in, so a second finder writes the same again, and of two that append at once one finds its
+message in its place, and the other copies the log.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias, cast
+
+import attrs
+
+from assembler.conversation.keepsake import Keepsake, kept_until
+from assembler.conversation.messages import Message, read_message, unchanged
+from assembler.conversation.messages.pin import pinned_among
+from assembler.conversation.turns import NOTHING_OPEN, Open, after, is_head, opens_turn, unanswered
+from assembler.errors import ConversationError
+
+Span: TypeAlias = tuple[int, int]
+"""Messages that stand next to each other, a turn or several: first index, and the index after the last."""
+
+
+class Readings:
+    """What has been found out about the messages of a log. Grows with it; never forgets, is replaced instead."""
+
+    __slots__ = (
+        "_head",
+        "_lawful",
+        "_marks",
+        "_raws",
+        "_waiting",
+        "keepsakes",
+        "messages",
+        "notes",
+        "objects",
+        "remarked",
+        "seen",
+        "starts",
+    )
+
+    def __init__(self, raws: list[object]) -> None:
+        self._raws = raws
+        self.messages: list[Message | None] = []
+        self.starts: list[int | None] = []
+        self._waiting: list[Open | None] = []
+        self.seen: list[object] = []
+        """What was read of each message: the fields of a dict, any other object itself, None where nothing was yet. Two
+        lists of dicts are compared at once, without a step of ours for each."""
+        self.objects: set[int] = set()
+        """The messages that were read from an object that is no dict."""
+        self._head: int | None = None
+        self._lawful: Span = (0, 0)
+        self.notes: dict[object, Any] = {}
+        """What others found about these messages, by what they asked with: a pricer's `Prices`."""
+        self.keepsakes: dict[object, Keepsake] = {}
+        """What policies must not lose, by policy."""
+        self._marks: tuple[int, list[int]] = (0, [])
+        """How many messages were looked at for our own mark, and which of them carried it then."""
+        self.remarked: int | None = None
+        """A message that got or lost its mark after it was looked at: what was found since the first look may lie."""
+
+    def known_until(self, stop: int, raws: list[object]) -> Readings:
+        """A copy that knows the messages before `stop` and nothing after. Looks at marks anew."""
+        self.stretch(stop)
+        copy = Readings(raws)
+        # What follows from the readings before the readings, and those before what they are compared with: another
+        # thread may find more between one line and the next.
+        copy._waiting = self._waiting[:stop]
+        copy.starts = self.starts[:stop]
+        copy.messages = self.messages[:stop]
+        copy.seen = self.seen[:stop]
+        copy.objects = {index for index in self.objects.copy() if index < stop}
+        if self._head is not None and self._head < stop:
+            copy._head = self._head
+        copy.keepsakes = kept_until(stop, self.keepsakes)
+        copy.notes = {key: note.known_until(stop) for key, note in list(self.notes.items())}
+        return copy
+
+    def stretch(self, length: int) -> None:
+        """Make room for `length` messages, or more where two threads do at once. The list asked is the last to grow."""
+        missing = length - len(self.messages)
+        if missing > 0:
+            self.seen.extend([None] * missing)
+            self.starts.extend([None] * missing)
+            self._waiting.extend([None] * missing)
+            self.messages.extend([None] * missing)
+
+    def marked(self, length: int) -> list[int]:
+        """Those of the first `length` messages that carry our own mark now. O(length): a mark may be set in place."""
+        now = pinned_among(self._raws[:length])
+        known, found = self._marks
+        changed = {index for index in found if index < length}.symmetric_difference(
+            index for index in now if index < known
+        )
+        self.remarked = min(changed, default=self.remarked)
+        if length > known:
+            self._marks = (length, now)
+        return now
+
+    def message(self, index: int) -> Message:
+        """The message at `index`, read at the first call."""
+        found = self.messages[index]
+        if found is None:
+            raw = self._raws[index]
+            found = read_message(raw, index)
+            # Before the reading itself: whoever finds that finds what it must be compared with.
+            if type(raw) is dict:
+                self.seen[index] = found.seen
+            else:
+                self.seen[index] = raw
+                self.objects.add(index)
+            self.messages[index] = found
+        return found
+
+    def raws(self, start: int, stop: int) -> list[object]:
+        """The caller's very objects from `start` to before `stop`."""
+        return self._raws[start:stop]
+
+    def head(self, length: int) -> int:
+        """How many of the first `length` messages, at the front, are system or developer messages."""
+        if self._head is not None:
+            return min(self._head, length)  # a longer history may have found one more
+        for index in range(length):
+            if not is_head(self.message(index)):
+                self._head = index
+                return index
+        return length
+
+    def turn_start(self, index: int, head: int) -> int:
+        """Where the turn of the message at `index` begins. O(1) amortised over a growing history."""
+        at = index
+        while (start := self.starts[at]) is None:
+            if at == head or opens_turn(self.message(at)):
+                start = at
+                break
+            at -= 1
+        for later in range(at, index + 1):
+            self.starts[later] = start
+        return start
+
+    def read_newest(self, index: int) -> int | None:
+        """Read the last message and hold it against the law of pairs: O(1) where the one before it was read.
+
+        Where its turn begins; None in the head. Raises for all that it breaks but calls that wait for an answer.
+        """
+        message, head = self.message(index), self.head(index + 1)
+        if index < head:
+            return None
+        start = index if index == head or opens_turn(message) else self.turn_start(index - 1, head)
+        self.starts[index] = start
+        before = NOTHING_OPEN if start == index else self.open_calls(start, index)
+        self._waiting[index] = after(before, message, index, self.message(index - 1) if before else None)
+        return start
+
+    def check(self, first: int, turns: Iterable[Span], length: int) -> None:
+        """Raise `ConversationError` if any turn from the one that begins at `first` breaks the law of pairs.
+
+        The newest may wait for answers: the next messages can be those. A turn that another follows can no longer
+        change, so it is asked once: O(new turns) over a growing history.
+        """
+        lawful, until = self._lawful
+        newest = length
+        for start, stop in turns:
+            if start < first or (lawful <= first and stop <= until and stop < length):
+                break
+            self.check_turn(start, stop, length)
+            if stop == length:
+                newest = start
+        self._lawful = (first, newest)
+
+    def check_turn(self, start: int, stop: int, length: int) -> None:
+        """Raise `ConversationError` unless every call of the turn is answered where it must be, or may yet be.
+
+        O(new messages).
+        """
+        waiting = self.open_calls(start, stop)
+        if waiting and stop < length:
+            raise unanswered(waiting, stop)
+
+    def open_calls(self, start: int, stop: int) -> Open:
+        """The calls of a turn that wait for an answer at its end. Raises for any other breach of the law of pairs."""
+        known = stop - 1
+        while known >= start and self._waiting[known] is None:
+            known -= 1
+        waiting = NOTHING_OPEN if known < start else self._waiting[known] or NOTHING_OPEN
+        for index in range(known + 1, stop):
+            before = self.message(index - 1) if waiting else None
+            self._waiting[index] = waiting = after(waiting, self.message(index), index, before)
+        return waiting
+
+
+class _Log:
+    """Messages, and what is known of them. May hold more than any history has: whoever appended was interrupted."""
+
+    __slots__ = ("raws", "readings")
+
+    def __init__(self, raws: list[object], readings: Readings | None = None) -> None:
+        self.raws = raws
+        self.readings = Readings(raws) if readings is None else readings
+
+
+@attrs.frozen(eq=False, repr=False)
+class History:
+    """The first `length` messages of a log. Forks share the log; none of them sees what another appends."""
+
+    _log: _Log
+    length: int
+
+    @classmethod
+    def of(cls, raws: Iterable[object], keepsakes: Iterable[tuple[object, Keepsake]] = ()) -> History:
+        """A history of its own, holding the caller's very objects."""
+        listed = list(raws)
+        history = cls(_Log(listed), len(listed))
+        history.readings.keepsakes.update(keepsakes)
+        return history
+
+    def appended(self, raw: object) -> History:
+        """The history with one message more. O(1), unless a sibling has already grown from here."""
+        log = self._log
+        if len(log.raws) == self.length:
+            log.raws.append(raw)
+            if log.raws[self.length] is raw:
+                return History(log, self.length + 1)
+        log = self._split(self.length)  # its place is a sibling's
+        log.raws.append(raw)
+        return History(log, self.length + 1)
+
+    def replaced(self, raws: Iterable[object]) -> History:
+        """A history of `raws` that keeps what is known of the objects that it begins with in common with this one."""
+        listed = list(raws)
+        same = self._common(listed)
+        if same == 0:
+            return History(_Log(listed), len(listed))
+        history = self if same == self.length else History(self._split(same), same)
+        for raw in listed[same:]:
+            history = history.appended(raw)
+        return history
+
+    def _common(self, listed: list[object]) -> int:
+        ours = self._log.raws
+        shorter = min(self.length, len(listed))
+        if all(map(operator.is_, itertools.islice(ours, shorter), listed)):
+            return shorter
+        return next(i for i in range(shorter) if ours[i] is not listed[i])
+
+    def _split(self, stop: int) -> _Log:
+        raws = self._log.raws[:stop]
+        return _Log(raws, self.readings.known_until(stop, raws))
+
+    @property
+    def readings(self) -> Readings:
+        """What has been read of the log, by whoever asked: with room for every message of this history."""
+        readings = self._log.readings
+        readings.stretch(self.length)
+        return readings
+
+    def sight(self) -> Sight:
+        """What is known of this history now."""
+        return Sight(self.readings, self.length)
+
+    def forget(self, changed: int) -> Sight:
+        """A sight that has read nothing of the message at `changed`, of its turn, and of what follows.
+
+        Where the head changed, of nothing: the turns begin behind it.
+        """
+        log, known = self._log, self.readings
+        try:
+            head = known.head(self.length)
+            start = known.turn_start(changed, head) if changed >= head else 0
+        except ConversationError:  # a message before it, which nobody had read, is none
+            start = 0
+        log.readings = known.known_until(start, log.raws)
+        return self.sight()
+
+    def current(self) -> Sight:
+        """A sight that holds no reading of a message that its owner changed since. O(messages that were read)."""
+        sight = self.sight()
+        changed = sight.first_stale()
+        return sight if changed is None else self.forget(changed)
+
+    def raws(self, start: int = 0, stop: int | None = None) -> list[object]:
+        """The caller's very objects, in order."""
+        return self._log.raws[start : self.length if stop is None else stop]
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __eq__(self, other: object) -> bool:
+        return self.raws() == other.raws() if isinstance(other, History) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment] # the caller's messages have none
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return History.of, (self.raws(), [*kept_until(self.length, self.readings.keepsakes).items()])
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> History:
+        return self  # frozen; the objects in it are the caller's
+
+
+@attrs.frozen(eq=False, repr=False)
+class Sight:
+    """One history seen through one set of readings: the same answers for as long as it is held."""
+
+    readings: Readings
+    length: int
+
+    @property
+    def head(self) -> int:
+        """How many messages at the front belong to the instruction."""
+        return self.readings.head(self.length)
+
+    def message(self, index: int) -> Message:
+        """The message at `index`."""
+        return self.readings.message(index)
+
+    def messages(self, start: int, stop: int) -> list[Message]:
+        """The messages from `start` to before `stop`."""
+        known = self.readings.messages[start:stop]
+        if all(known):  # a message is never false
+            return cast("list[Message]", known)
+        return [self.readings.message(index) for index in range(start, stop)]
+
+    def greeting(self) -> Span:
+        """The messages between the head and the first user message; an empty span where there are none."""
+        head = stop = self.head
+        while stop < self.length and not opens_turn(self.message(stop)):
+            stop += 1
+        return head, stop
+
+    def raws(self, start: int, stop: int) -> list[object]:
+        """The caller's very objects from `start` to before `stop`."""
+        return self.readings.raws(start, stop)
+
+    def until(self, length: int) -> Sight:
+        """The first `length` messages of this sight: the history as it was then."""
+        return Sight(self.readings, length)
+
+    @property
+    def marked(self) -> list[int]:
+        """The messages that carry the `pinned` mark, oldest first. O(length)."""
+        return self.readings.marked(self.length)
+
+    def turns_newest_first(self) -> Iterator[Span]:
+        """The turns, newest first, each found only when asked for."""
+        head, stop = self.head, self.length
+        starts = self.readings.starts
+        while stop > head:
+            start = starts[stop - 1]
+            if start is None:
+                start = self.readings.turn_start(stop - 1, head)
+            yield start, stop
+            stop = start
+
+    def newest_turn(self) -> Span:
+        """The last turn; `(length, length)` where there is none."""
+        return next(self.turns_newest_first(), (self.length, self.length))
+
+    def check(self, first: int) -> None:
+        """Raise `ConversationError` if any turn from the one that begins at `first` breaks the law of pairs.
+
+        The newest may wait for answers.
+        """
+        self.readings.check(first, self.turns_newest_first(), self.length)
+
+    def first_changed(self, start: int, stop: int) -> int | None:
+        """The first message from `start` to before `stop` whose owner changed it after it was read, or None."""
+        readings = self.readings
+        if readings.raws(start, stop) == readings.seen[start:stop] and not readings.objects:
+            return None
+        read = readings.messages[start:stop]  # a message is never false, one that was not read always
+        raws = list(itertools.compress(readings.raws(start, stop), read))
+        if raws == list(itertools.compress(readings.seen[start:stop], read)) and not readings.objects:
+            return None
+        messages = enumerate(read, start)
+        return next((index for index, message in messages if message is not None and not unchanged(message)), None)
+
+    def first_stale(self) -> int | None:
+        """The first message of all whose owner changed it after it was read, or marked it between two looks at it."""
+        changed = self.first_changed(0, self.length)
+        return self.remarked if changed is None else changed
+
+    @property
+    def remarked(self) -> int | None:
+        """A message that got or lost the `pinned` mark between two looks at it, or None."""
+        found = self.readings.remarked
+        return None if found is None or found >= self.length else found

@@ -1,0 +1,69 @@
+"""The message that knowledge may stand in, and that message with more text around its own. Knows parts; no tokens."""
+
+from __future__ import annotations
+
+import attrs
+
+from assembler.conversation.history import Sight
+from assembler.conversation.messages import Message, Part, Result, read_message
+from assembler.conversation.messages.edit import edited
+
+
+@attrs.frozen
+class Host:
+    """A message of the history and the one text in it that others may stand around."""
+
+    index: int
+    message: Message
+    text: str = attrs.field(repr=False)
+    place: int | None = None
+    """Which part of the message is the result that holds the text; None where the text is all of a question."""
+    beside: tuple[Message, ...] = ()
+    """The messages before it that it goes out with, as results of one step do: what it costs depends on them."""
+
+    def saying(self, text: str) -> Message:
+        """The message with `text` in place of its own. Ids, names and whatever else it holds stay."""
+        if self.place is None:
+            return _question(self.message, text)
+        parts: list[Part | None] = list(self.message.parts)
+        result = parts[self.place]
+        assert isinstance(result, Result)
+        parts[self.place] = attrs.evolve(result, parts=(text,))
+        return edited(self.message, parts)
+
+
+def newest_question(sight: Sight) -> Host | None:
+    """The question of the newest turn; None where there is none, or one that is more than one text."""
+    index, _ = sight.newest_turn()
+    if index == sight.length:
+        return None
+    message = sight.message(index)
+    if message.role != "user" or len(message.parts) != 1 or not isinstance(message.parts[0], str):
+        return None
+    return Host(index, message, message.parts[0])
+
+
+def newest_result(sight: Sight) -> Host | None:
+    """The last tool result of the last message; None where that holds none, or one that is not at most one text.
+
+    A result that is an object, as Gemini's are, is no text.
+    """
+    index = sight.length - 1
+    if index < sight.head:
+        return None
+    message = sight.message(index)
+    place = next((at for at in range(len(message.parts) - 1, -1, -1) if isinstance(message.parts[at], Result)), None)
+    if place is None:
+        return None
+    result = message.parts[place]
+    assert isinstance(result, Result)
+    text = result.parts[0] if result.parts else ""
+    if len(result.parts) > 1 or result.given is not None or not isinstance(text, str):
+        return None
+    return Host(index, message, text, place)
+
+
+def _question(question: Message, text: str) -> Message:
+    fields = {"role": "user", "content": text}
+    message = read_message(fields if question.name is None else {**fields, "name": question.name}, 0)
+    return attrs.evolve(message, pinned=question.pinned)

@@ -1,0 +1,18 @@
+"""The conversation's nouns, and how every spelling of a message is read into them."""
+
+from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking
+from assembler.conversation.messages.read import read_message, spoken, unchanged
+
+__all__ = [
+    "Call",
+    "Media",
+    "Message",
+    "Opaque",
+    "Part",
+    "Result",
+    "Role",
+    "Thinking",
+    "read_message",
+    "spoken",
+    "unchanged",
+]

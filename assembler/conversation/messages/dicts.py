@@ -1,0 +1,183 @@
+"""How a message dict is read: OpenAI, Anthropic, Bedrock and whatever else spells `role` and `content`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+from assembler.conversation.messages.beside import OF_ANSWERS, thoughts_beside, unread
+from assembler.conversation.messages.jsonable import sendable_copy
+from assembler.conversation.messages.message import Call, Message, Role
+from assembler.conversation.messages.parts import FOREIGN, NEUTRAL, Raw, call_of, read_content, result_of
+from assembler.errors import ConversationError
+
+ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "developer",
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "model": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+"""Every word for a role that is read, and ours for it."""
+
+PIN = "pinned"
+"""The key of a message dict that is ours: it pins the message's turn and is never sent."""
+
+
+def role_of(value: object, *, index: int) -> Role:
+    """The role that a provider's word means, or `ConversationError`."""
+    word = value if type(value) is str else getattr(value, "value", value)  # a str enum speaks for its value
+    if isinstance(word, str) and (role := ROLES.get(word)) is not None:
+        return role
+    known = ", ".join(sorted(ROLES))
+    problem = "message without a role" if word is None else "message with an unknown role"
+    raise ConversationError(f"{problem}; expected one of {known}", index=index)
+
+
+CALL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+"""A tool's name as OpenAI takes it in a history: `Invalid 'messages[2].tool_calls[0].function.name': string does not
+match pattern` (OpenAI API reference, function tools, read 2026-11)."""
+
+CONTAINERS = frozenset({dict, list, tuple})
+"""The types of JSON-like data that can change, or hold what can."""
+
+
+def private_copy(value: Any) -> Any:
+    """A copy of JSON-like data that shares no list and no dict with it; texts are shared, since they cannot change.
+
+    Tuples become lists: what is copied is sent, and JSON has no other word for them.
+    """
+    kind = cast("type[object]", type(value))
+    if kind is dict:
+        copy = value.copy()
+        for key, item in value.items():
+            if type(item) in CONTAINERS:
+                copy[key] = private_copy(item)
+        return copy
+    if kind is list or kind is tuple:
+        return [private_copy(item) for item in value]
+    return value
+
+
+def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = None) -> Message:
+    """A message from `role`, `content` and the fields that go with them. `origin` is the caller's object, if not `raw`.
+
+    Raises `ConversationError` for a missing role or content and for parts that cannot be read.
+    """
+    word, content = raw.get("role"), raw.get("content")
+    role = role_of(word, index=index)
+    source = raw if origin is None else origin
+    if type(content) is str and len(raw) == 2 and role != "tool":
+        parts, shape = read_content(content, index=index)
+        seen = {"role": word, "content": content}
+        # By place: keywords would take a fifth of the time that such a message takes.
+        return Message(role, parts, source, shape if word == role else FOREIGN, seen, None, False, True)
+    try:
+        seen = sendable_copy(raw, index=index)
+    except RecursionError:
+        raise ConversationError("message is nested too deeply to be JSON", index=index) from None
+    if not isinstance(seen.get("tool_call_id"), str | None):
+        raise ConversationError("tool_call_id is no text; give it the id of the call", index=index)
+    if role == "tool":
+        return _tool_message(seen, source, index)
+    parts, shape = read_content(seen.get("content"), index=index)
+    if shape == NEUTRAL and seen.get("type") == "message" and isinstance(content, list):
+        shape = "anthropic"  # an answer as its SDK dumps it: neither its id nor its usage is any other API's
+    calls, thoughts = _calls(seen, index), thoughts_beside(seen, index)
+    refused = ("refusal",) if seen.get("refusal") else ()
+    if calls:
+        parts, shape = (*parts, *calls), _of_chat(shape)
+    elif (content is None and not (thoughts or _speaks_otherwise(raw))) or (not parts and role != "assistant"):
+        raise ConversationError("message without content; give it a text, parts or tool calls", index=index)
+    elif content is None and isinstance(refusal := seen.get("refusal"), str):
+        parts, shape, refused = (refusal,), "openai", ()
+    if thoughts:
+        parts, shape = (*parts, *thoughts), _of_chat(shape)
+    if word != role or (calls and _foreign_calls(seen, calls)):
+        shape = FOREIGN
+    name = raw.get("name")
+    named = name if isinstance(name, str) and name else None
+    beside = (*unread(seen), *refused) if shape in (NEUTRAL, "openai") else ()
+    if shape == FOREIGN:  # what is spelled anew takes along what answers have, and no field of a caller's own
+        beside = tuple(key for key in (*unread(seen), *refused) if key in OF_ANSWERS)
+    return Message(role, parts, source, shape, seen, named, raw.get(PIN) is True, beside=beside)
+
+
+def _of_chat(shape: str) -> str:
+    """The shape of a message with fields of Chat Completions, whose content is spelled in `shape`."""
+    return "openai" if shape in (NEUTRAL, "openai") else FOREIGN
+
+
+def _foreign_calls(seen: Raw, calls: Iterable[Call]) -> bool:
+    """Whether only this library's intake understands how calls are spelled: without an id, or by a name made up."""
+    listed = cast("list[Raw]", seen.get("tool_calls") or [])
+    if any(("function" not in call and "custom" not in call) or not _is_id(call.get("id")) for call in listed):
+        return True
+    return any(CALL_NAME.fullmatch(call.name) is None for call in calls)
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _speaks_otherwise(raw: Raw) -> bool:
+    """Whether an assistant message without content says something in a field of its provider's own."""
+    return raw.get("role") == "assistant" and any(raw.get(key) for key in ("refusal", "audio"))
+
+
+def _tool_message(seen: dict[str, Any], source: object, index: int) -> Message:
+    if seen.get("content") is None:
+        raise ConversationError("tool message without content; give it the tool's answer", index=index)
+    call_id = seen.get("tool_call_id")
+    if seen["role"] == "tool" and not isinstance(call_id, str):
+        raise ConversationError("tool message without tool_call_id; name the call that it answers", index=index)
+    if seen.get("tool_calls"):
+        raise ConversationError("a tool message cannot call tools; leave its tool_calls out", index=index)
+    result = result_of(seen["content"], call_id=call_id, name=seen.get("name"), index=index)
+    listed: object = seen["content"]
+    if isinstance(listed, list) and not all(map(_is_typed, cast("list[object]", listed))):
+        return Message("tool", (result,), source, FOREIGN, seen, pinned=seen.get(PIN) is True)
+    shallow = set(map(type, seen.values())) == _TEXTS_ALONE
+    pinned, beside = seen.get(PIN) is True, unread(seen)
+    return Message("tool", (result,), source, "openai", seen, pinned=pinned, shallow=shallow, beside=beside)
+
+
+def _is_typed(part: object) -> bool:
+    return isinstance(part, Mapping) and "type" in part
+
+
+_TEXTS_ALONE = {str}
+
+
+def _calls(seen: dict[str, Any], index: int) -> tuple[Call, ...]:
+    """The calls of an OpenAI assistant message: `tool_calls`, or the legacy `function_call`."""
+    listed = seen.get("tool_calls") or ()
+    if not isinstance(listed, list | tuple):
+        raise ConversationError(f"tool_calls must be a list, got {type(listed).__name__}", index=index)
+    calls = [_call(item, index) for item in cast("list[object]", listed)]
+    legacy = seen.get("function_call")
+    if isinstance(legacy, Mapping):
+        spelled = cast(Raw, legacy)
+        calls.append(call_of(spelled.get("name"), spelled.get("arguments"), id=None, index=index))
+    return tuple(calls)
+
+
+def _call(item: object, index: int) -> Call:
+    if not isinstance(item, Mapping):
+        raise ConversationError(f"a tool call must be a dict, got {type(item).__name__}", index=index)
+    spelled = cast(Raw, item)
+    function = spelled.get("function")
+    if isinstance(function, Mapping):
+        inner = cast(Raw, function)
+        return call_of(inner.get("name"), inner.get("arguments"), id=spelled.get("id"), index=index)
+    custom = spelled.get("custom")
+    if isinstance(custom, Mapping):
+        inner = cast(Raw, custom)
+        return call_of(inner.get("name"), inner.get("input"), id=spelled.get("id"), index=index)
+    # LangChain's own spelling: {"id", "name", "args"}.
+    return call_of(spelled.get("name"), spelled.get("args"), id=spelled.get("id"), index=index)

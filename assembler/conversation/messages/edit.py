@@ -1,0 +1,166 @@
+"""A message with other parts, in the spelling and the kind of object that it came in. The original is never touched."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import attrs
+
+from assembler.conversation.messages.beside import REASONING, field_of
+from assembler.conversation.messages.dicts import private_copy
+from assembler.conversation.messages.message import Call, Message, Part, Result
+from assembler.conversation.messages.parts import compact_json
+from assembler.conversation.messages.responses import RESPONSES
+
+
+def edited(message: Message, parts: Sequence[Part | None]) -> Message:
+    """`message` with `parts` in place of its own, place by place; None leaves a part out. O(parts).
+
+    Texts, results and call arguments may be replaced, anything may be left out; roles, names and ids stay. The new
+    `raw` is of the caller's own kind where that can be copied, else a dict.
+    """
+    seen = private_copy(message.seen)
+    if message.shape == "gemini":
+        parts = [_answered(part) for part in parts]
+    if message.shape == RESPONSES and "role" not in seen:
+        _write_item(seen, parts[0])
+    elif message.shape == "gemini":
+        seen["parts"] = _list(seen["parts"], message.parts, parts, _gemini_part)
+    elif message.role == "tool":
+        seen["content"] = _result_text(parts[0])
+    else:
+        _write_content(seen, message.parts, parts)
+    kept = tuple(part for part in parts if part is not None)
+    return attrs.evolve(message, parts=kept, seen=seen, raw=_like(message.raw, seen), shallow=False)
+
+
+def _write_content(seen: dict[str, Any], old: Sequence[Part], new: Sequence[Part | None]) -> None:
+    """The `content` of a dict, and its `tool_calls` where the calls stand beside the content."""
+    content = seen.get("content")
+    listed = int(isinstance(content, str))
+    if isinstance(content, list | tuple):
+        blocks = cast("Sequence[Any]", content)
+        listed = len(blocks)
+        seen["content"] = _list(blocks, old[:listed], new[:listed], _block)
+    elif listed:
+        seen["content"] = new[0] if isinstance(new[0], str) else ""
+    for before, after in zip(old, new, strict=True):
+        if after is None and (field := field_of(before)) is not None:
+            del seen[field]
+    calls: list[Any] = seen.get("tool_calls") or []
+    until = listed + len(calls)
+    if calls:
+        seen["tool_calls"] = _list(calls, old[listed:until], new[listed:until], _call_dict)
+        if not seen["tool_calls"]:
+            del seen["tool_calls"]
+    elif "function_call" in seen and len(old) > listed:
+        _write_function_call(seen, old[listed], new[listed])
+
+
+def _write_function_call(seen: dict[str, Any], old: Part, new: Part | None) -> None:
+    """The legacy `function_call`, where the part is one."""
+    if isinstance(new, Call):
+        seen["function_call"]["arguments"] = new.arguments
+    elif isinstance(old, Call):
+        del seen["function_call"]
+
+
+def _write_item(item: dict[str, Any], part: Part | None) -> None:
+    """An item of OpenAI Responses: a call, or the output of one."""
+    if isinstance(part, Call):
+        item["input" if item["type"] == "custom_tool_call" else "arguments"] = part.arguments
+    elif isinstance(part, Result):
+        item["output"] = _result_text(part)
+
+
+def _list(items: Sequence[Any], old: Sequence[Part], new: Sequence[Part | None], write: Any) -> list[Any]:
+    written: list[Any] = []
+    for item, before, after in zip(items, old, new, strict=True):
+        if after is not None:
+            written.append(item if after is before else write(item, after))
+    return written
+
+
+def _block(item: Any, part: Part) -> object:
+    """A content part of OpenAI, Anthropic or Bedrock, saying `part` instead."""
+    if isinstance(item, str):
+        return part
+    if isinstance(part, str):
+        return {**item, "refusal" if item.get("type") == "refusal" else "text": part}
+    if isinstance(part, Call):
+        given = json.loads(part.arguments)
+        inner = {**item["toolUse"], "input": given} if "toolUse" in item else None
+        return {**item, "input": given} if inner is None else {**item, "toolUse": inner}
+    text = _result_text(part)
+    if "toolResult" in item:
+        return {**item, "toolResult": {**item["toolResult"], "content": [{"text": text}]}}
+    return {**item, "content": text}
+
+
+def _answered(part: Part | None) -> Part | None:
+    """A result as Gemini reads it: its text is the JSON of an object."""
+    if not isinstance(part, Result) or part.given is not None:
+        return part
+    given = {"result": _result_text(part)}
+    return attrs.evolve(part, parts=(compact_json(given),), given=given)
+
+
+def _gemini_part(item: dict[str, Any], part: Part) -> dict[str, Any]:
+    if isinstance(part, str):
+        return {**item, "text": part}
+    if isinstance(part, Call):
+        key = "function_call" if "function_call" in item else "functionCall"
+        return {**item, key: {**item[key], "args": json.loads(part.arguments)}}
+    key = "function_response" if "function_response" in item else "functionResponse"
+    return {**item, key: {**item[key], "response": cast(Result, part).given}}
+
+
+def _call_dict(item: dict[str, Any], part: Part) -> dict[str, Any]:
+    arguments = cast(Call, part).arguments
+    if "function" in item:
+        return {**item, "function": {**item["function"], "arguments": arguments}}
+    if "custom" in item:
+        return {**item, "custom": {**item["custom"], "input": arguments}}
+    return {**item, "args": json.loads(arguments)}
+
+
+def _result_text(part: Part | None) -> str:
+    texts = [text for text in cast(Result, part).parts if isinstance(text, str)]
+    return "\n".join(texts)
+
+
+def _like(raw: object, seen: dict[str, Any]) -> object:
+    """An object of the kind of `raw` that says `seen`; a dict where the kind cannot be copied."""
+    if isinstance(raw, Mapping):
+        return private_copy(seen)
+    if isinstance(raw, tuple | list):
+        return (cast("tuple[object, ...]", raw)[0], seen["content"])
+    fields: dict[str, Any] = {
+        key: private_copy(seen[key]) for key in ("content", "tool_calls") if key in seen and hasattr(raw, key)
+    }
+    fields |= _cleared(raw, seen)
+    update = getattr(raw, "model_copy", None)
+    if callable(update):
+        return update(update=fields)
+    twin = copy.copy(raw)
+    try:
+        for key, value in fields.items():
+            setattr(twin, key, value)
+    except AttributeError:  # a frozen object: attrs and dataclasses say so with a subclass of this
+        return private_copy(seen)
+    return twin
+
+
+def _cleared(raw: object, seen: dict[str, Any]) -> dict[str, Any]:
+    """The attributes of an object that no longer hold the reasoning, or the calls, which `seen` has no more."""
+    gone: dict[str, Any] = {key: None for key in REASONING if key not in seen and getattr(raw, key, None) is not None}
+    if "tool_calls" not in seen and getattr(raw, "tool_calls", None):
+        gone["tool_calls"] = []
+    further: object = getattr(raw, "additional_kwargs", None)
+    if isinstance(further, Mapping) and any(key in further and key not in seen for key in REASONING):
+        kept = cast("Mapping[str, object]", further)
+        gone["additional_kwargs"] = {key: kept[key] for key in kept if key in seen or key not in REASONING}
+    return gone

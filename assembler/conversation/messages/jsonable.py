@@ -1,0 +1,85 @@
+"""A private copy of a message that can be sent: JSON's own types, finite numbers, text that UTF-8 carries."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, TypeAlias, cast
+
+from assembler.errors import ConversationError
+from assembler.text.checked import refuse_surrogates
+
+Leaves: TypeAlias = tuple[type, ...]
+
+_LEAVES: Leaves = (bool, int, type(None))
+_MEDIA: Leaves = (*_LEAVES, bytes)
+"""Inside content bytes may stand: Bedrock's and Gemini's media, which their clients encode."""
+_UNPRINTABLE = 10**640
+"""`sys.int_info.str_digits_check_threshold`: what every interpreter writes as decimal text, however it is set."""
+_CONTENT = ("content", "parts")
+_ENCODED = ("bytes", "data", "signature", "thoughtSignature", "thought_signature", "redactedContent")
+"""Where in it: Bedrock's and Gemini's words for media and for signatures."""
+
+
+DEEPEST = 200
+"""Lists and dicts inside one another. Ours: far above the arguments of any tool, and far below where comparing,
+copying or pickling what was accepted could reach Python's limit of 1,000 frames, wherever that is done."""
+
+
+def sendable_copy(fields: Mapping[str, Any], *, index: int) -> dict[str, Any]:
+    """A copy of a message's fields that shares no list and no dict with them, and equals them; texts are shared.
+
+    Raises `ConversationError`, or `MarkupError` for a lone surrogate, at a value that no request can hold, and
+    `RecursionError` for fields that nest deeper than `DEEPEST`. O(values): copying and checking are one walk.
+    """
+    return _dict(fields, index, _LEAVES, _MEDIA, DEEPEST)
+
+
+def _dict(fields: Mapping[str, Any], index: int, leaves: Leaves, in_content: Leaves, room: int) -> dict[str, Any]:
+    if not room:
+        raise RecursionError
+    copy = dict(fields)
+    for key, value in copy.items():
+        # Keys and most values are ASCII texts: those pass without a call, which halves the time of the walk.
+        if type(key) is not str or not key.isascii():
+            _check_key(key, index)
+        if type(value) is str and value.isascii():
+            continue
+        allowed = in_content if key in _CONTENT else leaves
+        if type(value) is bytes and key not in _ENCODED:
+            allowed = _LEAVES
+        if type(value) is dict:
+            copy[key] = _dict(value, index, allowed, allowed, room - 1)  # pyright: ignore[reportUnknownArgumentType]
+        else:
+            copy[key] = _copied(value, index, allowed, room - 1)
+    return copy
+
+
+def _copied(value: Any, index: int, leaves: Leaves, room: int) -> Any:
+    if isinstance(value, dict):
+        return _dict(cast("dict[str, Any]", value), index, leaves, leaves, room)
+    if isinstance(value, list | tuple):
+        if not room:
+            raise RecursionError
+        items = cast("list[object] | tuple[object, ...]", value)
+        copies = [_copied(item, index, leaves, room - 1) for item in items]
+        return copies if isinstance(value, list) else tuple(copies)
+    if isinstance(value, str):
+        if not value.isascii():
+            refuse_surrogates(value, field=f"conversation[{index}]")
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            raise ConversationError("a number in the message is not finite; JSON has no word for it", index=index)
+    elif not isinstance(value, leaves):
+        raise ConversationError(
+            f"the message holds a {type(value).__name__}, which JSON cannot carry; pass plain data", index=index
+        )
+    elif type(value) is int and not -_UNPRINTABLE < value < _UNPRINTABLE:
+        raise ConversationError("a number in the message has more digits than Python writes as JSON", index=index)
+    return value
+
+
+def _check_key(key: object, index: int) -> None:
+    if not isinstance(key, str):
+        raise ConversationError("a key in the message is no text; JSON takes no other", index=index)
+    refuse_surrogates(key, field=f"conversation[{index}]")

@@ -1,0 +1,100 @@
+"""How a message that is an object is read: `.role`/`.content`, or LangChain's `.type`/`.content`, by duck typing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+import attrs
+
+from assembler.conversation.messages.beside import REASONING
+from assembler.conversation.messages.dicts import read_dict
+from assembler.conversation.messages.message import Message
+from assembler.conversation.messages.parts import FOREIGN
+from assembler.errors import ConversationError
+
+# LangChain message types (langchain-core, messages/*.py: the `type` literals, read 2026-11) and our roles for them.
+_LANGCHAIN = {
+    "human": "user",
+    "ai": "assistant",
+    "system": "system",
+    "tool": "tool",
+    "function": "function",
+    "HumanMessageChunk": "user",
+    "AIMessageChunk": "assistant",
+    "SystemMessageChunk": "system",
+}
+_FIELDS = ("tool_calls", "tool_call_id", "name", "function_call", "refusal", "pinned")
+_SAID = (*REASONING, "audio", "annotations")
+"""What the assistant said beside its content. LangChain's classes keep such fields in `additional_kwargs`."""
+
+
+def is_message_object(raw: object) -> bool:
+    """Whether an object says a role and content in one of the two ways that are read."""
+    return hasattr(raw, "content") and (hasattr(raw, "role") or getattr(raw, "type", None) in _LANGCHAIN)
+
+
+def read_object(raw: object, *, index: int) -> Message:
+    """A message from an object's attributes; `message.seen` is the dict that they spell."""
+    return attrs.evolve(read_dict(spelled(raw, index=index), index=index, origin=raw), shape=FOREIGN)
+
+
+def spelled(raw: object, *, index: int) -> dict[str, Any]:
+    """The message dict that an object's attributes spell; nested objects through their own `model_dump`."""
+    role = getattr(raw, "role", None)
+    if role is None:
+        role = _LANGCHAIN.get(getattr(raw, "type", ""))
+    fields: dict[str, Any] = {"role": getattr(role, "value", role), "content": _plain(_set(raw, "content"))}
+    for key in _FIELDS:
+        value = _set(raw, key)
+        if value is not None and value != []:
+            fields[key] = _plain(value)
+    fields |= _said(raw) if fields["role"] in ("assistant", "model", "ai") else {}
+    if fields["role"] is None:
+        raise ConversationError("message object without a role", index=index)
+    return _without_mirrored_calls(fields)
+
+
+def _set(raw: object, key: str) -> object:
+    """A field's value; None for one that was never set: Mistral's SDK has an object for that, which is false."""
+    value: object = getattr(raw, key, None)
+    unset = not value and type(value) not in (str, list, tuple)
+    return None if unset else value
+
+
+def _said(raw: object) -> dict[str, Any]:
+    """The fields of `_SAID` that hold texts or lists of data: an attribute of such a name may be anything."""
+    kept: object = getattr(raw, "additional_kwargs", None)
+    further: Mapping[str, object] = cast("Mapping[str, object]", kept) if isinstance(kept, Mapping) else {}
+    found = {key: _plain(getattr(raw, key, None) or further.get(key)) for key in _SAID}
+    return {key: value for key, value in found.items() if value and isinstance(value, str | list | dict)}
+
+
+def _without_mirrored_calls(fields: dict[str, Any]) -> dict[str, Any]:
+    """Calls once: LangChain lists them in `tool_calls` and, for Anthropic models, again as `tool_use` parts."""
+    content = fields["content"]
+    if "tool_calls" not in fields or not isinstance(content, list):
+        return fields
+    parts = [part for part in cast("Iterable[object]", content) if not _is_tool_use(part)]
+    return {**fields, "content": parts}
+
+
+def _is_tool_use(part: object) -> bool:
+    return isinstance(part, Mapping) and cast("Mapping[str, Any]", part).get("type") == "tool_use"
+
+
+def plain_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields as plain dicts and lists, SDK objects in them through their own `model_dump`."""
+    return {key: _plain(item) for key, item in fields.items()}
+
+
+def _plain(value: object) -> Any:
+    """Plain dicts and lists from SDK objects (pydantic's `model_dump`), everything else as it is."""
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in cast("Iterable[object]", value)]
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in cast("Mapping[str, Any]", value).items()}
+    dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        return dump(exclude_none=True)
+    return value

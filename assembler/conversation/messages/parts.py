@@ -1,0 +1,239 @@
+"""How a content part of any provider is read: one table from the part's type to its reader. Knows no message."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias, cast
+
+from assembler.conversation.messages.message import Call, Media, Opaque, Part, Result, Thinking
+from assembler.errors import ConversationError
+from assembler.text.checked import checked_text, refuse_surrogates
+
+Raw: TypeAlias = Mapping[str, Any]
+
+NEUTRAL = "neutral"
+"""The shape of a message whose spelling several providers share: a role and plain text."""
+
+FOREIGN = "foreign"
+"""The shape of a message whose spelling no API accepts as it stands: every dialect spells it anew."""
+
+
+def compact_json(value: object) -> str:
+    """`value` as the shortest JSON text that keeps every character readable, as providers are sent it."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def read_content(content: object, *, index: int) -> tuple[tuple[Part, ...], str]:
+    """The parts of a `content` field and the shape that they betray: text, None, or a list of typed parts."""
+    if type(content) is str:
+        if not content.isascii():
+            refuse_surrogates(content, field=f"conversation[{index}]")
+        return (content,), NEUTRAL
+    if content is None:
+        return (), NEUTRAL
+    if isinstance(content, str):
+        return (checked_text(content, field=f"conversation[{index}]"),), NEUTRAL
+    if not isinstance(content, list | tuple):
+        raise ConversationError(
+            f"content must be text, None or a list of parts, got {type(content).__name__}", index=index
+        )
+    parts: list[Part] = []
+    shapes: set[str] = set()
+    for item in cast("list[object]", content):
+        part, spoken = read_part(item, index=index)
+        parts.append(part)
+        shapes.add(spoken)
+    shapes.discard(NEUTRAL)
+    if len(shapes) > 1:
+        return tuple(parts), FOREIGN  # no API takes the words of two
+    return tuple(parts), shapes.pop() if shapes else NEUTRAL
+
+
+def read_part(item: object, *, index: int) -> tuple[Part, str]:
+    """One part and the shape it belongs to. A kind that nobody listed here is carried as `Opaque`."""
+    if isinstance(item, str):
+        return checked_text(item, field=f"conversation[{index}]"), FOREIGN  # no API takes a bare text in a list
+    if not isinstance(item, Mapping):
+        raise ConversationError(f"a content part must be a dict, got {type(item).__name__}", index=index)
+    part = cast(Raw, item)
+    kind = part.get("type")
+    if kind is None:
+        kind = next((key for key in _UNTYPED if key in part), None)
+    if not isinstance(kind, str):
+        raise ConversationError("a content part has no type; expected {'type': 'text', 'text': …}", index=index)
+    reader, shape = _READERS.get(kind, (_opaque, NEUTRAL))
+    if "type" not in part:
+        shape = "bedrock"  # the only API that names a part's kind by its key
+    elif kind == "text" and len(part) > 2 and not _ANTHROPIC_ONLY.isdisjoint(part):
+        shape = "anthropic"
+    return reader(part, index), shape
+
+
+def _text(part: Raw, index: int) -> str:
+    return checked_text(part.get("text"), field=f"conversation[{index}]")
+
+
+def _opaque(part: Raw, index: int) -> Opaque:
+    kind = part.get("type") or next((key for key in _UNTYPED if key in part), "part")
+    return Opaque(str(kind), part)
+
+
+def _media(kind: str) -> Callable[[Raw, int], Media]:
+    return lambda part, index: Media(kind, part)
+
+
+def _sourced(kind: str) -> Callable[[Raw, int], Media]:
+    """A reader of media whose `source` is Anthropic's, which holds base64: its clients encode no bytes."""
+
+    def read(part: Raw, index: int) -> Media:
+        source: object = part.get("source")
+        if isinstance(source, Mapping) and isinstance(cast(Raw, source).get("data"), bytes):
+            raise ConversationError(f"the data of the {kind} are bytes; give their base64 as a text", index=index)
+        return Media(kind, part)
+
+    return read
+
+
+def _thinking(part: Raw, index: int) -> Thinking:
+    text = part.get("thinking", "")
+    return Thinking(text if isinstance(text, str) else "", part)
+
+
+def call_of(name: object, given: object, *, id: object, index: int, signature: str | bytes | None = None) -> Call:
+    """A call from its name and arguments, as a JSON text or as an object; `ConversationError` for anything else."""
+    if not isinstance(name, str) or not name:
+        raise ConversationError("a tool call has no name", index=index, call_id=_id(id))
+    if type(given) is str and given.isascii():
+        return Call(_id(id), name, given, None, signature)
+    if isinstance(given, str):
+        text = checked_text(given, field=f"conversation[{index}].arguments")
+        return Call(_id(id), name, text, signature=signature)
+    if given is None:
+        return Call(_id(id), name, "{}", given={}, signature=signature)
+    if not isinstance(given, Mapping):
+        raise ConversationError(
+            f"arguments of a call must be JSON text or an object, got {type(given).__name__}",
+            index=index,
+            call_id=_id(id),
+        )
+    try:
+        text = compact_json(cast(Raw, given))
+    except (TypeError, ValueError, RecursionError):
+        raise ConversationError(
+            "arguments of a call are not JSON data; pass plain dicts, lists, texts and finite numbers",
+            index=index,
+            call_id=_id(id),
+        ) from None
+    text = checked_text(text, field=f"conversation[{index}].arguments")
+    return Call(_id(id), name, text, given=cast(Raw, given), signature=signature)
+
+
+def _id(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+_WITHIN_RESULTS = (str, Media, Opaque)
+
+
+def result_of(
+    content: object, *, call_id: object, name: object, index: int, error: object = False, given: Raw | None = None
+) -> Result:
+    """An answer from its content: text, None or a list of parts, nested calls refused."""
+    parts, _ = read_content(content, index=index)
+    inner: list[str | Media | Opaque] = []
+    for part in parts:
+        if not isinstance(part, _WITHIN_RESULTS):
+            raise ConversationError("a tool result may hold text and media only", index=index, call_id=_id(call_id))
+        inner.append(part)
+    return Result(_id(call_id), tuple(inner), name if isinstance(name, str) else None, error is True, given)
+
+
+def _tool_use(part: Raw, index: int) -> Call:
+    return call_of(part.get("name"), part.get("input"), id=part.get("id"), index=index)
+
+
+def _tool_result(part: Raw, index: int) -> Result:
+    return result_of(
+        part.get("content"), call_id=part.get("tool_use_id"), name=None, index=index, error=part.get("is_error", False)
+    )
+
+
+def _bedrock_use(part: Raw, index: int) -> Call:
+    use = cast(Raw, part["toolUse"])
+    return call_of(use.get("name"), use.get("input"), id=use.get("toolUseId"), index=index)
+
+
+def _bedrock_result(part: Raw, index: int) -> Result:
+    answer = cast(Raw, part["toolResult"])
+    inner = [
+        {"text": compact_json(item["json"])} if "json" in item else item
+        for item in cast("list[dict[str, Any]]", answer.get("content", []))
+    ]
+    return result_of(
+        inner, call_id=answer.get("toolUseId"), name=None, index=index, error=answer.get("status") == "error"
+    )
+
+
+def _bedrock_reasoning(part: Raw, index: int) -> Thinking:
+    text = cast(Raw, part["reasoningContent"]).get("reasoningText", {})
+    return Thinking(str(cast(Raw, text).get("text", "")) if isinstance(text, Mapping) else "", part)
+
+
+def _lang_chain_reasoning(part: Raw, index: int) -> Thinking:
+    """LangChain's own words for a model's reasoning: its text under the kind, for Bedrock in an object there.
+
+    langchain-core 1 and langchain-aws 1, read 2026-11.
+    """
+    held: object = part.get(str(part["type"]))
+    text = cast(Raw, held).get("text") if isinstance(held, Mapping) else held
+    return Thinking(checked_text(text, field=f"conversation[{index}]") if isinstance(text, str) else "", part)
+
+
+_OF_ANTHROPIC_S_SERVER = (
+    "advisor_tool_result",
+    "bash_code_execution_tool_result",
+    "code_execution_tool_result",
+    "compaction",
+    "container_upload",
+    "mcp_tool_result",
+    "mcp_tool_use",
+    "search_result",
+    "server_tool_use",
+    "text_editor_code_execution_tool_result",
+    "tool_reference",
+    "tool_search_tool_result",
+    "web_fetch_tool_result",
+    "web_search_tool_result",
+)
+"""Blocks that Anthropic's API alone has and that are not read here (anthropic 2.12.0, types, read 2026-11)."""
+
+# One line for each kind of part: its reader, and the spelling that only this provider uses.
+_READERS: dict[str, tuple[Callable[[Raw, int], Part], str]] = {
+    "text": (_text, NEUTRAL),
+    "input_text": (_text, "responses"),
+    "output_text": (_text, "responses"),
+    "image_url": (_media("image"), "openai"),
+    "input_audio": (_media("audio"), "openai"),
+    "file": (_media("document"), "openai"),
+    "refusal": (lambda part, index: checked_text(part.get("refusal"), field=f"conversation[{index}]"), "openai"),
+    "input_image": (_media("image"), "responses"),
+    "input_file": (_media("document"), "responses"),
+    "image": (_sourced("image"), "anthropic"),
+    "document": (_sourced("document"), "anthropic"),
+    "thinking": (_thinking, "anthropic"),
+    "redacted_thinking": (_thinking, "anthropic"),
+    "tool_use": (_tool_use, "anthropic"),
+    "tool_result": (_tool_result, "anthropic"),
+    "toolUse": (_bedrock_use, "bedrock"),
+    "toolResult": (_bedrock_result, "bedrock"),
+    "reasoningContent": (_bedrock_reasoning, "bedrock"),
+    "cachePoint": (_opaque, "bedrock"),
+    "reasoning": (_lang_chain_reasoning, FOREIGN),
+    "reasoning_content": (_lang_chain_reasoning, FOREIGN),
+    **dict.fromkeys(_OF_ANTHROPIC_S_SERVER, (_opaque, "anthropic")),
+}
+# Keys of a text block that only Anthropic's Messages API takes (Messages API reference, TextBlockParam, read 2026-11).
+_ANTHROPIC_ONLY = frozenset({"cache_control", "citations"})
+# Parts that name their kind by their only key (Bedrock Converse, ContentBlock; text last: it may stand beside others).
+_UNTYPED = ("toolUse", "toolResult", "reasoningContent", "cachePoint", "image", "document", "video", "text")

@@ -1,0 +1,118 @@
+"""The door of the conversation: whatever a caller calls a message becomes a `Message`, or a clear error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+import attrs
+
+from assembler.conversation.messages.dicts import read_dict
+from assembler.conversation.messages.gemini import read_gemini
+from assembler.conversation.messages.message import Message
+from assembler.conversation.messages.objects import is_message_object, plain_fields, read_object, spelled
+from assembler.conversation.messages.responses import is_item, read_item
+from assembler.errors import ConversationError, MarkupError, MessageTypeError
+
+
+def read_message(raw: object, index: int) -> Message:
+    """The message that `raw` is. Adding a spelling is one file beside this one, and one line here.
+
+    Raises `ConversationError` naming `index`, whatever a malformed message makes its reader stumble over.
+    """
+    try:
+        return _read(raw, index)
+    except (ConversationError, MarkupError, MemoryError):
+        raise
+    except Exception as error:  # an object's own property can raise anything, and say anything
+        problem = type(error).__name__
+    raise ConversationError(
+        f"message cannot be read ({problem}): its parts are not of the types that its API names", index=index
+    )
+
+
+def _read(raw: object, index: int) -> Message:
+    if type(raw) is dict and _is_neutral(cast("dict[str, Any]", raw)):
+        return read_dict(cast("dict[str, Any]", raw), index=index)
+    if isinstance(raw, Mapping):
+        fields = cast("Mapping[str, Any]", raw)
+        return _read_fields(fields if _is_plain(fields) else plain_fields(fields), index, fields)
+    if isinstance(raw, tuple | list):
+        return _read_pair(cast("tuple[object, ...]", raw), index)
+    if is_message_object(raw):
+        return read_object(raw, index=index)
+    if (dumped := _dumped(raw)) is not None:
+        return _read_fields(plain_fields(dumped), index, raw)
+    raise MessageTypeError(
+        f"expected a dict, a (role, content) pair or an object with role and content, got {type(raw).__name__}",
+        index=index,
+    )
+
+
+def _read_fields(fields: Mapping[str, Any], index: int, raw: object) -> Message:
+    if "content" not in fields and ("parts" in fields or _is_silent_answer(fields)):
+        message = read_gemini(fields, index=index)
+    elif "type" in fields and is_item(fields):
+        message = read_item(fields, index=index)
+    else:
+        return read_dict(fields, index=index, origin=None if fields is raw else raw)
+    return message if fields is raw else attrs.evolve(message, raw=raw)
+
+
+def _is_neutral(fields: dict[str, Any]) -> bool:
+    """Whether a dict is spelled with `role` and a text, as most are: then no other spelling need be looked for."""
+    return "type" not in fields and "parts" not in fields and type(fields.get("content", fields)) in (str, type(None))
+
+
+def _is_silent_answer(fields: Mapping[str, Any]) -> bool:
+    """Whether this is Gemini's answer that ended while the model thought: a role without parts."""
+    return fields.get("role") == "model" and not any(fields.get(key) for key in ("tool_calls", "function_call"))
+
+
+def _is_plain(fields: Mapping[str, Any]) -> bool:
+    """Whether the content holds no SDK's objects, such as the blocks of a response that was appended as it came."""
+    content: Any = fields.get("content")
+    if type(content) is str or not isinstance(content, list):
+        return True
+    items = cast("Iterable[object]", content)
+    return all(type(item) in (dict, str) for item in items)
+
+
+def _dumped(raw: object) -> Mapping[str, Any] | None:
+    """What an SDK's own model says of itself; None for what is no such model."""
+    dump: Any = getattr(raw, "model_dump", None)
+    fields: Any = dump(exclude_none=True) if callable(dump) else None
+    return cast("Mapping[str, Any]", fields) if isinstance(fields, Mapping) else None
+
+
+def spoken(text: str) -> Message:
+    """A user message of our own that says `text`: a summary, a note."""
+    return read_dict({"role": "user", "content": text}, index=0)
+
+
+def _read_pair(raw: tuple[object, ...], index: int) -> Message:
+    if len(raw) != 2 or not isinstance(raw[0], str):
+        raise MessageTypeError(f"expected a pair (role, content), got {len(raw)} items", index=index)
+    return read_dict({"role": raw[0], "content": raw[1]}, index=index, origin=raw)
+
+
+def unchanged(message: Message) -> bool:
+    """Whether the caller's object still says what was read from it. Cheap: texts are compared by identity first."""
+    raw: Any = message.raw
+    if type(raw) is dict and raw == message.seen:  # pyright: ignore[reportUnknownArgumentType]
+        return True
+    try:
+        return bool(_says(message.raw) == message.seen)
+    except Exception:
+        return False
+
+
+def _says(raw: object) -> object:
+    if isinstance(raw, Mapping):
+        fields = cast("Mapping[str, Any]", raw)
+        return dict(fields) if _is_plain(fields) else plain_fields(fields)
+    if isinstance(raw, tuple | list):
+        pair = cast("tuple[object, ...]", raw)
+        return {"role": pair[0], "content": pair[1]}
+    dumped = None if is_message_object(raw) else _dumped(raw)
+    return spelled(raw, index=0) if dumped is None else plain_fields(dumped)

@@ -1,0 +1,210 @@
+"""How an item of an OpenAI Responses `input` is read, and which items one turn of the model is made of.
+
+Item types: OpenAI API reference, /v1/responses, and openai 3.54.0 (types/responses), read 2026-11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, cast
+
+import attrs
+
+from assembler.conversation.messages.dicts import PIN, read_dict
+from assembler.conversation.messages.jsonable import sendable_copy
+from assembler.conversation.messages.message import Call, Message, Opaque, Part, Result, Role, Thinking
+from assembler.conversation.messages.parts import NEUTRAL, Raw, call_of, result_of
+from assembler.errors import ConversationError
+from assembler.text.checked import checked_text
+
+RESPONSES = "responses"
+"""The shape of an item of `input`; `seen` is the item, or a list of items where several are one turn."""
+
+_PARTS = frozenset(["input_text", "input_image", "input_file", "output_text", "refusal"])
+_ENDINGS = ("_call", "_output")
+_OTHERS = frozenset(
+    [
+        "compaction",
+        "item_reference",
+        "mcp_approval_request",
+        "mcp_approval_response",
+        "mcp_list_tools",
+        "reasoning",
+    ]
+)
+_EASY = frozenset({"role", "content", "type", "phase", PIN})
+"""The keys of an easy input message (openai 3.54.0, EasyInputMessageParam) and our own, which is not sent."""
+
+
+def is_item(fields: Raw) -> bool:
+    """Whether a dict is an item of `input`: by its type, where it has no role; by its parts, where it is a message."""
+    kind = fields.get("type")
+    if not isinstance(kind, str):
+        return False
+    if "role" in fields:
+        return kind == "message" and _speaks_items(fields.get("content"))
+    return kind.endswith(_ENDINGS) or kind in _OTHERS
+
+
+def _speaks_items(content: object) -> bool:
+    """Whether a message's content is a text or parts of this API: other providers' messages say `message` too."""
+    if not isinstance(content, list):
+        return isinstance(content, str)
+    parts = cast("list[object]", content)
+    return bool(parts) and all(isinstance(part, Mapping) and cast(Raw, part).get("type") in _PARTS for part in parts)
+
+
+def read_item(raw: Mapping[str, Any], *, index: int) -> Message:
+    """A message from one item. Calls and reasoning are the assistant's, outputs a tool's; what is unknown is opaque.
+
+    Raises `ConversationError` for an output that names no call and for parts that cannot be read.
+    """
+    if "role" in raw:
+        return attrs.evolve(read_dict(raw, index=index), shape=RESPONSES, beside=())
+    try:
+        seen = sendable_copy(raw, index=index)
+    except RecursionError:
+        raise ConversationError("message is nested too deeply to be JSON", index=index) from None
+    kind = str(seen["type"])
+    part = _READERS.get(kind, _opaque)(seen, index)
+    role: Role = "tool" if kind.endswith("_output") else "assistant"
+    shallow = all(type(value) is str for value in seen.values())
+    return Message(role, (part,), raw, RESPONSES, seen, pinned=seen.get(PIN) is True, shallow=shallow)
+
+
+def _opaque(item: Raw, index: int) -> Part:
+    return Opaque(str(item["type"]), item)
+
+
+def _call(item: Raw, index: int) -> Part:
+    return call_of(item.get("name"), item.get("arguments"), id=_call_id(item, index), index=index)
+
+
+def _custom_call(item: Raw, index: int) -> Part:
+    return call_of(item.get("name"), item.get("input"), id=_call_id(item, index), index=index)
+
+
+def _call_id(item: Raw, index: int) -> str:
+    call_id = item.get("call_id") or item.get("id")
+    if not isinstance(call_id, str):
+        raise ConversationError(f"{item['type']} without call_id; give it the id that its output names", index=index)
+    return call_id
+
+
+def _output(item: Raw, index: int) -> Part:
+    if not isinstance(item.get("call_id"), str):
+        raise ConversationError(f"{item['type']} without call_id; name the call that it answers", index=index)
+    if "output" not in item:
+        raise ConversationError(f"{item['type']} without output; give it the tool's answer", index=index)
+    return result_of(item["output"], call_id=item["call_id"], name=None, index=index)
+
+
+def _reasoning(item: Raw, index: int) -> Part:
+    texts: list[str] = []
+    for key in ("summary", "content"):
+        listed = item.get(key)
+        for part in cast("list[object]", listed) if isinstance(listed, list) else ():
+            text = cast(Raw, part).get("text") if isinstance(part, Mapping) else None
+            if isinstance(text, str):
+                texts.append(checked_text(text, field=f"conversation[{index}].{key}"))
+    return Thinking("\n".join(texts), item)
+
+
+_READERS: dict[str, Callable[[Raw, int], Part]] = {
+    "function_call": _call,
+    "custom_tool_call": _custom_call,
+    "function_call_output": _output,
+    "custom_tool_call_output": _output,
+    "reasoning": _reasoning,
+}
+
+
+def sendable(message: Message) -> bool:
+    """Whether `seen` may stand in `input` as it is: an item, or a role and a text with no other provider's keys.
+
+    A message whose parts are not all of this API, or not for its role, is not: each part goes out under the name that
+    the API gives it there.
+    """
+    if message.shape == RESPONSES:
+        return type(message.seen) is list or _in_its_parts(message)
+    return message.shape == NEUTRAL and isinstance(message.seen.get("content"), str) and message.seen.keys() <= _EASY
+
+
+_OF_THE_MODEL = frozenset(["output_text", "refusal"])
+_OF_OTHERS = frozenset(["input_text", "input_image", "input_file"])
+
+
+def _in_its_parts(message: Message) -> bool:
+    content: object = message.seen.get("content") if "role" in message.seen else None
+    if not isinstance(content, list):
+        return True
+    allowed = _OF_THE_MODEL if message.role == "assistant" else _OF_OTHERS
+    return all(
+        isinstance(part, Mapping) and cast(Raw, part).get("type") in allowed for part in cast("list[object]", content)
+    )
+
+
+def continues(message: Message, before: Message) -> bool:
+    """Whether two neighbouring messages are one turn of the model: its items reach `input` one by one.
+
+    Two messages with text side by side stay two.
+    """
+    if not (_of_model(message) and _of_model(before)):
+        return False
+    return not (_is_text(message.parts[:1]) and _is_text(before.parts[-1:]))
+
+
+def _of_model(message: Message) -> bool:
+    return message.role == "assistant" and sendable(message)
+
+
+def _is_text(parts: tuple[Part, ...]) -> bool:
+    return all(isinstance(part, str) for part in parts)
+
+
+def joined(messages: Iterable[Message]) -> list[Message]:
+    """The messages with each turn of the model in one: reasoning, text and calls side by side. O(messages)."""
+    runs: list[list[Message]] = []
+    for message in messages:
+        if runs and continues(message, runs[-1][-1]):
+            runs[-1].append(message)
+        else:
+            runs.append([message])
+    return [run[0] if len(run) == 1 else _one(run) for run in runs]
+
+
+def in_steps(messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages, all that the model said in a step put before the step's first answer. O(messages).
+
+    This API takes an item of the model between two outputs; every other wants a step's calls before its answers. The
+    very sequence comes back where no item is in it.
+    """
+    if all(message.shape != RESPONSES for message in messages):
+        return messages
+    ordered: list[Message] = []
+    first_answer, waiting = None, 0
+    for message in messages:
+        kinds = [type(part) for part in message.parts]
+        waiting += kinds.count(Call)
+        if first_answer is not None and message.role == "assistant":
+            ordered.insert(first_answer, message)
+            first_answer += 1
+            continue
+        ordered.append(message)
+        if Result in kinds:
+            waiting -= kinds.count(Result)
+            first_answer = (len(ordered) - 1 if first_answer is None else first_answer) if waiting > 0 else None
+    return ordered
+
+
+def _one(run: list[Message]) -> Message:
+    parts = tuple(part for message in run for part in message.parts)
+    items: list[object] = [message.seen for message in run]
+    return Message(
+        "assistant",
+        parts,
+        [message.raw for message in run],
+        RESPONSES,
+        items,
+        pinned=any(message.pinned for message in run),
+    )

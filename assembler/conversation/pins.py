@@ -1,0 +1,70 @@
+"""Which messages are pinned: by a mark on the message, a predicate, an index, or for being the first question."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, Final, TypeAlias, cast
+
+from assembler.conversation.history import Sight
+from assembler.conversation.turns import opens_turn
+from assembler.errors import ConversationError
+from budgets import BudgetError
+
+
+class FirstUser(enum.Enum):
+    """The type of `first_user`."""
+
+    FIRST_USER = "the first user message"
+
+
+first_user: Final = FirstUser.FIRST_USER
+"""Pins the first user message, which most often states the task."""
+
+Pins: TypeAlias = Callable[[Any], object] | frozenset[int] | FirstUser
+"""A predicate on the caller's message, indexes in the history, or `first_user`. A predicate must be pure: it is asked
+once a message, and again about one that its owner changed."""
+
+NO_PINS: Pins = frozenset()
+
+
+def checked_pins(pins: Callable[[Any], object] | Collection[int] | FirstUser) -> Pins:
+    """Pins of one of the three kinds, or `BudgetError`."""
+    if isinstance(pins, FirstUser) or callable(pins):
+        return pins
+    if isinstance(pins, Iterable) and not isinstance(pins, str | bytes):
+        indexes = frozenset(cast("Iterable[object]", pins))
+        if all(isinstance(index, int) and not isinstance(index, bool) and index >= 0 for index in indexes):
+            return cast("frozenset[int]", indexes)
+    raise BudgetError(f"pins: expected a predicate, a set of message indexes, or first_user, got {type(pins).__name__}")
+
+
+def pinned_messages(sight: Sight, pins_of_rungs: Iterable[Pins], memory: dict[object, Any]) -> tuple[int, ...]:
+    """The pinned messages, oldest first. A look at each message; a predicate is asked once a message."""
+    found = set(sight.marked)
+    for pins in pins_of_rungs:
+        if pins is first_user:
+            found.update(_first_question(sight))
+        elif callable(pins):
+            found.update(_matches(sight, pins, memory))
+        elif pins:
+            found.update(index for index in pins if index < sight.length)
+    return tuple(sorted(index for index in found if index >= sight.head)) if found else ()
+
+
+def _first_question(sight: Sight) -> Iterable[int]:
+    _, start = sight.greeting()
+    return (start,) if start < sight.length and opens_turn(sight.message(start)) else ()
+
+
+def _matches(sight: Sight, pins: Callable[[Any], object], memory: dict[object, Any]) -> Iterable[int]:
+    asked, matches = memory.get(pins, (0, ()))
+    if asked < sight.length:
+        raws = sight.raws(asked, sight.length)
+        matches = (*matches, *(index for index, raw in enumerate(raws, asked) if pins(raw)))
+        for index in range(asked, sight.length):
+            with contextlib.suppress(ConversationError):  # of what was cut away nobody asks whether it is a message
+                sight.message(index)  # so that a change of what the predicate was asked about is noticed
+        memory[pins] = (sight.length, matches)
+    return (index for index in matches if index < sight.length)

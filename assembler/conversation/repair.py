@@ -1,0 +1,163 @@
+"""Makes a broken history valid, and says what it changed. Never called by a build: only by whoever asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import attrs
+
+from assembler.conversation.messages import Call, Message, read_message
+from assembler.conversation.messages.edit import edited
+from assembler.conversation.messages.responses import RESPONSES
+from assembler.conversation.pairs import Asked, Given, Pairs
+from assembler.errors import ConversationError, MarkupError, MessageTypeError
+from assembler.validation import iterates, wrong
+
+NO_RESULT = "no result was recorded"
+"""What an added result says."""
+
+
+@attrs.frozen
+class Repair:
+    """One thing that `repair` did: `index` is the place in the history that was given."""
+
+    index: int
+    did: Literal["dropped", "added", "edited", "moved"]
+    why: str
+
+
+def repair(messages: Iterable[object]) -> tuple[list[object], list[Repair]]:
+    """A history that the law of pairs allows, and every change, by its index; an empty list where nothing was wrong.
+
+    Moved: a result that stands apart from its call, to the other answers of its step; before or after, it is found by
+    its id, or by its name and order. Dropped: what is no message, a result without any call, a second answer. Edited
+    (in a copy): a message that holds such a result, or a call that repeats an id, beside other parts. Added: a result
+    reading `NO_RESULT` for a call that has none anywhere, in the spelling of the call. Other messages are the very
+    objects that came in. Raises `MessageTypeError` for what is no list of messages. O(parts).
+    """
+    given: object = messages
+    if isinstance(given, str | bytes | Mapping) or not iterates(given):
+        raise MessageTypeError(wrong("conversation", "a list of messages", messages) + "; pass [message]")
+    changes: list[Repair] = []
+    heard = [found for index, raw in enumerate(messages) if (found := _heard(raw, index, changes)) is not None]
+    pairs = Pairs.of([message for _, message in heard])
+    mending = _Mending(heard, pairs, changes)
+    for place in range(len(heard)):
+        mending.close(place)
+        mending.keep(place)
+    mending.close(len(heard))
+    return mending.kept, sorted(changes, key=lambda change: change.index)
+
+
+def _heard(raw: object, index: int, changes: list[Repair]) -> tuple[int, Message] | None:
+    """The message with calls that its role may make, each under an id of its own; None for what says nothing then."""
+    try:
+        message = read_message(raw, index)
+    except (ConversationError, MarkupError) as error:
+        changes.append(Repair(index, "dropped", f"cannot be read: {type(error).__name__}"))
+        return None
+    parts = [None if wrongly else part for part, wrongly in zip(message.parts, _wrong_calls(message), strict=True)]
+    if None not in parts:
+        return index, message
+    why = "its call ids repeat, or its role cannot call"
+    if not any(parts):
+        changes.append(Repair(index, "dropped", why))
+        return None
+    changes.append(Repair(index, "edited", why))
+    return index, edited(message, parts)
+
+
+def _wrong_calls(message: Message) -> list[bool]:
+    """For each part, whether it is a call that cannot stand there."""
+    seen: set[str] = set()
+    found: list[bool] = []
+    for part in message.parts:
+        if type(part) is not Call:
+            found.append(False)
+            continue
+        found.append(message.role != "assistant" or part.id in seen)
+        seen |= set() if part.id is None else {part.id}
+    return found
+
+
+@attrs.define
+class _Mending:
+    """The history so far: local to one repair."""
+
+    heard: Sequence[tuple[int, Message]]
+    pairs: Pairs
+    changes: list[Repair]
+    kept: list[object] = attrs.Factory(list[object])
+
+    def keep(self, place: int) -> None:
+        """The message at `place` without what goes elsewhere or nowhere."""
+        index, message = self.heard[place]
+        gone = {given.part: given for given in self.pairs.loose.get(place, ())}
+        if place in self.pairs.repeating:
+            self.changes.append(Repair(index, "dropped", "its call id is that of a call that waits"))
+            return
+        lost = [given for given in gone.values() if given.asked is None]
+        if not gone:
+            self.kept.append(message.raw)
+        elif len(gone) < len(message.parts):
+            self.kept.append(_with(message, [part for part in range(len(message.parts)) if part not in gone]))
+            self.changes.append(Repair(index, "edited", "a result in it answers no open call"))
+        elif lost:
+            self.changes.append(Repair(index, "dropped", "answers no open call"))
+
+    def close(self, place: int) -> None:
+        """Answer what still waits before the message at `place`."""
+        waiting = self.pairs.unanswered.get(place, ())
+        sources: dict[int, list[Given]] = {}
+        for asked in waiting:
+            if asked.answer is None:
+                self._add(asked, place)
+            else:
+                sources.setdefault(asked.answer.place, []).append(asked.answer)
+        for source, results in sources.items():
+            self._move(source, results)
+
+    def _add(self, asked: Asked, place: int) -> None:
+        index = self.heard[place][0] if place < len(self.heard) else self._after
+        self.kept.append(_no_result(asked.call, asked.message))
+        self.changes.append(Repair(index, "added", "a call had no result"))
+
+    def _move(self, source: int, results: Sequence[Given]) -> None:
+        index, message = self.heard[source]
+        whole = len(results) == len(message.parts)
+        self.kept.append(message.raw if whole else _with(message, [given.part for given in results]))
+        self.changes.append(Repair(index, "moved", "a result stood apart from its call"))
+
+    @property
+    def _after(self) -> int:
+        return self.heard[-1][0] + 1 if self.heard else 0
+
+
+def _with(message: Message, places: Sequence[int]) -> object:
+    """A copy of the caller's message that holds only the parts at `places`."""
+    kept = set(places)
+    return edited(message, [part if place in kept else None for place, part in enumerate(message.parts)]).raw
+
+
+def _no_result(call: Call, asked_in: Message) -> dict[str, Any]:
+    match asked_in.shape:
+        case "anthropic":
+            block = {"type": "tool_result", "tool_use_id": call.id, "content": NO_RESULT, "is_error": True}
+            return {"role": "user", "content": [block]}
+        case "bedrock":
+            answer = {"toolUseId": call.id, "content": [{"text": NO_RESULT}], "status": "error"}
+            return {"role": "user", "content": [{"toolResult": answer}]}
+        case "gemini":
+            response = {"name": call.name, "response": {"error": NO_RESULT}}
+            if call.id is not None:
+                response["id"] = call.id
+            return {"role": "user", "parts": [{"function_response": response}]}
+        case shape if shape == RESPONSES:
+            custom = asked_in.seen.get("type") == "custom_tool_call"
+            kind = "custom_tool_call_output" if custom else "function_call_output"
+            return {"type": kind, "call_id": call.id, "output": NO_RESULT}
+        case _ if call.id is None:
+            return {"role": "function", "name": call.name, "content": NO_RESULT}
+        case _:
+            return {"role": "tool", "tool_call_id": call.id, "content": NO_RESULT}

@@ -1,0 +1,214 @@
+"""Turns, steps, and the law of pairs. Knows messages; knows nothing of tokens.
+
+A **turn** is a user message and all that follows it, up to the next user message that does not merely carry tool
+results; what stands before the first user message is a turn too. A **step** is what one turn of the model asks, one
+message with calls or several items side by side, and all the results. Turns are kept or dropped whole, so that a call
+and its result cannot be parted.
+
+The law, dialect-free (OpenAI's and Anthropic's 400 texts say the same): every call is answered exactly once, before
+any message that is not an answer (the Responses API alone lets the model's items stand between); no answer lacks its
+call; the ids of one message are unique.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+
+import attrs
+
+from assembler.conversation.messages import Call, Message, Result
+from assembler.conversation.messages.responses import RESPONSES
+from assembler.errors import ConversationError
+
+_ANY = ""
+"""The name under which all calls without id are filed: no call has an empty one."""
+
+
+class _Asked:
+    """Calls in the order in which they were asked, with where each id and each name stands among them.
+
+    Only ever added to, and each place only once: whoever finds the next place taken, as a fork may, begins anew.
+    """
+
+    __slots__ = ("at", "calls", "nameless")
+
+    def __init__(self) -> None:
+        self.calls: dict[int, Call] = {}
+        self.at: dict[str, list[int]] = {}
+        self.nameless: dict[str, int] = {}
+
+    def add(self, place: int, call: Call) -> bool:
+        """Put a call in a place, if it is free."""
+        if self.calls.setdefault(place, call) is not call:
+            return False
+        if call.id is not None:
+            self.at.setdefault(call.id, []).append(place)
+            return True
+        for name in (call.name, _ANY):
+            self.nameless[name] = self.nameless.get(name, 0) | 1 << place
+        return True
+
+
+@attrs.frozen(eq=False)
+class Open:
+    """The calls that still wait for an answer: those of the first `size` asked whose bit is set in `left`.
+
+    Immutable, and the next one shares what was asked: a message costs a bit for each call beside it, not a copy.
+    """
+
+    _asked: _Asked = attrs.field(factory=_Asked)
+    _size: int = 0
+    _left: int = 0
+
+    def __bool__(self) -> bool:
+        return self._left != 0
+
+    def __len__(self) -> int:
+        return self._left.bit_count()
+
+    def __iter__(self) -> Iterator[Call]:
+        return (self._asked.calls[place] for place in range(self._size) if self._left >> place & 1)
+
+    def holds(self, call_id: str) -> bool:
+        """Whether a call with this id waits."""
+        return self._place(call_id) is not None
+
+    def without(self, result: Result) -> Open | None:
+        """What is left once a result is heard; None where it answers none of these."""
+        if result.call_id is not None:
+            place = self._place(result.call_id)
+        else:
+            fitting = self._left & self._asked.nameless.get(_ANY if result.name is None else result.name, 0)
+            place = _lowest(fitting) if fitting else None
+        return None if place is None else Open(self._asked, self._size, self._left & ~(1 << place))
+
+    def with_calls(self, calls: Iterable[Call]) -> Open:
+        """With further calls, none of whose ids waits."""
+        asked, size, left = self._asked, self._size, self._left
+        for call in calls:
+            if not asked.add(size, call):
+                asked, size, left = Open(asked, size, left)._anew()
+                asked.add(size, call)
+            left |= 1 << size
+            size += 1
+        return Open(asked, size, left)
+
+    def _place(self, call_id: str) -> int | None:
+        places = self._asked.at.get(call_id, ())
+        last = bisect_left(places, self._size) - 1  # an earlier one with this id was answered, or it would not be twice
+        return places[last] if last >= 0 and self._left >> places[last] & 1 else None
+
+    def _anew(self) -> tuple[_Asked, int, int]:
+        asked, size = _Asked(), 0
+        for size, call in enumerate(self, 1):
+            asked.add(size - 1, call)
+        return asked, size, (1 << size) - 1
+
+
+def _lowest(bits: int) -> int:
+    return (bits & -bits).bit_length() - 1
+
+
+NOTHING_OPEN = Open()
+
+
+def opens_turn(message: Message) -> bool:
+    """Whether a turn begins here: a user message that answers no call."""
+    return message.role == "user" and Result not in map(type, message.parts)
+
+
+def is_head(message: Message) -> bool:
+    """Whether a message at the head of a history belongs to the instruction."""
+    return message.role in ("system", "developer")
+
+
+def head_length(messages: Sequence[Message]) -> int:
+    """How many messages at the head are system or developer messages."""
+    return next((i for i, message in enumerate(messages) if not is_head(message)), len(messages))
+
+
+def after(waiting: Open, message: Message, index: int, before: Message | None = None) -> Open:
+    """The calls still open once `message` is heard after `before`, or `ConversationError` if the law forbids it here.
+
+    O(parts).
+    """
+    results: list[Result] = []
+    calls: list[Call] = []
+    for part in message.parts:
+        if isinstance(part, str):
+            continue
+        if isinstance(part, Result):
+            results.append(part)
+        elif isinstance(part, Call):
+            calls.append(part)
+    if waiting or results:
+        waiting = _answered(waiting, results, index)
+    if waiting and not results and goes_on(message, before):
+        return _asked(waiting, calls, message, index) if calls else waiting
+    if waiting and (message.role == "assistant" or not results):
+        raise unanswered(waiting, index)
+    return _asked(waiting, calls, message, index) if calls else waiting
+
+
+def goes_on(message: Message, before: Message | None) -> bool:
+    """Whether a message may stand between a call and its answer: the next item of a turn of the Responses API.
+
+    That API lists a turn item by item: another call, a thought, or what a tool of the server's answered may follow.
+    """
+    if before is None or not message.shape == before.shape == RESPONSES:
+        return False
+    return message.role == "assistant" or (message.role == "tool" and Result not in map(type, message.parts))
+
+
+def open_at_the_end(messages: Iterable[tuple[int, Message]]) -> Open:
+    """The calls that still wait after the last message. Raises `ConversationError` for any other breach of the law."""
+    waiting, before = NOTHING_OPEN, None
+    for index, message in messages:
+        waiting = after(waiting, message, index, before)
+        before = message
+    return waiting
+
+
+def unanswered(waiting: Open | tuple[Call, ...], index: int | None) -> ConversationError:
+    """The error for calls that no message answers; `index` is the message that came instead, None at the end."""
+    call = next(iter(waiting))
+    more = f" and {len(waiting) - 1} more" if len(waiting) > 1 else ""
+    when = "at the end of the history" if index is None else "before this message"
+    return ConversationError(
+        f"call {_named(call)}{more} has no result {when}; add the results or let assembler.repair(messages) do it",
+        index=index,
+        call_id=call.id,
+    )
+
+
+def _answered(waiting: Open, results: list[Result], index: int) -> Open:
+    for result in results:
+        rest = waiting.without(result)
+        if rest is None:
+            raise ConversationError(
+                f"result for call {result.call_id or result.name!r} answers no open call: "
+                "its call is missing, was answered before, or stands too far back; "
+                "add the call, or let assembler.repair(messages) drop the result",
+                index=index,
+                call_id=result.call_id,
+            )
+        waiting = rest
+    return waiting
+
+
+def _asked(waiting: Open, calls: list[Call], message: Message, index: int) -> Open:
+    if message.role != "assistant":
+        raise ConversationError(f"a {message.role} message cannot call tools", index=index, call_id=calls[0].id)
+    seen: set[str] = set()
+    for call in calls:
+        if call.id is None:
+            continue
+        if call.id in seen or waiting.holds(call.id):
+            raise ConversationError(f"call id {call.id!r} is used twice in one message", index=index, call_id=call.id)
+        seen.add(call.id)
+    return (waiting or Open()).with_calls(calls)
+
+
+def _named(call: Call) -> str:
+    return repr(call.id) if call.id is not None else f"of {call.name!r} (no id)"

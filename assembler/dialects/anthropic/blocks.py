@@ -1,0 +1,202 @@
+"""How a neutral part, a system text and a tool are written as Anthropic's blocks. Prices nothing, orders nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, assert_never, cast
+
+import attrs
+
+from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.conversation.messages.dicts import PIN, private_copy
+from assembler.conversation.messages.parts import NEUTRAL
+from assembler.dialects.blocks.blocks import (
+    NO_ERROR_TEXT,
+    Block,
+    Notes,
+    Raw,
+    arguments_of,
+    fields_of,
+    framed,
+    legal_name,
+    parts_as_they_came,
+    system_texts,
+)
+from assembler.dialects.blocks.ids import IdRule
+from assembler.dialects.blocks.media import IMAGES, PDF, Inline, Link, content_of, not_carried, without_given
+from assembler.regions.tools import Tool
+
+_SHAPE = "anthropic"
+_IDS = IdRule(re.compile(r"[a-zA-Z0-9_-]+"), needed=True)
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+"""64 characters until 2025, 128 since (modelcontextprotocol#1345)."""
+_SEALS = {"thinking": "signature", "redacted_thinking": "data"}
+_TEXT_KEYS = frozenset(["type", "text", "cache_control", "citations"])
+"""Keys of a text block (Messages API reference, TextBlockParam): others stay only where the message is Anthropic's."""
+_ANSWER_ONLY = frozenset(["container", "context_management", "id", "model", "stop_reason", "stop_sequence", "usage"])
+"""Keys of an answer that a request may not repeat: people append a dumped answer as it is."""
+
+
+@attrs.frozen
+class AnthropicWriter:
+    """Anthropic's blocks."""
+
+    notes: Notes
+    ids: IdRule = _IDS
+
+    def frame(self, message: Message) -> Block:
+        """The message's own keys; of a dumped answer, those that a request may have."""
+        fields = framed(message, _SHAPE, "content", (PIN,))
+        if message.shape == _SHAPE and fields.get("type") == "message":
+            return {key: value for key, value in fields.items() if key not in _ANSWER_ONLY and key != "type"}
+        return fields
+
+    def text(self, text: str, raw: Raw | None, shape: str) -> Block | None:
+        """A text block, its cache mark and citations kept; None for a blank one."""
+        if not text.strip():
+            self.notes["blank text(s) left out"] += 1
+            return None
+        if raw is None or raw.get("type") != "text":
+            return {"type": "text", "text": text}
+        own = shape in (_SHAPE, NEUTRAL)
+        return {key: private_copy(value) for key, value in raw.items() if own or key in _TEXT_KEYS}
+
+    def call(self, call: Call, call_id: str | None, raw: Raw | None) -> Block:
+        """A tool_use block; one that came as such goes out as it came."""
+        own = raw is not None and raw.get("type") == "tool_use"
+        block: Block = private_copy(dict(raw)) if raw is not None and own else {"type": "tool_use"}
+        block["id"], block["name"] = call_id, legal_name(call.name, _NAME, self.notes)
+        if not isinstance(block.get("input"), dict):
+            block["input"] = arguments_of(call, self.notes)
+        return block
+
+    def result(self, result: Result, call: Call, call_id: str | None, raw: Raw | None) -> Block:
+        """A tool_result block; one that came as such goes out as it came, blank texts apart."""
+        if raw is not None and raw.get("type") == "tool_result":
+            block: Block = private_copy(dict(raw))
+            block["tool_use_id"] = call_id
+            content: object = self._answer(result, block.get("content"))
+        else:
+            block = {"type": "tool_result", "tool_use_id": call_id}
+            content = self._answer(result, None)
+        if content is None and result.error:
+            content = NO_ERROR_TEXT
+        if content is not None:
+            block["content"] = content
+        else:
+            block.pop("content", None)
+        if result.error:
+            block["is_error"] = True
+        return block
+
+    def other(self, part: Thinking | Media | Opaque, shape: str) -> Block | None:
+        """Claude's reasoning untouched, another model's left out; media converted; own unread blocks as they came."""
+        match part:
+            case Thinking():
+                return self._thinking(part)
+            case Media():
+                return _media(part)
+            case Opaque():
+                if "cachePoint" in part.raw:
+                    self.notes["cache mark(s) of another API left out"] += 1
+                    return None
+                if shape != _SHAPE or not isinstance(part.raw.get("type"), str):
+                    raise not_carried(part, "anthropic")
+                return cast(Block, private_copy(dict(part.raw)))
+            case _ as never:
+                assert_never(never)
+
+    def _thinking(self, part: Thinking) -> Block | None:
+        if is_own_reasoning(part):
+            return cast(Block, private_copy(dict(part.raw)))
+        said = _signed(part)
+        if said is not None:
+            return {"type": "thinking", "thinking": said.get("text", ""), "signature": said["signature"]}
+        self.notes["reasoning part(s) of another model left out"] += 1
+        return None
+
+    def _answer(self, result: Result, given: object) -> object:
+        """The content of a result without what is blank; None where nothing is left."""
+        came = cast("Sequence[object]", given) if isinstance(given, list | tuple) else ()
+        if not came and len(result.parts) == 1 and isinstance(result.parts[0], str):
+            return result.parts[0] if result.parts[0].strip() else None
+        blocks: list[Block] = []
+        for place, part in enumerate(result.parts):
+            if isinstance(part, str):
+                block = self.text(part, fields_of(came[place]) if came else None, _SHAPE)
+            else:
+                block = self.other(part, _SHAPE if came else NEUTRAL)
+            if block is not None:
+                blocks.append(block)
+        return blocks or None
+
+
+def is_own_reasoning(part: Thinking) -> bool:
+    """Whether a part of reasoning is a block of this API's, under its seal: the API takes no thinking without one."""
+    seal = _SEALS.get(str(part.raw.get("type")))
+    return seal is not None and isinstance(part.raw.get(seal), str)
+
+
+def _signed(part: Thinking) -> Raw | None:
+    """What Bedrock's block of reasoning says, under a signature of Claude's.
+
+    Signatures are compatible across platforms, Bedrock included: Anthropic, "Extended thinking", read 2026-11.
+    """
+    said = fields_of((fields_of(part.raw.get("reasoningContent")) or {}).get("reasoningText")) or {}
+    return said if isinstance(said.get("signature"), str) else None
+
+
+def sends(part: Part, shape: str) -> bool:
+    """Whether a part reaches Claude here or on Bedrock: no blank text, no other model's reasoning, no mark."""
+    match part:
+        case str():
+            return bool(part.strip())
+        case Thinking():
+            own = is_own_reasoning(part) or (shape == "bedrock" and "reasoningContent" in part.raw)
+            return own or _signed(part) is not None
+        case Opaque():
+            return "cachePoint" not in part.raw
+        case _:
+            return True
+
+
+def _media(part: Media) -> Block:
+    if part.raw.get("type") in ("image", "document") and isinstance(part.raw.get("source"), Mapping):
+        return without_given(part.raw)
+    source: Block
+    match content_of(part):
+        case Inline(mime=mime, data=data) if mime in IMAGES or mime == PDF:
+            source = {"type": "base64", "media_type": mime, "data": data}
+            return {"type": "image" if mime in IMAGES else "document", "source": source}
+        case Link(url=url) if part.kind in ("image", "document"):
+            return {"type": part.kind, "source": {"type": "url", "url": url}}
+        case _:
+            raise not_carried(part, "anthropic")
+
+
+def system_blocks(system: str | None, head: Sequence[Message], notes: Notes) -> str | list[Block] | None:
+    """The `system` field: a lone text as a text, several as blocks, marks and all. Raises for what is no text."""
+    blocks = system_texts(system, head, AnthropicWriter(notes))
+    listed = any(parts_as_they_came(message) for message in head)
+    return str(blocks[0]["text"]) if not listed and len(blocks) == 1 else blocks or None
+
+
+def tool_definition(tool: Tool) -> Block:
+    """The definition. One that came in this spelling goes out as it came; a schema always says that it is an object."""
+    raw = tool.seen
+    if isinstance(raw, dict) and "input_schema" in raw:
+        own = cast(Block, private_copy(cast("dict[str, Any]", raw)))
+        own["input_schema"] = _object(own["input_schema"] or {})
+        return own
+    block: Block = {"name": tool.name}
+    if tool.description:
+        block["description"] = tool.description
+    block["input_schema"] = _object(private_copy(dict(tool.parameters)))
+    if (mark := fields_of(tool.extra.get("cache_control"))) is not None:
+        block["cache_control"] = private_copy(dict(mark))
+    return block
+
+
+def _object(schema: Block) -> Block:
+    return schema if "type" in schema else {"type": "object", **schema}

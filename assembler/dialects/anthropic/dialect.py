@@ -1,0 +1,287 @@
+"""Anthropic Messages: how its requests are read, billed and written.
+
+Rules and 400 texts: Anthropic API reference, /v1/messages, and public issue threads, read 2026-11. The bill:
+`assembler.dialects.anthropic_pricing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+import attrs
+
+from assembler.conversation.messages import Media, Message, read_message
+from assembler.conversation.messages.responses import in_steps, joined
+from assembler.conversation.turns import head_length
+from assembler.dialects.anthropic import pricing as claude
+from assembler.dialects.anthropic.blocks import AnthropicWriter, sends, system_blocks, tool_definition
+from assembler.dialects.anthropic.families import Family, about, family_of
+from assembler.dialects.blocks.blocks import (
+    Block,
+    Ending,
+    Notes,
+    Turn,
+    fields_of,
+    refuse_ending,
+    surplus_marks,
+    turns_of,
+)
+from assembler.dialects.blocks.pricing import as_sent, media_apart, with_error_texts, with_objects
+from assembler.dialects.dialect import Opening
+from assembler.dialects.graded import graded
+from assembler.dialects.own_tokenizer import counts_for_openai
+from assembler.dialects.request_options import anthropic_options
+from assembler.errors import ConversationError
+from assembler.pricing.media import Source, read_media
+from assembler.pricing.media import claude as pictures
+from assembler.pricing.pricer import FixedPrices, Piece, price_pieces, priced_layout
+from assembler.regions.layout import Layout
+from assembler.regions.tools import Tool, read_tools
+from budgets import Count, Grade, TokenCounter
+from budgets.count import Difference, total
+from budgets.counters.by_model import shared_counter_for
+
+_PLAIN_TEXT_DOCUMENT = Count(0, Grade.ESTIMATED, upper=60)
+"""What stands around a document that is plain text: not recorded."""
+_OWNED = ("messages", "system", "tools")
+_MODES = ("disabled", "enabled", "adaptive")
+_CHOICES = ("auto", "none", "any", "tool")
+
+
+@attrs.frozen
+class Anthropic:
+    """Messages. Request: `{"system", "messages", "tools"}`, `system` and `tools` left out where there are none.
+
+    Head system messages join the `system` field: one text stays a text, several are blocks, cache marks stay. A system
+    message inside the conversation is folded into a user turn, since few models take one there. Consecutive messages
+    of one role are one turn, as the API reads them; results stand first in theirs. Empty and blank texts, names, and
+    reasoning of other providers are left out; of more than four cache marks the oldest go. A history that calls tools
+    needs tools: without any, `ConversationError`. So does one that ends with the assistant, unless `ending` allows a
+    prefill (models before Claude 4.6); its trailing whitespace is cut off.
+    """
+
+    name: str = "anthropic"
+    opening: Opening = Opening.USER
+    ending: Ending = Ending.USER
+
+    def parse(self, request: Mapping[str, Any]) -> Layout:
+        """The regions of a Messages body: a text as `system` is the system text, blocks are the head."""
+        listed = request.get("messages")
+        if not isinstance(listed, list | tuple):
+            raise ConversationError("request has no list of messages; expected the body of a Messages call")
+        messages = [read_message(raw, index) for index, raw in enumerate(cast("list[object]", listed))]
+        system: object = request.get("system")
+        listed_system = [*cast("list[object]", system)] if isinstance(system, list | tuple) else []
+        blocks = [read_message({"role": "system", "content": listed_system}, 0)] if listed_system else []
+        leading = head_length(messages)
+        return Layout(
+            system=system if isinstance(system, str) and system else None,
+            head=[*blocks, *messages[:leading]],
+            messages=messages[leading:],
+            tools=read_tools(request.get("tools") or ()),
+            options={key: value for key, value in request.items() if key not in _OWNED},
+        )
+
+    def pricer(self, model: str | None, count: TokenCounter) -> AnthropicPricer:
+        """The price list of the model's family. A counter for OpenAI's models gives way to Claude's reconstruction."""
+        family = family_of(model)
+        return AnthropicPricer(family, shared_counter_for(family.generation) if counts_for_openai(count) else count)
+
+    def notes(self, layout: Layout) -> tuple[str, ...]:
+        """What is folded in or left out. Raises what `emit` raises, except for the want of any message."""
+        if not layout.messages:
+            return ()
+        request, notes = self._written(layout)
+        layout.spelled.keep(self, request)
+        return notes.lines()
+
+    def options(self, layout: Layout) -> dict[str, Any]:
+        """`output_config` and `tool_choice`."""
+        return anthropic_options(layout)
+
+    def emit(self, layout: Layout) -> dict[str, Any]:
+        """`system`, `messages` and `tools`. Raises `ConversationError` and `UnsupportedContentError`."""
+        spelled = layout.spelled.take(self)
+        return self._written(layout)[0] if spelled is None else spelled
+
+    def _written(self, layout: Layout) -> tuple[dict[str, Any], Notes]:
+        notes = Notes()
+        turns = turns_of(layout.messages, AnthropicWriter(notes))
+        refuse_ending(turns, self.name, self.ending)
+        if not layout.tools and any(turn.results for turn in turns):
+            raise ConversationError(
+                "the history calls tools and none is defined, which the API refuses: pass them to add_capability(tools)"
+            )
+        request: dict[str, Any] = {}
+        system = system_blocks(layout.system, layout.head, notes)
+        if system:
+            request["system"] = system
+        request["messages"] = [_message(turn) for turn in turns]
+        if layout.tools:
+            request["tools"] = [tool_definition(tool) for tool in layout.tools]
+        request |= self.options(layout)
+        _rstrip_prefill(request["messages"][-1], notes)
+        _drop_surplus_marks(request, notes)
+        return request, notes
+
+
+anthropic = Anthropic()
+
+
+def _message(turn: Turn) -> Block:
+    content = [*turn.results, *turn.blocks] if turn.text is None else turn.text
+    return {**turn.keys(), "role": turn.side, "content": content}
+
+
+def _rstrip_prefill(message: Block, notes: Notes) -> None:
+    """`messages: final assistant content cannot end with trailing whitespace`: forgecode#1872."""
+    if message["role"] != "assistant":
+        return
+    content = message["content"]
+    holder, key = (message, "content") if isinstance(content, str) else (content[-1], "text")
+    text: object = holder.get(key)
+    if isinstance(text, str) and text != text.rstrip():
+        holder[key] = text.rstrip()
+        notes["text of the assistant that the model goes on from, without the blanks at its end"] += 1
+
+
+def _drop_surplus_marks(request: dict[str, Any], notes: Notes) -> None:
+    system = request.get("system", ())
+    in_system = [] if isinstance(system, str) else _marked(system)
+    in_messages = [block for message in request["messages"] for block in _marked(message["content"])]
+    for block in surplus_marks(_marked(request.get("tools", ())), in_system, in_messages):
+        del block["cache_control"]
+        notes["cache mark(s) beyond the four that the API takes left out, the oldest first"] += 1
+
+
+def _marked(blocks: str | Sequence[Block]) -> list[Block]:
+    return [] if type(blocks) is str else list(_marks(cast("Sequence[Block]", blocks)))
+
+
+def _marks(blocks: Sequence[Block]) -> Iterator[Block]:
+    for block in blocks:
+        inner: object = block.get("content")
+        if type(inner) is list:
+            yield from _marks([cast(Block, item) for item in cast("list[object]", inner) if isinstance(item, dict)])
+        if block.get("cache_control") is not None:
+            yield block
+
+
+@attrs.frozen(eq=False)
+class AnthropicPricer:
+    """The bill of Messages for one family: opening + system text + messages + tools and their hidden prompt."""
+
+    family: Family
+    count: TokenCounter
+
+    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
+        """The system text in its pieces; what sets it apart, and the opening; the tools and their hidden prompt."""
+        texts = [piece.text for piece in pieces]
+        spoken = any(texts) or any(map(_texts_of, head))
+        return FixedPrices(
+            pieces=tuple(self._graded(_bounded(tokens)) for tokens in price_pieces(texts, self.count)),
+            head=tuple(self._head(message) for message in head),
+            tools=tuple(self._graded(claude.price_tool(tool, self.family, self.count)) for tool in tools),
+            tooling=claude.price_tooling(tools, self.family, self.count),
+            framing=self.family.opening + claude.price_system(self.family, text=spoken, tools=bool(tools)),
+        )
+
+    def message(self, message: Message) -> Count:
+        """One message in its framing, at most what it costs inside a merged turn. Raises for media without a price."""
+        sent = as_sent(message, sends)
+        if sent is None:
+            return Count(0)
+        bare, media = media_apart(with_error_texts(with_objects(sent)))
+        price = claude.price_message(bare, self.family, self.count) + claude.price_citations(message)
+        for part in media:
+            price += self._media(part)
+        return self._graded(price)
+
+    def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """Items of one turn of the model go out, and are billed, side by side; so do the results of one step."""
+        said = joined(in_steps(messages))
+        runs: list[list[Message]] = []
+        for message in said:
+            if runs and self.answers_together(message, runs[-1][-1]):
+                runs[-1].append(message)
+            else:
+                runs.append([message])
+        return said if len(runs) == len(said) else [_answering(run) for run in runs]
+
+    def answers_together(self, message: Message, before: Message) -> bool:
+        """Whether two neighbours are results of one step, which go out in one user turn."""
+        return message.role == before.role == "tool"
+
+    def sent(self, layout: Layout) -> Count:
+        """The turns as they are sent: what stands in one turn shares its framing, and past reasoning may be free."""
+        kept = attrs.evolve(layout, messages=claude.billed(layout.messages, self.family))
+        return priced_layout(self, kept) + claude.price_beginning(layout.messages)
+
+    def options(self, layout: Layout) -> Difference:
+        """What thinking, a chosen tool, an answer schema and a task budget cost more than their absence."""
+        options = layout.options
+        choice = _choice(options.get("tool_choice"))
+        prompts = claude.price_options(
+            self.family,
+            self.count,
+            text=bool(layout.system) or any(map(_texts_of, layout.head)),
+            tools=bool(layout.tools),
+            thinking=_word(options.get("thinking"), _MODES) or "disabled",
+            choice=choice if layout.tools else claude.AUTO,
+            answer_schema=_answer_schema(options),
+            task_budget=(fields_of(options.get("output_config")) or {}).get("task_budget"),
+        )
+        chosen = claude.price_tooling(layout.tools, self.family, self.count, choice=choice)
+        return (chosen + prompts) - claude.price_tooling(layout.tools, self.family, self.count)
+
+    def _head(self, message: Message) -> Count:
+        return self._graded(total(claude.price_text(text, self.count) for text in _texts_of(message)))
+
+    def _media(self, part: Media) -> Count:
+        facts = read_media(part)
+        if facts.source is Source.TEXT and facts.text is not None:
+            return claude.price_text(facts.text, self.count) + _PLAIN_TEXT_DOCUMENT
+        high = self.family.image_side > pictures.STANDARD.longest_side
+        return pictures.price_media(facts, pictures.HIGH if high else pictures.STANDARD)
+
+    def _graded(self, price: Count) -> Count:
+        return graded(price, self.count)
+
+
+def _answering(run: Sequence[Message]) -> Message:
+    """Results side by side in one message, which is priced and never sent."""
+    if len(run) == 1:
+        return run[0]
+    return attrs.evolve(run[0], parts=tuple(part for message in run for part in message.parts))
+
+
+def _bounded(tokens: int) -> Count:
+    return about(tokens, tokens and 1 + tokens // 200)
+
+
+def _texts_of(message: Message) -> list[str]:
+    return [part for part in message.parts if isinstance(part, str) and part]
+
+
+def _choice(given: object) -> claude.Choice:
+    fields = fields_of(given) or {}
+    name: object = fields.get("name")
+    return claude.Choice(
+        type=_word(given, _CHOICES) or "auto",
+        name=name if isinstance(name, str) else "",
+        alone=fields.get("disable_parallel_tool_use") is True,
+    )
+
+
+def _word(given: object, known: Sequence[str]) -> Any:
+    """The type of an option's object, if it is one that has a price."""
+    word: object = (fields_of(given) or {}).get("type")
+    return word if word in known else None
+
+
+def _answer_schema(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The schema of `output_config.format`, or of its earlier name `output_format`."""
+    config = fields_of(options.get("output_config")) or {}
+    asked = fields_of(config.get("format")) or fields_of(options.get("output_format")) or {}
+    return fields_of(asked.get("schema"))

@@ -1,0 +1,265 @@
+"""What Anthropic bills for a request. Knows how Claude reads one; never spells it for the API.
+
+    request = price_request + price_system + sum(price_message) + price_tooling + sum(price_tool)
+
+The numbers around the texts are those of a family (`assembler.dialects.anthropic_families`); the texts are counted by
+the counter given, most often the reconstruction of Claude's vocabulary.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias, assert_never, cast
+
+import attrs
+
+from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.dialects.anthropic.families import (
+    AFTER_RESULTS,
+    BEGUN_BY_MODEL,
+    CITED,
+    INTERLEAVED,
+    LOADED_TOOL,
+    PARALLEL_SAVES,
+    TASK_BUDGET,
+    Family,
+    about,
+    guess,
+)
+from assembler.errors import UnsupportedContentError
+from assembler.regions.tools.tool import Tool
+from budgets.count import NOTHING, Count, TokenCounter, total
+
+ToolChoice: TypeAlias = Literal["auto", "none", "any", "tool"]
+ThinkingMode: TypeAlias = Literal["disabled", "enabled", "adaptive"]
+
+_TAG = "antml:"
+"""What Claude's tags begin with. Recorded calls cost this spelling to the token, whatever their arguments are."""
+_KEPT_THINKING = 30
+"""What past reasoning is billed beyond what of it can be read, where past turns keep it: 5 to 46 in 8 recordings of one
+repository, the readable text being a summary."""
+_HIDDEN_THINKING = guess(180, 400)
+"""Past reasoning of which nothing can be read: 166 to 300 in 4 recordings of one repository."""
+
+
+@attrs.frozen(kw_only=True)
+class Choice:
+    """What a request says of its tools: which may be called, one by its name, and whether one at a time."""
+
+    type: ToolChoice = "auto"
+    name: str = ""
+    alone: bool = False
+
+
+AUTO = Choice()
+
+
+def price_text(text: str, count: TokenCounter) -> Count:
+    """One text alone, no framing. Its neighbours may cost it a token: beyond that it is worth what its counter is."""
+    tokens = count(text) if text else 0
+    return about(tokens, 1 + tokens // 200) if tokens else NOTHING
+
+
+def price_system(family: Family, *, text: bool, tools: bool, thinking: bool = False) -> Count:
+    """What setting the system text apart costs, beyond its words."""
+    if not text:
+        return NOTHING
+    return family.system_beside if tools or thinking else family.system
+
+
+def price_request(family: Family) -> Count:
+    """What every request costs before its first message."""
+    return family.opening
+
+
+def price_options(
+    family: Family,
+    count: TokenCounter,
+    *,
+    text: bool = False,
+    tools: bool = False,
+    thinking: ThinkingMode = "disabled",
+    choice: Choice = AUTO,
+    answer_schema: Mapping[str, Any] | None = None,
+    task_budget: object = None,
+) -> Count:
+    """The prompts that options add: thinking, an answer format, a task budget. `text`: whether there is a system text.
+
+    A forced tool leaves no room for thinking, whose prompt is not billed then.
+    """
+    prompts: list[Count] = []
+    if thinking == "enabled" and choice.type not in ("any", "tool"):
+        prompts.append(family.thinking_enabled)
+        if text or tools:
+            prompts.append(family.thinking_beside)
+        if tools:
+            prompts.append(about(0, INTERLEAVED))
+    if thinking == "adaptive" and choice.type not in ("any", "tool"):
+        prompts.append(family.thinking_adaptive)
+    if task_budget is not None:
+        prompts.append(TASK_BUDGET)
+    if answer_schema is not None:
+        prompts += [family.schema, price_text(json.dumps(answer_schema, ensure_ascii=False, indent=2), count)]
+        if (text or tools) and not prompts[:-2]:
+            prompts.append(family.system_beside)
+    return total(prompts)
+
+
+def price_message(message: Message, family: Family, count: TokenCounter) -> Count:
+    """One message with its framing. Raises `UnsupportedContentError` on a document whose pages are not known."""
+    texts: list[str] = []
+    framing = [family.message, *(_part(part, message, family, texts) for part in message.parts)]
+    if message.role in ("system", "developer"):
+        framing.append(family.inline_system)
+    if message.parts and isinstance(message.parts[0], Result) and any(isinstance(part, str) for part in message.parts):
+        framing.append(about(family.message.tokens, AFTER_RESULTS))
+    calls = [part for part in message.parts if isinstance(part, Call)]
+    if len(calls) > 1:
+        texts += [call.name for call in calls]
+        framing.append(about(max(0, family.parallel.tokens - PARALLEL_SAVES * len(calls)), 2 * len(calls) + 2))
+    return total(framing) + _texts(texts, count)
+
+
+def price_beginning(messages: Sequence[Message]) -> Count:
+    """What stands before the first message."""
+    return BEGUN_BY_MODEL if messages and messages[0].role == "assistant" else NOTHING
+
+
+def billed(messages: Sequence[Message], family: Family) -> Sequence[Message]:
+    """The messages without reasoning that the API drops unbilled: up to Claude 4.5, all before the last question."""
+    asked = [place for place, message in enumerate(messages) if _asks(message)]
+    if family.keeps_thinking or not asked:
+        return messages
+    return [*map(_without_thinking, messages[: asked[-1]]), *messages[asked[-1] :]]
+
+
+def _asks(message: Message) -> bool:
+    """Whether a message begins with words of the user: results alone, and words behind them, go on with a tool loop."""
+    return message.role == "user" and not isinstance(next(iter(message.parts), None), Result)
+
+
+def _without_thinking(message: Message) -> Message:
+    parts = tuple(part for part in message.parts if not isinstance(part, Thinking))
+    return message if len(parts) == len(message.parts) else attrs.evolve(message, parts=parts)
+
+
+def _texts(texts: Sequence[str], count: TokenCounter) -> Count:
+    return total(price_text(text, count) for text in texts)
+
+
+def price_citations(message: Message) -> Count:
+    """What a message that enables citations adds, once: each further one pays again, which the bill may not."""
+    inner = [part for part in message.parts if isinstance(part, Result)]
+    parts = [*message.parts, *(held for result in inner for held in result.parts)]
+    return CITED if any(isinstance(part, Media | Opaque) and _cites(part.raw) for part in parts) else NOTHING
+
+
+def _cites(raw: Mapping[str, Any]) -> bool:
+    setting: object = raw.get("citations")
+    return isinstance(setting, Mapping) and cast("Mapping[str, object]", setting).get("enabled") is True
+
+
+def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
+    """One definition, as spaced JSON of description, name and parameters; a deferred one is free until loaded."""
+    if tool.extra.get("defer_loading"):
+        return NOTHING
+    # Every definition goes out with a schema that says it is an object.
+    schema = tool.parameters if "type" in tool.parameters else {"type": "object", **tool.parameters}
+    definition = {"name": tool.name, "parameters": schema}
+    if tool.description:
+        definition = {"description": tool.description, **definition}
+    return family.tool + price_text(_json(definition), count)
+
+
+def price_tooling(tools: Sequence[Tool], family: Family, count: TokenCounter, *, choice: Choice = AUTO) -> Count:
+    """The hidden system prompt that any tool brings along; nothing without tools."""
+    if not tools:
+        return NOTHING
+    prompts = family.prompts
+    match choice.type:
+        case "auto" | "none":
+            return prompts.auto_alone if choice.alone else prompts.auto
+        case "any":
+            return prompts.any
+        case "tool":
+            return (prompts.named_alone if choice.alone else prompts.named) + price_text(choice.name, count)
+        case _:
+            assert_never(choice.type)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _part(part: Part, message: Message, family: Family, texts: list[str]) -> Count:
+    """The framing of one part; its texts are appended."""
+    match part:
+        case str():
+            texts.append(part)
+            return NOTHING
+        case Call():
+            texts += _said(part)
+            return family.call
+        case Result():
+            inner = total(_part(held, message, family, texts) for held in part.parts)
+            return family.result + inner + (family.failed if part.error else NOTHING)
+        case Thinking():
+            return _thinking(part, message, family, texts)
+        case Media():
+            return _media(part, family, texts)
+        case Opaque(kind="cachePoint"):
+            return NOTHING  # a mark of the cache, not a word of the prompt
+        case Opaque():
+            texts.append(_json(part.raw))
+            return LOADED_TOOL if part.kind in ("tool_reference", "tool_addition") else guess(0, 60)
+        case _:
+            assert_never(part)
+
+
+def _thinking(part: Thinking, message: Message, family: Family, texts: list[str]) -> Count:
+    """Reasoning: free in a past turn up to Claude 4.5, billed in a running tool loop, and kept by later generations.
+
+    Beside a call it is priced as in a running loop: whether the loop still runs is not in the message (see `billed`).
+    """
+    if not family.keeps_thinking and not any(isinstance(other, Call) for other in message.parts):
+        return NOTHING
+    if family.keeps_thinking and not part.text:
+        signature: object = part.raw.get("signature") or part.raw.get("data") or ""
+        return guess(_HIDDEN_THINKING.tokens, max(_HIDDEN_THINKING.upper, len(str(signature)) // 2))
+    texts.append(part.text)
+    if family.keeps_thinking:
+        return guess(_KEPT_THINKING, 60 + len(part.text) // 10)
+    return family.result + about(0, 4)
+
+
+def _said(call: Call) -> list[str]:
+    """A call as Claude wrote it: tags around the tool's name and each argument, texts as they are, the rest as JSON."""
+    given = call.given if call.given is not None else _object(call.arguments)
+    if given is None:
+        return [call.name, call.arguments]
+    values = {key: value if isinstance(value, str) else _json(value) for key, value in given.items()}
+    said = [f'<{_TAG}parameter name="{key}">{value}</{_TAG}parameter>' for key, value in values.items()]
+    return ["\n".join([f'<{_TAG}invoke name="{call.name}">', *said, f"</{_TAG}invoke>"])]
+
+
+def _object(arguments: str) -> Mapping[str, Any] | None:
+    try:
+        read: Any = json.loads(arguments)
+    except ValueError:
+        return None
+    return cast("Mapping[str, Any]", read) if isinstance(read, dict) else None
+
+
+def _media(part: Media, family: Family, texts: list[str]) -> Count:
+    source: Any = part.raw.get("source")
+    if part.kind == "image":
+        # Its size is inside the picture: the ceiling that every image is scaled down to.
+        return guess(family.image_ceiling, family.image_ceiling + 8)
+    if isinstance(source, Mapping) and cast("Mapping[str, Any]", source).get("type") == "text":
+        texts.append(str(cast("Mapping[str, Any]", source).get("data", "")))
+        return guess(0, 60)
+    raise UnsupportedContentError(
+        f"a {part.kind} part has no price: its pages are not known here. Reserve it: Budget(..., overhead=…).",
+        kind=part.kind,
+    )

@@ -1,0 +1,144 @@
+"""How a neutral part, a system text and a tool are written as Converse's blocks. Prices nothing, orders nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, assert_never, cast
+
+import attrs
+
+from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
+from assembler.conversation.messages.dicts import PIN, private_copy
+from assembler.conversation.messages.parts import NEUTRAL
+from assembler.dialects.blocks.blocks import (
+    NO_ERROR_TEXT,
+    Block,
+    Notes,
+    Raw,
+    arguments_of,
+    fields_of,
+    framed,
+    legal_name,
+)
+from assembler.dialects.blocks.ids import IdRule
+from assembler.dialects.blocks.media import IMAGES, PDF, Inline, content_of, not_carried, without_given
+from assembler.regions.tools import Tool
+
+_SHAPE = "bedrock"
+_IDS = IdRule(re.compile(r"[a-zA-Z0-9_-]{1,64}"), needed=True)
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_MEDIA = ("image", "document", "video", "audio")
+
+
+@attrs.frozen
+class BedrockWriter:
+    """Converse's blocks."""
+
+    notes: Notes
+    ids: IdRule = _IDS
+
+    def frame(self, message: Message) -> Block:
+        """The message's own keys."""
+        return framed(message, _SHAPE, "content", (PIN,))
+
+    def text(self, text: str, raw: Raw | None, shape: str) -> Block | None:
+        """A text block; None for a blank one, and its cache mark is left out if it is Anthropic's."""
+        if not text.strip():
+            self.notes["blank text(s) left out"] += 1
+            return None
+        if raw is not None and raw.get("cache_control") is not None:
+            self.notes["cache mark(s) of another API left out"] += 1
+        return {"text": text}
+
+    def call(self, call: Call, call_id: str | None, raw: Raw | None) -> Block:
+        """A toolUse block; one that came as such goes out as it came."""
+        given = fields_of((raw or {}).get("toolUse"))
+        use: Block = {} if given is None else private_copy(dict(given))
+        use["toolUseId"], use["name"] = call_id, legal_name(call.name, _NAME, self.notes)
+        if not isinstance(use.get("input"), dict):
+            use["input"] = arguments_of(call, self.notes)
+        return {"toolUse": use}
+
+    def result(self, result: Result, call: Call, call_id: str | None, raw: Raw | None) -> Block:
+        """A toolResult block; one that came as such goes out as it came, blank texts apart."""
+        given = fields_of((raw or {}).get("toolResult"))
+        if given is not None:
+            answer: Block = private_copy(dict(given))
+            answer["toolUseId"] = call_id
+        else:
+            answer = {"toolUseId": call_id}
+        came: object = answer.get("content")
+        raws = cast("Sequence[object]", came) if isinstance(came, list) else ()
+        content = [
+            block
+            for place, part in enumerate(result.parts)
+            if (block := self._inner(part, fields_of(raws[place]) if raws else None)) is not None
+        ]
+        answer["content"] = content or ([{"text": NO_ERROR_TEXT}] if result.error else [])
+        if result.error:
+            answer["status"] = "error"
+        return {"toolResult": answer}
+
+    def other(self, part: Thinking | Media | Opaque, shape: str) -> Block | None:
+        """Reasoning of the model untouched, another's left out; media converted; unread blocks as they came."""
+        match part:
+            case Thinking():
+                return self._thinking(part)
+            case Media():
+                return _media(part)
+            case Opaque():
+                if "type" in part.raw or shape not in (_SHAPE, NEUTRAL):
+                    raise not_carried(part, "bedrock")
+                return cast(Block, private_copy(dict(part.raw)))
+            case _ as never:
+                assert_never(never)
+
+    def _thinking(self, part: Thinking) -> Block | None:
+        if "reasoningContent" in part.raw:
+            return cast(Block, private_copy(dict(part.raw)))
+        if part.raw.get("type") == "thinking" and isinstance(part.raw.get("signature"), str):
+            # Anthropic, "Extended thinking": signatures are compatible across platforms, Bedrock included.
+            said = {"text": part.text, "signature": part.raw["signature"]}
+            return {"reasoningContent": {"reasoningText": said}}
+        self.notes["reasoning part(s) of another model left out"] += 1
+        return None
+
+    def _inner(self, part: str | Media | Opaque, raw: Raw | None) -> Block | None:
+        """A block of a result; JSON stays JSON where it came so."""
+        if raw is not None and "json" in raw:
+            return cast(Block, private_copy(dict(raw)))
+        if isinstance(part, str):
+            return self.text(part, raw, NEUTRAL)
+        return self.other(part, NEUTRAL)
+
+
+def _media(part: Media) -> Block:
+    if "type" not in part.raw and any(isinstance(part.raw.get(key), Mapping) for key in _MEDIA):
+        return without_given(part.raw)
+    match content_of(part):
+        case Inline(mime=mime) as inline if mime in IMAGES:
+            return {"image": {"format": IMAGES[mime], "source": {"bytes": inline.octets}}}
+        case Inline(mime=mime) as inline if mime == PDF:
+            return {"document": {"format": "pdf", "name": "document", "source": {"bytes": inline.octets}}}
+        case _:
+            raise not_carried(part, "bedrock")
+
+
+def tool_spec(tool: Tool) -> list[Block]:
+    """The definition, and the cache point after it. One that came in this spelling goes out as it came."""
+    raw = tool.seen
+    if isinstance(raw, dict) and "toolSpec" in raw:
+        block = cast(Block, private_copy(cast("dict[str, Any]", raw)))
+        given = (fields_of(block["toolSpec"].get("inputSchema")) or {}).get("json")
+        if "type" not in (given or {}):
+            block["toolSpec"]["inputSchema"] = {"json": {"type": "object", **(given or {})}}
+    else:
+        spec: Block = {"name": tool.name}
+        if tool.description.strip():
+            spec["description"] = tool.description
+        schema: Block = private_copy(dict(tool.parameters))
+        spec["inputSchema"] = {"json": schema if "type" in schema else {"type": "object", **schema}}
+        block = {"toolSpec": spec}
+    point: object = tool.extra.get("cachePoint")
+    return [block] if point is None else [block, {"cachePoint": private_copy(point)}]

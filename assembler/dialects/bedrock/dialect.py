@@ -1,0 +1,165 @@
+"""Amazon Bedrock's Converse: how its requests are read, billed and written.
+
+Rules and 400 texts: Bedrock API reference, Converse, the service model in botocore 1.44.5, and public issue threads,
+read 2026-11. The bill is the model's own: Claude by `assembler.dialects.anthropic_pricing`, others estimated by
+`assembler.dialects.bedrock_models`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import attrs
+
+from assembler.conversation.messages import Message, read_message
+from assembler.dialects.anthropic.dialect import anthropic
+from assembler.dialects.bedrock.blocks import BedrockWriter, tool_spec
+from assembler.dialects.bedrock.models import OpenModelPricer, is_claude
+from assembler.dialects.bedrock.nova import is_nova, nova_pricer
+from assembler.dialects.bedrock.pricing import ConversePricer
+from assembler.dialects.blocks.blocks import (
+    Block,
+    Ending,
+    Notes,
+    fields_of,
+    refuse_ending,
+    surplus_marks,
+    system_texts,
+    turns_of,
+)
+from assembler.dialects.dialect import Opening
+from assembler.dialects.request_options import bedrock_options
+from assembler.errors import ConversationError, ToolError
+from assembler.pricing.pricer import Pricer
+from assembler.regions.layout import Layout
+from assembler.regions.tools import Tool, read_tools
+from budgets import TokenCounter
+
+_OWNED = ("messages", "system", "toolConfig")
+
+
+@attrs.frozen
+class Bedrock:
+    """Converse. Request: `{"system", "messages", "toolConfig"}`, the first and last left out where there are none.
+
+    Roles alternate and all results of a step stand first in one user turn; no text is blank, and the result of a failed
+    call always says something. System messages at the head join `system`; one inside the conversation is folded into a
+    user turn. Names, reasoning of other models and cache points beyond four are left out. A history that calls tools
+    needs tools, and the conversation ends with the user: else `ConversationError`. Images and PDFs go as bytes, which
+    boto3 encodes by itself; everything else is plain JSON.
+    """
+
+    name: str = "bedrock"
+    opening: Opening = Opening.USER
+
+    def parse(self, request: Mapping[str, Any]) -> Layout:
+        """The regions of a Converse call; a cache point after a tool stays with that tool."""
+        listed = request.get("messages")
+        if not isinstance(listed, list | tuple):
+            raise ConversationError("request has no list of messages; expected the arguments of a Converse call")
+        given: object = request.get("system") or ()
+        if not isinstance(given, list | tuple | str):
+            raise ConversationError(f"system is a {type(given).__name__}; expected a list of blocks")
+        system, head = _system(cast("Sequence[Any]", given))
+        config: Mapping[str, Any] = request.get("toolConfig") or {}
+        options = {key: value for key, value in request.items() if key not in _OWNED}
+        if "toolChoice" in config:
+            options["toolChoice"] = config["toolChoice"]
+        return Layout(
+            system=system,
+            head=head,
+            messages=[read_message(raw, index) for index, raw in enumerate(cast("list[object]", listed))],
+            tools=_tools(config.get("tools") or ()),
+            options=options,
+        )
+
+    def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
+        """Claude's own price list for a Claude model, and without a model; an estimate for any other."""
+        if model is None or is_claude(model):
+            return ConversePricer(anthropic.pricer(model, count))
+        return nova_pricer(model, count) if is_nova(model) else OpenModelPricer.of(model, count)
+
+    def notes(self, layout: Layout) -> tuple[str, ...]:
+        """What is folded in or left out. Raises what `emit` raises, except for the want of any message."""
+        if not layout.messages:
+            return ()
+        request, notes = self._written(layout)
+        layout.spelled.keep(self, request)
+        return notes.lines()
+
+    def options(self, layout: Layout) -> dict[str, Any]:
+        """`outputConfig`, and `toolChoice` for `toolConfig`."""
+        return bedrock_options(layout)
+
+    def emit(self, layout: Layout) -> dict[str, Any]:
+        """`system`, `messages` and `toolConfig`. Raises `ConversationError` and `UnsupportedContentError`."""
+        spelled = layout.spelled.take(self)
+        return self._written(layout)[0] if spelled is None else spelled
+
+    def _written(self, layout: Layout) -> tuple[dict[str, Any], Notes]:
+        notes = Notes()
+        turns = turns_of(layout.messages, BedrockWriter(notes))
+        refuse_ending(turns, self.name, Ending.USER)
+        if not layout.tools and any(turn.results for turn in turns):
+            raise ConversationError(
+                "the history calls tools and none is defined, which the API refuses: pass them to add_capability(tools)"
+            )
+        request: dict[str, Any] = {}
+        system = system_texts(layout.system, layout.head, BedrockWriter(notes))
+        if system:
+            request["system"] = system
+        request["messages"] = [
+            {**turn.keys(), "role": turn.side, "content": [*turn.results, *turn.blocks]} for turn in turns
+        ]
+        if layout.tools:
+            request["toolConfig"] = {"tools": [block for tool in layout.tools for block in tool_spec(tool)]}
+        options = self.options(layout)
+        if (choice := options.pop("toolChoice", None)) is not None:
+            request["toolConfig"]["toolChoice"] = choice
+        request |= options
+        _drop_surplus_points(request, notes)
+        return request, notes
+
+
+bedrock = Bedrock()
+
+
+def _system(blocks: Sequence[Any]) -> tuple[str | None, list[Message]]:
+    """A lone text is the system text; several, or cache points, are the head."""
+    lone = fields_of(blocks[0]) if len(blocks) == 1 else None
+    if lone is not None and [*lone] == ["text"] and isinstance(lone["text"], str):
+        return lone["text"] or None, []
+    return None, [read_message({"role": "system", "content": list(blocks)}, 0)] if blocks else []
+
+
+def _tools(listed: Sequence[Any]) -> tuple[Tool, ...]:
+    tools: list[Tool] = []
+    for item in listed:
+        spec = fields_of(item) or {}
+        if "cachePoint" not in spec:
+            tools += read_tools([item])
+        elif tools:
+            tools[-1] = attrs.evolve(tools[-1], extra={**tools[-1].extra, "cachePoint": spec["cachePoint"]})
+        else:
+            raise ToolError("a cache point stands before the first tool; put it after the tools that it covers")
+    return tuple(tools)
+
+
+def _drop_surplus_points(request: dict[str, Any], notes: Notes) -> None:
+    """Keep four cache points. A turn of nothing else would be empty without its own, and cannot come about here."""
+    lists: list[list[Block]] = [message["content"] for message in request["messages"]]
+    tools = _points(request.get("toolConfig", {}).get("tools", []))
+    system = _points(request.get("system", []))
+    in_messages = [point for blocks in lists for point in _points(blocks)]
+    surplus = surplus_marks(tools, system, in_messages)
+    if not surplus:
+        return
+    gone = {id(point) for point in surplus}
+    for blocks in (request.get("toolConfig", {}).get("tools", []), request.get("system", []), *lists):
+        blocks[:] = [block for block in blocks if id(block) not in gone]
+    notes["cache mark(s) beyond the four that the API takes left out, the oldest first"] += len(surplus)
+
+
+def _points(blocks: Sequence[Block]) -> list[Block]:
+    return [block for block in blocks if "cachePoint" in block]

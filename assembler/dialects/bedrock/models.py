@@ -1,0 +1,89 @@
+"""What Bedrock bills for models of other makers: these makers' price lists, loosened. Knows names and margins.
+
+Little of it is recorded on Bedrock. An open model's template is its own wherever it runs, while what the host adds is
+not; so every price of a maker's list is graded estimated and keeps a margin, and a model that has no list (Cohere,
+AI21, Writer, …) borrows Llama's with a wider one.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+import attrs
+
+from assembler.conversation.messages import Message
+from assembler.dialects.anthropic.blocks import sends
+from assembler.dialects.blocks.pricing import as_sent, with_error_texts
+from assembler.pricing.pricer import FixedPrices, Piece, Pricer, priced_layout
+from assembler.regions.layout import Layout
+from assembler.regions.tools import Tool
+from budgets import Count, Grade, TokenCounter
+
+_LISTED = 1.1
+"""Margin over the maker's own bound: the host's additions are unknown. A guess, stated as one."""
+_UNLISTED = 1.5
+"""Margin over Llama's bound: of the published vocabularies none needs half as much again as Llama's for English, code
+and JSON (docs/how-it-counts-others.md: Claude 4.7, the largest, a third more than `o200k_base`)."""
+_PREAMBLE = Count(0, Grade.ESTIMATED, upper=40)
+"""A dated preamble that a host may put before a request: 25 tokens on Llama 3.3 (8 recordings, one repository)."""
+_MISTRAL = re.compile(r"mistral|mixtral|pixtral|magistral|ministral|voxtral|devstral")
+_STRANGER = "llama-3"
+
+
+def is_claude(model: str | None) -> bool:
+    """Whether a model id is Claude's; without an id it is taken to be."""
+    return model is None or "claude" in model.lower()
+
+
+@attrs.frozen(eq=False)
+class OpenModelPricer:
+    """A maker's price list on somebody else's host: each price with its margin."""
+
+    makers: Pricer
+    margin: float
+
+    @classmethod
+    def of(cls, model: str, count: TokenCounter) -> OpenModelPricer:
+        """The list of the model's maker, or Llama's."""
+        from assembler.dialects.hosts.hosted import hosted_pricer
+
+        if _MISTRAL.search(model.lower()):
+            from assembler.dialects.mistral.dialect import mistral
+
+            return cls(mistral.pricer(model, count), _LISTED)
+        makers = hosted_pricer(model, count)
+        if makers is not None:
+            return cls(makers, _LISTED)
+        borrowed = hosted_pricer(_STRANGER, count)
+        if borrowed is None:
+            raise AssertionError(f"{_STRANGER} has no price list")
+        return cls(borrowed, _UNLISTED)
+
+    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
+        """The fixed part, each of its prices with its margin."""
+        prices = self.makers.fixed(pieces, head, tools)
+        return FixedPrices(
+            pieces=tuple(map(self._loosened, prices.pieces)),
+            head=tuple(map(self._loosened, prices.head)),
+            tools=tuple(map(self._loosened, prices.tools)),
+            tooling=self._loosened(prices.tooling),
+            framing=self._loosened(prices.framing) + _PREAMBLE,
+        )
+
+    def message(self, message: Message) -> Count:
+        """One message with its margin."""
+        sent = as_sent(message, sends)
+        return self._loosened(Count(0) if sent is None else self.makers.message(with_error_texts(sent)))
+
+    def sent(self, layout: Layout) -> Count:
+        """The turns as they are sent: what stands in one turn shares its framing."""
+        return priced_layout(self, layout)
+
+    def options(self, layout: Layout) -> Count:
+        """What Converse's other keys cost: nothing that is known."""
+        return Count(0)
+
+    def _loosened(self, price: Count) -> Count:
+        return Count(price.tokens, Grade.ESTIMATED, max(price.upper, math.ceil(price.upper * self.margin)))

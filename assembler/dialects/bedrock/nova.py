@@ -1,0 +1,154 @@
+"""What Bedrock bills for Amazon's Nova models. Knows their hidden tool prompts; nobody published a tokenizer.
+
+`o200k_base` stands in for it: on recorded texts of 100 tokens and more it is 1 % off in the middle, 7 % at most. Fitted
+on the recordings of one repository for each row and read against the others', as far as there are any.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+
+import attrs
+
+from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.dialects.blocks.blocks import fields_of
+from assembler.dialects.blocks.pricing import with_error_texts, with_objects
+from assembler.dialects.families import Evidence, first_match
+from assembler.errors import UnsupportedContentError
+from assembler.pricing.pricer import FixedPrices, Piece, priced_layout
+from assembler.regions.layout import Layout
+from assembler.regions.tools import Tool
+from budgets import Count, Grade, TokenCounter
+from budgets.count import NOTHING, Difference, Tokens, total
+from budgets.models import names
+
+_MARGIN = 0.15
+"""What the bound keeps over a text: a stand-in's worst recorded error, and as much again."""
+
+
+def _guess(tokens: Tokens, slack: Tokens) -> Count:
+    return Count(tokens, Grade.ESTIMATED, tokens + slack)
+
+
+@attrs.frozen(kw_only=True)
+class NovaFamily:
+    """One generation of Nova: what stands around the texts, in tokens."""
+
+    names: re.Pattern[str]
+    evidence: Evidence
+    opening: Count
+    message: Count
+    tooling: Count
+    """The hidden prompt that any tool brings along."""
+    tool: Count
+    call: Count
+    """A call and its result, beyond their words."""
+    spoken: float
+    """What a word of a call or a result costs: they are written out more than once."""
+
+
+FAMILIES = (
+    NovaFamily(
+        names=re.compile("nova-2"),
+        evidence=Evidence(source="public test recordings", read="2026-11", rows=61, repositories=1),
+        opening=_guess(44, 4),
+        message=_guess(3, 2),
+        tooling=_guess(810, 30),
+        tool=_guess(6, 6),
+        call=_guess(16, 10),
+        spoken=1.6,
+    ),
+    NovaFamily(
+        names=re.compile(""),
+        evidence=Evidence(source="public test recordings", read="2026-11", rows=36, repositories=6),
+        opening=_guess(0, 3),
+        message=_guess(0, 2),
+        tooling=_guess(345, 30),
+        tool=_guess(3, 12),
+        call=_guess(6, 20),
+        spoken=2.0,
+    ),
+)
+"""Nova 2; Nova Micro, Lite and Pro. The last takes every name."""
+
+
+REASONING = _guess(50, 20)
+"""The hidden prompt of enabled reasoning (1 recording)."""
+
+
+def is_nova(model: str) -> bool:
+    """Whether a model id is one of Amazon's Nova models."""
+    return "nova-" in model.lower()
+
+
+def nova_pricer(model: str, count: TokenCounter) -> NovaPricer:
+    """The price list of a Nova model."""
+    plain = names.bare(model)
+    found = first_match(FAMILIES, plain[max(plain.find("nova-"), 0) :])
+    return NovaPricer(FAMILIES[-1] if found is None else found, count)
+
+
+@attrs.frozen(eq=False)
+class NovaPricer:
+    """The bill of Converse for a Nova model: all of it estimated."""
+
+    family: NovaFamily
+    count: TokenCounter
+
+    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
+        """The system text, the opening, the definitions and their hidden prompt."""
+        return FixedPrices(
+            pieces=tuple(self._text(piece.text) for piece in pieces),
+            head=tuple(total(self._part(part) for part in message.parts) for message in head),
+            tools=tuple(self._tool(tool) for tool in tools),
+            tooling=self.family.tooling if tools else NOTHING,
+            framing=self.family.opening,
+        )
+
+    def message(self, message: Message) -> Count:
+        """One message. Raises `UnsupportedContentError` for media: what Nova bills for it is not known."""
+        said = with_error_texts(with_objects(message))
+        return self.family.message + total(self._part(part) for part in said.parts)
+
+    def sent(self, layout: Layout) -> Count:
+        """The turns as they are sent: what stands in one turn shares its framing."""
+        return priced_layout(self, layout)
+
+    def options(self, layout: Layout) -> Difference:
+        """What reasoning costs more than its absence; nothing is known of the other keys."""
+        extra = fields_of(layout.options.get("additionalModelRequestFields")) or {}
+        reasoning = fields_of(extra.get("reasoningConfig")) or {}
+        return (REASONING if reasoning.get("type") == "enabled" else NOTHING) - NOTHING
+
+    def _text(self, text: str, weight: float = 1.0) -> Count:
+        tokens = round(self.count(text) * weight) if text else 0
+        return _guess(tokens, math.ceil(tokens * _MARGIN) + 1) if tokens else NOTHING
+
+    def _tool(self, tool: Tool) -> Count:
+        definition = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+        return self.family.tool + self._text(json.dumps(definition, ensure_ascii=False))
+
+    def _part(self, part: Part) -> Count:
+        match part:
+            case str():
+                return self._text(part)
+            case Thinking():
+                return self._text(part.text)
+            case Call():
+                return self.family.call + self._text(part.name + part.arguments, self.family.spoken)
+            case Result():
+                return total(self._held(held) for held in part.parts)
+            case Opaque(kind="cachePoint"):
+                return NOTHING
+            case Opaque():
+                return self._text(json.dumps(part.raw, ensure_ascii=False))
+            case Media():
+                raise UnsupportedContentError(
+                    f"a {part.kind} part has no price for Nova: reserve it, Budget(..., overhead=…).", kind=part.kind
+                )
+
+    def _held(self, part: str | Media | Opaque) -> Count:
+        return self._text(part, self.family.spoken) if isinstance(part, str) else self._part(part)

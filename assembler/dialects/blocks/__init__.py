@@ -1,0 +1,1 @@
+"""Content blocks, which Anthropic and Bedrock share."""

@@ -1,0 +1,106 @@
+"""Ids of calls, legal for an API and unique in the conversation. Knows calls and answers; knows no spelling."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from functools import lru_cache
+
+import attrs
+
+from assembler.conversation.messages import Call, Message, Result
+from assembler.conversation.waiting import Waiting, answer_to, asked_by
+from assembler.errors import ConversationError
+
+_SHORT = 256
+"""Characters of a seed whose hash is remembered, so that a conversation that grew hashes its new calls alone."""
+_DIGITS = 24
+"""Hexadecimal digits of a made id: 96 bits, so that two never meet by chance."""
+
+
+@attrs.frozen
+class IdRule:
+    """Which ids an API takes, and whether each call needs one."""
+
+    legal: re.Pattern[str]
+    needed: bool
+
+
+class CallIds:
+    """The ids of one conversation, asked for in its order. The same conversation always gets the same ids.
+
+    An id that the API takes and that nobody has yet stays byte for byte. Another is mapped by its hash, so that it
+    stays the same however the history grows or is cut. A call without id is known by its question, name and arguments.
+    O(1) a call and a result, however often an id comes again, and hashes of short ids are remembered.
+    """
+
+    __slots__ = ("_again", "_opening", "_rule", "_taken", "_waiting")
+
+    def __init__(self, rule: IdRule) -> None:
+        self._rule = rule
+        self._taken: set[str] = set()
+        self._again: dict[str, int] = {}
+        self._waiting: Waiting[tuple[Call, str | None]] = Waiting()
+        self._opening: Message | None = None
+
+    @property
+    def open(self) -> tuple[Call, ...]:
+        """The calls that wait for their answer."""
+        return tuple(call for call, _ in self._waiting)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether any call waits for its answer."""
+        return bool(self._waiting)
+
+    def begin(self, message: Message) -> None:
+        """A turn begins with this message."""
+        self._opening = message
+
+    def ask(self, call: Call, place: int) -> str | None:
+        """The id that a call goes by, unique so far; None where it has none and needs none."""
+        call_id = self._named(call, place)
+        self._waiting.add((call, call_id), asked_by(call.id, call.name))
+        return call_id
+
+    def answer(self, result: Result, index: int) -> tuple[Call, str | None]:
+        """The call that a result answers, and its id. Raises `ConversationError` if no open call is answered."""
+        found = self._waiting.take(answer_to(result.call_id, result.name))
+        if found is not None:
+            return found
+        raise ConversationError(
+            "a result answers no open call; add its call, or let assembler.repair(messages) drop the result",
+            index=index,
+            call_id=result.call_id,
+        )
+
+    def _named(self, call: Call, place: int) -> str | None:
+        if call.id is None and not self._rule.needed:
+            return None
+        wanted = self._seed(call, place) if call.id is None else call.id
+        legal = call.id is not None and self._rule.legal.fullmatch(wanted) is not None
+        call_id = wanted if legal else made_id(wanted)
+        # What was taken stays taken, so that the numbers tried for this id before need not be tried again.
+        again = self._again.get(wanted, 1)
+        while call_id in self._taken:
+            again += 1
+            call_id = made_id(f"{wanted}\0{again}")
+        self._again[wanted] = again
+        self._taken.add(call_id)
+        return call_id
+
+    def _seed(self, call: Call, place: int) -> str:
+        question = "" if self._opening is None else "\0".join(p for p in self._opening.parts if isinstance(p, str))
+        return f"{question}\0{place}\0{call.name}\0{call.arguments}"
+
+
+def made_id(seed: str) -> str:
+    """A legal id for any API of blocks, from a hash of `seed`."""
+    return _remembered(seed) if len(seed) <= _SHORT else _hashed(seed)
+
+
+def _hashed(seed: str) -> str:
+    return f"call_{hashlib.sha256(seed.encode('utf-8', 'surrogatepass')).hexdigest()[:_DIGITS]}"
+
+
+_remembered = lru_cache(maxsize=4_096)(_hashed)

@@ -1,0 +1,104 @@
+"""How an image or a document moves from one provider's spelling to another's. Knows where content is; prices nothing.
+
+It reads the spellings that `assembler.pricing.media` reads. What lies behind an address or in a provider's file store
+is not fetched: it moves only where the other API takes addresses too.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import contextlib
+from collections.abc import Mapping
+from typing import Any, TypeAlias, cast
+
+import attrs
+
+from assembler.conversation.messages import Media, Opaque
+from assembler.conversation.messages.dicts import private_copy
+from assembler.errors import UnsupportedContentError
+from assembler.pricing.media import read_media
+from assembler.pricing.media.reading import GIVEN
+
+_Raw: TypeAlias = Mapping[str, Any]
+
+IMAGES = {"image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image/webp": "webp"}
+"""The image types that Anthropic and Bedrock take, and Bedrock's words for them (API references, read 2026-11)."""
+PDF = "application/pdf"
+
+
+@attrs.frozen(repr=False)
+class Inline:
+    """Content in the part itself, as base64."""
+
+    mime: str
+    data: str
+
+    @property
+    def octets(self) -> bytes:
+        """The content. Raises `UnsupportedContentError` for what is no base64."""
+        with contextlib.suppress(binascii.Error, ValueError):
+            return base64.b64decode(self.data, validate=False)
+        # Raised out here, so that the codec's error, which holds the data, is not its context.
+        raise UnsupportedContentError("a media part whose data is no base64; encode it again", kind=self.mime)
+
+
+@attrs.frozen(repr=False)
+class Link:
+    """Content behind an address."""
+
+    url: str
+
+
+def content_of(part: Media) -> Inline | Link | None:
+    """What a part carries; None where that is a provider's stored file, or text."""
+    carried = _carried(part.raw)
+    if isinstance(carried, bytes | bytearray | memoryview):
+        carried = base64.b64encode(bytes(cast(bytes, carried))).decode("ascii")
+    if not isinstance(carried, str):
+        return None
+    if carried[:5].lower() == "data:":
+        carried = carried.partition(",")[2]
+    elif "://" in carried[:12]:
+        return Link(carried)
+    mime = read_media(part).mime
+    return None if mime is None else Inline(mime, carried)
+
+
+def without_given(raw: _Raw) -> dict[str, Any]:
+    """A part as it came, without the keys by which callers tell this library its size."""
+    return {key: value for key, value in private_copy(dict(raw)).items() if key not in GIVEN}
+
+
+def not_carried(part: Media | Opaque, dialect: str) -> UnsupportedContentError:
+    """The error for a part that cannot be moved."""
+    return UnsupportedContentError(
+        f"{dialect} cannot carry a part of kind {part.kind!r} in this spelling; pass it as that API spells it, "
+        "or leave it out",
+        kind=part.kind,
+    )
+
+
+def _carried(raw: _Raw) -> object:
+    """Base64, bytes or an address: whatever stands where some provider keeps a medium's content."""
+    for key in ("image_url", "input_audio", "file", "inline_data", "inlineData", "source"):
+        inner: object = raw.get(key)
+        if isinstance(inner, str):
+            return inner
+        if isinstance(inner, Mapping):
+            return _inner(cast(_Raw, inner))
+    for key in ("image", "document", "video"):
+        block: object = raw.get(key)
+        if isinstance(block, Mapping):
+            source: object = cast(_Raw, block).get("source")
+            return _inner(cast(_Raw, source)) if isinstance(source, Mapping) else None
+    return _inner(raw)
+
+
+def _inner(fields: _Raw) -> object:
+    if fields.get("type") == "text":
+        return None
+    return next((fields[key] for key in _CONTENT if isinstance(fields.get(key), str | bytes)), None)
+
+
+_CONTENT = ("url", "data", "bytes", "file_data", "base64", "file_url")

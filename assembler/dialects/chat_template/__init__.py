@@ -1,0 +1,1 @@
+"""The chat template of a Hugging Face tokenizer."""

@@ -1,0 +1,183 @@
+"""Any Hugging Face tokenizer with a Jinja chat template: the prompt as its template writes it, counted id by id.
+
+`transformers` is the caller's: this module imports nothing of it. What a chat template is given and returns:
+transformers 5.23, `apply_chat_template`, read 2026-11.
+"""
+
+from __future__ import annotations
+
+import enum
+from array import array
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import attrs
+
+from assembler.conversation.messages import Message, read_message
+from assembler.conversation.messages.parts import NEUTRAL
+from assembler.conversation.turns import head_length
+from assembler.dialects.chat_template.control import neutralised, refuse_control_text
+from assembler.dialects.chat_template.pricing import ChatTemplatePricer
+from assembler.dialects.chat_template.prompts import Prompt, Prompts
+from assembler.dialects.chat_template.render import ChatTokenizer, Renderer
+from assembler.dialects.chat_template.spelling import CHAT_TEMPLATE, Spelling, spelled
+from assembler.dialects.chat_template.traits import Traits, traits_of
+from assembler.dialects.dialect import Opening
+from assembler.errors import ConversationError
+from assembler.regions.layout import Layout
+from assembler.regions.tools import read_tools
+from budgets import TokenCounter, Tokens
+
+WRITTEN = "prompt_token_ids"
+"""The key under which a finished prompt has its ids."""
+
+
+class ControlText(enum.Enum):
+    """What is done about a text that the tokenizer would read as one of its control tokens."""
+
+    REFUSE = "an error that names the message"
+    NEUTRALISE = "a blank inside it, and a line in the report; what that does not help against is an error"
+    ALLOW = "nothing: the text becomes a control token"
+
+
+@attrs.frozen(eq=False)
+class ChatTemplate:
+    """One template's spelling. Request in: `{"messages", "tools"}`; out: `{"prompt", "prompt_token_ids"}`.
+
+    The ids hold the beginning-of-text token that the template writes: give them to the engine as they are, or the text
+    with `add_special_tokens=False`. What the template cannot say is folded, and `notes` says so: several system
+    messages joined; a system message where there is no place for one put before the next user text; neighbours of one
+    role merged where roles must alternate; calls side by side parted where it takes one at a time. Arguments become
+    objects, except a text that is no JSON object. Compared by identity.
+    """
+
+    name: str
+    traits: Traits
+    control_text: ControlText
+    _renderer: Renderer
+    _prompts: Prompts = attrs.field(factory=Prompts, init=False, repr=False)
+
+    @property
+    def opening(self) -> Opening:
+        """A user message where the template refuses a greeting, or takes it for the user's."""
+        return Opening.USER if self.traits.user_first else Opening.ANY
+
+    def parse(self, request: Mapping[str, Any]) -> Layout:
+        """The regions of what a template is given; messages that it takes go out again as they came.
+
+        A prompt that was written already is read too: it has no regions, and its ids are its price.
+        """
+        if WRITTEN in request:
+            return Layout(options={key: request[key] for key in ("prompt", WRITTEN) if key in request})
+        listed = request.get("messages")
+        if not isinstance(listed, list | tuple):
+            raise ConversationError("request has no list of messages; expected what apply_chat_template takes")
+        read = [read_message(raw, index) for index, raw in enumerate(cast("list[object]", listed))]
+        messages = [_as_given(message) for message in read]
+        head = head_length(messages)
+        options = {key: value for key, value in request.items() if key not in ("messages", "tools")}
+        return Layout(
+            head=messages[:head],
+            messages=messages[head:],
+            tools=read_tools(request.get("tools") or ()),
+            options=options,
+        )
+
+    def pricer(self, model: str | None, count: TokenCounter) -> ChatTemplatePricer:
+        """Whole prompts, by the template's own tokenizer: the model's name and any other counter are not asked."""
+        return ChatTemplatePricer(self.traits, self._weighed, self.estimated)
+
+    def spell(self, layout: Layout) -> dict[str, Any]:
+        """What the template is given: `messages`, and `tools` where there are any. Dicts and lists of your own."""
+        spelling, _ = self._spelled(layout)
+        request: dict[str, Any] = {"messages": spelling.messages}
+        return request | ({"tools": list(spelling.tools)} if spelling.tools else {})
+
+    def render(self, layout: Layout) -> list[int]:
+        """The ids of the prompt. One render, none where the same messages were rendered lately. Checks no text."""
+        return self._prompt(layout).ids.tolist()
+
+    def notes(self, layout: Layout) -> tuple[str, ...]:
+        """What the template folds, leaves out or had broken up. Raises `UnsupportedContentError` for control text."""
+        if WRITTEN in layout.options:
+            return ()
+        prompt = self._checked(layout)
+        broken = (f"{prompt.broken} text(s) with a control token broken up",) if prompt.broken else ()
+        return (*prompt.spelling.notes, *broken, *_unasked(layout))
+
+    def options(self, layout: Layout) -> dict[str, Any]:
+        """None: a template has no word for an answer's schema. A server takes it beside the prompt."""
+        return {}
+
+    def emit(self, layout: Layout) -> dict[str, Any]:
+        """The prompt as text and as ids. Raises `ConversationError` where the template refuses it."""
+        if WRITTEN in layout.options:
+            return dict(layout.options)
+        prompt = self._checked(layout)
+        return {"prompt": prompt.text, "prompt_token_ids": prompt.ids.tolist()}
+
+    def estimated(self, text: str) -> Tokens:
+        """Tokens of one text alone, without the template."""
+        return self._renderer.count(text)
+
+    def _weighed(self, layout: Layout) -> int:
+        written: object = layout.options.get(WRITTEN)
+        if written is None:
+            return len(self._prompt(layout).ids)
+        if not isinstance(written, Sequence) or isinstance(written, str | bytes):
+            raise ConversationError(f"{WRITTEN} is a {type(written).__name__}; expected the list of ids of the prompt")
+        return len(cast("Sequence[object]", written))
+
+    def _checked(self, layout: Layout) -> Prompt:
+        prompt = self._prompt(layout)
+        if self.control_text is not ControlText.ALLOW and not prompt.harmless:
+            refuse_control_text(prompt.spelling, prompt.ids, self._renderer)
+            prompt.harmless = True
+        return prompt
+
+    def _prompt(self, layout: Layout) -> Prompt:
+        known = self._prompts.of(layout)
+        if known is not None:
+            return known
+        spelling, broken = self._spelled(layout)
+        if not spelling.lines:
+            raise ConversationError("a chat template needs at least one message; add an instruction or a message")
+        text, ids = self._renderer.prompt(spelling.messages, spelling.tools)
+        prompt = Prompt(spelling, text, array("q", ids), broken)
+        self._prompts.remember(layout, prompt)
+        return prompt
+
+    def _spelled(self, layout: Layout) -> tuple[Spelling, int]:
+        spelling = spelled(layout, self.traits)
+        if self.control_text is not ControlText.NEUTRALISE:
+            return spelling, 0
+        messages, in_messages = neutralised(spelling.messages, self._renderer)
+        tools, in_tools = neutralised(spelling.tools, self._renderer)
+        lines = tuple(attrs.evolve(line, spoken=spoken) for line, spoken in zip(spelling.lines, messages, strict=True))
+        return attrs.evolve(spelling, lines=lines, tools=tuple(tools)), in_messages + in_tools
+
+
+def _unasked(layout: Layout) -> tuple[str, ...]:
+    named = {"output schema": layout.output, "tool choice": layout.choice}
+    asked = [name for name, value in named.items() if value is not None]
+    return tuple(f"{name} left out: pass it to the server beside the prompt" for name in asked)
+
+
+def _as_given(message: Message) -> Message:
+    return attrs.evolve(message, shape=CHAT_TEMPLATE) if message.shape in (NEUTRAL, "openai") else message
+
+
+def chat_template(
+    tokenizer: ChatTokenizer,
+    *,
+    control_text: ControlText = ControlText.REFUSE,
+    variables: Mapping[str, Any] | None = None,
+) -> ChatTemplate:
+    """The dialect of a tokenizer's chat template, on a private copy of the tokenizer (seconds for a large one).
+
+    `variables` are what the template reads beside messages and tools (`enable_thinking`, `date_string`): a template
+    that writes today's date needs them, or its prompts change overnight. What the template takes is found here, by
+    about two dozen small renders. Raises `TokenCountError` for a tokenizer without a template.
+    """
+    renderer = Renderer.of(tokenizer, {} if variables is None else variables)
+    return ChatTemplate(CHAT_TEMPLATE, traits_of(renderer), control_text, renderer)

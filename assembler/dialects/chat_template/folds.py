@@ -1,0 +1,219 @@
+"""How a conversation is bent to what a chat template takes: folded, merged, parted. Knows roles; knows no tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import cast
+
+import attrs
+
+from assembler.dialects.chat_template.render import Spoken
+from assembler.dialects.chat_template.traits import Traits
+
+_SEAM = "\n\n"
+"""Between two messages that had to become one."""
+
+PART_SEAM = "\n"
+"""Between two texts of one message: as vLLM joins them for templates that take text only (vllm-project/vllm,
+vllm/entrypoints/chat_utils.py, read 2026-11)."""
+
+
+BRIDGE = "Understood."
+"""What the assistant is made to say between a tool's answer and the user, where the template wants it to speak."""
+
+
+@attrs.frozen
+class Line:
+    """One message for the template; `origin` is the first message of the layout in it, None for the system text."""
+
+    spoken: Spoken
+    origin: int | None = None
+    as_it_came: bool = attrs.field(default=False, kw_only=True)
+
+    @property
+    def role(self) -> str:
+        """The role it is spoken in."""
+        return str(self.spoken.get("role"))
+
+
+_Folded = tuple[list[Line], tuple[str, ...]]
+
+
+def _silence_left_out(lines: list[Line], _: Traits) -> _Folded:
+    """Assistant messages that say nothing: no answer looks like the empty turn that a template makes of them."""
+    kept = [line for line in lines if line.as_it_came or line.role != "assistant" or _says(line.spoken)]
+    silent = len(lines) - len(kept)
+    return kept, (f"{silent} empty assistant message(s) left out",) if silent else ()
+
+
+def _says(spoken: Spoken) -> bool:
+    return any(value for key, value in spoken.items() if key not in ("role", "name"))
+
+
+def _systems_joined(lines: list[Line], traits: Traits) -> _Folded:
+    """Several system messages at the head in one, where the template takes only one."""
+    head = _head(lines)
+    if head < 2 or traits.several_systems or not traits.system:
+        return lines, ()
+    return [_merged(lines[:head]), *lines[head:]], (f"{head} system messages joined: the template takes one",)
+
+
+def _systems_folded(lines: list[Line], traits: Traits) -> _Folded:
+    """System messages that the template refuses or loses, in the user message that follows them."""
+    head = _head(lines)
+    kept: list[Line] = []
+    carried: list[Line] = []
+    folded = 0
+    for place, line in enumerate(lines):
+        if _is_system(line) and not (traits.system if place < head else traits.late_system):
+            carried.append(attrs.evolve(line, spoken={**line.spoken, "role": "user"}))
+            folded += 1
+            continue
+        if carried and line.role != "user":
+            kept.append(_merged(carried))
+            carried = []
+        kept.append(_merged([*carried, line]))
+        carried = []
+    if carried:
+        kept.append(_merged(carried))
+    said = f"{folded} system message(s) folded into the user's: the template has no place for them"
+    return kept, (said,) if folded else ()
+
+
+def _calls_parted(lines: list[Line], traits: Traits) -> _Folded:
+    """Calls side by side one after the other, each with its result, where the template takes one at a time."""
+    if traits.parallel_calls or not any(len(line.spoken.get("tool_calls") or ()) > 1 for line in lines):
+        return lines, ()
+    parted: list[Line] = []
+    several = place = 0
+    while place < len(lines):
+        line = lines[place]
+        place += 1
+        calls = _calls(line)
+        if len(calls) < 2:
+            parted.append(line)
+            continue
+        several += 1
+        results: list[Line] = []
+        while place < len(lines) and lines[place].role == "tool":
+            results.append(lines[place])
+            place += 1
+        parted += _one_by_one(line, calls, results)
+    return parted, (f"{several} message(s) with several calls parted: the template takes one at a time",)
+
+
+def _words_before_calls(lines: list[Line], traits: Traits) -> _Folded:
+    """What the assistant says beside a call in a message of its own before it, where the template shows the call alone.
+
+    A request that was written for the template stays as it came, and so does one whose roles must alternate: there the
+    words are left out, which is said.
+    """
+    if traits.words_beside_calls:
+        return lines, ()
+    parted: list[Line] = []
+    moved = gone = 0
+    for line in lines:
+        words, calls = _content(line.spoken), _calls(line)
+        if words and calls and not (line.as_it_came or traits.alternates):
+            parted.append(Line({"role": line.role, "content": words}, line.origin))
+            parted.append(attrs.evolve(line, spoken={**line.spoken, "content": ""}))
+            moved += 1
+            continue
+        gone += bool(words and calls)
+        parted.append(line)
+    before = (f"{moved} text(s) beside a call put before it: the template shows the call alone",) if moved else ()
+    lost = (f"the template shows no text beside a call: {gone} left out",) if gone else ()
+    return parted, (*before, *lost)
+
+
+def _calls(line: Line) -> list[Spoken]:
+    return cast("list[Spoken]", line.spoken.get("tool_calls") or [])
+
+
+def _one_by_one(line: Line, calls: Sequence[Spoken], results: list[Line]) -> Iterator[Line]:
+    rest = list(results)
+    for place, call in enumerate(calls):
+        spoken = {**line.spoken, "tool_calls": [call]}
+        if place and "content" in spoken:
+            spoken["content"] = ""
+        yield attrs.evolve(line, spoken=spoken)
+        own = call.get("id")
+        answer = next((one for one in rest if own is None or one.spoken.get("tool_call_id") == own), None)
+        if answer is not None:
+            rest.remove(answer)
+            yield answer
+    yield from rest
+
+
+def _alternating(lines: list[Line], traits: Traits) -> _Folded:
+    """Neighbours of one role in one, where the template demands that user and assistant alternate."""
+    if not traits.alternates:
+        return lines, ()
+    runs: list[list[Line]] = []
+    for line in lines:
+        if runs and _joinable(runs[-1][-1], line):
+            runs[-1].append(line)
+        else:
+            runs.append([line])
+    gone = len(lines) - len(runs)
+    said = f"{gone} message(s) merged into their neighbours: the template demands that roles alternate"
+    return [_merged(run) for run in runs], (said,) if gone else ()
+
+
+def _bridged(lines: list[Line], traits: Traits) -> _Folded:
+    """A word of the assistant's between a tool's answer and the user, where the template wants one."""
+    if traits.user_after_result:
+        return lines, ()
+    bridged: list[Line] = []
+    for line in lines:
+        if line.role == "user" and bridged and bridged[-1].role == "tool":
+            bridged.append(Line({"role": "assistant", "content": BRIDGE}, line.origin))
+        bridged.append(line)
+    put = len(bridged) - len(lines)
+    said = f"{put} assistant message(s) {BRIDGE!r} put between a tool's answer and the user"
+    return bridged, (said,) if put else ()
+
+
+def _joinable(before: Line, line: Line) -> bool:
+    return before.role == line.role and line.role in ("user", "assistant")
+
+
+def _merged(lines: Sequence[Line]) -> Line:
+    """Several messages in one, in the role of the first."""
+    if len(lines) == 1:
+        return lines[0]
+    texts = [text for line in lines if (text := _content(line.spoken))]
+    spoken: Spoken = {}
+    for line in lines:
+        spoken |= line.spoken
+    spoken |= {"role": lines[0].role, "content": _SEAM.join(texts)}
+    origins = [line.origin for line in lines if line.origin is not None]
+    return Line(spoken, origins[0] if origins else None)
+
+
+def _content(spoken: Spoken) -> str:
+    content: object = spoken.get("content")
+    if not isinstance(content, list):
+        return str(content or "")
+    parts = cast("list[object]", content)
+    return PART_SEAM.join(part if isinstance(part, str) else str(cast(Spoken, part).get("text", "")) for part in parts)
+
+
+def _is_system(line: Line) -> bool:
+    return line.role in ("system", "developer")
+
+
+def _head(lines: Sequence[Line]) -> int:
+    return next((place for place, line in enumerate(lines) if not _is_system(line)), len(lines))
+
+
+FOLDS: tuple[Callable[[list[Line], Traits], _Folded], ...] = (
+    _silence_left_out,
+    _systems_joined,
+    _systems_folded,
+    _calls_parted,
+    _words_before_calls,
+    _alternating,
+    _bridged,
+)
+"""What is done to a conversation for a template, in this order: each says what it did, and does nothing twice."""

@@ -1,0 +1,195 @@
+"""How a layout is spelled for one chat template: which roles and calls it is given, what it leaves out. No tokens."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, assert_never, cast
+
+import attrs
+
+from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
+from assembler.conversation.messages.dicts import PIN, private_copy
+from assembler.conversation.messages.parts import NEUTRAL
+from assembler.conversation.messages.responses import in_steps
+from assembler.conversation.waiting import NEXT, Waiting, answer_to, by_id, by_name
+from assembler.dialects.chat_template.folds import FOLDS, PART_SEAM, Line
+from assembler.dialects.chat_template.render import Spoken
+from assembler.dialects.chat_template.traits import Traits
+from assembler.dialects.openai.wire import MARKS, foreign_marks, is_cache_point, tool_definition
+from assembler.errors import UnsupportedContentError
+from assembler.regions.layout import Layout
+
+CHAT_TEMPLATE = "chat_template"
+"""The shape of a message of a request that was written for a template: it goes out as it came."""
+
+
+@attrs.frozen
+class Spelling:
+    """What a template is given, and what of the layout was folded or is not shown."""
+
+    lines: tuple[Line, ...]
+    tools: tuple[Spoken, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def messages(self) -> list[Spoken]:
+        """The messages alone."""
+        return [line.spoken for line in self.lines]
+
+
+def spelled(layout: Layout, traits: Traits) -> Spelling:
+    """The layout for a template with these traits. Raises `UnsupportedContentError` for what is no text. O(layout)."""
+    messages = [*layout.head, *layout.messages]
+    lines = [] if layout.system is None else [Line({"role": "system", "content": layout.system})]
+    lines += _lines(messages, traits)
+    notes = [*_unshown(messages, len(layout.tools), traits)]
+    notes += [f"{marks} {MARKS}"] if (marks := foreign_marks(messages)) else []
+    fields = sum(len(message.beside) for message in messages if message.shape != CHAT_TEMPLATE)
+    notes += [f"{fields} field(s) that only the template may read given to it"] if fields else []
+    for fold in FOLDS:
+        lines, note = fold(lines, traits)
+        notes += note
+    return Spelling(tuple(lines), tuple(tool_definition(tool) for tool in layout.tools), tuple(notes))
+
+
+_Waiting = Waiting[Call]
+
+
+def _lines(messages: Sequence[Message], traits: Traits) -> list[Line]:
+    waiting: _Waiting = Waiting()
+    found: list[Line] = []
+    for place, message in enumerate(in_steps(messages)):
+        kind = message.shape
+        if kind in (CHAT_TEMPLATE, NEUTRAL, "openai"):
+            _wait(waiting, [part for part in message.parts if type(part) is Call])
+            spoken = [_as_it_came(message, waiting, traits)]
+        else:
+            spoken = list(_respelled(message, waiting, traits))
+        found += [Line(one, place, as_it_came=kind == CHAT_TEMPLATE) for one in spoken]
+    return found
+
+
+def _as_it_came(message: Message, waiting: _Waiting, traits: Traits) -> Spoken:
+    spoken: Spoken = private_copy(message.seen)
+    spoken.pop(PIN, None)
+    if spoken.get("content") is None:
+        spoken.pop("content", None)  # transformers drops it too
+        if not traits.contentless:
+            spoken["content"] = ""
+    if message.shape == CHAT_TEMPLATE:
+        return spoken
+    answers = [part for part in message.parts if type(part) is Result]
+    if "content" in spoken and not isinstance(spoken["content"], str):
+        texts = [text for result in answers for text in _result_texts(result)] or _texts(message)
+        spoken["content"] = PART_SEAM.join(texts)
+    spoken["role"] = _role(message, traits)
+    for listed in spoken.get("tool_calls") or ():
+        function = listed.get("function")
+        if isinstance(function, dict):
+            function["arguments"] = _arguments(cast("dict[str, Any]", function).get("arguments"))
+    for result in answers:
+        name = _asked(result, waiting)
+        if name is not None:
+            spoken.setdefault("name", name)
+    return spoken
+
+
+def _respelled(message: Message, waiting: _Waiting, traits: Traits) -> Iterator[Spoken]:
+    """Results first, each a message of its own, then texts and calls in one."""
+    for part in message.parts:
+        if type(part) is Result:
+            name = _asked(part, waiting)
+            spoken: Spoken = {"role": "tool", "content": PART_SEAM.join(_result_texts(part))}
+            yield spoken | ({} if name is None else {"name": name}) | _id_of(part.call_id, "tool_call_id")
+    calls = [part for part in message.parts if type(part) is Call]
+    texts = _texts(message)
+    thoughts = [part.text for part in message.parts if type(part) is Thinking and part.text]
+    if not (texts or calls or thoughts):
+        return
+    fields: Spoken = {"role": _role(message, traits), "content": PART_SEAM.join(texts)}
+    if thoughts and traits.shows_reasoning:
+        fields["reasoning_content"] = PART_SEAM.join(thoughts)
+    if calls:
+        _wait(waiting, calls)
+        fields["tool_calls"] = [_tool_call(call) for call in calls]
+    yield fields
+
+
+def _role(message: Message, traits: Traits) -> str:
+    return "system" if message.role == "developer" and not traits.developer else message.role
+
+
+def _texts(message: Message) -> list[str]:
+    texts: list[str] = []
+    for part in message.parts:
+        match part:
+            case str():
+                texts.append(part)
+            case Call() | Result() | Thinking():
+                pass
+            case Opaque() if is_cache_point(part):
+                pass
+            case Media(kind=kind) | Opaque(kind=kind):
+                raise _cannot_carry(kind)
+            case _ as never:
+                assert_never(never)
+    return texts
+
+
+def _result_texts(result: Result) -> list[str]:
+    for part in result.parts:
+        if not isinstance(part, str):
+            raise _cannot_carry(part.kind)
+    return [part for part in result.parts if isinstance(part, str)]
+
+
+def _cannot_carry(kind: str) -> UnsupportedContentError:
+    return UnsupportedContentError(
+        f"a chat template carries text only, not a part of kind {kind!r}; leave it out of the conversation", kind=kind
+    )
+
+
+def _tool_call(call: Call) -> Spoken:
+    arguments = call.given if call.given is not None else _arguments(call.arguments)
+    function = {"name": call.name, "arguments": private_copy(arguments)}
+    return _id_of(call.id, "id") | {"type": "function", "function": function}
+
+
+def _arguments(written: object) -> object:
+    """The arguments as an object: a template would quote a JSON text once more. A text that is no object stays one."""
+    if not isinstance(written, str):
+        return written
+    try:
+        read: object = json.loads(written)
+    except (ValueError, RecursionError):
+        return written
+    return cast(object, read) if isinstance(read, dict) else written
+
+
+def _id_of(call_id: str | None, key: str) -> Spoken:
+    return {} if call_id is None else {key: call_id}
+
+
+def _wait(waiting: _Waiting, calls: Sequence[Call]) -> None:
+    for call in calls:
+        known = (by_name(call.name), NEXT)
+        waiting.add(call, known if call.id is None else (by_id(call.id), *known))
+
+
+def _asked(result: Result, waiting: _Waiting) -> str | None:
+    """The name of the function that a result answers."""
+    call = waiting.take(answer_to(result.call_id, result.name))
+    return result.name if call is None else call.name
+
+
+def _unshown(messages: Iterable[Message], tools: int, traits: Traits) -> Iterator[str]:
+    """What the template leaves out without a word."""
+    parts = [part for message in messages for part in message.parts]
+    lost: Mapping[str, int] = {
+        "tool(s)": 0 if traits.shows_tools else tools,
+        "call(s)": 0 if traits.shows_calls else sum(type(part) is Call for part in parts),
+        "result(s)": 0 if traits.shows_results else sum(type(part) is Result for part in parts),
+        "reasoning part(s)": 0 if traits.shows_reasoning else sum(type(part) is Thinking for part in parts),
+    }
+    return (f"the template shows no {what}: {count} left out" for what, count in lost.items() if count)

@@ -1,0 +1,217 @@
+"""What a chat template takes and shows, found by rendering small conversations once. Reads no template's code.
+
+A template is a program: whether it refuses two user messages in a row, or silently drops a system message, is seen in
+what comes out. Each question is one render of a few words.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import attrs
+
+from assembler.dialects.chat_template.render import Renderer, Spoken
+from assembler.errors import ConversationError
+from budgets import Tokens
+
+# Words that no template writes and no template cuts apart.
+_ONE, _TWO, _THREE, _RULE, _VALUE, _RESULT, _NAME = "qone", "qtwo", "qthree", "qrule", "qvalue", "qresult", "qname"
+_LETTERS = ("q", "w", "z", "k")
+
+_EDGES = (
+    "one",
+    " two ",
+    "\n3\n",
+    "  - 4.\n\n",
+    '{"five": 5}',
+    "Six?",
+    "<seven>",
+    "(8)",
+    "\u4e5d\u3002",
+    "\ttenth'\r\n",
+    "e\u0301",
+    "_",
+)
+"""Texts that begin and end with what tokenizers join to what stands beside it, and with what they do not."""
+
+_TOOL: Spoken = {
+    "type": "function",
+    "function": {
+        "name": _NAME,
+        "description": "d",
+        "parameters": {"type": "object", "properties": {"q": {"type": "string", "description": "d"}}},
+    },
+}
+_IDS = ("q00000001", "q00000002")
+"""Nine letters and digits: some templates demand that."""
+
+
+@attrs.frozen(kw_only=True)
+class Traits:
+    """The answers, one a question."""
+
+    system: bool
+    """Whether a system message is taken and shown."""
+    several_systems: bool
+    """Whether two of them at the head are."""
+    late_system: bool
+    """Whether one in the middle is."""
+    developer: bool
+    """Whether the template has the word: without it, a developer message is spoken as the system's."""
+    alternates: bool
+    """Whether two messages of one role in a row are refused or lost."""
+    user_first: bool
+    """Whether the first message must be the user's, or is taken for his."""
+    user_after_result: bool
+    """Whether the user may speak right after a tool's answer, as far as he may after anything said by the assistant."""
+    contentless: bool
+    """Whether an assistant message with calls may have no content."""
+    parallel_calls: bool
+    """Whether an assistant message may have several calls."""
+    words_beside_calls: bool
+    """Whether what an assistant says beside a call is shown: some templates write the call alone."""
+    once: Tokens
+    """What a prompt costs beside its messages."""
+    asked: Tokens
+    """What a user's message costs beside its text."""
+    answered: Tokens
+    """What an assistant's message costs beside its text."""
+    called: Tokens
+    """What a call costs beside its name and arguments, with what its result costs more than any message."""
+    tooling: Tokens
+    """What tools cost beside their own texts."""
+    adds_up: bool
+    """Whether texts of many endings cost together what each costs alone: nothing is trimmed, nothing merges."""
+    shows_tools: bool
+    shows_calls: bool
+    shows_results: bool
+    shows_reasoning: bool
+
+
+def traits_of(renderer: Renderer) -> Traits:
+    """The traits of a template: about two dozen renders of a few words each."""
+
+    def shown(messages: list[Spoken], *marks: str, tools: list[Spoken] | None = None) -> bool:
+        text = _rendered(renderer, messages, tools)
+        return text is not None and all(mark in text for mark in marks)
+
+    called = [_said("user", _ONE), _calling(1), _result(0), _said("assistant", _TWO)]
+    with_calls = _rendered(renderer, called, [_TOOL])
+    thinking = [_said("user", _ONE), {**_calling(1), "reasoning_content": _THREE}, _result(0)]
+    asked = [_said("user", _ONE)]
+    once, of_user, of_assistant = _framing(renderer)
+    return Traits(
+        once=once,
+        asked=of_user,
+        answered=of_assistant,
+        called=_calls(renderer, called, of_assistant + of_user),
+        tooling=_tooling(renderer),
+        system=shown([_said("system", _RULE), *asked], _RULE, _ONE),
+        several_systems=shown([_said("system", _RULE), _said("system", _TWO), *asked], _RULE, _TWO, _ONE),
+        late_system=shown([*asked, _said("assistant", _TWO), _said("system", _RULE)], _RULE, _ONE),
+        developer="developer" in renderer.source,
+        alternates=not (
+            shown([_said("user", _ONE), _said("user", _TWO)], _ONE, _TWO)
+            and shown([*asked, _said("assistant", _TWO), _said("assistant", _THREE), _said("user", "x")], _TWO, _THREE)
+        ),
+        user_first=_taken_for_the_user_s(renderer, None) or _taken_for_the_user_s(renderer, [_TOOL]),
+        user_after_result=shown([*called[:-1], _said("user", _TWO)], _TWO, tools=[_TOOL])
+        or not shown([*called, _said("user", _THREE)], _THREE, tools=[_TOOL]),
+        contentless=_rendered(renderer, _without_content(called), [_TOOL]) is not None,
+        parallel_calls=shown([*asked, _calling(2), _result(0), _result(1)], f"{_VALUE}0", f"{_VALUE}1", tools=[_TOOL]),
+        words_beside_calls=with_calls is None
+        or shown([called[0], {**called[1], "content": _THREE}, *called[2:]], _THREE, tools=[_TOOL]),
+        adds_up=_adds_up(renderer, once, of_user, of_assistant),
+        shows_tools=shown(asked, _NAME, tools=[_TOOL]),
+        shows_calls=with_calls is None or f"{_VALUE}0" in with_calls,
+        shows_results=with_calls is None or f"{_RESULT}0" in with_calls,
+        shows_reasoning=shown(thinking, _THREE, tools=[_TOOL]),
+    )
+
+
+def _rendered(renderer: Renderer, messages: list[Spoken], tools: list[Spoken] | None) -> str | None:
+    try:
+        return renderer.text(messages, tools or [])
+    except ConversationError:
+        return None
+
+
+def _framing(renderer: Renderer) -> tuple[Tokens, Tokens, Tokens]:
+    """Tokens beside the texts: of a prompt, of a user's message and of an assistant's, both in the middle of a talk.
+
+    Each text is one letter. A template may show a text twice: all but one showing counts as framing here, and no text
+    that is said later adds less to it than a letter does.
+
+    What the two cost together is right even where a template takes no two answers in a row to tell them apart.
+    """
+    opening, reply, more, closing = _LETTERS
+    first, answer, last = _said("user", opening), _said("assistant", reply), _said("user", closing)
+    prompts = [first], [first, answer, last], [first, answer, _said("assistant", more), last]
+    one, three, four = (_prompt_tokens(renderer, prompt) for prompt in prompts)
+    if one is None or three is None:
+        return 0, 0, 0
+    both = max(0, three - one - renderer.count(reply) - renderer.count(closing))
+    of_assistant = both // 2 if four is None else min(max(0, four - three - renderer.count(more)), both)
+    return max(0, one - (both - of_assistant) - renderer.count(opening)), both - of_assistant, of_assistant
+
+
+def _adds_up(renderer: Renderer, once: Tokens, of_user: Tokens, of_assistant: Tokens) -> bool:
+    """Whether a talk of all the edges, each said by the user and by the assistant, costs what its parts do."""
+    texts = [*_EDGES, _ONE, *_EDGES]
+    said = [_said("assistant" if place % 2 else "user", text) for place, text in enumerate(texts)]
+    framing = once + len(_EDGES) * (of_user + of_assistant) + of_user
+    return _prompt_tokens(renderer, said) == framing + sum(map(renderer.count, texts))
+
+
+def _calls(renderer: Renderer, called: list[Spoken], framing: Tokens) -> Tokens:
+    """What a call and its result add to a conversation beside their texts and the framing of two messages."""
+    short, long = (_prompt_tokens(renderer, said, [_TOOL]) for said in ([called[0], called[-1]], called))
+    if short is None or long is None:
+        return 0
+    written = json.dumps({"q": f"{_VALUE}0"})
+    return max(0, long - short - sum(map(renderer.count, (_NAME, written, f"{_RESULT}0"))) - framing)
+
+
+def _prompt_tokens(renderer: Renderer, messages: list[Spoken], tools: list[Spoken] | None = None) -> Tokens | None:
+    try:
+        return len(renderer.ids(messages, tools or []))
+    except ConversationError:
+        return None
+
+
+def _tooling(renderer: Renderer) -> Tokens:
+    """Tokens of what stands around one tool."""
+    asked = [_said("user", _ONE)]
+    alone, beside = _prompt_tokens(renderer, asked), _prompt_tokens(renderer, asked, [_TOOL])
+    return 0 if alone is None or beside is None else max(0, beside - alone - renderer.count(json.dumps(_TOOL)))
+
+
+def _taken_for_the_user_s(renderer: Renderer, tools: list[Spoken] | None) -> bool:
+    greeted, asked = (
+        _rendered(renderer, [_said(role, _ONE), _said("user", _TWO)], tools) for role in ("assistant", "user")
+    )
+    return greeted is None or _ONE not in greeted or greeted == asked
+
+
+def _said(role: str, text: str) -> Spoken:
+    return {"role": role, "content": text}
+
+
+def _calling(calls: int) -> Spoken:
+    uses: list[dict[str, Any]] = [
+        {"id": _IDS[place], "type": "function", "function": {"name": _NAME, "arguments": {"q": f"{_VALUE}{place}"}}}
+        for place in range(calls)
+    ]
+    return {"role": "assistant", "content": "", "tool_calls": uses}
+
+
+def _result(place: int) -> Spoken:
+    return {"role": "tool", "tool_call_id": _IDS[place], "name": _NAME, "content": f"{_RESULT}{place}"}
+
+
+def _without_content(messages: list[Spoken]) -> list[Spoken]:
+    return [
+        {key: value for key, value in message.items() if key != "content" or "tool_calls" not in message}
+        for message in messages
+    ]

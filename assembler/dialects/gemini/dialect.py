@@ -1,0 +1,219 @@
+"""Gemini's generateContent: how its requests are read, billed and written.
+
+Rules and 400 texts: Gemini API reference, google-genai 3.4.0 and public issue threads, read 2026-11. The bill:
+`assembler.dialects.gemini_pricing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import attrs
+
+from assembler.conversation.messages import Call, Media, Message, Result, read_message
+from assembler.conversation.messages.responses import in_steps, joined
+from assembler.dialects.blocks.blocks import Block, Ending, Notes, Turn, fields_of, refuse_ending, turns_of
+from assembler.dialects.blocks.pricing import as_sent, media_apart, price_together, with_objects
+from assembler.dialects.dialect import Opening
+from assembler.dialects.gemini import pricing as google
+from assembler.dialects.gemini.families import Family, family_of, with_own_tokenizer
+from assembler.dialects.gemini.parts import (
+    GeminiWriter,
+    answer_schema_of,
+    as_answered,
+    declarations,
+    either,
+    sends,
+    system_instruction,
+)
+from assembler.dialects.graded import graded
+from assembler.dialects.own_tokenizer import stands_in
+from assembler.dialects.request_options import gemini_options
+from assembler.dialects.standin import price_texts
+from assembler.errors import ConversationError
+from assembler.pricing.media import Source, read_media
+from assembler.pricing.media import gemini as pictures
+from assembler.pricing.pricer import FixedPrices, Piece, priced_layout
+from assembler.regions.layout import Layout
+from assembler.regions.tools import Tool, read_tools
+from budgets import Count, TokenCounter
+from budgets.count import total
+
+_NEWEST = ""
+"""No model's name: priced as the newest family."""
+_OWNED = ("contents", "system_instruction", "systemInstruction", "tools")
+
+
+@attrs.frozen
+class Gemini:
+    """generateContent, as google-genai takes it: `{"contents", "config": {"system_instruction", "tools"}}`.
+
+    What is absent is left out, and `config` with it; put your own settings beside those two. What came in the wire's
+    camelCase stays so: the SDK and the API read both. All responses of a step stand in one turn that holds only them, a
+    text of the user after them in the next. Thought signatures stay as they came. The calls of another provider carry
+    the value that Google documents for them in place of a signature. A tool's answer that is a text goes out as
+    `{"output": text}`, a failed call's as `{"error": text}`. System messages at the head join the system instruction;
+    one inside the conversation is folded into a user turn. Empty texts, names, and other models' reasoning are left
+    out. A conversation that ends with the model's turn raises `ConversationError`. Binary data is base64.
+    """
+
+    name: str = "gemini"
+    opening: Opening = Opening.USER
+
+    def parse(self, request: Mapping[str, Any]) -> Layout:
+        """The regions of a request in the SDK's spelling or the wire's; a text stands for a content of one part."""
+        if request.get("contents") is None:
+            raise ConversationError("request has no contents; expected the arguments of generateContent")
+        config: Mapping[str, Any] = request.get("config") or {}
+        given = either(request, "system_instruction", either(config, "system_instruction"))
+        tools: object = request.get("tools") or config.get("tools") or ()
+        options = {key: value for key, value in request.items() if key not in (*_OWNED, "config")}
+        options |= {key: value for key, value in config.items() if key not in _OWNED}
+        messages = [read_message(raw, index) for index, raw in enumerate(_contents(request["contents"]))]
+        return Layout(
+            system=given if isinstance(given, str) and given else None,
+            head=[] if isinstance(given, str) or not given else [_head(given)],
+            messages=messages,
+            tools=read_tools(tools),
+            options=options,
+        )
+
+    def pricer(self, model: str | None, count: TokenCounter) -> GeminiPricer:
+        """The price list of the model's family on its host. A counter that is none of OpenAI's is taken for Gemma's."""
+        family = family_of(model or _NEWEST)
+        return GeminiPricer(family if stands_in(count) else with_own_tokenizer(family), count)
+
+    def notes(self, layout: Layout) -> tuple[str, ...]:
+        """What is folded in or left out. Raises what `emit` raises, except for the want of any message."""
+        if not layout.messages:
+            return ()
+        request, notes = self._written(layout)
+        layout.spelled.keep(self, request)
+        return notes.lines()
+
+    def options(self, layout: Layout) -> dict[str, Any]:
+        """`response_json_schema` and `tool_config`, in the config."""
+        return gemini_options(layout)
+
+    def emit(self, layout: Layout) -> dict[str, Any]:
+        """`contents` and `config`. Raises `ConversationError`, `ToolError` and `UnsupportedContentError`."""
+        spelled = layout.spelled.take(self)
+        return self._written(layout)[0] if spelled is None else spelled
+
+    def _written(self, layout: Layout) -> tuple[dict[str, Any], Notes]:
+        notes = Notes()
+        turns = turns_of(layout.messages, GeminiWriter(notes))
+        refuse_ending(turns, self.name, Ending.USER)
+        config: dict[str, Any] = {}
+        system = system_instruction(layout.system, layout.head, notes)
+        if system:
+            config["system_instruction"] = system
+        if layout.tools:
+            config["tools"] = declarations(layout.tools)
+        config |= self.options(layout)
+        request: dict[str, Any] = {"contents": [content for turn in turns for content in _turn(turn)]}
+        return ({**request, "config": config} if config else request), notes
+
+
+gemini = Gemini()
+
+
+def _turn(turn: Turn) -> list[Block]:
+    """A turn's contents: the responses in one of their own (a turn of responses holds only responses)."""
+    role = "model" if turn.side == "assistant" else "user"
+    said = [(turn.frame, turn.results), (turn.rest, turn.blocks)]
+    return [{**_sided(frame, role), "parts": parts} for frame, parts in said if parts]
+
+
+def _sided(frame: Block, role: str) -> Block:
+    """The role in its place; a content that never said its role is the user's, and need not."""
+    return frame if frame and "role" not in frame and role == "user" else {**frame, "role": role}
+
+
+def _contents(given: object) -> list[object]:
+    """Contents as a list: the SDK also takes one text, one content, one part, and lists of these."""
+    return [_content(item) for item in _listed(given)]
+
+
+def _listed(given: object) -> list[object]:
+    return [*cast("list[object]", given)] if isinstance(given, list | tuple) else [given]
+
+
+def _content(item: object) -> object:
+    if isinstance(item, str):
+        return {"role": "user", "parts": [{"text": item}]}
+    if "parts" not in (fields_of(item) or {"parts": ()}):
+        return {"role": "user", "parts": [item]}
+    return item
+
+
+def _head(given: object) -> Message:
+    """The system instruction as a head message: a content, or parts."""
+    if "parts" in (fields_of(given) or ()):
+        return attrs.evolve(read_message(given, 0), role="system")
+    parts = [{"text": part} if isinstance(part, str) else part for part in _listed(given)]
+    return attrs.evolve(read_message({"parts": parts}, 0), role="system")
+
+
+@attrs.frozen(eq=False)
+class GeminiPricer:
+    """The bill of generateContent for one family: a framing for each content and declaration, and the texts."""
+
+    family: Family
+    count: TokenCounter
+
+    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
+        """The system instruction in its pieces, one content; the declarations."""
+        calibration = self.family.calibration
+        framing = google.price_request(self.family) + (self.family.content if pieces or head else Count(0))
+        return FixedPrices(
+            pieces=tuple(self._graded(p) for p in price_together([p.text for p in pieces], self.count, calibration)),
+            head=tuple(self._texts([p for p in message.parts if isinstance(p, str)]) for message in head),
+            tools=tuple(self._graded(google.price_tool(tool, self.family, self.count)) for tool in tools),
+            framing=framing,
+        )
+
+    def message(self, message: Message) -> Count:
+        """One content, or two where it holds responses and more. Raises for media without a price.
+
+        Another provider's call pays for its result too: there the result does not repeat the name, here it does.
+        """
+        sent = as_sent(message, sends)
+        if sent is None:
+            return Count(0)
+        bare, media = media_apart(sent)
+        price = google.price_message(as_answered(with_objects(bare)), self.family, self.count)
+        results = sum(type(part) is Result for part in message.parts)
+        if 0 < results < len(message.parts):
+            price += self.family.content
+        if message.shape != "gemini" and message.role == "assistant":
+            price += self._texts([part.name for part in message.parts if isinstance(part, Call)])
+        return self._graded(total([price, *map(self._media, media)]))
+
+    def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """Items of one turn of the model go out, and are billed, side by side."""
+        return joined(in_steps(messages))
+
+    def sent(self, layout: Layout) -> Count:
+        """The contents as they are sent: what stands in one content shares its framing."""
+        return priced_layout(self, layout)
+
+    def options(self, layout: Layout) -> Count:
+        """The schema of the answer where it is billed. The calling mode is free (12 recordings)."""
+        schema = answer_schema_of(layout.options)
+        if schema is None or not self.family.answers_billed:
+            return Count(0)
+        return self._graded(google.price_answer_schema(schema, self.family, self.count))
+
+    def _texts(self, texts: Sequence[str]) -> Count:
+        return self._graded(price_texts(texts, self.count, self.family.calibration))
+
+    def _media(self, part: Media) -> Count:
+        facts = read_media(part)
+        if facts.source is Source.TEXT and facts.text is not None:
+            return google.price_text(facts.text, self.family, self.count)
+        return pictures.price_media(facts, pictures.Tiles() if self.family.tiled else pictures.Flat())
+
+    def _graded(self, price: Count) -> Count:
+        return graded(price, self.count)

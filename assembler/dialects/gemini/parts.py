@@ -1,0 +1,213 @@
+"""How a neutral part, a system text and a tool are written as Gemini's parts. Prices nothing, orders nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, assert_never, cast
+
+import attrs
+
+from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.conversation.messages.dicts import PIN, private_copy
+from assembler.dialects.blocks.blocks import (
+    Block,
+    Notes,
+    Raw,
+    arguments_of,
+    fields_of,
+    framed,
+    legal_name,
+    system_texts,
+)
+from assembler.dialects.blocks.ids import IdRule
+from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
+from assembler.errors import ToolError, UnsupportedContentError
+from assembler.regions.tools import Tool
+
+_SHAPE = "gemini"
+_IDS = IdRule(re.compile(r"[ -~]+"), needed=False)
+_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
+"""Function names: kaitranntt/ccs#25 quotes the API."""
+UNSIGNED = "skip_thought_signature_validator"
+"""What stands for the signature of a call that Gemini did not make: Gemini 3 refuses a call of the current turn without
+one, older models ignore it (Google, "Thought signatures", FAQ; langchain-google#1972; read 2026-11)."""
+_STORES = ("gs://", "https://generativelanguage.googleapis.com/")
+"""Where a file may lie that `file_data` names."""
+
+
+def either(fields: Raw, snake: str, default: object = None) -> object:
+    """The value of a key in the SDK's spelling or the wire's."""
+    head, *rest = snake.split("_")
+    return fields.get(snake, fields.get(head + "".join(word.capitalize() for word in rest), default))
+
+
+@attrs.frozen
+class GeminiWriter:
+    """Gemini's parts."""
+
+    notes: Notes
+    ids: IdRule = _IDS
+
+    def frame(self, message: Message) -> Block:
+        """The content's own keys."""
+        return framed(message, _SHAPE, "parts", (PIN,))
+
+    def text(self, text: str, raw: Raw | None, shape: str) -> Block | None:
+        """A text part as it came; an empty one only with a thought signature, which Gemini 3 wants back."""
+        own = raw if raw is not None and shape == _SHAPE else None
+        signed = own is not None and either(own, "thought_signature") is not None
+        if not text and not signed:
+            self.notes["empty text(s) left out"] += 1
+            return None
+        if raw is not None and raw.get("cache_control") is not None:
+            self.notes["cache mark(s) of another API left out"] += 1
+        return {"text": text} if own is None else cast(Block, private_copy(dict(own)))
+
+    def call(self, call: Call, call_id: str | None, raw: Raw | None) -> Block:
+        """A function_call part, its signature with it; one that came as such goes out as it came."""
+        name = legal_name(call.name, _NAME, self.notes)
+        given = None if raw is None else either(raw, "function_call")
+        if raw is None or not isinstance(given, Mapping):
+            asked: Block = {"id": call_id} if call_id is not None else {}
+            asked |= {"name": name, "args": arguments_of(call, self.notes)}
+            return {"function_call": asked, "thought_signature": call.signature or UNSIGNED}
+        part: Block = private_copy(dict(raw))
+        function: Block = part["function_call" if "function_call" in part else "functionCall"]
+        function["name"] = name
+        if call_id is not None:
+            function["id"] = call_id
+        return part
+
+    def result(self, result: Result, call: Call, call_id: str | None, raw: Raw | None) -> Block:
+        """A function_response part under the call's name; one that came as such goes out as it came."""
+        name = legal_name(call.name, _NAME, Notes())
+        given = None if raw is None else either(raw, "function_response")
+        if raw is None or not isinstance(given, Mapping):
+            answer: Block = {"id": call_id} if call_id is not None else {}
+            answer |= {"name": name, "response": response_of(result)}
+            return {"function_response": answer}
+        part: Block = private_copy(dict(raw))
+        response: Block = part["function_response" if "function_response" in part else "functionResponse"]
+        response["name"] = name
+        if call_id is not None:
+            response["id"] = call_id
+        if not isinstance(response.get("response"), dict):
+            response["response"] = {}
+        return part
+
+    def other(self, part: Thinking | Media | Opaque, shape: str) -> Block | None:
+        """Thoughts of Gemini untouched, another model's left out; media converted; unread parts as they came."""
+        match part:
+            case Thinking():
+                if shape == _SHAPE:
+                    return cast(Block, private_copy(dict(part.raw)))
+                self.notes["reasoning part(s) of another model left out"] += 1
+                return None
+            case Media():
+                return _media(part)
+            case Opaque():
+                if "cachePoint" in part.raw:
+                    self.notes["cache mark(s) of another API left out"] += 1
+                    return None
+                if shape != _SHAPE:
+                    raise not_carried(part, "gemini")
+                return cast(Block, private_copy(dict(part.raw))) or None
+            case _ as never:
+                assert_never(never)
+
+
+def sends(part: Part, shape: str) -> bool:
+    """Whether a part reaches the model: no empty text, no other model's reasoning, no other API's mark."""
+    match part:
+        case str():
+            return part != "" or shape == _SHAPE  # an empty text of its own may carry a signature
+        case Thinking():
+            return shape == _SHAPE
+        case Opaque():
+            return "cachePoint" not in part.raw
+        case _:
+            return True
+
+
+def response_of(result: Result) -> dict[str, Any]:
+    """An answer as the object that the API wants: its own, or its text under `output` or `error`."""
+    if result.given is not None:
+        return cast("dict[str, Any]", private_copy(dict(result.given)))
+    texts: list[str] = []
+    for part in result.parts:
+        if not isinstance(part, str):
+            raise UnsupportedContentError(
+                f"gemini takes text and JSON in a tool's answer, not a part of kind {part.kind!r}; leave it out",
+                kind=part.kind,
+            )
+        texts.append(part)
+    return {"error" if result.error else "output": texts[0] if len(texts) == 1 else texts}
+
+
+def as_answered(message: Message) -> Message:
+    """The message with each answer as the object that goes out: what is billed is its keys and values."""
+    if message.shape == _SHAPE or not any(isinstance(part, Result) for part in message.parts):
+        return message
+    parts = [
+        attrs.evolve(part, given=response_of(part)) if isinstance(part, Result) else part for part in message.parts
+    ]
+    return attrs.evolve(message, parts=tuple(parts))
+
+
+def _media(part: Media) -> Block:
+    raw = part.raw
+    if any(isinstance(either(raw, key), Mapping) for key in ("inline_data", "file_data")):
+        return without_given(raw)
+    match content_of(part):
+        case Inline(mime=mime, data=data):
+            return {"inline_data": {"mime_type": mime, "data": data}}
+        case Link(url=url) if url.startswith(_STORES):
+            return {"file_data": {"file_uri": url}}
+        case _:
+            raise not_carried(part, "gemini")
+
+
+def answer_schema_of(options: Raw) -> Raw | None:
+    """The `response_schema` of a request, in its config or in the wire's `generationConfig`; None without one."""
+    config = fields_of(either(options, "generation_config")) or {}
+    return fields_of(either(config, "response_schema", either(options, "response_schema")))
+
+
+def system_instruction(system: str | None, head: Sequence[Message], notes: Notes) -> str | Block | None:
+    """The system instruction: one content as it came, a lone text as a text, several as parts."""
+    writer = GeminiWriter(notes)
+    if system is None and len(head) == 1 and head[0].shape == _SHAPE:
+        frame, parts = writer.frame(head[0]), system_texts(None, head, writer)
+        if "role" in frame:
+            frame["role"] = head[0].seen["role"]
+        return {**frame, "parts": parts} if parts else None
+    parts = system_texts(system, head, writer)
+    return str(parts[0]["text"]) if len(parts) == 1 else {"parts": parts} if parts else None
+
+
+def declarations(tools: Sequence[Tool]) -> list[Block]:
+    """The `tools` list: lists of declarations as they came, and one list of all others. Raises `ToolError`."""
+    wrapped: dict[int, Block] = {}
+    declared: list[Block] = []
+    for tool in tools:
+        if not _NAME.fullmatch(tool.name):
+            raise ToolError(
+                "gemini takes no function name that begins with a digit or a dash; rename the tool", tool=tool.name
+            )
+        raw = fields_of(tool.seen)
+        if raw is not None and either(raw, "function_declarations") is not None:
+            wrapped.setdefault(id(tool.raw), cast(Block, private_copy(dict(raw))))
+        else:
+            declared.append(_declaration(tool))
+    return [*wrapped.values(), *([{"function_declarations": declared}] if declared else [])]
+
+
+def _declaration(tool: Tool) -> Block:
+    block: Block = {"name": tool.name}
+    if tool.description:
+        block["description"] = tool.description
+    if tool.parameters:
+        schema = private_copy(dict(tool.parameters))
+        block["parameters_json_schema"] = schema if "type" in schema else {"type": "object", **schema}
+    return block

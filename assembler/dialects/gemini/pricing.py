@@ -1,0 +1,168 @@
+"""What Gemini bills for a request. Knows contents, declarations and media tiles; never spells a request.
+
+    request = price_request + price_system + sum(price_message) + price_tools
+
+Gemini bills texts as the Gemma vocabulary does; the stand-in is fitted to Gemma 3, and `with_own_tokenizer` says that
+the counter given is a Gemma one. Evidence for every number: docs/how-it-counts-others.md, section Gemini.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeAlias, assert_never, cast
+
+from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.dialects.gemini.families import Family, guess
+from assembler.dialects.gemini.parts import UNSIGNED
+from assembler.dialects.gemini.schema import price_schema
+from assembler.dialects.standin import price_texts
+from assembler.errors import UnsupportedContentError
+from assembler.regions.tools.tool import Tool
+from budgets.count import NOTHING, Count, TokenCounter, total
+
+ToolChoice: TypeAlias = Literal["auto", "none", "any", "validated"]
+
+_SIGNED_NOTHING = frozenset({"thought", "thoughtSignature", "thought_signature"})
+"""The keys of a part that carries a thought signature and nothing to read."""
+
+
+def price_text(text: str, family: Family, count: TokenCounter) -> Count:
+    """One text alone, no framing."""
+    return price_texts([text], count, family.calibration)
+
+
+def price_request(family: Family) -> Count:
+    """Nothing: an empty request has no framing of its own."""
+    return Count(0, family.content.grade)
+
+
+def price_system(text: str | None, family: Family, count: TokenCounter) -> Count:
+    """The system instruction, framed like one more entry of `contents`; nothing without one."""
+    return family.content + price_text(text, family, count) if text else Count(0)
+
+
+def price_message(message: Message, family: Family, count: TokenCounter) -> Count:
+    """One entry of `contents`. Raises `UnsupportedContentError` on media whose pages or seconds are not known."""
+    texts: list[str] = []
+    framing = [family.content, *(_part(part, family, texts) for part in message.parts)]
+    return total(framing) + price_texts(texts, count, family.calibration)
+
+
+def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
+    """One declaration: its words (name, descriptions, keys, enum values) and a framing for each thing it declares."""
+    texts = [tool.name, tool.description]
+    framing = [family.tool, family.described if tool.description else NOTHING]
+    if tool.parameters:
+        framing.extend(_parameters(tool.parameters, family, texts))
+    answer: object = tool.extra.get("response") or tool.extra.get("response_json_schema")
+    if isinstance(answer, Mapping):
+        framing += [family.response, price_schema(cast("Mapping[str, Any]", answer), family, texts)]
+    return total(framing) + price_texts(texts, count, family.calibration)
+
+
+def _parameters(schema: Mapping[str, Any], family: Family, texts: list[str]) -> Iterator[Count]:
+    yield family.parameters
+    if schema.get("properties"):
+        yield family.object
+    description: object = schema.get("description")
+    if family.root_described is not None and isinstance(description, str) and description:
+        texts.append(description)
+        yield family.root_described
+    yield price_schema(schema, family, texts)
+
+
+def price_answer_schema(schema: Mapping[str, Any], family: Family, count: TokenCounter) -> Count:
+    """What `response_schema` costs where it is billed: 2.0. Its titles are read there, those of declarations not."""
+    texts = [str(schema.get("description") or "")]
+    framing = family.parameters + price_schema(schema, family, texts, titles=True)
+    return framing + price_texts(texts, count, family.calibration)
+
+
+def price_tools(
+    tools: Sequence[Tool], family: Family, count: TokenCounter, *, choice: ToolChoice | None = None
+) -> Count:
+    """All declarations; the calling mode costs nothing (12 recordings), whichever it is."""
+    del choice
+    return total(price_tool(tool, family, count) for tool in tools)
+
+
+def _part(part: Part, family: Family, texts: list[str]) -> Count:
+    """The framing of one part; its texts are appended."""
+    match part:
+        case str():
+            texts.append(part)
+            return Count(0)
+        case Call():
+            texts.append(part.name)
+            given = part.given if part.given is not None else _read(part.arguments)
+            texts.extend(_words(given))
+            return total([family.call, _signed(part, family), *_for_each(given, family.call_argument)])
+        case Result():
+            texts.append(part.name or "")
+            if part.given is not None:
+                texts.extend(_words(part.given))
+                return total([family.result, *_for_each(part.given, family.result_key)])
+            return family.result + total(_part(inner, family, texts) for inner in part.parts)
+        case Thinking():
+            texts.append(part.text)
+            return guess(0, 4)
+        case Media(kind="image"):
+            # The size is inside the picture: a large photograph, sixteen tiles at most.
+            return guess(family.image.tokens, family.image.upper * (16 if family.tiled else 1))
+        case Media():
+            raise UnsupportedContentError(
+                f"a {part.kind} part has no price: its length is not known; add your own overhead.",
+                kind=part.kind,
+            )
+        case Opaque() if part.raw.keys() <= _SIGNED_NOTHING:
+            return guess(0, 4)  # the end of a text turn: its signature is not billed (6 recordings, one source)
+        case Opaque():
+            texts.append(json.dumps(part.raw, ensure_ascii=False, default=str))
+            return guess(0, 60)
+        case _:
+            assert_never(part)
+
+
+def _signed(call: Call, family: Family) -> Count:
+    """The thought signature of a call, which the wire writes as base64."""
+    match call.signature:
+        case None:
+            return NOTHING
+        case str() as written if written == UNSIGNED:
+            return NOTHING  # a mark of the wire: no reasoning stands in it
+        case str() as written:
+            return family.signature.price(len(written))
+        case bytes() as octets:
+            return family.signature.price(4 * math.ceil(len(octets) / 3))
+
+
+def _for_each(given: object, price: Count) -> list[Count]:
+    """The price for each key of JSON data, however deep."""
+    if isinstance(given, Mapping):
+        held = list(cast("Mapping[str, object]", given).values())
+        return [price] * len(held) + [each for inner in held for each in _for_each(inner, price)]
+    if isinstance(given, list | tuple):
+        return [each for inner in cast("Sequence[object]", given) for each in _for_each(inner, price)]
+    return []
+
+
+def _read(arguments: str) -> Any:
+    try:
+        return json.loads(arguments)
+    except ValueError:
+        return arguments
+
+
+def _words(value: object) -> Iterator[str]:
+    """The keys and the values of JSON data, as they are written."""
+    if isinstance(value, Mapping):
+        for key, inner in cast("Mapping[str, object]", value).items():
+            yield key
+            yield from _words(inner)
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for inner in cast("Sequence[object]", value):
+            yield from _words(inner)
+    else:
+        yield value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,165 @@
+"""What Gemini bills for the schema of a declaration or of an answer: its words, and a framing for what it declares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+import attrs
+
+from assembler.dialects.gemini.families import Family, guess
+from assembler.dialects.references import Repeats
+from budgets.count import NOTHING, Count, Grade, total
+
+UNROLLED = 6
+"""How often a schema that refers to itself is written out: "cyclic references are unrolled to a limited degree", says
+the documentation of parameters_json_schema; six times explains the bill of 776 within 6 tokens (one source)."""
+
+DEEPEST = 100
+"""Schemas inside one another that are priced, references written out: as deep as a tool may be without them."""
+
+
+def price_schema(schema: Mapping[str, Any], family: Family, texts: list[str], *, titles: bool = False) -> Count:
+    """The framing of a schema and all inside it; its words are appended to `texts`. O(schema).
+
+    `titles`: whether the words of titles are billed where their framing is not, as in the schema of an answer.
+    """
+    walk = _Schema(family=family, definitions=_definitions(schema), texts=texts, titles=titles)
+    return walk.price(schema, _AT_ROOT)
+
+
+def _named(value: object) -> Mapping[str, Any]:
+    """A mapping of schemas; nothing where a schema holds something else there."""
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+
+
+def _listed(value: object) -> Sequence[Any]:
+    return cast("Sequence[Any]", value) if isinstance(value, list | tuple) else ()
+
+
+def _definitions(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**_named(schema.get("definitions")), **_named(schema.get("$defs"))}
+
+
+_SPOKEN = frozenset(
+    {
+        *("type", "properties", "required", "description", "items", "enum", "title"),
+        *("$defs", "definitions", "additionalProperties", "propertyOrdering", "property_ordering"),
+    }
+)
+_ALTERNATIVES = ("anyOf", "oneOf", "allOf", "prefixItems")
+
+
+@attrs.frozen
+class _Standing:
+    """Where a schema stands: how deep, and inside which definitions."""
+
+    depth: int = 0
+    inside: frozenset[str] = frozenset()
+
+    def below(self) -> _Standing:
+        return _Standing(self.depth + 1, self.inside)
+
+    def within(self, name: str) -> _Standing:
+        return _Standing(self.depth + 1, self.inside | {name})
+
+
+_AT_ROOT = _Standing()
+_UNPRICED = Count(0, Grade.ESTIMATED)
+
+
+@attrs.define(kw_only=True)
+class _Schema:
+    """One walk over a schema: collects its words, sums its framing.
+
+    `cycles` is how often a cycle is written again, `times` how often what is walked over will be written.
+    """
+
+    family: Family
+    definitions: Mapping[str, Any]
+    texts: list[str]
+    cycles: int = UNROLLED - 1
+    times: int = 1
+    titles: bool = False
+    repeated: set[str] = attrs.field(factory=set)
+    seen: set[str] = attrs.field(factory=set)
+    repeats: Repeats = attrs.field(factory=Repeats)
+
+    def price(self, schema: Mapping[str, Any], at: _Standing) -> Count:
+        """The framing of one schema and all inside it, references written out. O(schema)."""
+        if at.depth > DEEPEST:
+            return _UNPRICED
+        reference: object = schema.get("$ref")
+        if isinstance(reference, str):
+            return self._followed(reference.rsplit("/", 1)[-1], at)
+        values = [str(value) for value in _listed(schema.get("enum"))]
+        self.texts.extend(values)
+        inner = [self.family.value] * len(values)
+        inner.append(self._titled(schema))
+        inner.extend(self._arguments(schema, at))
+        for word in _ALTERNATIVES:
+            inner.extend(self.family.alternative + self._inside(option, at) for option in _listed(schema.get(word)))
+        if isinstance(schema.get("items"), Mapping):
+            inner.append(self.family.items)
+        inner.extend(self._inside(schema.get(word), at) for word in ("items", "additionalProperties"))
+        inner.extend(self.family.keyword for word in schema if word not in _SPOKEN and word not in _ALTERNATIVES)
+        return total(inner)
+
+    def _titled(self, schema: Mapping[str, Any]) -> Count:
+        title: object = schema.get("title")
+        if not isinstance(title, str) or not (self.titles or self.family.titled):
+            return NOTHING
+        self.texts.append(title)
+        return self.family.titled or NOTHING
+
+    def _arguments(self, schema: Mapping[str, Any], at: _Standing) -> Iterator[Count]:
+        """Each property: its key, what it declares, and the schema that it holds."""
+        required = frozenset(key for key in _listed(schema.get("required")) if isinstance(key, str))
+        for key, held in _named(schema.get("properties")).items():
+            self.texts.append(key)
+            yield self.family.argument_of(described=bool(_named(held).get("description")))
+            if key not in required:
+                yield self.family.optional
+            yield self._inside(held, at)
+
+    def _followed(self, name: str, at: _Standing) -> Count:
+        if name in at.inside:
+            return self._again(name)
+        definition = self._definition(name)
+        first = self.times == 1 and name not in self.seen
+        if not first and not self.repeats.taken(name, definition, self.times):
+            return _UNPRICED
+        self.seen.add(name)
+        return self.price(definition, at.within(name))
+
+    def _definition(self, name: str) -> Mapping[str, Any]:
+        """What a reference refers to; nothing where that is missing, or `true`."""
+        return _named(self.definitions.get(name))
+
+    def _again(self, name: str) -> Count:
+        """A cycle's further rounds, once a definition: no bill is known of one with two cycles."""
+        definition = self._definition(name)
+        if not self.cycles or name in self.repeated or not self.repeats.taken(name, definition, self.cycles):
+            return _UNPRICED
+        self.repeated.add(name)
+        once = _Schema(
+            family=self.family,
+            titles=self.titles,
+            definitions=self.definitions,
+            texts=[],
+            cycles=0,
+            times=self.cycles,
+            repeats=self.repeats,
+        )
+        round_ = once.price(definition, _AT_ROOT.within(name))
+        self.texts.extend(once.texts * self.cycles)
+        return guess(round_.tokens * self.cycles, 2 * round_.upper * self.cycles)
+
+    def _inside(self, schema: object, at: _Standing) -> Count:
+        """What a nested schema adds; `true` and other non-objects add nothing."""
+        if not isinstance(schema, Mapping):
+            return NOTHING
+        nested = cast("Mapping[str, Any]", schema)
+        self.texts.append(str(nested.get("description", "")))
+        framed = self.family.nested if nested.get("properties") or "$ref" in nested else NOTHING
+        return framed + self.price(nested, at.below())

@@ -1,0 +1,150 @@
+"""The bill of hosts that are spoken to in OpenAI's formats: DeepSeek, xAI, Groq, Cerebras, Together and others.
+
+Knows how a layout is billed there, by the rules of `assembler.dialects.hosted_pricing`; never spells a request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from assembler.conversation.messages import Call, Message, Part, Result, Thinking
+from assembler.conversation.messages.responses import in_steps, joined
+from assembler.conversation.turns import is_head
+from assembler.dialects.beside_pricing import price_beside
+from assembler.dialects.hosts.families import (
+    FORGETS_CALLERS,
+    FORGETS_THOUGHTS,
+    HIDES_UNCHOSEN,
+    family_of,
+    with_own_tokenizer,
+)
+from assembler.dialects.hosts.framing import Family
+from assembler.dialects.hosts.pricing import (
+    Api,
+    price_message,
+    price_request,
+    price_system,
+    price_text,
+    price_tool,
+    price_tools,
+)
+from assembler.dialects.openai.wire import says_nothing
+from assembler.dialects.own_tokenizer import stands_in
+from assembler.pricing.pricer import FixedPrices, Piece
+from assembler.regions.layout import Layout
+from assembler.regions.tools import Tool
+from budgets import Count, Grade, TokenCounter
+from budgets.apportion import framed
+from budgets.count import NOTHING, Difference, total
+
+NAME_SLACK = 2
+"""Tokens around a speaker's name, where a template writes it at all: bound only, none is recorded."""
+
+
+def host_bill(model: str, count: TokenCounter, api: Api) -> HostBill:
+    """The price list of a model. Raises `UnknownModelError` for one whose chat template is not listed."""
+    family = family_of(model)
+    return HostBill(family if stands_in(count) else with_own_tokenizer(family), count, api)
+
+
+@attrs.frozen(eq=False)
+class HostBill:
+    """The bill of one chat template on one host."""
+
+    family: Family
+    count: TokenCounter
+    api: Api = "chat"
+
+    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
+        """The system text in its pieces, the head, the tools with their hidden preamble, and the opening."""
+        each_piece = tuple(price_text(piece.text, self.family, self.count) for piece in pieces)
+        each_tool = tuple(price_tool(tool, self.family, self.count) for tool in tools)
+        text = "".join(piece.text for piece in pieces)
+        system = price_system(text, self.family, self.count) if text or not any(map(is_head, head)) else NOTHING
+        own_pieces, around_system = framed(system, each_piece)
+        own_tools, tooling = framed(price_tools(tools, self.family, self.count), each_tool)
+        return FixedPrices(
+            pieces=own_pieces,
+            head=tuple(map(self.message, head)),
+            tools=own_tools,
+            tooling=tooling,
+            framing=price_request(self.family, self.count, api=self.api) + around_system,
+        )
+
+    def message(self, message: Message) -> Count:
+        """One message in its envelope; a message that carries several results is one message for each."""
+        if says_nothing(message):
+            return NOTHING
+        results = [part for part in message.parts if type(part) is Result]
+        # The API has no word for another model's reasoning; what stands in a field of its own goes out beside the rest.
+        rest: tuple[Part, ...] = tuple(part for part in message.parts if not isinstance(part, Result | Thinking))
+        if self.api == "responses" and message.role == "assistant":
+            rest = _as_one_text(rest)
+        said = [attrs.evolve(message, role="tool", parts=(result,)) for result in results]
+        if rest or not message.parts:
+            said.append(attrs.evolve(message, parts=rest))
+        bill = total(price_message(one, self.family, self.count) for one in said) + self._beside(message)
+        if message.name is None or self.api == "responses":  # where names have no place
+            return bill
+        return bill + Count(0, Grade.BOUNDED, upper=self.count(message.name) + NAME_SLACK)
+
+    def _beside(self, message: Message) -> Count:
+        """What stands beside the content: past reasoning in the bound alone, where its host forgets it."""
+        price = price_beside(message, self.count)
+        calls = any(isinstance(part, Call) for part in message.parts)
+        if self.family.name not in (FORGETS_CALLERS if calls else FORGETS_THOUGHTS):
+            return price
+        kept = attrs.evolve(message, parts=tuple(part for part in message.parts if not isinstance(part, Thinking)))
+        return Count(price_beside(kept, self.count).tokens, price.grade, upper=price.upper)
+
+    def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """Items of one turn of the model go out, and are billed, side by side."""
+        return joined(in_steps(messages) if self.api == "chat" else messages)
+
+    def options(self, layout: Layout) -> Difference:
+        """An answer format, thinking, and the tools that a template leaves out because none may be called."""
+        return self._answer_format(layout.options) + self._unchosen(layout) + self._thinking(layout)
+
+    def _thinking(self, layout: Layout) -> Difference:
+        price = self.family.thinking
+        if layout.options.get("thinking") != {"type": "enabled"}:
+            return Difference()
+        # Billed beside tools (4 recordings of 4); without any, once in 4.
+        return price - NOTHING if layout.tools else Difference(0, price.grade, price.upper)
+
+    def _answer_format(self, options: Mapping[str, Any]) -> Difference:
+        schema = _wanted_schema(options)
+        if schema is None:
+            return Difference()
+        with_it = price_request(self.family, self.count, api=self.api, answer_schema=schema)
+        return with_it - price_request(self.family, self.count, api=self.api)
+
+    def _unchosen(self, layout: Layout) -> Difference:
+        if layout.options.get("tool_choice") != "none" or self.family.name not in HIDES_UNCHOSEN:
+            return Difference()
+        return NOTHING - price_tools(layout.tools, self.family, self.count)
+
+
+def _as_one_text(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """The parts with texts side by side joined, as Responses sends what an assistant said."""
+    joined_up: list[Part] = []
+    for part in parts:
+        if isinstance(part, str) and joined_up and isinstance(joined_up[-1], str):
+            joined_up[-1] += part
+        else:
+            joined_up.append(part)
+    return tuple(joined_up)
+
+
+def _wanted_schema(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The schema of the answer as either API spells it; `{}` for any JSON object, None for plain text."""
+    text: Mapping[str, Any] = options.get("text") or {}
+    wanted: Mapping[str, Any] = options.get("response_format") or text.get("format") or {}
+    if wanted.get("type") not in ("json_schema", "json_object"):
+        return None
+    spelled: Mapping[str, Any] = wanted.get("json_schema") or wanted
+    schema: Mapping[str, Any] = spelled.get("schema") or {}
+    return schema

@@ -1,0 +1,172 @@
+"""The constants of a host's row, fitted to what the host billed: least absolute deviations, none below zero.
+
+    bill = opening + factor * texts + messages * message + calls * call + results * result
+           + tooling + tools * tool, where there are any
+
+Texts are counted by `o200k_base`. A constant that the recordings cannot tell from the others is 0, and listed as such.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+
+from assembler.dialects.families import Evidence
+from assembler.dialects.hosts.bill import HostBill
+from assembler.dialects.hosts.families import GROK_LATER
+from assembler.dialects.hosts.framing import Family
+from assembler.dialects.standin import Calibration, Weights
+from assembler.pricing.pricer import priced_request
+from assembler.regions.layout import Layout
+from budgets import Count, TokenCounter, Tokens
+from budgets.count import NOTHING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.floating[Any]]
+
+PARTS: Final = ("opening", "texts", "message", "tooling", "tool", "call", "result")
+"""What a bill is the sum of; where recordings cannot tell two apart, the earlier one gets both."""
+
+LEAST: Final = 10
+"""Recordings that a fit needs: fewer than one and a half for each constant show nothing."""
+
+FOLDS: Final = 20
+ROUNDS: Final = 60
+_NEARLY_NONE: Final = 0.25
+"""Tokens: an error below it weighs as much as this one does, for bills are whole numbers."""
+
+_ONE = Count(1)
+_MESSAGES = {"system": _ONE, "user": _ONE, "assistant": _ONE, "tool_role": _ONE}
+_FIELDS: Mapping[str, dict[str, Any]] = {
+    "opening": {"opening": _ONE},
+    "message": _MESSAGES,
+    **{name: {name: _ONE} for name in PARTS if name not in ("opening", "texts", "message")},
+}
+_FREE: dict[str, Any] = {
+    field.name: NOTHING for field in attrs.fields(Family) if isinstance(getattr(GROK_LATER, field.name), Count)
+}
+_BLANK = attrs.evolve(
+    GROK_LATER,
+    name="blank",
+    evidence=Evidence(source="nothing", read=""),
+    calibration=Calibration(Weights(token=1.0), Weights(token=1.0)),
+    **_FREE,
+)
+
+
+@attrs.frozen
+class Recorded:
+    """One recording as a fit sees it: how often each of `PARTS` is in the request, and its bill."""
+
+    parts: tuple[float, ...]
+    billed: Tokens
+
+
+@attrs.frozen
+class Fit:
+    """Constants by part, and how far fits without a recording were off that recording."""
+
+    constants: Mapping[str, float]
+    unshown: tuple[str, ...]
+    rows: int
+    median: float
+    """Of the held-out errors, as a share of the bill."""
+    largest: float
+    short: float
+    """The most tokens that a recording was billed above its held-out price; 0 where none was."""
+
+
+def measured(layout: Layout, billed: Tokens, count: TokenCounter) -> Recorded:
+    """How often each part is in a request: what its price rises by when the part's constant is 1. O(request)."""
+
+    def priced(family: Family) -> Tokens:
+        return priced_request(HostBill(family, count), layout).tokens
+
+    texts = priced(_BLANK)
+    often = {name: priced(attrs.evolve(_BLANK, **ones)) - texts for name, ones in _FIELDS.items()}
+    return Recorded(tuple(float(often.get(name, texts)) for name in PARTS), billed)
+
+
+def fitted(recordings: Sequence[Recorded]) -> Fit:
+    """The constants that `LEAST` recordings or more ask for. Deterministic; O(`FOLDS` * recordings)."""
+    import numpy as np
+
+    parts: Array = np.array([one.parts for one in recordings], dtype=np.float64)
+    bills: Array = np.array([one.billed for one in recordings], dtype=np.float64)
+    shown = _told_apart(parts)
+    whole = _least_deviations(parts, bills, shown)
+    fold = np.arange(len(bills)) % min(len(bills), FOLDS)
+    held: Array = np.zeros(len(bills))
+    for left_out in range(min(len(bills), FOLDS)):
+        rest = fold != left_out
+        held[~rest] = parts[~rest] @ _least_deviations(parts[rest], bills[rest], _told_apart(parts[rest]))
+    errors = np.abs(held - bills) / np.maximum(bills, 1)
+    return Fit(
+        constants=dict(zip(PARTS, map(float, whole), strict=True)),
+        unshown=tuple(name for place, name in enumerate(PARTS) if place not in shown),
+        rows=len(bills),
+        median=float(np.median(errors)),
+        largest=float(errors.max()),
+        short=max(float((bills - held).max()), 0.0),
+    )
+
+
+def _told_apart(parts: Array) -> list[int]:
+    """The columns that are no sum of multiples of those before them."""
+    import numpy as np
+
+    kept: list[int] = []
+    for column in range(parts.shape[1]):
+        if int(np.linalg.matrix_rank(parts[:, [*kept, column]])) > len(kept):
+            kept.append(column)
+    return kept
+
+
+def _least_deviations(parts: Array, bills: Array, shown: Sequence[int]) -> Array:
+    """Reweighted least squares; a constant that comes out below zero is left out, the lowest first."""
+    import numpy as np
+
+    kept = list(shown)
+    while True:
+        columns, weights = parts[:, kept], np.ones(len(bills))
+        found: Array = np.zeros(len(kept))
+        for _ in range(ROUNDS):
+            roots = np.sqrt(weights)
+            found = np.linalg.lstsq(columns * roots[:, None], bills * roots, rcond=None)[0]
+            weights = 1 / np.maximum(np.abs(bills - columns @ found), _NEARLY_NONE)
+        lowest = int(np.argmin(found)) if kept else 0
+        if not kept or found[lowest] >= -1e-6:
+            break
+        del kept[lowest]
+    by_place = dict(zip(kept, np.maximum(found, 0), strict=True))
+    return np.array([by_place.get(place, 0.0) for place in range(parts.shape[1])], dtype=np.float64)
+
+
+def row(fit: Fit, model: str, read: str) -> str:
+    """The fit as a row of `hosted_families.FAMILIES`: Python of its type, the held-out error in a comment."""
+    constant = {name: round(value) for name, value in fit.constants.items()}
+    factor = round(fit.constants["texts"], 3)
+    values: dict[str, Any] = {
+        "name": json.dumps(model),
+        "names": f"_named(re.escape({json.dumps(model.lower())}))",
+        "evidence": f'Evidence(source="recordings of my own", read="{read}", rows={fit.rows})',
+        "calibration": f"Calibration(Weights(token={factor}), Weights(token={round(factor * 1.05, 3)}, flat=2.0))",
+        "definitions": "Definitions.COMPACT",
+        "opening": _guessed(constant["opening"], fit.short),
+        **{field: _guessed(constant["message"]) for field in _MESSAGES},
+        **{name: _guessed(constant[name]) for name in PARTS[3:] if constant[name]},
+    }
+    lines = "".join(f"    {field}={value},\n" for field, value in values.items())
+    error = f"held out: median {fit.median:.1%}, largest {fit.largest:.1%}, at most {round(fit.short)} short"
+    unshown = f"\n# not shown by these recordings: {', '.join(fit.unshown)}" if fit.unshown else ""
+    return f"# {error}{unshown}\nFamily(\n{lines})"
+
+
+def _guessed(tokens: Tokens, short: float = 0.0) -> str:
+    return f"guess({tokens}, {tokens + round(short) + 1})"

@@ -1,0 +1,52 @@
+"""Claude's bill of a request in OpenAI's formats, whose options are read as Messages would spell them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from assembler.dialects.anthropic.dialect import AnthropicPricer, anthropic
+from assembler.dialects.blocks.blocks import fields_of
+from assembler.regions.layout import Layout
+from budgets import Grade, TokenCounter
+from budgets.count import Difference
+
+_CHOICES = {"auto": "auto", "none": "none", "required": "any"}
+_SCHEMA_AS_TOOL = Difference(0, Grade.ESTIMATED, 260)
+"""A gateway may make a forced tool of an answer format: 219 to 226 more (3 recordings, one repository)."""
+
+
+@attrs.frozen(eq=False)
+class ForwardedClaudePricer(AnthropicPricer):
+    """The bill of Messages for one family, for a request that a gateway translates."""
+
+    def options(self, layout: Layout) -> Difference:
+        """What Messages bills for the options that the gateway passes on."""
+        asked = _as_claude_is_asked(layout.options)
+        price = super().options(attrs.evolve(layout, options=asked))
+        return price + _SCHEMA_AS_TOOL if "output_config" in asked else price
+
+
+def forwarded_claude(model: str, count: TokenCounter) -> ForwardedClaudePricer:
+    """The price list of a Claude's family."""
+    own = anthropic.pricer(model, count)
+    return ForwardedClaudePricer(own.family, own.count)
+
+
+def _as_claude_is_asked(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The tool choice and the answer format of Chat or Responses, as Messages spells them; nothing else is billed."""
+    asked: dict[str, Any] = {}
+    choice: object = options.get("tool_choice")
+    if isinstance(choice, str):
+        asked["tool_choice"] = {"type": _CHOICES.get(choice, "auto")}
+    elif fields := fields_of(choice):
+        asked["tool_choice"] = {"type": "tool", "name": (fields_of(fields.get("function")) or fields).get("name")}
+    wanted = fields_of(options.get("response_format")) or fields_of(
+        (fields_of(options.get("text")) or {}).get("format")
+    )
+    if wanted and wanted.get("type") == "json_schema":
+        schema = (fields_of(wanted.get("json_schema")) or wanted).get("schema")
+        asked["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
+    return asked | {key: options[key] for key in ("thinking",) if key in options}

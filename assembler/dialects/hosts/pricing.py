@@ -1,0 +1,140 @@
+"""What hosts with an OpenAI-shaped API bill: DeepSeek, xAI, Groq, Cerebras, Together and others. Spells no request.
+
+    request = price_request + price_system + sum(price_message) + price_tools
+
+An open model's chat template fixes the framing, so with its own tokenizer (`with_own_tokenizer`) the texts are exact;
+otherwise `o200k_base` stands in. What a host adds unseen (dates, tool preambles, safety texts) is a constant of its
+row in `assembler.dialects.hosted_families`, with an honest upper bound.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias, assert_never, cast
+
+from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.dialects.hosts.families import HIDES_UNCHOSEN, SILENT_BESIDE_CALLS
+from assembler.dialects.hosts.families import family_of as family_of
+from assembler.dialects.hosts.families import with_own_tokenizer as with_own_tokenizer
+from assembler.dialects.hosts.framing import Definitions, Family, guess
+from assembler.dialects.openai.tool_text import tool_text
+from assembler.dialects.standin import price_texts
+from assembler.errors import UnsupportedContentError
+from assembler.regions.tools.tool import Tool
+from budgets.count import NOTHING, Count, Grade, TokenCounter, total
+
+ToolChoice: TypeAlias = Literal["auto", "none", "required", "named"]
+Api: TypeAlias = Literal["chat", "responses"]
+
+
+_THOUGHT = re.compile(r"\s*<think>.*?</think>\s*", re.DOTALL)
+
+
+def price_text(text: str, family: Family, count: TokenCounter) -> Count:
+    """One text alone, no framing."""
+    return price_texts([text], count, family.calibration)
+
+
+def price_request(
+    family: Family, count: TokenCounter, *, api: Api = "chat", answer_schema: Mapping[str, Any] | None = None
+) -> Count:
+    """What every request costs before its first message; `{}` as the schema is a plain JSON answer."""
+    opening = family.opening + (family.responses if api == "responses" else NOTHING)
+    if answer_schema is None:
+        return opening
+    schema = _json(answer_schema, family) if answer_schema else ""
+    return opening + family.schema + price_text(schema, family, count)
+
+
+def price_system(text: str | None, family: Family, count: TokenCounter) -> Count:
+    """The system text with its framing, or what the host puts in its place."""
+    return family.system + price_text(text, family, count) if text else family.no_system
+
+
+def price_message(message: Message, family: Family, count: TokenCounter) -> Count:
+    """One message with its framing. Raises `UnsupportedContentError` on media: no price of theirs is recorded."""
+    texts: list[str] = []
+    framing = [_framing(message, family), *(_part(part, family, texts) for part in message.parts)]
+    price = total(framing) + price_texts(texts, count, family.calibration)
+    if family.name not in SILENT_BESIDE_CALLS or not any(isinstance(part, Call) for part in message.parts):
+        return price
+    spoken = [text[len(thought[0]) :] if (thought := _THOUGHT.match(text)) else text for text in texts]
+    kept = total(framing) + price_texts(spoken, count, family.calibration)
+    return Count(min(kept.tokens, price.tokens), Grade.ESTIMATED, upper=max(kept.upper, price.upper))
+
+
+def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
+    """One definition, in the template's spelling of name, description and parameters."""
+    if family.definitions is Definitions.DECLARED:
+        return family.tool + price_text(tool_text(tool), family, count)
+    definition = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return family.tool + price_text(_json(definition, family), family, count)
+
+
+def price_tools(
+    tools: Sequence[Tool], family: Family, count: TokenCounter, *, choice: ToolChoice | None = None
+) -> Count:
+    """All definitions and the hidden preamble; with choice "none" DeepSeek leaves them out (recorded)."""
+    if not tools or (choice == "none" and family.name in HIDES_UNCHOSEN):
+        return NOTHING
+    return family.tooling + total(price_tool(tool, family, count) for tool in tools)
+
+
+def _tagged(call: Call, family: Family) -> Count:
+    """The tags of each argument; of text that is no JSON object, none."""
+    if family.argument == NOTHING:
+        return NOTHING
+    try:
+        arguments: object = json.loads(call.arguments or "{}")
+    except (ValueError, RecursionError):
+        return NOTHING
+    if not isinstance(arguments, dict):
+        return NOTHING
+    return total([family.argument] * len(cast("dict[str, object]", arguments)))
+
+
+def _json(value: object, family: Family) -> str:
+    compact = family.definitions is Definitions.COMPACT
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":") if compact else None)
+
+
+def _framing(message: Message, family: Family) -> Count:
+    match message.role:
+        case "system" | "developer":
+            return family.system
+        case "user":
+            return family.user
+        case "assistant":
+            return family.assistant
+        case "tool":
+            return family.tool_role
+        case _:
+            assert_never(message.role)
+
+
+def _part(part: Part, family: Family, texts: list[str]) -> Count:
+    """The framing of one part; its texts are appended."""
+    match part:
+        case str():
+            texts.append(part)
+            return NOTHING
+        case Call():
+            texts.extend((part.name, part.arguments))
+            return family.call + _tagged(part, family)
+        case Result():
+            return family.result + total(_part(inner, family, texts) for inner in part.parts)
+        case Thinking():
+            # Templates drop the reasoning of past turns; inside a tool loop it stays: the safe side is to pay.
+            texts.append(part.text)
+            return guess(0, 4)
+        case Media():
+            raise UnsupportedContentError(f"a {part.kind} part has no recorded price here", kind=part.kind)
+        case Opaque(kind="cachePoint"):
+            return Count(0)  # a mark of the cache, not a word of the prompt
+        case Opaque():
+            texts.append(json.dumps(part.raw, ensure_ascii=False, default=str))
+            return guess(0, 8)
+        case _:
+            assert_never(part)

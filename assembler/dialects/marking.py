@@ -1,0 +1,110 @@
+"""Cache marks: where a provider that caches only what is marked is told to. Knows finished requests; costs no tokens.
+
+At most four marks stand in a request, the caller's own included. In the order of their worth: the end of the request
+(the next call of a growing conversation reads all of it), the end of the last turn before the newest (what stays when
+the newest is asked anew), the end of the system text, the end of the tools. Looking back for an older entry, a provider
+goes at most 20 blocks from a mark (Claude docs, Prompt caching, read 2026-11): the second mark is met beyond that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, cast
+
+import attrs
+
+from assembler.dialects import Dialect
+from assembler.dialects.blocks.blocks import MOST_MARKS
+from assembler.dialects.mark_places import END, MESSAGES, SPELLINGS, SYSTEM, TOOLS, Place, Spelling, opens_newest_turn
+from assembler.validation import OneOf, must_be
+
+Lifetime = Literal["5m", "1h"]
+_NOVA = "nova"
+_TAKERS = ("claude", _NOVA)
+"""Whose models take cache points in Converse; Nova's in system and messages alone, for five minutes: Amazon Bedrock
+user guide, Prompt caching, read 2026-11 by way of third parties' copies of its table. Others refuse the request."""
+_LIFETIMES: tuple[Lifetime, ...] = ("5m", "1h")
+
+
+@attrs.frozen
+class CacheMarks:
+    """Marks for the stable prefix of a request, of a lifetime of `ttl`: five minutes, or an hour, dearer to write.
+
+    Where the caller's own marks have the other lifetime, a mark takes that one as far as the API demands it: longer
+    lifetimes stand before shorter ones. Raises `BudgetError`, a `ValueError`, for a lifetime that no provider has.
+    """
+
+    ttl: Lifetime = attrs.field(default="5m", validator=OneOf(_LIFETIMES))
+
+
+@attrs.frozen
+class Marked:
+    """A request with its marks, and what was not done, a line each."""
+
+    request: dict[str, Any] = attrs.field(repr=False)
+    notes: tuple[str, ...] = ()
+
+
+def marked(request: Mapping[str, Any], dialect: Dialect, marks: CacheMarks, *, model: str | None = None) -> Marked:
+    """A copy of the request with cache marks; what was given stays as it was and is shared where nothing changed.
+
+    A dialect that has no marks, or a model of Bedrock's that takes none, leaves the request as it is and says so in
+    `notes`. Never more than four marks, never one on an empty text. O(blocks).
+    """
+    must_be("cache_marks", cast(object, marks), (CacheMarks,), "CacheMarks()")
+    reason, spelling = no_marks(dialect.name, model), SPELLINGS.get(dialect.name)
+    if spelling is None or reason is not None:
+        return Marked(dict(request), () if reason is None else (reason,))
+    ttl, places = marks.ttl, _wanted(request, spelling)
+    if dialect.name == "bedrock" and model is not None and _NOVA in model.lower():
+        ttl, places = "5m", (place for place in _wanted(request, spelling) if place[0] != TOOLS)
+    given = spelling.marks(request)
+    free = max(0, MOST_MARKS - len(given))
+    taken = {place for place, _ in given}
+    chosen = [place for place in dict.fromkeys(places) if place not in taken][:free]
+    return Marked(spelling.put(request, {place: _lifetime(place, ttl, given) for place in chosen}))
+
+
+def no_marks(dialect: str, model: str | None) -> str | None:
+    """Why a request of this dialect for this model gets no marks, for the report; None where it does."""
+    if dialect not in SPELLINGS:
+        return f"{dialect} takes no cache marks: none set"
+    if dialect == "bedrock" and model is not None and not any(taker in model.lower() for taker in _TAKERS):
+        return "this model takes no cache marks: none set"
+    return None
+
+
+def _wanted(request: Mapping[str, Any], spelling: Spelling) -> Iterator[Place]:
+    """The places worth a mark, the worthiest first."""
+    runs = list(spelling.runs(request))
+    newest = opens_newest_turn(request)
+    spoken = [run for run in runs if run[0] == MESSAGES]
+    whole = any(place[0] == END for place, _ in spelling.marks(request))
+    ends = [
+        None if whole else _last(spoken, spelling),
+        _last(spoken[:newest], spelling),
+        _last([run for run in runs if run[0] == SYSTEM], spelling),
+        _last([run for run in runs if run[0] == TOOLS], spelling),
+    ]
+    yield from (place for place in ends if place is not None)
+
+
+def _last(runs: Sequence[tuple[int, int, Sequence[object]]], spelling: Spelling) -> Place | None:
+    """The last block of these that takes a mark."""
+    for region, index, blocks in reversed(runs):
+        for at in range(len(blocks) - 1, -1, -1):
+            if spelling.takes_mark(region, blocks[at]):
+                return region, index, at
+    return None
+
+
+def _lifetime(place: Place, ttl: Lifetime, given: Sequence[tuple[Place, str | None]]) -> Lifetime:
+    """`ttl`, unless a mark of the caller's makes it out of order: an hour stands before five minutes, never after."""
+    if ttl == "1h" and any(before < place and theirs != "1h" for before, theirs in given):
+        return "5m"
+    if ttl == "5m" and any(after > place and theirs == "1h" for after, theirs in given):
+        return "1h"
+    return ttl
+
+
+__all__ = ["CacheMarks", "Marked", "marked"]

@@ -1,0 +1,249 @@
+"""Mistral's chat API: how its requests are read, billed and written.
+
+Spelled like Chat Completions with an order and ids of its own (`assembler.dialects.mistral_wire`); billed by the
+control tokens of its open template (`assembler.dialects.mistral_pricing`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import attrs
+
+from assembler.conversation.messages import Call, Message, Part, Result, Thinking
+from assembler.dialects.dialect import Opening
+from assembler.dialects.graded import graded_pricer
+from assembler.dialects.mistral.families import SETTINGS, Family, family_of, with_own_tokenizer
+from assembler.dialects.mistral.pricing import (
+    ASSISTANT,
+    TOOLS,
+    price_message,
+    price_request,
+    price_system,
+    price_text,
+    price_tool,
+)
+from assembler.dialects.mistral.wire import BRIDGE, definition, is_silent, own_thinking, wired
+from assembler.dialects.openai_chat.dialect import openai_chat
+from assembler.dialects.own_tokenizer import stands_in
+from assembler.dialects.request_options import mistral_options
+from assembler.errors import ConversationError, UnsupportedContentError
+from assembler.pricing.pricer import FixedPrices, Piece, Pricer, priced_layout
+from assembler.regions.layout import Layout
+from assembler.regions.tools import Tool
+from budgets import Count, Grade, TokenCounter
+from budgets.apportion import framed
+from budgets.count import NOTHING, Difference
+
+NEWEST = "mistral-small"
+"""The family that is priced where no model is named."""
+
+CHUNK_SEAM = "\n\n"
+"""What the template up to tokenizer v13 puts between two texts of one message; from v15 on, nothing (mistral-common,
+protocol/instruct/normalize.py, read 2026-11)."""
+
+
+@attrs.frozen
+class Mistral:
+    """Mistral's chat API. Request: `{"messages", "tools"}`, `tools` left out where there are none.
+
+    What it has no word for is folded in, and `notes` says so: a system message after an answer is sent as the user's;
+    an assistant message reading `BRIDGE` stands between a tool's answer and the user; an assistant message at the end
+    is a prefix to continue; speakers' names and other models' reasoning are left out.
+    """
+
+    name: str = "mistral"
+    opening: Opening = Opening.ANY
+
+    def parse(self, request: Mapping[str, Any]) -> Layout:
+        """The regions of a request: leading system messages are the head, the rest the conversation."""
+        return openai_chat.parse(request)
+
+    def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
+        """The price list of the model; exact where `count` is its own tokenizer, calibrated where one stands in."""
+        family = family_of(model or NEWEST)
+        return graded_pricer(MistralPricer(family if stands_in(count) else with_own_tokenizer(family), count), count)
+
+    def notes(self, layout: Layout) -> tuple[str, ...]:
+        """What was left out, put in or sent under another role, and how often."""
+        return tuple(f"{times} {thing}" for thing, times in wired(_said(layout)).done.items())
+
+    def options(self, layout: Layout) -> dict[str, Any]:
+        """`response_format` and `tool_choice`."""
+        return mistral_options(layout)
+
+    def emit(self, layout: Layout) -> dict[str, Any]:
+        """`messages`, the system text first, and `tools`. Raises `ConversationError` where there is no message."""
+        messages = wired(_said(layout)).messages
+        if not messages:
+            raise ConversationError("Mistral needs at least one message; add an instruction or a message")
+        request: dict[str, Any] = {"messages": messages}
+        if layout.tools:
+            request["tools"] = [definition(tool) for tool in layout.tools]
+        return request | self.options(layout)
+
+
+mistral = Mistral()
+
+
+def _said(layout: Layout) -> list[Message]:
+    """Every message, the system text as the first."""
+    spoken = [*layout.head, *layout.messages]
+    if not layout.system:
+        return spoken
+    fields = {"role": "system", "content": layout.system}
+    return [Message("system", (layout.system,), fields, "openai", fields, shallow=True), *spoken]
+
+
+@attrs.frozen(eq=False)
+class MistralPricer:
+    """The bill of Mistral's chat API for one family: opening + messages + tools, each between control tokens.
+
+    Exact tokens with the model's own tokenizer. Two messages of one role in a row are billed as one, some tokens less;
+    the bound of a message with calls holds the bridge that may have to follow its answers.
+    """
+
+    family: Family
+    count: TokenCounter
+    bridged: bool = False
+    """Whether every bridge that is needed stands among the messages."""
+
+    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
+        """The system text in its pieces, the head, the tools, and the opening."""
+        texts = [piece.text for piece in pieces]
+        each_piece = tuple(price_text(text, self.family, self.count) for text in texts)
+        each_tool = tuple(price_tool(_full(tool), self.family, self.count) for tool in tools)
+        system = price_system("".join(texts), self.family, self.count)
+        own_pieces, around_system = framed(system, each_piece)
+        own_tools, tooling = framed(self._tool_list(tools), each_tool)
+        return FixedPrices(
+            pieces=own_pieces,
+            head=tuple(map(self.message, head)),
+            tools=own_tools,
+            tooling=tooling,
+            framing=price_request(self.family) + around_system,
+        )
+
+    def message(self, message: Message) -> Count:
+        """One message between its control tokens; a call's arguments as the template writes them, spaced JSON."""
+        if is_silent(message):
+            return NOTHING
+        parts = self._billed(message.parts)
+        if not parts and message.role == "assistant":
+            return NOTHING  # nothing but another model's reasoning: it is left out
+        if message.role == "assistant":
+            parts = _stripped(parts)
+        role = "tool" if parts and all(type(part) is Result for part in parts) else message.role
+        bill = price_message(attrs.evolve(message, role=role, parts=parts), self.family, self.count)
+        if message.role == "assistant" and message.seen.get("prefix") is True:
+            bill += NOTHING - Count(ASSISTANT.tokens)  # what is to be continued has no end
+        return bill + self._bridge if not self.bridged and any(type(part) is Call for part in parts) else bill
+
+    def sent(self, layout: Layout) -> Count:
+        """The messages as they are sent, bridges among them."""
+        return priced_layout(attrs.evolve(self, bridged=True), layout)
+
+    def options(self, layout: Layout) -> Difference:
+        """An answer format, and the tools that are left out where none may be called (6 of 7 recordings)."""
+        hidden = Difference()
+        if layout.options.get("tool_choice") == "none":
+            tools = self._tool_list(layout.tools)
+            hidden = Difference(-tools.tokens, tools.grade, upper=0)  # older templates show them all the same
+        return self._answer_format(layout) + hidden
+
+    def _answer_format(self, layout: Layout) -> Difference:
+        """It takes the place of the settings block (3 recordings); its schema may reach the prompt."""
+        wanted = layout.options.get("response_format")
+        if not isinstance(wanted, Mapping):
+            return Difference()
+        instead = -SETTINGS if self._newest else 0
+        schema = cast("Mapping[str, Any]", wanted).get("json_schema")
+        if schema is None:
+            return Difference(instead, Grade.BOUNDED, upper=0)
+        return Difference(instead, Grade.ESTIMATED, upper=price_text(_spaced(schema), self.family, self.count).upper)
+
+    @property
+    def _newest(self) -> bool:
+        return self.family.name == NEWEST
+
+    @property
+    def _bridge(self) -> Count:
+        said = ASSISTANT + price_text(BRIDGE, self.family, self.count)
+        return Count(0, Grade.BOUNDED, upper=said.upper)
+
+    def _tool_list(self, tools: Sequence[Tool]) -> Count:
+        """All definitions as one JSON list between two control tokens."""
+        if not tools:
+            return NOTHING
+        written = [{"type": "function", "function": _function(_full(tool))} for tool in tools]
+        return TOOLS + price_text(_spaced(written), self.family, self.count)
+
+    def _billed(self, parts: Sequence[Part]) -> tuple[Part, ...]:
+        """The parts that reach the prompt, in the words in which they do."""
+        seam = "" if self._newest else CHUNK_SEAM
+        billed: list[Part] = []
+        for part in parts:
+            match part:
+                case str() if billed and type(billed[-1]) is str:
+                    billed[-1] = seam.join((billed[-1], part)) if part else billed[-1]
+                case Call():
+                    billed.append(attrs.evolve(part, arguments=_respaced(part.arguments)))
+                case Result():
+                    billed.append(attrs.evolve(part, parts=_texts_joined(part, seam)))
+                case Thinking() if not own_thinking(part):
+                    continue
+                case Thinking():
+                    billed.append(attrs.evolve(part, text=_thought(part)))
+                case "":
+                    continue
+                case _:
+                    billed.append(part)
+        return tuple(billed)
+
+
+def _texts_joined(result: Result, seam: str) -> tuple[str, ...]:
+    texts: list[str] = []
+    for part in result.parts:
+        if not isinstance(part, str):
+            raise UnsupportedContentError(
+                f"Mistral carries text only in a tool's answer, not a part of kind {part.kind!r}", kind=part.kind
+            )
+        texts.append(part)
+    return (seam.join(filter(None, texts)),)
+
+
+def _stripped(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """What an assistant said without the blanks at its end, as the template writes it; beside thoughts, with them."""
+    if any(type(part) is Thinking for part in parts):
+        return parts
+    return tuple(part.rstrip(" ") if isinstance(part, str) else part for part in parts)
+
+
+def _thought(part: Thinking) -> str:
+    chunks = cast("list[Mapping[str, Any]]", part.raw["thinking"])
+    return "".join(str(chunk.get("text", "")) for chunk in chunks)
+
+
+def _full(tool: Tool) -> Tool:
+    """The tool with the schema that is sent for it."""
+    return attrs.evolve(tool, parameters=definition(tool)["function"]["parameters"])
+
+
+def _function(tool: Tool) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+
+
+def _spaced(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _respaced(arguments: str) -> str:
+    """Arguments as the template writes them: read and written again, or as a JSON text where they are no JSON."""
+    try:
+        written = _spaced(json.loads(arguments)) if arguments else "{}"
+        written.encode()  # half of a pair, escaped in the text, is no text that could be counted
+    except (ValueError, RecursionError):
+        return _spaced(arguments)
+    return written

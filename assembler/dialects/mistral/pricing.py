@@ -1,0 +1,113 @@
+"""What Mistral bills for a request. Knows the control tokens of its chat template; never spells a request.
+
+    request = price_request + price_system + sum(price_message) + price_tools
+
+The template is open (mistral-common, Apache-2.0): each turn stands between control tokens of one token each, so with
+the Tekken tokenizer (`with_own_tokenizer`) the sum is the billed number; otherwise `o200k_base` stands in.
+Evidence for every number: docs/how-it-counts-others.md, section Mistral.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Literal, TypeAlias, assert_never
+
+from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.dialects.mistral.families import Family, about
+from assembler.dialects.standin import price_texts
+from assembler.errors import UnsupportedContentError
+from assembler.regions.tools.tool import Tool
+from budgets.count import Count, Grade, TokenCounter, total
+
+ToolChoice: TypeAlias = Literal["auto", "none", "any", "required"]
+
+
+SYSTEM = about(2, 0)
+USER = about(2, 0)
+ASSISTANT = about(1, 1)
+CALL = about(2, 1)
+RESULT = about(2, 1)
+TOOLS = about(2, 2)
+IMAGE = Count(1_000, Grade.ESTIMATED, upper=4_200)
+"""A picture of unknown size: one token per 16 x 16 or 28 x 28 pixels, 1,024 pixels a side at most (not recorded)."""
+
+
+def price_text(text: str, family: Family, count: TokenCounter) -> Count:
+    """One text alone, no framing."""
+    return price_texts([text], count, family.calibration)
+
+
+def price_request(family: Family) -> Count:
+    """What every request costs before its first message."""
+    return family.opening
+
+
+def price_system(text: str | None, family: Family, count: TokenCounter) -> Count:
+    """The system prompt between its two control tokens; nothing without one."""
+    return SYSTEM + price_text(text, family, count) if text else Count(0)
+
+
+def price_message(message: Message, family: Family, count: TokenCounter) -> Count:
+    """One message with its control tokens. Raises `UnsupportedContentError` on media other than images."""
+    texts: list[str] = []
+    framing = [_framing(message), *(_part(part, texts) for part in message.parts)]
+    framing += [family.answered for part in message.parts if type(part) is Result]
+    return total(framing) + price_texts(texts, count, family.calibration)
+
+
+def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
+    """One definition, as spaced JSON in the OpenAI wrapping, and its separator in the list."""
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    definition = {"type": "function", "function": function}
+    return about(1, 1) + price_text(json.dumps(definition, ensure_ascii=False), family, count)
+
+
+def price_tools(
+    tools: Sequence[Tool], family: Family, count: TokenCounter, *, choice: ToolChoice | None = None
+) -> Count:
+    """All definitions between their two control tokens; choosing a tool costs nothing, choosing none hides them."""
+    if not tools or choice == "none":
+        return Count(0)
+    return TOOLS + total(price_tool(tool, family, count) for tool in tools)
+
+
+def _framing(message: Message) -> Count:
+    match message.role:
+        case "system" | "developer":
+            return SYSTEM
+        case "user":
+            return USER
+        case "assistant":
+            return ASSISTANT
+        case "tool":
+            return Count(0)
+        case _:
+            assert_never(message.role)
+
+
+def _part(part: Part, texts: list[str]) -> Count:
+    """The framing of one part; its texts are appended."""
+    match part:
+        case str():
+            texts.append(part)
+            return Count(0)
+        case Call():
+            texts.extend((part.name, part.arguments))
+            return CALL
+        case Result():
+            return RESULT + total(_part(inner, texts) for inner in part.parts)
+        case Thinking():
+            texts.append(part.text)
+            return about(2, 0)
+        case Media(kind="image"):
+            return IMAGE
+        case Media():
+            raise UnsupportedContentError(f"a {part.kind} part has no published price here", kind=part.kind)
+        case Opaque(kind="cachePoint"):
+            return Count(0)  # a mark of the cache, not a word of the prompt
+        case Opaque():
+            texts.append(json.dumps(part.raw, ensure_ascii=False, default=str))
+            return about(0, 8)
+        case _:
+            assert_never(part)

@@ -1,0 +1,220 @@
+"""How a conversation is written for Mistral's chat API: Chat Completions with an order and ids of its own. No prices.
+
+Rules and error texts: the request validator of mistral-common (Apache-2.0) and public issue threads, read 2026-11.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import string
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+import attrs
+
+from assembler.conversation.messages import Message, Thinking
+from assembler.conversation.messages.parts import FOREIGN
+from assembler.dialects.openai.wire import (
+    FIELDS,
+    MARKS,
+    RENAMED,
+    marks_in,
+    renamed,
+    says_nothing,
+    tool_definition,
+    wire_messages,
+)
+from assembler.errors import UnsupportedContentError
+from assembler.regions.tools import Tool
+
+BRIDGE = "Understood."
+"""What an assistant message says that stands between a tool's answer and the user: `Unexpected role 'user' after role
+'tool'`, code 3230 (avante.nvim#2695). The words are those of Mistral's own command-line agent (mistralai/mistral-vibe,
+read 2026-11), for the same place."""
+
+_ID = re.compile(r"[a-zA-Z0-9]{9}")
+"""A call id. `Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9`: models before tokenizer v13."""
+_ALPHABET = string.digits + string.ascii_letters
+
+NO_PARAMETERS: Mapping[str, Any] = {"type": "object", "properties": {}}
+"""The schema of a tool that takes nothing: Mistral's Function requires one."""
+
+_KEYS = frozenset(["role", "content", "name", "tool_calls", "tool_call_id", "prefix"])
+"""Keys of a message: Mistral forbids all others (mistral-common 1.13.1, protocol/instruct/messages, read 2026-11)."""
+
+_CHUNKS = frozenset(
+    ["text", "thinking", "image_url", "image", "input_audio", "audio_url", "document_url", "file", "reference"]
+)
+"""Kinds of a content's chunks (mistral-common 1.13.1, protocol/instruct/chunk.py; mistralai 3.7.0; read 2026-11)."""
+
+
+def nine(call_id: str) -> str:
+    """An id of nine letters and digits: the same one if it is legal, else one made from its hash. Pure.
+
+    Two ids of one message fall together once in 62**9 / 2 pairs.
+    """
+    if _ID.fullmatch(call_id):
+        return call_id
+    number = int.from_bytes(hashlib.sha256(call_id.encode()).digest())
+    letters: list[str] = []
+    for _ in range(9):
+        number, place = divmod(number, len(_ALPHABET))
+        letters.append(_ALPHABET[place])
+    return "".join(letters)
+
+
+@attrs.frozen
+class Wired:
+    """Messages as the API takes them, and how often each thing was done that a report should say."""
+
+    messages: list[dict[str, Any]]
+    done: Counter[str]
+
+
+SILENT = "empty assistant message(s) left out"
+REASONING = "message(s) sent without another model's reasoning"
+NAMES = "message(s) sent without the speaker's name"
+BRIDGED = f"assistant message(s) {BRIDGE!r} put between a tool's answer and the user"
+DEMOTED = "system message(s) after an answer sent as the user's"
+PREFIXED = "assistant message at the end sent as a prefix to continue"
+
+
+def wired(messages: Iterable[Message]) -> Wired:
+    """The messages in order, legal for Mistral. O(messages). Raises `UnsupportedContentError`.
+
+    Ids become legal, call and answer alike; answers carry their tool's name; developer messages are system messages.
+    A system message after an assistant's or a tool's, or at the very end, is the user's; an assistant message stands
+    between a tool's answer and the user; an assistant message at the end is a prefix that the model continues.
+    """
+    done: Counter[str] = Counter()
+    named: dict[str, str] = {}
+    ordered: list[dict[str, Any]] = []
+    for fields in wire_messages(_adopted(message, done) for message in messages):
+        if _made_legal(fields, named, done):
+            _set_down(fields, ordered, done)
+        else:
+            done[SILENT] += 1
+    _end(ordered, done)
+    return Wired(ordered, done)
+
+
+def own_thinking(part: object) -> bool:
+    """Whether a thinking part is Mistral's chunk, a list of texts; a text with a signature is another model's."""
+    return type(part) is Thinking and part.raw.get("type") == "thinking" and isinstance(part.raw.get("thinking"), list)
+
+
+def is_silent(message: Message) -> bool:
+    """Whether a message says nothing that this API takes; a model of Mistral's may have done nothing but think."""
+    return says_nothing(message) and not any(map(own_thinking, message.parts))
+
+
+def _adopted(message: Message, done: Counter[str]) -> Message:
+    """The message, its shape saying whether Mistral's API takes its spelling nearly as it stands."""
+    thoughts = [part for part in message.parts if type(part) is Thinking]
+    if is_silent(message):
+        done[REASONING if thoughts else SILENT] += 1
+        return message
+    left_out = {FIELDS: len(message.beside), MARKS: marks_in(message)}
+    done.update({what: times for what, times in left_out.items() if times})
+    if thoughts and all(map(own_thinking, thoughts)) and isinstance(message.seen.get("content"), list):
+        return attrs.evolve(message, shape="openai")
+    if names := renamed([message]):
+        done[RENAMED] += names
+    if thoughts:
+        done[REASONING] += 1
+    legacy = message.shape == "openai" and (message.seen["role"] == "function" or "function_call" in message.seen)
+    return attrs.evolve(message, shape=FOREIGN) if legacy else message
+
+
+def _made_legal(fields: dict[str, Any], named: dict[str, str], done: Counter[str]) -> bool:
+    """Change one message's fields to Mistral's; False if it then says nothing."""
+    for key in fields.keys() - _KEYS:
+        del fields[key]
+    role = fields["role"] = "system" if fields["role"] == "developer" else fields["role"]
+    if isinstance(fields.get("content"), list):
+        fields["content"] = [legal for part in fields["content"] if (legal := _part(part)) is not None]
+    if role == "tool":
+        fields["tool_call_id"] = nine(fields["tool_call_id"])
+        if not fields.get("name") and (name := named.get(fields["tool_call_id"])):
+            fields["name"] = name
+        fields["content"] = fields["content"] or ""
+        return True
+    if fields.pop("name", None) is not None:
+        done[NAMES] += 1
+    if role != "assistant":
+        fields["content"] = fields["content"] or ""
+        return True
+    return _assistant(fields, named)
+
+
+def _assistant(fields: dict[str, Any], named: dict[str, str]) -> bool:
+    for call in fields.get("tool_calls") or ():
+        call["id"] = nine(call["id"])
+        if "function" not in call:
+            raise UnsupportedContentError("Mistral has no custom tools; pass them as functions", kind="custom")
+        named[call["id"]] = call["function"]["name"]
+    if fields.get("tool_calls") == []:
+        del fields["tool_calls"]
+    if fields.get("content") == []:
+        fields["content"] = ""
+    return bool(fields.get("content") or fields.get("tool_calls"))
+
+
+def _part(part: object) -> object | None:
+    """A chunk as Mistral spells it; None for an empty text."""
+    if isinstance(part, str):
+        return {"type": "text", "text": part} if part else None
+    chunk = cast("dict[str, Any]", part)
+    match chunk.get("type"):
+        case "refusal":
+            return _part(chunk["refusal"])
+        case "text" | None if isinstance(text := chunk.get("text"), str):
+            return {"type": "text", "text": text} if text else None
+        case "thinking" | "redacted_thinking" if not isinstance(chunk.get("thinking"), list):
+            return None
+        case str(kind) if kind in _CHUNKS:
+            return {key: value for key, value in chunk.items() if key != "cache_control"}
+        case kind:
+            raise UnsupportedContentError(
+                f"mistral cannot carry a part of kind {kind!r}; leave it out of the conversation", kind=str(kind)
+            )
+
+
+def _set_down(fields: dict[str, Any], ordered: list[dict[str, Any]], done: Counter[str]) -> None:
+    before = ordered[-1]["role"] if ordered else None
+    if fields["role"] == "system" and before in ("assistant", "tool"):
+        fields["role"] = "user"
+        done[DEMOTED] += 1
+    if fields["role"] == "user" and before == "tool":
+        ordered.append({"role": "assistant", "content": BRIDGE})
+        done[BRIDGED] += 1
+    ordered.append(fields)
+
+
+def _end(ordered: list[dict[str, Any]], done: Counter[str]) -> None:
+    """`Expected last role User or Tool (or Assistant with prefix True) for serving`: what else stands there changes."""
+    for fields in ordered[:-1]:
+        fields.pop("prefix", None)
+    last: dict[str, Any] = ordered[-1] if ordered else {"role": "user"}
+    if last["role"] == "system":
+        last["role"] = "user"
+        done[DEMOTED] += 1
+    elif last["role"] == "assistant" and last.get("prefix") is not True:
+        last["prefix"] = True
+        done[PREFIXED] += 1
+
+
+def definition(tool: Tool) -> dict[str, Any]:
+    """A nested definition with a schema, whatever the tool takes. One that came in this spelling keeps its keys."""
+    nested = tool_definition(tool)
+    function = nested["function"]
+    if not function.get("parameters"):
+        function["parameters"] = dict(NO_PARAMETERS, properties={})
+    elif "type" not in function["parameters"]:
+        function["parameters"] = {"type": "object", **function["parameters"]}
+    for key in ("description", "strict"):
+        if key in function and function[key] is None:
+            del function[key]
+    return nested

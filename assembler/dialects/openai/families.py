@@ -1,0 +1,253 @@
+"""The constants of OpenAI's bill: a table of families for each API. Adding a generation adds one row.
+
+Every number here is measured: how, and on how many recordings it holds, is in `docs/how-it-counts-openai.md`.
+"""
+
+from __future__ import annotations
+
+import re
+
+import attrs
+
+from assembler.dialects.families import Evidence, first_match
+from assembler.dialects.openai.framing import (
+    ENVELOPE,
+    Api,
+    Arguments,
+    CallFraming,
+    Family,
+    SchemaFraming,
+    ToolFraming,
+)
+from assembler.dialects.openai.tool_text import ToolText
+from budgets.count import Grade, Tokens
+from budgets.models.names import bare
+
+
+def _recorded(rows: int, repositories: int) -> Evidence:
+    return Evidence(
+        source="recordings of tests in public repositories", read="2026-11", rows=rows, repositories=repositories
+    )
+
+
+_BY_ANALOGY = _recorded(0, 0)
+
+# ── Chat Completions
+
+_NAMESPACE = ToolFraming(
+    opening="namespace functions {\n\n", closing="} // namespace functions", alone=9, beside_system=5, slack=2
+)
+_CALLS = CallFraming(arguments=Arguments.COMPACT, recipient="functions.", one=4, several=12, beside_text=4, slack=1)
+_TABLE_CALLS = CallFraming(arguments=Arguments.AS_WRITTEN, recipient="", one=2, several=12, slack=3)
+_SCHEMA = SchemaFraming(alone=12, beside_system=8, beside_tools=5, each_answer=4)
+
+_PREAMBLE: Tokens = 78
+"""`# Tools` and the paragraph "Tools are grouped by namespace …", as prompts of this generation are quoted in public:
+78 tokens of o200k_base, and 78 is what the recordings ask for."""
+_HARMONY = ToolFraming(
+    opening="## Namespace: functions\n\n### Target channel: commentary\n\n### Tool definitions\n",
+    closing="",
+    alone=_PREAMBLE + ENVELOPE,
+    beside_system=_PREAMBLE + 3,
+    slack=2,
+)
+_HARMONY_CALLS = CallFraming(arguments=Arguments.COMPACT, recipient="functions.", one=10, several=18, slack=2)
+
+GPT_35 = Family(
+    name="gpt-3.5",
+    names=re.compile(r"gpt-3\.?5(-|$)"),
+    evidence=_recorded(233, 10),
+    encoding="cl100k_base",
+    primer=3,
+    tools=_NAMESPACE,
+    calls=attrs.evolve(_CALLS, slack=6),
+    schema=_SCHEMA,
+    system_newline_with_tools=True,
+    text_grade=Grade.BOUNDED,  # one name has stood for snapshots that are billed differently
+    text_slack=1,
+)
+GPT_35_ALIAS = attrs.evolve(
+    GPT_35,
+    name="gpt-3.5-turbo",
+    names=re.compile(r"gpt-3\.?5-turbo(-16k)?$"),
+    evidence=_recorded(26, 4),
+    calls=_TABLE_CALLS,
+    results_in_one=False,
+)
+GPT_35_0613 = attrs.evolve(
+    GPT_35_ALIAS,
+    name="gpt-3.5-0613",
+    names=re.compile(r"gpt-3\.?5-(turbo-)?(16k-)?0613$"),
+    evidence=_recorded(27, 4),
+    tools=attrs.evolve(_NAMESPACE, text=ToolText.FIRST),
+)
+GPT_35_0301 = attrs.evolve(
+    GPT_35_0613,
+    name="gpt-3.5-0301",
+    names=re.compile(r"gpt-3\.?5-(turbo-)?0301$"),
+    evidence=_recorded(10, 2),
+    per_message=4,
+    per_name=-1,
+)
+GPT_4_TURBO = attrs.evolve(
+    GPT_35,
+    name="gpt-4-turbo",
+    names=re.compile(r"gpt-4(-|$)"),
+    evidence=_recorded(14, 2),
+    text_grade=Grade.EXACT,
+    text_slack=0,
+)
+GPT_4 = attrs.evolve(
+    GPT_4_TURBO,
+    name="gpt-4",
+    names=re.compile(r"gpt-4(-32k)?(-0613|-0314)?$"),
+    evidence=_recorded(124, 10),
+    tools=attrs.evolve(_NAMESPACE, text=ToolText.FIRST, slack=3),
+    calls=_TABLE_CALLS,
+    results_in_one=False,
+    forced_tool=3,
+)
+GPT_4O = attrs.evolve(
+    GPT_4_TURBO,
+    name="gpt-4o",
+    names=re.compile(r"(chatgpt-4o|gpt-4o|gpt-4\.1|gpt-4\.5|gpt-audio)(-|$)"),
+    evidence=_recorded(1970, 24),
+    encoding="o200k_base",
+    calls=_CALLS,
+)
+GPT_5_CHAT = attrs.evolve(GPT_4O, name="gpt-5-chat", names=re.compile(r"gpt-5-chat(-|$)"), evidence=_recorded(8, 1))
+GPT_5 = Family(
+    name="gpt-5",
+    names=re.compile(r"gpt-5(\.1)?(-|$)"),
+    evidence=_recorded(349, 13),
+    encoding="o200k_base",
+    primer=2,
+    tools=_HARMONY,
+    calls=_HARMONY_CALLS,
+    schema=SchemaFraming(alone=8, beside_system=7, beside_tools=4, each_answer=4),
+    system_newline_with_tools=True,
+    assistant_text=2,
+    forced_tool=None,
+    no_tool=0,
+)
+GPT_5_2 = attrs.evolve(
+    GPT_5, name="gpt-5.2", names=re.compile(r"gpt-([5-9]|[1-9]\d)([.-]|$)"), evidence=_recorded(52, 4)
+)
+O_SERIES = attrs.evolve(
+    GPT_5,
+    name="o",
+    names=re.compile(r"o\d(-|$)"),
+    evidence=_recorded(29, 3),
+    tools=attrs.evolve(_HARMONY, alone=1, beside_system=0),
+    assistant_text=0,
+)
+O4 = attrs.evolve(O_SERIES, name="o4", names=re.compile(r"(o4|codex)-"), evidence=_recorded(35, 4), assistant_text=2)
+COMPUTER_USE = attrs.evolve(
+    GPT_4O,
+    name="computer-use",
+    names=re.compile(r"computer-use"),
+    evidence=_recorded(1, 1),
+    grade=Grade.ESTIMATED,
+    text_grade=Grade.ESTIMATED,
+)
+_ONE_MESSAGE: Tokens = 7
+"""The envelope of one message and the primer: what the one recording of a search model was not billed."""
+GPT_4O_SEARCH = attrs.evolve(
+    GPT_4O,
+    name="gpt-4o-search",
+    names=re.compile(r"gpt-(4o|5).*-search"),
+    evidence=_recorded(1, 1),
+    primer=0,
+    per_message=-1,  # its role is not billed either: the text alone
+    grade=Grade.ESTIMATED,
+    text_grade=Grade.ESTIMATED,
+    text_slack=_ONE_MESSAGE,
+)
+# Billed 8 more than its generation for two messages, once: read as a second envelope around each.
+O1_MINI = attrs.evolve(
+    O_SERIES,
+    name="o1-mini",
+    names=re.compile(r"o1-(mini|preview)"),
+    evidence=_recorded(3, 3),
+    per_message=2 * ENVELOPE - 1,
+    text_grade=Grade.ESTIMATED,
+    text_slack=ENVELOPE,
+)
+UNKNOWN = attrs.evolve(
+    GPT_5_2,
+    name="unknown",
+    names=re.compile(""),
+    evidence=_BY_ANALOGY,
+    grade=Grade.ESTIMATED,
+    text_grade=Grade.ESTIMATED,
+)
+
+CHAT = (
+    *(GPT_35_0301, GPT_35_0613, GPT_35_ALIAS, GPT_4O_SEARCH, COMPUTER_USE, GPT_4O, GPT_4, GPT_4_TURBO, GPT_35),
+    *(GPT_5_CHAT, O1_MINI, O4, O_SERIES, GPT_5, GPT_5_2, UNKNOWN),
+)
+
+# ── Responses: the system message that holds tools and schemas is the server's own and is not billed
+
+_ITEMS = CallFraming(
+    arguments=Arguments.COMPACT, recipient="functions.", one=2, several=None, each=6, replayed=3, slack=2
+)
+_HARMONY_ITEMS = attrs.evolve(_HARMONY_CALLS, one=8, several=None, each=12, slack=3)
+_NEW_HARMONY_ITEMS = attrs.evolve(_HARMONY_CALLS, one=11, several=None, each=9, apart=18, slack=3)
+
+
+def _on_responses(family: Family, evidence: Evidence = _BY_ANALOGY) -> Family:
+    shared = attrs.evolve(
+        family,
+        evidence=evidence,
+        api="responses",
+        empty_assistant=1,
+        results_in_one=False,
+        system_newline_with_tools=False,
+        required_alone_is_forced=True,
+        text_grade=max(family.text_grade, Grade.BOUNDED),
+        text_slack=family.text_slack + 1,
+    )
+    if family.encoding == "o200k_base" and family.forced_tool is None:
+        return attrs.evolve(
+            shared,
+            tools=attrs.evolve(_HARMONY, alone=0, beside_system=0, slack=3),
+            calls=_HARMONY_ITEMS,
+            schema=SchemaFraming(alone=4, beside_system=4, beside_tools=4),
+            serial_calls=_PREAMBLE,
+        )
+    return attrs.evolve(
+        shared,
+        tools=attrs.evolve(family.tools, alone=3, beside_system=3),
+        calls=_ITEMS,
+        schema=SchemaFraming(alone=5, beside_system=5, beside_tools=5),
+    )
+
+
+def _less(tokens: Tokens, family: Family) -> Family:
+    """A family whose tools cost less than their text, which has a heading that these models are not shown."""
+    return attrs.evolve(family, tools=attrs.evolve(family.tools, alone=-tokens, beside_system=-tokens))
+
+
+RESPONSES = (
+    *(_on_responses(family) for family in (GPT_35_0301, GPT_35_0613, GPT_35_ALIAS, GPT_4O_SEARCH, COMPUTER_USE)),
+    _on_responses(GPT_4O, _recorded(983, 18)),
+    attrs.evolve(_on_responses(GPT_4, _recorded(8, 3)), primer=2),
+    *map(_on_responses, (GPT_4_TURBO, GPT_35)),
+    _on_responses(GPT_5_CHAT, _recorded(6, 1)),
+    _less(2, _on_responses(O1_MINI)),
+    _less(3, _on_responses(O4, _recorded(65, 6))),
+    _less(2, _on_responses(O_SERIES, _recorded(56, 5))),
+    _on_responses(GPT_5, _recorded(226, 13)),
+    attrs.evolve(_on_responses(GPT_5_2, _recorded(223, 7)), calls=_NEW_HARMONY_ITEMS),
+    attrs.evolve(_on_responses(UNKNOWN), calls=_NEW_HARMONY_ITEMS),
+)
+
+
+def family_of(model: str | None, api: Api = "chat") -> Family:
+    """The family whose rules price `model` on `api`: a pure rule on the name, `openai/` and `ft:` marks put aside.
+
+    A name that fits none, and None, get the newest family's rules, graded estimated.
+    """
+    table = CHAT if api == "chat" else RESPONSES
+    return first_match(table, "" if model is None else bare(model)) or table[-1]

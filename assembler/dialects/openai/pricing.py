@@ -1,0 +1,262 @@
+"""What OpenAI bills for tools, past calls, forced tools and output schemas. Knows texts and tokens; reads no request.
+
+Plain texts need no rule of their own: a message is `family.per_message`, a token of role, and its text.
+How each number was found: `docs/how-it-counts-openai.md`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from assembler.conversation.messages.message import Call
+from assembler.dialects.openai.families import family_of
+from assembler.dialects.openai.framing import ENVELOPE, Api, Arguments, Family
+from assembler.dialects.openai.tool_text import Schema, tool_text, unsettled
+from assembler.dialects.openai.wire import legal_name
+from assembler.errors import ToolError
+from assembler.regions.tools.tool import Tool
+from budgets.count import Count, Grade, TokenCounter, Tokens
+
+__all__ = [
+    "ENVELOPE",
+    "Api",
+    "Family",
+    "family_of",
+    "price_calls",
+    "price_function_call",
+    "price_one_tool",
+    "price_parallel_tool_calls",
+    "price_response_format",
+    "price_results",
+    "price_tool_choice",
+    "price_tools",
+]
+
+FORCED_FUNCTION: Tokens = 3
+"""`function_call: {"name": …}` of the legacy API, beside `functions.` and the name: in the published table."""
+
+FUNCTION_CALL: Tokens = 3
+"""The legacy `function_call` of an assistant message, beside name and arguments: 5 of 5 table rows."""
+
+FUNCTION_ROLE: Tokens = -2
+"""What a message of the legacy role "function" costs more than any other message with a name: it costs less."""
+
+SCHEMA_SLACK: Tokens = 4
+"""A schema was billed up to 4 above the rule where a recording keeps its keys in another order than was sent."""
+
+ESTIMATE_MARGIN = 10
+"""One token in so many is added to the upper bound of a model that no rule was measured for."""
+
+_UNSENT = frozenset(
+    [
+        *("additionalProperties", "required", "$schema"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+        *("minLength", "maxLength", "pattern", "format", "minItems", "maxItems", "uniqueItems"),
+    ]
+)
+"""Keywords of an output schema that no recording was billed for: openai/harmony leaves out the same two."""
+
+
+def price_tools(tools: Sequence[Tool], family: Family, count: TokenCounter, *, has_system: bool) -> Count:
+    """All tools as the request carries them, what stands around them included. Nothing for no tools.
+
+    One count of one text: joins between declarations are inside it. Callers memoise.
+    """
+    if not tools:
+        return Count(0, family.grade)
+    framing = family.tools
+    declared = "".join(f"{tool_text(tool, framing.text)}\n\n" for tool in tools)
+    tokens = count(f"{framing.opening}{declared}{framing.closing}")
+    tokens += framing.beside_system if has_system else framing.alone
+    return _graded(max(0, tokens), family, slack=framing.slack + sum(unsettled(tool) for tool in tools))
+
+
+def price_one_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
+    """One tool's own declaration, for a row of the report.
+
+    Counted behind the semicolon that ends the one before it, so that the declarations add up to their part of
+    `price_tools`.
+    """
+    declared = tool_text(tool, family.tools.text)
+    return _graded(count(f";\n\n{declared[:-1]}"), family, slack=unsettled(tool))
+
+
+def price_calls(calls: Sequence[Call], family: Family, count: TokenCounter) -> Count:
+    """The calls of one assistant message, beside what every message costs. Their ids cost nothing."""
+    framing = family.calls
+    if len(calls) == 1:
+        return _graded(_named(calls[0], family, count) + framing.one, family, slack=framing.slack)
+    if not calls:
+        return Count(0, family.grade)
+    slack = (framing.slack or 1) * len(calls)
+    if framing.several is None:
+        tokens = sum(_named(call, family, count) + framing.each for call in calls) + framing.apart
+    else:
+        tokens = count(_side_by_side(calls, framing.arguments)) + framing.several
+    return _graded(tokens, family, slack=slack)
+
+
+def _named(call: Call, family: Family, count: TokenCounter) -> Tokens:
+    """The name and the arguments of a call."""
+    framing = family.calls
+    arguments = call.arguments if framing.arguments is Arguments.AS_WRITTEN else _compact(call.arguments)
+    name = legal_name(call.name)
+    return count(arguments) + count(framing.recipient + name) + count(name)
+
+
+def _compact(arguments: str) -> str:
+    """JSON without blanks between its tokens; any other text as it is."""
+    if " " not in arguments and "\n" not in arguments and "\\" not in arguments:
+        return arguments
+    try:
+        return _json(_read(arguments))
+    except (ValueError, RecursionError):
+        return arguments
+
+
+def _read(arguments: str) -> Any:
+    """The arguments as data. Raises ValueError for no JSON, and for an escaped half pair, which nobody can count."""
+    read: Any = _parsed(arguments)
+    if "\\u" in arguments:
+        _json(read).encode()
+    return read
+
+
+def _side_by_side(calls: Sequence[Call], arguments: Arguments) -> str:
+    uses: list[dict[str, Any]] = []
+    for call in calls:
+        given: object = call.arguments
+        if arguments is Arguments.COMPACT:
+            given = _data_of(call.arguments)
+        uses.append({"recipient_name": f"functions.{legal_name(call.name)}", "parameters": given})
+    return _json({"tool_uses": uses})
+
+
+def price_results(results: Sequence[str], family: Family, count: TokenCounter) -> Count:
+    """Results side by side, beside what a message costs: a JSON list of them, JSON as it reads, other texts quoted.
+
+    Until March 2026 whatever is not ASCII was escaped in it; the bound has room for that.
+    """
+    read = [_data_of(text) for text in results]
+    tokens = count(json.dumps(read, ensure_ascii=False))
+    escaped = tokens if all(map(str.isascii, results)) else count(json.dumps(read))
+    slack = family.calls.slack * len(results) + max(0, escaped - tokens)
+    return _graded(tokens, family, slack=slack)
+
+
+def _data_of(text: str) -> Any:
+    """What a text says as JSON, or the text."""
+    try:
+        return _read(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def price_function_call(call: Call, family: Family, count: TokenCounter) -> Count:
+    """The legacy `function_call` of an assistant message, beside what every message costs."""
+    return _graded(count(legal_name(call.name)) + count(call.arguments) + FUNCTION_CALL, family, slack=0)
+
+
+def price_tool_choice(choice: object, family: Family, count: TokenCounter, tools: Sequence[Tool] = ()) -> Count:
+    """`tool_choice`, or the legacy `function_call`: a forced function costs its name, "auto" and None cost nothing."""
+    if isinstance(choice, Mapping):
+        return _forced(cast("Mapping[str, Any]", choice), family, count)
+    if choice == "none":
+        return Count(family.no_tool, family.grade)
+    if choice == "required" and family.required_alone_is_forced and len(tools) == 1:
+        return _forced({"name": tools[0].name}, family, count)
+    return Count(0, family.grade)
+
+
+def _forced(choice: Mapping[str, Any], family: Family, count: TokenCounter) -> Count:
+    function: object = choice.get("function")
+    named = cast("Mapping[str, object]", function) if isinstance(function, Mapping) else choice
+    name = named.get("name")
+    if not isinstance(name, str):
+        return Count(0, max(family.grade, Grade.BOUNDED))
+    if family.forced_tool is None:
+        return Count(0, family.grade)
+    is_legacy = named is choice and family.api == "chat"
+    return _graded(count(f"functions.{name}") + (FORCED_FUNCTION if is_legacy else family.forced_tool), family, slack=0)
+
+
+def price_parallel_tool_calls(setting: object, family: Family) -> Count:
+    """`parallel_tool_calls: false` beside tools: on Responses the harmony generation then gets the tools' preamble."""
+    return _graded(family.serial_calls, family, slack=0) if setting is False else Count(0, family.grade)
+
+
+def price_response_format(
+    format: object,
+    family: Family,
+    count: TokenCounter,
+    *,
+    has_system: bool = False,
+    has_tools: bool = False,
+    answers: int = 0,
+) -> Count:
+    """`response_format`, or `text.format` of Responses: a JSON schema costs its text, all else nothing.
+
+    Without a word about the rest of the request, priced as the dearest case: neither system message nor tools. Raises
+    `ToolError` for a schema that nests too deeply to be written.
+    """
+    schema = _schema_of(format)
+    if schema is None:
+        return Count(0, family.grade)
+    name, description, body = schema
+    remark = f"// {description}\n" if description else ""
+    framing = family.schema
+    around = framing.beside_tools if has_tools else framing.beside_system if has_system else framing.alone
+    around += framing.each_answer * answers
+    try:
+        shown = _json(_sent(body))
+    except RecursionError:
+        raise ToolError("the output schema nests deeper than JSON can be written; flatten it", tool=name) from None
+    return _graded(count(f"## {name}\n\n{remark}{shown}") + around, family, slack=SCHEMA_SLACK)
+
+
+def _schema_of(format: object) -> tuple[str, str, Schema] | None:
+    if not isinstance(format, Mapping):
+        return None
+    fields = cast("Mapping[str, Any]", format)
+    if fields.get("type") != "json_schema":
+        return None
+    inner: object = fields.get("json_schema")
+    held = cast("Mapping[str, object]", inner) if isinstance(inner, Mapping) else fields
+    body = held.get("schema")
+    name, description = held.get("name"), held.get("description")
+    return (
+        name if isinstance(name, str) else "",
+        description if isinstance(description, str) else "",
+        cast(Schema, body) if isinstance(body, Mapping) else {},
+    )
+
+
+def _sent(schema: Schema) -> dict[str, Any]:
+    """The schema as it is sent: on every level without the keywords that are enforced but not shown."""
+    return {key: _kept(key, value) for key, value in schema.items() if key not in _UNSENT}
+
+
+def _kept(key: str, value: object) -> object:
+    if key in ("properties", "$defs", "definitions") and isinstance(value, Mapping):
+        named = cast("Mapping[str, object]", value)
+        return {name: _kept("", below) for name, below in named.items()}
+    if isinstance(value, Mapping):
+        return _sent(cast(Schema, value))
+    if key in ("anyOf", "oneOf", "allOf", "prefixItems") and isinstance(value, list):
+        return [_kept("", one) for one in cast("list[object]", value)]
+    return value
+
+
+# Once for all calls: `json.dumps` with settings of its own makes an encoder for each text, a third of its time.
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_parsed = json.JSONDecoder().decode
+
+
+def _graded(tokens: Tokens, family: Family, *, slack: Tokens) -> Count:
+    """An exact count where nothing is open, else a bounded one with `slack` above it, or an estimate with a margin."""
+    if not slack and family.grade is Grade.EXACT:
+        return Count(tokens)
+    margin = tokens // ESTIMATE_MARGIN if family.grade is Grade.ESTIMATED else 0
+    return Count(tokens, max(family.grade, Grade.BOUNDED), upper=tokens + slack + margin)

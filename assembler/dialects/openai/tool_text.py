@@ -1,0 +1,300 @@
+"""How OpenAI's servers write a function tool into the prompt: as TypeScript. Knows JSON schema; knows no price.
+
+The text is not published for the API. It was put together from three things: the token counts that recorded requests
+were billed, the TypeScript that openai/harmony (Apache-2.0, src/encoding.rs, read 2026-11) renders for gpt-oss, and the
+tables that earlier counters published. `docs/how-it-counts-openai.md` says which rule rests on how many recordings.
+
+    // DESCRIPTION                            of the tool, a comment for each of its lines
+    type NAME = (_: // SCHEMA DESCRIPTION     of the arguments, where the schema has a title or a description
+    {
+    // DESCRIPTION                            of a property; its title before, its default after
+    KEY?: TYPE, // minimum: 1, maximum: 9
+    }) => any;
+
+An object none of whose properties carries a comment stays on one line, `{ a: string, b?: number }`.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, cast
+
+import attrs
+
+from assembler.dialects.references import Repeats
+from assembler.regions.tools.tool import Tool
+
+Schema: TypeAlias = Mapping[str, Any]
+
+DEEPEST = 32
+"""Levels of nesting that are written out, and references inside one another; what lies below is `any`. OpenAI takes
+10 (Structured Outputs guide, read 2026-11)."""
+
+LARGEST = 10_000
+"""Schemas of one tool that are written out; the rest is `any`. OpenAI takes 5,000 properties."""
+
+
+class ToolText(enum.Enum):
+    """Which generation of the text a model is sent."""
+
+    FIRST = "2023"
+    """Every property on its own line, nested keys indented by two, nested descriptions left out."""
+    CURRENT = "2024 and later"
+
+
+def tool_text(tool: Tool, generation: ToolText = ToolText.CURRENT) -> str:
+    """One tool's declaration, without a line break at the end. O(its schema)."""
+    comment = _comment(tool.description, generation)
+    if not properties(tool.parameters):
+        return f"{comment}type {tool.name} = () => any;"
+    scope = _Scope.of(tool.parameters, generation)
+    return f"{comment}type {tool.name} = (_: {_object(tool.parameters, scope, 0)}) => any;"
+
+
+def properties(schema: Schema) -> Mapping[str, Schema]:
+    """The named parts of an object's schema; a part that is no schema counts as an empty one."""
+    listed: object = schema.get("properties")
+    if not isinstance(listed, Mapping):
+        return {}
+    named = cast("Mapping[str, object]", listed)
+    return {key: cast(Schema, value) if isinstance(value, Mapping) else {} for key, value in named.items()}
+
+
+def alternatives(schema: Schema) -> Sequence[Schema]:
+    """What a value may be one of: `anyOf`, `oneOf`, or a list-valued `type`. Empty where there is no choice."""
+    for keyword in ("anyOf", "oneOf"):
+        listed: object = schema.get(keyword)
+        if isinstance(listed, list) and listed:
+            return [cast(Schema, one) for one in cast("list[object]", listed) if isinstance(one, Mapping)]
+    kinds: object = schema.get("type")
+    if isinstance(kinds, list) and "enum" not in schema:
+        named = [kind if isinstance(kind, str) and kind in _KINDS else None for kind in cast("list[object]", kinds)]
+        return [_of_kind(schema, kind) for kind in dict.fromkeys(named)]
+    return ()
+
+
+_KINDS = frozenset({"string", "number", "integer", "boolean", "null", "array", "object"})
+
+
+def _of_kind(schema: Schema, kind: str | None) -> Schema:
+    """The schema with one of its types; only an object has properties, or they would be written once for each type."""
+    others = {key: value for key, value in schema.items() if key != "properties" or kind == "object"}
+    return {**others, "type": kind}
+
+
+def item_schema(schema: Schema) -> Schema | None:
+    """What an array holds, if its schema says so."""
+    items: object = schema.get("items")
+    return cast(Schema, items) if isinstance(items, Mapping) else None
+
+
+def definitions(schema: Schema) -> Mapping[str, Schema]:
+    """The root's own definitions by the text that refers to them: `#/$defs/Address`."""
+    found: dict[str, Schema] = {}
+    for place in ("$defs", "definitions"):
+        held: object = schema.get(place)
+        if isinstance(held, Mapping):
+            named = cast("Mapping[str, object]", held)
+            found |= {f"#/{place}/{name}": cast(Schema, one) for name, one in named.items() if isinstance(one, Mapping)}
+    return found
+
+
+@attrs.define
+class _Room:
+    """How many more schemas may be written."""
+
+    left: int
+
+    def taken(self) -> bool:
+        """Take room for one schema; whether there was any."""
+        self.left -= 1
+        return self.left >= 0
+
+
+@attrs.frozen
+class _Scope:
+    """Where a schema stands: the definitions that it may refer to, those that it is inside of, and the room left.
+
+    `seen` are the definitions that were written somewhere: to write one again takes room from `repeats`.
+    """
+
+    generation: ToolText
+    definitions: Mapping[str, Schema]
+    inside: frozenset[str]
+    room: _Room
+    repeats: Repeats
+    seen: set[str]
+    cut: bool = False
+    """Whether the reference that led here was not written out."""
+    among_others: bool = False
+    """Whether this is one of several alternatives: these stay on one line."""
+
+    @classmethod
+    def of(cls, root: Schema, generation: ToolText) -> _Scope:
+        return cls(generation, definitions(root), frozenset(), _Room(LARGEST), Repeats(), set())
+
+    def follow(self, schema: Schema) -> tuple[Schema, _Scope]:
+        """The schema that a reference stands for, with what is written beside the reference put over it.
+
+        A reference back to where it stands, or to nothing, is `any`; so is one for which no room is left.
+        """
+        inside = self.inside
+        while isinstance(target := schema.get("$ref"), str):
+            beside = {key: value for key, value in schema.items() if key != "$ref"}
+            if target in inside or len(inside) >= DEEPEST or not self._may_write(target):
+                return beside, attrs.evolve(self, inside=inside, cut=True)
+            schema = {**self.definitions.get(target, {}), **beside}
+            inside |= {target}
+        return (schema, self) if inside is self.inside else (schema, attrs.evolve(self, inside=inside))
+
+    def _may_write(self, target: str) -> bool:
+        """Whether a definition may be written: the first time, or again while there is room. Takes the room."""
+        first = target not in self.seen
+        self.seen.add(target)
+        return first or self.repeats.taken(target, self.definitions.get(target, {}))
+
+
+_NAMED = {"string": "string", "number": "number", "integer": "number", "boolean": "boolean", "null": "null"}
+
+
+def _type(schema: Schema, scope: _Scope, depth: int) -> str:
+    schema, scope = scope.follow(schema)
+    if depth > DEEPEST or not scope.room.taken():
+        return "any"
+    if choice := alternatives(schema):
+        scope = attrs.evolve(scope, among_others=scope.generation is ToolText.CURRENT)
+        return " | ".join(_type(one, scope, depth + 1) for one in choice)
+    members: object = schema.get("enum")
+    if isinstance(members, list) and members:
+        return " | ".join(_json(member) for member in cast("list[object]", members))
+    kind: object = schema.get("type")
+    if kind == "array":
+        return _array(schema, scope, depth)
+    if kind == "object" or properties(schema):
+        return _object(schema, scope, depth)
+    return _NAMED.get(kind, "any") if isinstance(kind, str) else "any"
+
+
+def _array(schema: Schema, scope: _Scope, depth: int) -> str:
+    items = item_schema(schema)
+    if items is None:
+        return "any[]"
+    inner, scope = scope.follow(items)
+    text = _type(inner, scope, depth + 1)
+    if scope.generation is ToolText.CURRENT and properties(inner):
+        return f"Array<{text}>" if scope.among_others and "\n" not in text else f"Array<\n{text}\n>"
+    return f"{text}[]"
+
+
+def _object(schema: Schema, scope: _Scope, depth: int) -> str:
+    named = properties(schema)
+    if not named:
+        return "object"
+    listed: object = schema.get("required")
+    required = frozenset(cast("list[object]", listed)) if _texts(listed) else frozenset[object]()
+    lines: list[tuple[str, str, str]] = []
+    for key, value in named.items():
+        resolved, inner = scope.follow(value)
+        mark = "" if key in required else "?"
+        line = f"{key}{mark}: {_type(resolved, inner, depth + 1)}"
+        lines.append((_remarks(resolved, scope, depth), line, _limits(resolved, scope)))
+    if scope.generation is ToolText.FIRST:
+        indent = "  " * depth
+        return "{\n" + "".join(f"{remarks}{indent}{line},\n" for remarks, line, _ in lines) + "}"
+    heading = "" if depth else _heading(schema)
+    if any(remarks or limits or "\n" in line for remarks, line, limits in lines):
+        return f"{heading}{{\n" + "".join(f"{remarks}{line},{limits}\n" for remarks, line, limits in lines) + "}"
+    return f"{heading}{{ {', '.join(line for _, line, _ in lines)} }}"
+
+
+def _texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in cast("list[object]", value))
+
+
+def _remarks(schema: Schema, scope: _Scope, depth: int) -> str:
+    """The comment lines above a property: what it is, and the default of one that no description explains."""
+    if scope.generation is ToolText.FIRST:
+        return "" if depth else _comment(schema.get("description"), ToolText.FIRST)
+    heading = _heading(schema)
+    if "default" not in schema or _described(schema):
+        return heading
+    return f"{heading}// default: {_json(schema['default'])}\n"
+
+
+def _limits(schema: Schema, scope: _Scope) -> str:
+    """The comment behind a property: the default of one that is described, the least and the most it may be."""
+    if scope.generation is ToolText.FIRST:
+        return ""
+    shown = (*(("default",) if _described(schema) else ()), "minimum", "maximum")
+    limits = ", ".join(f"{key}: {_json(schema[key])}" for key in shown if key in schema)
+    return f" // {limits}" if limits else ""
+
+
+def _described(schema: Schema) -> bool:
+    return bool(schema.get("description")) and not properties(schema)
+
+
+def _heading(schema: Schema) -> str:
+    """Title and description, a comment line each."""
+    return _comment(schema.get("title"), ToolText.CURRENT) + _comment(schema.get("description"), ToolText.CURRENT)
+
+
+def _comment(text: object, generation: ToolText) -> str:
+    """A comment for each line. In the current text indentation is gone; a blank line is a comment of its own."""
+    if not isinstance(text, str) or not text.strip():
+        return ""
+    if generation is ToolText.FIRST:
+        return f"// {text}\n"
+    return "".join(f"{f'// {line.strip()}'.rstrip()}\n" for line in text.strip().split("\n"))
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+# ── how sure
+
+_SETTLED = frozenset(
+    [
+        "type",
+        "properties",
+        "required",
+        "description",
+        "enum",
+        "items",
+        "anyOf",
+        "additionalProperties",
+        "strict",
+        "$schema",
+        "$defs",
+        "definitions",
+    ]
+)
+
+_CYCLE = 10
+"""How much more than `any` a reference may cost that is not written out, back to where it stands or for want of room: a
+guess, nobody recorded one."""
+
+
+def unsettled(tool: Tool) -> int:
+    """How many places of a schema the recordings say too little about: 0 means that the whole text is settled.
+
+    Defaults, titles, objects in objects, arrays of objects, references, and keywords that the text leaves out.
+    """
+    if not properties(tool.parameters):
+        return 0
+    return _unsettled(tool.parameters, _Scope.of(tool.parameters, ToolText.CURRENT), 0)
+
+
+def _unsettled(schema: Schema, scope: _Scope, depth: int) -> int:
+    schema, scope = scope.follow(schema)
+    if scope.cut:
+        return _CYCLE
+    if depth > DEEPEST or not scope.room.taken():
+        return 1
+    own = sum(1 for key in schema if key not in _SETTLED) + (1 if depth and properties(schema) else 0)
+    items = item_schema(schema)
+    below = [*properties(schema).values(), *alternatives(schema), *([items] if items is not None else [])]
+    return own + sum(_unsettled(one, scope, depth + 1) for one in below)

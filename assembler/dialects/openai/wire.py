@@ -1,0 +1,345 @@
+"""How a neutral message and tool are written for OpenAI Chat Completions and the APIs that copy it. Prices nothing."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import marshal  # plain data in and out of one process, several times faster than a recursive copy
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, assert_never, cast
+
+from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.conversation.messages.beside import field_of, without_nothing
+from assembler.conversation.messages.dicts import CALL_NAME, CONTAINERS, PIN, private_copy
+from assembler.conversation.messages.parts import NEUTRAL
+from assembler.conversation.messages.responses import in_steps, joined
+from assembler.conversation.waiting import Waiting, answer_to, asked_by
+from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
+from assembler.errors import UnsupportedContentError
+from assembler.regions.tools import Tool
+
+CALL_ID_LIMIT = 40
+"""Characters of a tool call id. `Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with
+maximum length 40`: vercel/ai#5171, read 2026-11."""
+
+
+def legal_id(call_id: str, limit: int = CALL_ID_LIMIT) -> str:
+    """An id that the API accepts: the same one if it is short enough, else one made from its hash. Pure."""
+    return call_id if len(call_id) <= limit else f"call_{hashlib.sha256(call_id.encode()).hexdigest()[: limit - 5]}"
+
+
+RENAMED = "call(s) of an illegal tool name renamed"
+REASONING = "reasoning part(s) of another model left out"
+FIELDS = "field(s) of another API left out"
+MARKS = "cache mark(s) of another API left out"
+
+
+def legal_name(name: str) -> str:
+    """A tool's name in a history, legal: models make up names, and other APIs allow more. Pure."""
+    return name if CALL_NAME.fullmatch(name) else re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64]
+
+
+def foreign_thoughts(messages: Iterable[Message]) -> int:
+    """How many parts of reasoning are spelled in no way that this API takes: they are left out."""
+    return sum(type(part) is Thinking and field_of(part) is None for message in messages for part in message.parts)
+
+
+def refuse_unread(messages: Iterable[Message]) -> None:
+    """Raise `UnsupportedContentError` for a part that nobody here reads, unless it is the mark of a cache."""
+    for message in messages:
+        for part in message.parts:
+            if type(part) is Opaque and not is_cache_point(part):
+                raise not_carried(part, "openai_chat")
+
+
+def foreign_marks(messages: Iterable[Message]) -> int:
+    """How many marks of another API's cache are left out: what is sent as it came keeps those that hosts take."""
+    return sum(marks_in(message) for message in messages if message.shape not in _SPOKEN)
+
+
+def marks_in(message: Message) -> int:
+    """How many marks of a cache stand among a message's parts."""
+    seen: Any = message.seen
+    content: object = seen.get("content") if isinstance(seen, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    points = sum(map(is_cache_point, message.parts))
+    if not isinstance(content, list):
+        return points
+    marked = (cast("dict[str, Any]", item) for item in cast("list[object]", content) if isinstance(item, dict))
+    return points + sum(item.get("cache_control") is not None for item in marked)
+
+
+def renamed(messages: Iterable[Message]) -> int:
+    """How many calls go out under another name than the model gave."""
+    calls = (part for message in messages for part in message.parts if type(part) is Call)
+    return sum(CALL_NAME.fullmatch(call.name) is None for call in calls)
+
+
+def says_nothing(message: Message) -> bool:
+    """Whether an assistant message has neither text nor calls: no API takes it, so it is left out of requests."""
+    if message.role != "assistant" or message.beside:
+        return False
+    return not any(part for part in message.parts if type(part) is not Thinking or _stays(part, message))
+
+
+def _stays(part: Thinking, message: Message) -> bool:
+    """Whether reasoning goes out among the content's parts, as one of the APIs that copy this one has it."""
+    return message.shape in _SPOKEN and field_of(part) is None
+
+
+def wire_messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
+    """The messages as Chat Completions dicts of the caller's own. A result gets the id of the call that it answers."""
+    listed = list(messages)
+    for message in [message for message in listed if message.copier is None]:
+        if message.shape in _SPOKEN and not says_nothing(message) and not _has_objects_for_arguments(message):
+            object.__setattr__(message, "copier", _copier_of(message))
+    copiers = [message.copier for message in listed]
+    return [copier() for copier in copiers if copier] if all(copiers) else list(_respelled_where_needed(listed))
+
+
+_SPOKEN = (NEUTRAL, "openai")
+"""The shapes that this API takes as they came."""
+
+
+def _respelled_where_needed(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
+    waiting: Waiting[tuple[Call, str]] = Waiting()
+    steps = in_steps(messages)
+    for message in messages if steps is messages else joined(steps):
+        if message.copier is not None and not _answers_respelled(message, waiting):
+            yield message.copier()
+        elif not says_nothing(message):
+            yield from _respelled(message, waiting)
+
+
+def _answers_respelled(message: Message, waiting: Iterable[tuple[Call, str]]) -> bool:
+    """Whether a legacy answer, which names no id, is to a call that had none and has been given one."""
+    if message.role != "tool" or message.seen["role"] != "function":
+        return False
+    names = [part.name for part in message.parts if type(part) is Result]
+    return any(call.id is None and call.name in names for call, _ in waiting)
+
+
+def _has_objects_for_arguments(message: Message) -> bool:
+    """Whether arguments came as objects, as some templates spell them: this API takes their text."""
+    calls: list[dict[str, Any]] | None = message.seen.get("tool_calls")
+    if not calls:
+        return False
+    functions = [call["function"] for call in calls if "function" in call]
+    return any(not isinstance(function.get("arguments"), str) for function in functions)
+
+
+def _copier_of(message: Message) -> Callable[[], dict[str, Any]]:
+    """What makes a fresh copy of a message as it came. It is kept on the message: a session copies it at every call.
+
+    A message that two threads meet at once gets two equal copiers, and keeps one.
+    """
+    fields = message.seen if _stands(message.seen) else _as_it_came(message)
+    if CONTAINERS.isdisjoint(map(type, fields.values())):
+        return fields.copy
+    if _is_text_with_calls(fields):
+        calls = [(call, call["function"]) for call in fields["tool_calls"]]
+        return functools.partial(_with_own_calls, fields, calls)
+    return functools.partial(private_copy, fields)
+
+
+def _stands(seen: dict[str, Any]) -> bool:
+    """Whether nothing in a message has to be changed for this API: then what was read may be copied from as it is."""
+    content = seen.get("content")
+    if PIN in seen or not (content is None or isinstance(content, str)):
+        return False
+    if (None in seen.values() and (content is not None or [*seen.values()].count(None) > 1)) or [] in seen.values():
+        return False
+    if "tool_calls" not in seen:
+        return len(seen.get("tool_call_id") or "") <= CALL_ID_LIMIT
+    calls: list[dict[str, Any]] = seen["tool_calls"] or []
+    return bool(calls) and max(len(call.get("id") or "") for call in calls) <= CALL_ID_LIMIT
+
+
+def _is_text_with_calls(fields: dict[str, Any]) -> bool:
+    """Whether all that can change in a message are its calls, and each holds nothing but texts and its function."""
+    nested = [key for key, value in fields.items() if type(value) in CONTAINERS]
+    return nested == ["tool_calls"] and all(map(_is_plain_call, fields["tool_calls"]))
+
+
+def _is_plain_call(call: dict[str, Any]) -> bool:
+    """Whether a call holds one dict and nothing else that can change: the function, with texts in it."""
+    nested = [key for key, value in call.items() if type(value) in CONTAINERS]
+    function: object = call.get("function")
+    if nested != ["function"] or type(function) is not dict:
+        return False
+    return CONTAINERS.isdisjoint(map(type, cast("dict[str, object]", function).values()))
+
+
+def _with_own_calls(fields: dict[str, Any], calls: list[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, Any]:
+    copy = fields.copy()
+    own: list[dict[str, Any]] = []
+    copy["tool_calls"] = own
+    for call, function in calls:  # half the time of displays in a comprehension
+        one = call.copy()
+        one["function"] = function.copy()
+        own.append(one)
+    return copy
+
+
+def _as_it_came(message: Message) -> dict[str, Any]:
+    fields = without_nothing(message.seen.copy() if message.shallow else private_copy(message.seen))
+    fields.pop(PIN, None)
+    if fields.get("content") == []:
+        fields["content"] = "" if message.role == "tool" else None
+    if any(isinstance(part, Media) for part in message.parts):
+        items = cast("list[Any]", fields["content"])
+        fields["content"] = [
+            without_given(cast("dict[str, Any]", item)) if type(item) is dict else item for item in items
+        ]
+    if message.role == "assistant":
+        for call in fields.get("tool_calls") or ():
+            if len(call.get("id") or "") > CALL_ID_LIMIT:
+                call["id"] = legal_id(call["id"])
+    elif message.role == "tool" and len(fields.get("tool_call_id") or "") > CALL_ID_LIMIT:
+        fields["tool_call_id"] = legal_id(fields["tool_call_id"])
+    return fields
+
+
+def _respelled(message: Message, waiting: Waiting[tuple[Call, str]]) -> Iterator[dict[str, Any]]:
+    """What another provider spelled otherwise: results first, each a message of its own, then texts and calls."""
+    for part in message.parts:
+        if type(part) is Result:
+            yield {"role": "tool", "tool_call_id": _answered(part, waiting), "content": _text_of(part)}
+    calls = [part for part in message.parts if type(part) is Call]
+    written = [item for part in message.parts if (item := _written(part))]
+    if not written and not calls and not message.beside:
+        if "" not in message.parts or Result in map(type, message.parts):
+            return
+        written = [""]  # what a user said with no word in it is said: only the assistant's silence is left out
+    fields: dict[str, Any] = {"role": message.role, "content": _content(written)}
+    if message.name is not None:
+        fields["name"] = message.name
+    if calls:
+        named = [(call, _id_of(call, place)) for place, call in enumerate(calls)]
+        for call, call_id in named:
+            waiting.add((call, call_id), asked_by(call.id, call.name))
+        fields["tool_calls"] = [_tool_call(call, call_id) for call, call_id in named]
+    yield fields | _beside(message)
+
+
+def _beside(message: Message) -> dict[str, Any]:
+    """The fields that a Chat message has beside its content, of whatever object it came as."""
+    fields = [field for part in message.parts if (field := field_of(part)) is not None]
+    return {field: private_copy(message.seen[field]) for field in (*fields, *message.beside)}
+
+
+def _written(part: Part) -> str | dict[str, Any] | None:
+    match part:
+        case str():
+            return part
+        case Call() | Result() | Thinking():
+            return None  # calls and results have their own fields; the API has none for another model's reasoning
+        case Media():
+            return media_part(part)
+        case Opaque():
+            if is_cache_point(part):
+                return None
+            raise not_carried(part, "openai_chat")
+        case _ as never:
+            assert_never(never)
+
+
+def is_cache_point(part: Part) -> bool:
+    """Whether a part is Bedrock's mark of a cache: it says nothing, and no other API has it."""
+    return type(part) is Opaque and part.kind == "cachePoint"
+
+
+def media_part(part: Media) -> dict[str, Any]:
+    """Another provider's image, document or sound as a Chat Completions part, content inline or by its address.
+
+    Raises `UnsupportedContentError` for what lies in a provider's own file store and for kinds that the API lacks.
+    """
+    content = content_of(part)
+    if part.kind == "image" and content is not None:
+        url = content.url if isinstance(content, Link) else f"data:{content.mime};base64,{content.data}"
+        return {"type": "image_url", "image_url": {"url": url}}
+    if part.kind == "document" and isinstance(content, Inline):
+        file = {"filename": "document.pdf", "file_data": f"data:{content.mime};base64,{content.data}"}
+        return {"type": "file", "file": file}
+    if part.kind == "audio" and isinstance(content, Inline) and content.mime in SOUNDS:
+        return {"type": "input_audio", "input_audio": {"data": content.data, "format": SOUNDS[content.mime]}}
+    raise not_carried(part, "openai_chat")
+
+
+SOUNDS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
+"""The sounds that Chat Completions takes and its words for them (API reference, input_audio, read 2026-11)."""
+
+
+def _content(items: Sequence[str | dict[str, Any]]) -> str | list[dict[str, Any]] | None:
+    if not items:
+        return None
+    if len(items) == 1 and isinstance(items[0], str):
+        return items[0]
+    return [{"type": "text", "text": item} if isinstance(item, str) else item for item in items]
+
+
+def _id_of(call: Call, place: int) -> str:
+    if call.id is not None:
+        return legal_id(call.id)
+    seed = f"{place}\0{call.name}\0{call.arguments}"
+    return f"call_{hashlib.sha256(seed.encode()).hexdigest()[:24]}"
+
+
+def _answered(result: Result, waiting: Waiting[tuple[Call, str]]) -> str:
+    found = waiting.take(answer_to(result.call_id, result.name))
+    if found is not None:
+        return found[1]
+    return legal_id(result.call_id or f"call_{result.name}")
+
+
+def _tool_call(call: Call, call_id: str) -> dict[str, Any]:
+    function = {"name": legal_name(call.name), "arguments": call.arguments}
+    return {"id": call_id, "type": "function", "function": function}
+
+
+def result_texts(result: Result) -> list[str]:
+    """The texts of a result. Raises `UnsupportedContentError` for media: a tool message carries text only."""
+    texts: list[str] = []
+    for part in result.parts:
+        match part:
+            case str():
+                texts.append(part)
+            case Media(kind=kind) | Opaque(kind=kind):
+                raise UnsupportedContentError(
+                    f"Chat Completions carries text only in a tool result, not a part of kind {kind!r}", kind=kind
+                )
+            case _ as never:
+                assert_never(never)
+    return texts
+
+
+def _text_of(result: Result) -> str | list[dict[str, Any]]:
+    return _content(result_texts(result)) or ""
+
+
+def tool_definition(tool: Tool) -> dict[str, Any]:
+    """The nested definition. One that came in this spelling goes out as it came."""
+    packed = tool.packed
+    if packed is None:
+        packed = marshal.dumps(_definition(tool))
+        object.__setattr__(tool, "packed", packed)
+    return cast("dict[str, Any]", marshal.loads(packed))
+
+
+def _definition(tool: Tool) -> dict[str, Any]:
+    raw = tool.seen
+    if isinstance(raw, dict) and raw.get("type") == "function" and isinstance(raw.get("function"), dict):  # pyright: ignore[reportUnknownMemberType]
+        given = cast("dict[str, Any]", private_copy(raw))
+        schema = given["function"].get("parameters")
+        if schema and "type" not in schema:
+            given["function"]["parameters"] = {"type": "object", **schema}
+        return given
+    function: dict[str, Any] = {"name": tool.name}
+    if tool.description:
+        function["description"] = tool.description
+    if tool.parameters:
+        schema = private_copy(dict(tool.parameters))
+        function["parameters"] = schema if "type" in schema else {"type": "object", **schema}
+    if isinstance(strict := tool.extra.get("strict"), bool):
+        function["strict"] = strict
+    return {"type": "function", "function": function}

@@ -1,0 +1,340 @@
+"""OpenAI Chat Completions: how its requests are read, billed and written.
+
+Rules and 400 texts: OpenAI API reference, /v1/chat/completions, and public issue threads, read 2026-11. The bill:
+`assembler.dialects.openai_pricing`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+import attrs
+
+from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking, read_message
+from assembler.conversation.messages.beside import REASONING as REASONING_FIELDS
+from assembler.conversation.messages.responses import in_steps, joined
+from assembler.conversation.turns import head_length
+from assembler.dialects.beside_pricing import price_beside
+from assembler.dialects.blocks.media import not_carried
+from assembler.dialects.dialect import Opening
+from assembler.dialects.foreign import foreign
+from assembler.dialects.graded import graded_pricer
+from assembler.dialects.hosts.hosted import hosted_pricer
+from assembler.dialects.hosts.upstream import forwarded_pricer
+from assembler.dialects.openai.pricing import (
+    FUNCTION_ROLE,
+    Family,
+    family_of,
+    price_calls,
+    price_function_call,
+    price_one_tool,
+    price_parallel_tool_calls,
+    price_response_format,
+    price_results,
+    price_tool_choice,
+    price_tools,
+)
+from assembler.dialects.openai.wire import (
+    MARKS,
+    REASONING,
+    RENAMED,
+    foreign_marks,
+    foreign_thoughts,
+    is_cache_point,
+    refuse_unread,
+    renamed,
+    result_texts,
+    says_nothing,
+    tool_definition,
+    wire_messages,
+)
+from assembler.dialects.request_options import chat_options
+from assembler.errors import ConversationError
+from assembler.pricing.media import read_media
+from assembler.pricing.media.openai import detail_of, price_media
+from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_pieces
+from assembler.regions.layout import Layout
+from assembler.regions.tools import Tool, read_tools
+from budgets import Count, Grade, TokenCounter, Tokens
+from budgets.apportion import framed
+from budgets.count import exact, total
+
+ROLE = 1
+"""Tokens of any role word: each is one token in both vocabularies."""
+
+
+@attrs.frozen
+class OpenAIChat:
+    """Chat Completions. Request: `{"messages", "tools"}`, `tools` left out where there are none."""
+
+    name: str = "openai_chat"
+    opening: Opening = Opening.ANY
+
+    def parse(self, request: Mapping[str, Any]) -> Layout:
+        """The regions of a Chat Completions body: leading system messages are the head, the rest the conversation.
+
+        More is read than `build` takes: what this API has billed, it is asked the price of.
+        """
+        listed = request.get("messages")
+        if not isinstance(listed, list | tuple):
+            raise ConversationError("request has no list of messages; expected the body of a Chat Completions call")
+        messages = [read_message(raw, index) for index, raw in enumerate(as_billed(cast("list[object]", listed)))]
+        head = head_length(messages)
+        tools = read_tools([*(request.get("tools") or ()), *(request.get("functions") or ())])
+        options = {key: value for key, value in request.items() if key not in ("messages", "tools", "functions")}
+        return Layout(head=messages[:head], messages=messages[head:], tools=tools, options=options)
+
+    def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
+        """The price list of the model's family; where it is no model of OpenAI, its maker's or its host's."""
+        own = foreign(OpenAIChatPricer(family_of(model), count, model), model, count)
+        return graded_pricer(forwarded_pricer(model, count) or hosted_pricer(model, count) or own, count)
+
+    def notes(self, layout: Layout) -> tuple[str, ...]:
+        """How many assistant messages, parts of reasoning and cache marks are left out, and calls renamed.
+
+        Raises `UnsupportedContentError` for a part that no API of this spelling is known to take.
+        """
+        # A message that was written once has something to say: of a session that grew, the last few are looked at.
+        unwritten = [message for message in layout.messages if message.copier is None]
+        refuse_unread([*layout.head, *unwritten])
+        silent, names, thoughts = sum(map(says_nothing, unwritten)), renamed(unwritten), foreign_thoughts(unwritten)
+        marks = foreign_marks([*layout.head, *unwritten])
+        return (
+            *((f"{silent} empty assistant message(s) left out",) if silent else ()),
+            *((f"{names} {RENAMED}",) if names else ()),
+            *((f"{thoughts} {REASONING}",) if thoughts else ()),
+            *((f"{marks} {MARKS}",) if marks else ()),
+        )
+
+    def options(self, layout: Layout) -> dict[str, Any]:
+        """`response_format` and `tool_choice`."""
+        return chat_options(layout)
+
+    def emit(self, layout: Layout) -> dict[str, Any]:
+        """`messages`, the system text first, and `tools`. Raises `ConversationError` where there is no message."""
+        messages: list[dict[str, Any]] = []
+        if layout.system is not None:
+            messages.append({"role": "system", "content": layout.system})
+        messages += wire_messages([*layout.head, *layout.messages])
+        if not messages:
+            raise ConversationError("Chat Completions needs at least one message; add an instruction or a message")
+        request: dict[str, Any] = {"messages": messages}
+        if layout.tools:
+            request["tools"] = [tool_definition(tool) for tool in layout.tools]
+        return request | self.options(layout)
+
+
+openai_chat = OpenAIChat()
+
+
+@attrs.frozen(eq=False)
+class OpenAIChatPricer:
+    """The bill of Chat Completions for one family: primer + messages + tools, each message between control tokens."""
+
+    family: Family
+    count: TokenCounter
+    model: str | None = None
+    """Images are priced by the model, more finely than by the family."""
+
+    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
+        """The system message in its pieces, the head, the tools, and the primer."""
+        texts = [piece.text for piece in pieces]
+        closing = "\n" if tools and self.family.system_newline_with_tools else ""
+        if texts:
+            texts[-1] += closing
+        envelope = self.family.per_message + ROLE if texts else 0
+        first_in_head = closing if closing and not texts else ""
+        has_system = bool(texts) or bool(head)
+        bill = price_tools(tools, self.family, self.count, has_system=has_system) if tools else Count(0)
+        each, tooling = framed(bill, [price_one_tool(tool, self.family, self.count) for tool in tools])
+        framing = self.family.primer + envelope
+        return FixedPrices(
+            pieces=tuple(Count(n) for n in price_pieces(texts, self.count)),
+            head=tuple(self._head(message, first_in_head if place == 0 else "") for place, message in enumerate(head)),
+            tools=each,
+            tooling=tooling,
+            framing=Count(framing, self.family.text_grade, framing + self.family.text_slack),
+        )
+
+    def message(self, message: Message) -> Count:
+        """One message in its envelope; a message that carries several results is one message for each."""
+        parts = message.parts
+        if len(parts) == 1 and type(parts[0]) is str and message.role != "tool" and _says_no_more(message):
+            if message.role != "assistant":
+                return self._text(self.family.per_message + ROLE + self.count(parts[0]))
+            if parts[0]:
+                own = self.family.per_message + ROLE + self.family.assistant_text
+                return self._text(own + self.count(parts[0]))
+        return self._composed(message)
+
+    def _text(self, tokens: Tokens) -> Count:
+        grade = self.family.text_grade
+        return Count(tokens, grade) if grade else exact(tokens)
+
+    def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """Items of one turn of the model go out, and are billed, side by side; so are the results of one step."""
+        said = joined(in_steps(messages))
+        runs: list[list[Message]] = []
+        for message in said:
+            if runs and self.answers_together(message, runs[-1][-1]):
+                runs[-1].append(message)
+            else:
+                runs.append([message])
+        return said if len(runs) == len(said) else [_answering(run) for run in runs]
+
+    def answers_together(self, message: Message, before: Message) -> bool:
+        """Whether two neighbours are results of one step, which the model is shown as one list."""
+        return self.family.results_in_one and _is_answer(message) and _is_answer(before)
+
+    def options(self, layout: Layout) -> Count:
+        """A forced tool, serial calls and an output schema; everything else is free."""
+        options, tools = layout.options, bool(layout.tools)
+        choice = options.get("tool_choice", options.get("function_call"))
+        return total(
+            [
+                price_tool_choice(choice, self.family, self.count, layout.tools),
+                price_parallel_tool_calls(options.get("parallel_tool_calls") if tools else None, self.family),
+                price_response_format(
+                    options.get("response_format"),
+                    self.family,
+                    self.count,
+                    has_system=layout.system is not None or bool(layout.head),
+                    has_tools=tools,
+                    answers=sum(map(_says_something, layout.messages)),
+                ),
+            ]
+        )
+
+    def _head(self, message: Message, closing: str) -> Count:
+        """A head message; the first one takes the line break that the request's tools add to the first system text."""
+        if not closing:
+            return self.message(message)
+        texts = [part for part in message.parts if type(part) is str]
+        if not texts:
+            return self.message(message)
+        grown = self.count(texts[-1] + closing) - self.count(texts[-1])
+        return self.message(message) + Count(grown)
+
+    def _composed(self, message: Message) -> Count:
+        if says_nothing(message):
+            return Count(0)
+        results = [part for part in message.parts if type(part) is Result]
+        if len(results) > 1 and self.family.results_in_one:
+            texts = ["".join(result_texts(result)) for result in results]
+            bill = [Count(self._envelope(message)) + price_results(texts, self.family, self.count)]
+        else:
+            bill = [self._result(result, message) for result in results]
+        if len(results) < len(message.parts) or not results:
+            bill += self._spoken(message, [part for part in message.parts if type(part) is not Result])
+        if message.beside or any(type(part) is Thinking for part in message.parts):
+            bill.append(self._beside(message))
+        return bill[0] if len(bill) == 1 else total(bill)
+
+    def _beside(self, message: Message) -> Count:
+        """Fields beside the content. OpenAI shows its models none of these but sound (12 recordings of one project)."""
+        fields = price_beside(message, self.count)
+        if self.family.grade is Grade.ESTIMATED or "audio" in message.beside:
+            return fields
+        return Count(0, fields.grade, fields.upper)
+
+    def _envelope(self, message: Message) -> Tokens:
+        name = 0 if message.name is None else self.count(message.name) + self.family.per_name
+        return self.family.per_message + ROLE + name
+
+    def _result(self, result: Result, message: Message) -> Count:
+        tokens = self._envelope(message)
+        if message.shape == "openai" and message.seen["role"] == "function":  # only this role is shown its name
+            tokens += FUNCTION_ROLE
+            if result.name is not None:
+                tokens += self.count(result.name) + self.family.per_name
+        return self._texts_priced(tokens, result_texts(result))
+
+    def _spoken(self, message: Message, parts: Sequence[object]) -> list[Count]:
+        """What is said: the texts in their envelope, each medium, the calls."""
+        texts = [part for part in parts if type(part) is str]
+        calls = [part for part in parts if type(part) is Call]
+        tokens = self._envelope(message)
+        if texts and message.role == "assistant" and any(texts):
+            tokens += self.family.assistant_text
+        bill = [self._texts_priced(tokens, texts)]
+        if len(texts) + len(calls) < len(parts):
+            bill += map(self._medium, parts)
+        if calls and message.shape == "openai" and "function_call" in message.seen:
+            bill.append(price_function_call(calls[0], self.family, self.count))
+        elif calls:
+            if any(texts):
+                bill.append(Count(self.family.calls.beside_text))
+            bill.append(price_calls(calls, self.family, self.count))
+        return bill
+
+    def _medium(self, part: object) -> Count:
+        """An image, a document, a sound by its published formula; nothing for what is none of them."""
+        if isinstance(part, Opaque) and not is_cache_point(part):
+            raise not_carried(part, "openai_chat")
+        if not isinstance(part, Media):
+            return Count(0)
+        facts = read_media(part)
+        if facts.text is not None:
+            return Count(self.count(facts.text), Grade.BOUNDED)
+        return price_media(facts, detail_of(part), self.model)
+
+    def _texts_priced(self, envelope: Tokens, texts: Sequence[str]) -> Count:
+        """Several parts reach the prompt without anything between them: 3 of 4 recordings; apart, 2 of 4."""
+        if len(texts) < 2:
+            return self._text(envelope + (self.count(texts[0]) if texts else 0))
+        as_one, apart = self.count("".join(texts)), sum(map(self.count, texts))
+        return Count(envelope + as_one, max(Grade.BOUNDED, self.family.text_grade), envelope + max(as_one, apart))
+
+
+def _says_no_more(message: Message) -> bool:
+    """Whether a message is its text alone: no name, and no field beside the content."""
+    return message.name is None and not message.beside
+
+
+def _says_something(message: Message) -> bool:
+    """Whether a message is a text of the model's."""
+    return message.role == "assistant" and any(part and isinstance(part, str) for part in message.parts)
+
+
+def as_billed(listed: Iterable[object]) -> Iterator[object]:
+    """A request's messages, with what the API has billed and no history may lack: a call's id, a content.
+
+    A result that names no call answers the oldest one that is open. A message without content costs its envelope, an
+    assistant's like anybody's: it is read as a user's, since an assistant's that says nothing is never sent.
+    """
+    open_calls: deque[str] = deque()
+    for raw in listed:
+        if not isinstance(raw, Mapping):
+            yield raw
+            continue
+        fields = cast("Mapping[str, Any]", raw)
+        role, calls, content = fields.get("role"), fields.get("tool_calls"), fields.get("content")
+        for call in cast("list[object]", calls) if isinstance(calls, list) else ():
+            named = cast("Mapping[str, object]", call).get("id") if isinstance(call, Mapping) else None
+            open_calls.append(named if isinstance(named, str) else "")
+        if role == "tool":
+            oldest = open_calls.popleft() if open_calls else ""
+            yield {"content": "", "tool_call_id": oldest, **{key: it for key, it in fields.items() if it is not None}}
+        elif content is None and not any(fields.get(key) for key in _SAID_OTHERWISE):
+            yield {"role": "user" if role == "assistant" else role, "content": ""}
+        else:
+            yield raw
+
+
+_SAID_OTHERWISE = (*REASONING_FIELDS, "tool_calls", "function_call", "refusal", "audio", "parts")
+
+
+def _is_answer(message: Message) -> bool:
+    """Whether a message is results and nothing else, in a role that the model is shown them in."""
+    if message.role != "tool" or not message.parts or any(type(part) is not Result for part in message.parts):
+        return False
+    return message.shape != "openai" or message.seen["role"] == "tool"
+
+
+def _answering(run: Sequence[Message]) -> Message:
+    """The results of one step in one message."""
+    if len(run) == 1:
+        return run[0]
+    return attrs.evolve(run[0], parts=tuple(part for message in run for part in message.parts))

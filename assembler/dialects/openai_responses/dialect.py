@@ -1,0 +1,297 @@
+"""OpenAI Responses: how its requests are read, billed and written.
+
+Rules and 400 texts: OpenAI API reference, /v1/responses, and public issue threads, read 2026-11. The bill:
+`assembler.dialects.openai_pricing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import attrs
+
+from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking, read_message
+from assembler.conversation.messages.responses import RESPONSES, joined, sendable
+from assembler.conversation.turns import head_length
+from assembler.dialects.blocks.blocks import fields_of
+from assembler.dialects.dialect import Opening
+from assembler.dialects.foreign import foreign as loosened
+from assembler.dialects.graded import graded_pricer
+from assembler.dialects.hosts.hosted import hosted_pricer
+from assembler.dialects.hosts.upstream import forwarded_pricer
+from assembler.dialects.openai.pricing import (
+    Family,
+    family_of,
+    price_calls,
+    price_one_tool,
+    price_parallel_tool_calls,
+    price_response_format,
+    price_tool_choice,
+    price_tools,
+)
+from assembler.dialects.openai.wire import FIELDS, MARKS, REASONING, RENAMED, foreign_marks, is_cache_point, renamed
+from assembler.dialects.openai_responses.wire import flat_definition, input_items, torn_reasoning
+from assembler.dialects.request_options import responses_options
+from assembler.errors import ConversationError, UnsupportedContentError
+from assembler.pricing.media import read_media
+from assembler.pricing.media.openai import detail_of, price_media
+from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_pieces
+from assembler.regions.layout import Layout
+from assembler.regions.tools import Tool, read_tools
+from budgets import Count, Grade, TokenCounter, Tokens
+from budgets.apportion import framed
+from budgets.count import NOTHING, total
+
+ROLE = 1
+"""Tokens of any role word: each is one token in both vocabularies."""
+
+PRO_PROMPT = Count(1_531, Grade.ESTIMATED, upper=2_000)
+"""What `reasoning.mode: "pro"` adds: a prompt of the server's own, seen once (gpt-5.6)."""
+
+_OWNED = ("instructions", "input", "tools")
+_STORED = ("previous_response_id", "conversation", "prompt")
+"""With one of these the server adds items that the request does not show, and bills them."""
+
+_SEALED_BYTES_PER_TOKEN = (4, 2)
+"""Bytes of reasoning behind a token, typically and at the least: a guess, from the length of English in o200k_base.
+Base64 carries three bytes in four characters; what was sealed is never longer than its seal."""
+
+
+@attrs.frozen
+class OpenAIResponses:
+    """Responses. Request: `{"instructions", "input", "tools"}`, the first and last left out where there is nothing.
+
+    Head messages stay items with their own role. A name on a message, and another provider's reasoning, have no place
+    here and are left out; several texts of one assistant message are joined, as they are billed. In a list that mixes
+    parts of Chat Completions and of this API, each goes out with the name that this API gives it, by who says it.
+    """
+
+    name: str = "openai_responses"
+    opening: Opening = Opening.ANY
+
+    def parse(self, request: Mapping[str, Any]) -> Layout:
+        """The regions of a Responses body: `instructions` the system text, leading system items the head.
+
+        Reasoning, text and calls of one turn of the model become one message; a text as `input` is one user message.
+        """
+        instructions, given = request.get("instructions"), request.get("input")
+        if not isinstance(instructions, str | None):
+            raise ConversationError(f"instructions must be text, got {type(instructions).__name__}")
+        if isinstance(given, str):
+            given = [{"role": "user", "content": given}]
+        if not isinstance(given, list | tuple | None):
+            raise ConversationError(f"input must be text or a list of items, got {type(given).__name__}")
+        if given is None and not any(request.get(key) for key in (*_STORED, "instructions")):
+            raise ConversationError("request has no input; expected the body of a Responses call")
+        items = [read_message(raw, index) for index, raw in enumerate(cast("list[object]", given or ()))]
+        head = head_length(items)
+        return Layout(
+            system=instructions,
+            head=items[:head],
+            messages=joined(items[head:]),
+            tools=read_tools(request.get("tools") or ()),
+            options={key: value for key, value in request.items() if key not in _OWNED},
+        )
+
+    def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
+        """The price list of the model's family on this API, or of its host where it is no model of OpenAI."""
+        own = loosened(OpenAIResponsesPricer(family_of(model, "responses"), count, model), model, count)
+        hosted = forwarded_pricer(model, count) or hosted_pricer(model, count, "responses")
+        return graded_pricer(hosted or own, count)
+
+    def notes(self, layout: Layout) -> tuple[str, ...]:
+        """How many calls are renamed, and how many names, torn and foreign parts of reasoning are left out."""
+        foreign = [message for message in (*layout.head, *layout.messages) if not sendable(message)]
+        names = sum(1 for message in foreign if message.name is not None)
+        thoughts = sum(1 for message in foreign for part in message.parts if type(part) is Thinking)
+        calls, torn = renamed(layout.messages), len(torn_reasoning([*layout.head, *layout.messages]))
+        fields, marks = sum(len(message.beside) for message in foreign), foreign_marks(foreign)
+        return (
+            *((f"{torn} reasoning item(s) that nothing of the model follows left out",) if torn else ()),
+            *((f"{calls} {RENAMED}",) if calls else ()),
+            *((f"{names} name(s) of messages left out",) if names else ()),
+            *((f"{thoughts} {REASONING}",) if thoughts else ()),
+            *((f"{fields} {FIELDS}",) if fields else ()),
+            *((f"{marks} {MARKS}",) if marks else ()),
+        )
+
+    def options(self, layout: Layout) -> dict[str, Any]:
+        """`text` and `tool_choice`."""
+        return responses_options(layout)
+
+    def emit(self, layout: Layout) -> dict[str, Any]:
+        """`instructions`, `input` and `tools`. A system text alone goes out as an item, since `input` must hold one.
+
+        Raises `ConversationError` where there is nothing at all.
+        """
+        items = input_items([*layout.head, *layout.messages])
+        request: dict[str, Any] = {}
+        if layout.system is not None and items:
+            request["instructions"] = layout.system
+        elif layout.system is not None:
+            items = [{"role": "system", "content": layout.system}]
+        if not items:
+            raise ConversationError("Responses needs at least one item of input; add an instruction or a message")
+        request["input"] = items
+        if layout.tools:
+            request["tools"] = [flat_definition(tool) for tool in layout.tools]
+        return request | self.options(layout)
+
+
+openai_responses = OpenAIResponses()
+
+
+@attrs.frozen(eq=False)
+class OpenAIResponsesPricer:
+    """The bill of Responses for one family: primer + instructions + items. Tools stand in a message nobody pays for."""
+
+    family: Family
+    count: TokenCounter
+    model: str | None = None
+    """Images are priced by the model, more finely than by the family."""
+
+    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
+        """The instructions in their pieces, the head, the tools, the primer, and once what requests were off by."""
+        texts = [piece.text for piece in pieces]
+        tools = [_as_shown(tool) for tool in tools]
+        bill = price_tools(tools, self.family, self.count, has_system=bool(texts or head)) if tools else NOTHING
+        each, tooling = framed(bill, [price_one_tool(tool, self.family, self.count) for tool in tools])
+        framing = self.family.primer + (self._envelope if texts else 0)
+        return FixedPrices(
+            pieces=tuple(Count(n) for n in price_pieces(texts, self.count)),
+            head=tuple(self.message(message) for message in head),
+            tools=each,
+            tooling=tooling,
+            framing=Count(framing, self.family.text_grade, framing + self.family.text_slack),
+        )
+
+    def message(self, message: Message) -> Count:
+        """One message: each stretch of text is an item, its calls are one, and so is each result."""
+        calls: list[Call] = []
+        said: list[str] = []
+        bill = NOTHING
+        for part in message.parts:
+            if is_cache_point(part):
+                continue
+            if isinstance(part, str):
+                said.append(part)
+                continue
+            if isinstance(part, Media):
+                bill += self._medium(part)
+                continue
+            bill += self._spoken(message, said)
+            said = []
+            match part:
+                case Call():
+                    calls.append(part)
+                case Result():
+                    media = [inner for inner in part.parts if isinstance(inner, Media)]
+                    texts = [inner for inner in part.parts if not isinstance(inner, Media)]
+                    bill += self._texts(_texts_of(texts)) + total(map(self._medium, media))
+                case Thinking():
+                    bill += self._reasoning(part) if sendable(message) else NOTHING
+                case _:
+                    _texts_of([part])
+        bill += self._spoken(message, said)
+        if message.parts and all(isinstance(part, Media) for part in message.parts):
+            bill += Count(self._envelope)
+        if not calls:
+            return bill
+        replayed = self.family.calls.replayed if len(calls) == 1 and _is_replayed(message) else 0
+        return bill + Count(self._envelope + replayed) + price_calls(calls, self.family, self.count)
+
+    def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """Items of one turn of the model go out, and are billed, side by side."""
+        return joined(messages)
+
+    def options(self, layout: Layout) -> Count:
+        """A forced tool, serial calls, an output schema, and the warning that stored items are not in the request."""
+        options, tools = layout.options, bool(layout.tools)
+        text = options.get("text")
+        form = cast("Mapping[str, Any]", text).get("format") if isinstance(text, Mapping) else None
+        system = layout.system is not None or bool(layout.head)
+        unseen = any(options.get(key) for key in _STORED)
+        return total(
+            [
+                price_tool_choice(options.get("tool_choice"), self.family, self.count, layout.tools),
+                price_parallel_tool_calls(options.get("parallel_tool_calls") if tools else None, self.family),
+                price_response_format(form, self.family, self.count, has_system=system, has_tools=tools),
+                Count(0, Grade.ESTIMATED) if unseen else NOTHING,
+                PRO_PROMPT if (fields_of(options.get("reasoning")) or {}).get("mode") == "pro" else NOTHING,
+            ]
+        )
+
+    @property
+    def _envelope(self) -> Tokens:
+        return self.family.per_message + ROLE
+
+    def _medium(self, part: Media) -> Count:
+        """An image, a document, a sound by its published formula."""
+        facts = read_media(part)
+        if facts.text is not None:
+            return Count(self.count(facts.text), Grade.BOUNDED)
+        return price_media(facts, detail_of(part), self.model)
+
+    def _spoken(self, message: Message, texts: Sequence[str]) -> Count:
+        if message.role != "assistant":
+            return self._texts(texts) if texts else NOTHING
+        if any(texts):
+            own = Count(self.family.assistant_text)
+            return own + self._texts(texts if sendable(message) else ["".join(texts)])
+        return Count(self.family.empty_assistant) if texts and sendable(message) else NOTHING
+
+    def _texts(self, texts: Sequence[str]) -> Count:
+        """An item of text. Several parts reach the prompt without anything between them: see `openai_chat`."""
+        apart = self._envelope + sum(map(self.count, texts))
+        if len(texts) < 2:
+            return Count(apart, self.family.text_grade)
+        joined_up = self._envelope + self.count("".join(texts))
+        return Count(joined_up, max(Grade.BOUNDED, self.family.text_grade), max(joined_up, apart))
+
+    def _reasoning(self, part: Thinking) -> Count:
+        """An estimate: what the item holds is sealed or kept by the server, and the server may leave it out."""
+        shown = self.count(part.text)
+        sealed = part.raw.get("encrypted_content")
+        octets = len(sealed) * 3 // 4 if isinstance(sealed, str) else 0
+        typical, dearest = (octets // size for size in _SEALED_BYTES_PER_TOKEN)
+        return Count(max(shown, typical), Grade.ESTIMATED, upper=self._envelope + max(shown, dearest))
+
+
+def _texts_of(parts: Sequence[Part]) -> list[str]:
+    texts: list[str] = []
+    for part in parts:
+        if isinstance(part, Media | Opaque):
+            raise UnsupportedContentError(
+                f"no price for a part of kind {part.kind!r} in Responses; leave it out of the conversation",
+                kind=part.kind,
+            )
+        if isinstance(part, str):
+            texts.append(part)
+    return texts
+
+
+def _as_shown(tool: Tool) -> Tool:
+    """A tool as this API reads it: of one that is spelled for Chat Completions and has a `name` beside, the name alone.
+
+    73 such requests were billed so (one repository, October and November 2025).
+    """
+    if not isinstance(tool.seen, Mapping):
+        return tool
+    fields = cast("Mapping[str, Any]", tool.seen)
+    if "function" not in fields or "name" not in fields:
+        return tool
+    description, parameters = fields.get("description"), fields.get("parameters")
+    return attrs.evolve(
+        tool,
+        description=description if isinstance(description, str) else "",
+        parameters=cast("Mapping[str, Any]", parameters) if isinstance(parameters, Mapping) else {},
+    )
+
+
+def _is_replayed(message: Message) -> bool:
+    """Whether a message's call is an item as the server sent it."""
+    if message.shape != RESPONSES:
+        return False
+    items = cast("list[Mapping[str, Any]]", message.seen if isinstance(message.seen, list) else [message.seen])
+    return any(item.get("type") == "function_call" and item.get("id") and item.get("status") for item in items)

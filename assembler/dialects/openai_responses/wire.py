@@ -1,0 +1,246 @@
+"""How a neutral message and tool are written for OpenAI Responses. Prices nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, assert_never, cast
+
+from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.conversation.messages.dicts import PIN, private_copy
+from assembler.conversation.messages.parts import compact_json
+from assembler.conversation.messages.responses import sendable
+from assembler.conversation.waiting import NEXT, Waiting, answer_to, by_id, by_name
+from assembler.dialects.blocks.ids import made_id
+from assembler.dialects.blocks.media import without_given
+from assembler.dialects.openai.wire import is_cache_point, legal_id, legal_name, media_part
+from assembler.errors import UnsupportedContentError
+from assembler.regions.tools import Tool
+
+CALL_ID_LIMIT = 64
+"""Characters of a call_id: 9router#393, read 2026-11."""
+
+Item = dict[str, Any]
+
+
+def torn_reasoning(messages: Sequence[Message]) -> frozenset[int]:
+    """The places of reasoning that nothing of the model follows: an answer was cut off. O(messages).
+
+    `Item 'rs_…' of type 'reasoning' was provided without its required following item`: openai-agents-python#1660, read
+    2026-11.
+    """
+    torn: set[int] = set()
+    followed = False
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        if message.role != "assistant":
+            followed = False
+        elif any(type(part) is not Thinking and part for part in message.parts):
+            followed = True
+        elif not followed and sendable(message) and message.parts:
+            torn.add(place)
+    return frozenset(torn)
+
+
+def input_items(messages: Sequence[Message]) -> list[Item]:
+    """The messages as items of the caller's own. Every call id is legal and unique, and its output has the same.
+
+    Reasoning that nothing of the model follows is left out.
+    """
+    ids = _CallIds()
+    items: list[Item] = []
+    torn = torn_reasoning(messages)
+    for place, message in enumerate(messages):
+        if place in torn:
+            continue
+        if sendable(message):
+            items.extend(ids.settled(item) for item in _as_they_came(message))
+        else:
+            items.extend(_respelled(message, ids))
+    return items
+
+
+def _as_they_came(message: Message) -> Iterator[Item]:
+    seen: object = message.seen
+    for came in cast("list[Item]", seen) if isinstance(seen, list) else [cast(Item, seen)]:
+        item: Item = came.copy() if message.shallow else private_copy(came)
+        item.pop(PIN, None)
+        for key in ("content", "output"):
+            if isinstance(item.get(key), list):
+                item[key] = [_without_hints(part) for part in item[key]]
+        yield item
+
+
+def _without_hints(part: object) -> object:
+    """A part without the keys by which callers tell this library its size."""
+    return without_given(cast("Mapping[str, Any]", part)) if isinstance(part, Mapping) else part
+
+
+class _CallIds:
+    """The call ids of one request: which are taken, and which wait for their output."""
+
+    __slots__ = ("_again", "_taken", "_waiting")
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._again: dict[str, str] = {}
+        self._waiting: Waiting[str] = Waiting()
+
+    def asked(self, call_id: str | None, name: str, arguments: str) -> str:
+        """The id that a call is sent with: its own where that is legal and free, else one made from a hash."""
+        seed = f"{name}\0{arguments}" if call_id is None else call_id
+        sent = made_id(seed) if call_id is None else legal_id(call_id, CALL_ID_LIMIT)
+        wanted = seed
+        # What was taken stays taken, so that the seeds tried for this id before need not be tried again.
+        if wanted in self._again:
+            seed = self._again[wanted]
+            sent = made_id(seed)
+        while sent in self._taken:
+            seed += "\0"
+            sent = made_id(seed)
+        if seed is not wanted:
+            self._again[wanted] = seed
+        self._taken.add(sent)
+        known = (by_name(name), NEXT)
+        self._waiting.add(sent, known if call_id is None else (by_id(call_id), *known))
+        return sent
+
+    def answered(self, call_id: str | None, name: str | None) -> str:
+        """The id of the call that an output answers: by its id, or by name and order where it has none."""
+        sent = self._waiting.take(answer_to(call_id, name))
+        if sent is not None:
+            return sent
+        return legal_id(call_id, CALL_ID_LIMIT) if call_id is not None else made_id(name or "")
+
+    def settled(self, item: Item) -> Item:
+        """An item that came, with the id that this request gives to its call."""
+        call_id, kind = item.get("call_id"), str(item.get("type"))
+        if isinstance(call_id, str):
+            if kind.endswith("_call"):
+                item["call_id"] = self.asked(call_id, "", "")
+                if kind == "function_call":
+                    item["name"] = legal_name(str(item["name"]))
+                    given = item.get("arguments")
+                    item["arguments"] = given if isinstance(given, str) else compact_json(given or {})
+            elif kind.endswith("_output"):
+                item["call_id"] = self.answered(call_id, None)
+        elif kind == "function_call" and isinstance(item.get("id"), str):
+            item["call_id"] = self.asked(item["id"], "", "")
+        return item
+
+
+def _respelled(message: Message, ids: _CallIds) -> Iterator[Item]:
+    """What another API spelled: a message for each stretch of content, an item for each call and result, in order."""
+    content: list[str | Media] = []
+    for part in message.parts:
+        match part:
+            case str() | Media():
+                content.append(part)
+                continue
+            case Call():
+                yield from _spoken(message, content)
+                call_id = ids.asked(part.id, part.name, part.arguments)
+                yield {
+                    "type": "function_call",
+                    "call_id": call_id,
+                    "name": legal_name(part.name),
+                    "arguments": part.arguments,
+                }
+            case Result():
+                yield from _spoken(message, content)
+                call_id = ids.answered(part.call_id, part.name)
+                yield {"type": "function_call_output", "call_id": call_id, "output": _output(part)}
+            case Thinking():
+                continue  # another model's reasoning has no item: `notes` says that it is left out
+            case Opaque(kind=kind):
+                if is_cache_point(part):
+                    continue
+                raise _cannot_carry(kind)
+            case _ as never:
+                assert_never(never)
+        content = []
+    yield from _spoken(message, content)
+
+
+def _spoken(message: Message, content: Sequence[str | Media]) -> Iterator[Item]:
+    """One message item, or none where there is nothing to say. The assistant's texts are joined: so they are billed."""
+    said = [part for part in content if part]
+    if not said and message.role == "assistant":
+        return
+    if not content:
+        return
+    if message.role == "assistant":
+        yield {"role": "assistant", "content": "".join(_text(part) for part in said)}
+        return
+    texts = [part for part in said if isinstance(part, str)]
+    if len(said) < 2 and len(texts) == len(said):
+        yield {"role": message.role, "content": "".join(texts)}
+        return
+    yield {"role": message.role, "content": [_part(part) for part in said]}
+
+
+def _text(part: Part) -> str:
+    if isinstance(part, str):
+        return part
+    raise _cannot_carry(part.kind if isinstance(part, Media | Opaque) else "call")
+
+
+def _output(result: Result) -> str | list[Item]:
+    if len(result.parts) == 1 and isinstance(result.parts[0], str):
+        return result.parts[0]
+    return [_part(part) for part in result.parts] if result.parts else ""
+
+
+def _part(part: str | Media | Opaque) -> Item:
+    if isinstance(part, str):
+        return {"type": "input_text", "text": part}
+    inner: object = part.raw.get(str(part.raw.get("type")))
+    match part.raw.get("type"), inner:
+        case (("input_image" | "input_file"), _):
+            return without_given(part.raw)
+        case "image_url", str():
+            return {"type": "input_image", "image_url": inner, "detail": "auto"}
+        case "image_url", Mapping():
+            fields = cast("Mapping[str, Any]", inner)
+            return {"type": "input_image", "image_url": fields.get("url"), "detail": fields.get("detail", "auto")}
+        case "file", Mapping():
+            return {"type": "input_file", **private_copy(dict(cast("Mapping[str, Any]", inner)))}
+        case _ if isinstance(part, Media):
+            return _moved(part)
+        case _:
+            raise _cannot_carry(part.kind)
+
+
+def _moved(part: Media) -> Item:
+    """Another provider's image or document, as Chat Completions would carry it and then as an item's part."""
+    moved = media_part(part)
+    if moved["type"] == "image_url":
+        return {"type": "input_image", "image_url": moved["image_url"]["url"], "detail": "auto"}
+    if moved["type"] == "file":
+        return {"type": "input_file", **moved["file"]}
+    raise _cannot_carry(part.kind)
+
+
+def _cannot_carry(kind: str) -> UnsupportedContentError:
+    return UnsupportedContentError(
+        f"Responses cannot carry a part of kind {kind!r} here; pass an input_image or input_file in a user message",
+        kind=kind,
+    )
+
+
+def flat_definition(tool: Tool) -> Item:
+    """The flat definition. One that came in this spelling goes out as it came, without `strict` where it has none.
+
+    Any other says `strict`: this API takes a tool that does not as strict, and its home takes it as not (OpenAI API
+    reference, function tools, read 2026-11).
+    """
+    raw = tool.seen
+    if isinstance(raw, dict) and raw.get("type") == "function" and "name" in raw:  # pyright: ignore[reportUnknownMemberType]
+        return cast(Item, private_copy(raw))
+    fields: Item = {"type": "function", "name": tool.name}
+    if tool.description:
+        fields["description"] = tool.description
+    fields["parameters"] = {"type": "object", **private_copy(dict(tool.parameters))}
+    if not tool.parameters:
+        fields["parameters"]["properties"] = {}
+    fields["strict"] = tool.extra.get("strict") is True
+    return fields

@@ -1,0 +1,1 @@
+"""No API: texts alone, without framing."""

@@ -1,0 +1,134 @@
+"""No API's spelling: the texts alone, priced without any framing. For models that nobody has named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, assert_never, cast
+
+import attrs
+
+from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking, read_message
+from assembler.conversation.messages.dicts import PIN, private_copy
+from assembler.conversation.messages.parts import compact_json
+from assembler.dialects.dialect import Opening
+from assembler.dialects.foreign import foreign
+from assembler.dialects.request_options import plain_options
+from assembler.errors import ConversationError, UnsupportedContentError
+from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_pieces
+from assembler.regions.layout import Layout
+from assembler.regions.tools import Tool, read_tools
+from budgets import Count, Grade, TokenCounter, Tokens
+
+
+@attrs.frozen
+class Plain:
+    """Texts as they are. Request: `{"system", "messages", "tools"}`, each left out where there is nothing."""
+
+    name: str = "plain"
+    opening: Opening = Opening.ANY
+
+    def parse(self, request: Mapping[str, Any]) -> Layout:
+        """The regions of a plain request."""
+        listed: object = request.get("messages") or ()
+        if not isinstance(listed, list | tuple):
+            raise ConversationError(f"messages must be a list, got {type(listed).__name__}")
+        messages = [read_message(raw, index) for index, raw in enumerate(cast("list[object]", listed))]
+        options = {key: request[key] for key in ("output_schema",) if key in request}
+        tools = read_tools(request.get("tools") or ())
+        return Layout(system=request.get("system"), messages=messages, tools=tools, options=options)
+
+    def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
+        """Texts alone: exact without a model, or with one whose vocabulary is known; else an estimate."""
+        return foreign(PlainPricer(count), model, count)
+
+    def notes(self, layout: Layout) -> tuple[str, ...]:
+        """Nothing: every message goes out as it came."""
+        return ()
+
+    def options(self, layout: Layout) -> dict[str, Any]:
+        """`output_schema`; a tool choice has no text."""
+        return plain_options(layout)
+
+    def emit(self, layout: Layout) -> dict[str, Any]:
+        """The regions under their own names; message dicts as they came, other objects as role and content."""
+        request: dict[str, Any] = {}
+        if layout.system is not None:
+            request["system"] = layout.system
+        request["messages"] = [spelled(message) for message in (*layout.head, *layout.messages)]
+        if layout.tools:
+            request["tools"] = [definition(tool) for tool in layout.tools]
+        return request | self.options(layout)
+
+
+plain = Plain()
+
+
+@attrs.frozen(eq=False)
+class PlainPricer:
+    """The price of texts: contents, call names and arguments, tool definitions as compact JSON."""
+
+    count: TokenCounter
+
+    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
+        """Every piece, head message and tool by its own text; no framing."""
+        return FixedPrices(
+            pieces=tuple(self._graded(n) for n in price_pieces([piece.text for piece in pieces], self.count)),
+            head=tuple(self.message(message) for message in head),
+            tools=tuple(self._graded(self.count(compact_json(definition(tool)))) for tool in tools),
+        )
+
+    def message(self, message: Message) -> Count:
+        """The texts of one message."""
+        return self._graded(sum(self._part(part) for part in message.parts)) + self._unread(message)
+
+    def _unread(self, message: Message) -> Count:
+        """The fields that go out with the message and that nobody here reads."""
+        if not message.beside:
+            return Count(0)
+        return Count(sum(self.count(compact_json(message.seen[key])) for key in message.beside), Grade.ESTIMATED)
+
+    def options(self, layout: Layout) -> Count:
+        """An output schema as compact JSON, like a tool."""
+        asked = layout.options.get("output_schema")
+        return Count(0) if asked is None else self._graded(self.count(compact_json(asked)))
+
+    def _graded(self, tokens: Tokens) -> Count:
+        """As good as its counter, which may say that it estimates; a plain function is taken at its word."""
+        return Count(tokens, getattr(self.count, "grade", Grade.EXACT))
+
+    def _part(self, part: Part) -> Tokens:
+        match part:
+            case str():
+                return self.count(part)
+            case Call():
+                return self.count(part.name) + self.count(part.arguments)
+            case Result():
+                return sum(self._part(inner) for inner in part.parts)
+            case Thinking():
+                return self.count(part.text)
+            case Opaque(kind="cachePoint"):
+                return 0  # a mark of the cache, not a word
+            case Media() | Opaque():
+                raise UnsupportedContentError(
+                    f"plain text has no price for a part of kind {part.kind!r}; choose the dialect of its API",
+                    kind=part.kind,
+                )
+            case _ as never:
+                assert_never(never)
+
+
+def definition(tool: Tool) -> dict[str, Any]:
+    """A tool as name, description and parameters; what is empty is left out."""
+    fields: dict[str, Any] = {"name": tool.name}
+    if tool.description:
+        fields["description"] = tool.description
+    if tool.parameters:
+        fields["parameters"] = private_copy(dict(tool.parameters))
+    return fields
+
+
+def spelled(message: Message) -> dict[str, Any]:
+    """A message as a dict: the one that came in, without our own key; or role and content of what was no dict."""
+    fields = cast("dict[str, Any]", private_copy(message.seen))
+    fields.pop(PIN, None)
+    return fields

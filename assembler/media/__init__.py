@@ -1,8 +1,0 @@
-"""What a part that is no text holds, and how large it is: read from its first bytes, decoded no further than needed."""
-
-from __future__ import annotations
-
-from assembler.media.facts import MediaFacts, Source
-from assembler.media.reading import read_media
-
-__all__ = ["MediaFacts", "Source", "read_media"]

@@ -1,9 +1,0 @@
-"""To look at it: a report as a page of HTML, and charts. Imported only when somebody looks."""
-
-from __future__ import annotations
-
-from assembler.page.chart import Line, Ticks, chart_svg
-from assembler.page.html import notebook_html, page_html
-from assembler.page.texts import Texts
-
-__all__ = ["Line", "Texts", "Ticks", "chart_svg", "notebook_html", "page_html"]

@@ -1,0 +1,146 @@
+"""What to do about a request that does not fit: the next step, tried before it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import attrs
+
+from assembler.pipeline.overflow import Overflow, Smallest, Trial, smallest
+from assembler.pipeline.planned import Planned
+from assembler.policies import TrimOldest
+from assembler.policies.traits import Rung, rung_of, unasked
+from budgets import ContextLengthError, Limit, Tokens
+
+
+def instructed(overflow: Overflow, trial: Trial) -> ContextLengthError:
+    """The error as its reader gets it: the least window that does, what the request costs there, and the next step."""
+    found = smallest(overflow, trial)
+    required, costs, available = overflow.required, overflow.costs, overflow.available
+    bound = overflow.region is not None
+    if found is not None and (bound or found.plan.count.upper > available):
+        required, costs = found.plan.count.upper, found.plan.costs
+    if bound:  # the limit leaves so much less than its region needs, whatever else a larger window lets in
+        available = min(trial.budget.input_limit, required - overflow.excess)
+    return ContextLengthError(
+        required=required,
+        costs=costs,
+        budget=trial.budget,
+        smallest_window=None if found is None or found.asking else found.window,
+        advice=" ".join(filter(None, (_next_step(overflow, trial), overflow.advice, _of_windows(found, trial)))),
+        available=available,
+        region=overflow.region,
+    )
+
+
+def _of_windows(found: Smallest | None, trial: Trial) -> str:
+    if found is not None and found.asking:
+        return (
+            f"A context_window of {found.window} does without a new summary; how much less does with one, "
+            "only the summarizer can say."
+        )
+    if found is not None:
+        return f"Or choose a context_window of {found.window}."
+    budget = trial.budget
+    capped = [] if budget.max_input_tokens is None else [f"max_input_tokens is {budget.max_input_tokens}"]
+    capped += ["the limits leave no more"] if budget.limits else []
+    why = " and ".join(capped) or "what is laid out grows with it"
+    return f"A larger context_window does not help: {why}."
+
+
+def _next_step(overflow: Overflow, trial: Trial) -> str:
+    plan, excess = overflow.plan, overflow.excess
+    if overflow.region is not None:
+        return _of_limits(overflow, trial)
+    if plan.fixed.upper > overflow.available:
+        return (
+            f"Dropping turns cannot help: the fixed regions alone need {plan.fixed.upper}. "
+            f"Shorten the instruction, the tools or the knowledge by {excess} tokens."
+        )
+    cure = next(_cures(overflow, trial), None)
+    if cure is not None:
+        return cure
+    pinned = _of_pins(overflow)
+    if pinned is not None:
+        return pinned
+    return _shortening(overflow, trial)
+
+
+def _shortening(overflow: Overflow, trial: Trial) -> str:
+    """How much of the newest turn must go, with all other turns gone that may."""
+    least, cut = trial.under((*map(unasked, trial.terms.rungs), rung_of(TrimOldest()))), ""
+    excess = overflow.excess
+    if isinstance(least, Overflow) and least.excess < excess:
+        excess, cut = least.excess, "end on_overflow with TrimOldest(), and "
+    return f"{_of_newest(overflow)}: {cut}shorten its messages by {excess} tokens; Truncate(max_tokens) does."
+
+
+def _of_newest(overflow: Overflow) -> str:
+    newest = next((turn.tokens for turn in overflow.plan.ledger.newest_first()), 0)
+    left = overflow.available - overflow.plan.fixed.upper
+    if newest <= left:  # the whole costs more than its parts: by a template, or by a bill
+        return "What stays in any case is too large"
+    return f"The newest turn alone needs {newest} and {left} are left for it"
+
+
+def _cures(overflow: Overflow, trial: Trial) -> Iterator[str]:
+    """What one or two policies more would do, the least loss first. None of them makes a text that must be counted."""
+    from assembler.policies import TrimSteps
+
+    plan, calm = overflow.plan, tuple(map(unasked, trial.terms.rungs))
+    ledger = plan.ledger
+    begins = ledger.newest_turns(1)
+    cut = plan.what.cut.first_kept >= begins
+    if not cut and _fits(trial, calm, [TrimOldest()]):
+        alone = len(calm) == 1 and not ledger.pins
+        yield f"Dropping old turns would help: {'pass on_overflow=' if alone else 'end on_overflow with '}TrimOldest()."
+    for end, words in ((TrimSteps(), "TrimSteps()"), (TrimSteps(keep=0), "TrimSteps(keep=0)")):
+        if _fits(trial, calm, [end] if cut else [TrimOldest(), end]):
+            yield f"{_of_newest(overflow)}: end on_overflow with {'' if cut else 'TrimOldest(), '}{words}."
+
+
+def _fits(trial: Trial, rungs: tuple[Rung, ...], more: Sequence[object]) -> bool:
+    return isinstance(trial.under((*rungs, *map(rung_of, more))), Planned)
+
+
+def _of_pins(overflow: Overflow) -> str | None:
+    """What pinned turns cost beside the newest, where the newest alone would fit."""
+    plan = overflow.plan
+    begins, left = plan.ledger.newest_turns(1), overflow.available - plan.fixed.upper
+    newest = plan.ledger.turn_upper(begins, plan.ledger.length) if begins < plan.ledger.length else 0
+    pinned = sum(plan.ledger.turn_upper(start, stop) for start, stop in plan.ledger.pinned_turns(begins))
+    if not pinned or newest > left:
+        return None
+    named = ", ".join(str(index) for index in plan.ledger.pins if index < begins)
+    return f"The turns of the pinned messages {named} need {pinned} beside the newest: pin fewer of them."
+
+
+def _of_limits(overflow: Overflow, trial: Trial) -> str:
+    """A region whose limit binds, and what of the limits would have to change."""
+    region, limits = overflow.region or "", trial.budget.limits
+    needed = _tokens_of(overflow)
+    said = f"The {region} needs {needed} tokens and its limits leave it {needed - overflow.excess}: "
+    said += f"shorten it by {overflow.excess} tokens"
+    if region in limits:
+        wider = {**limits, region: attrs.evolve(limits[region], cap=None, floor=0)}
+        if _allows(trial, wider):
+            return f"{said}, or raise its cap."
+    freer = {name: attrs.evolve(limit, floor=0, share=None, priority=0) for name, limit in limits.items()}
+    freer |= {region: attrs.evolve(freer[region], cap=None)} if region in freer else {}
+    if _allows(trial, freer):
+        return f"{said}, or lower the floors, shares and priorities of the others."
+    return f"{said}."
+
+
+def _allows(trial: Trial, limits: Mapping[str, Limit]) -> bool:
+    budget = attrs.evolve(trial.budget, limits=limits)
+    rungs = tuple(map(unasked, trial.terms.rungs))
+    return isinstance(trial.under(rungs, budget), Planned)
+
+
+def _tokens_of(overflow: Overflow) -> Tokens:
+    measured = overflow.plan.measured
+    if overflow.region == "conversation":
+        return overflow.required - overflow.plan.fixed.upper
+    regions = {"instruction": measured.instruction, "capability": measured.capability}
+    return regions.get(overflow.region or "", measured.knowledge).upper

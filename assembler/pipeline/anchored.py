@@ -1,0 +1,117 @@
+"""Fitting against a provider's own bill: the billed request goes on while it fits, else the rules leave room for it.
+
+A bill says how far the rules are off, for the request that was billed. So a build goes two ways. First it keeps what
+the billed request kept, with what came since: that costs the bill and the new messages, and it keeps the provider's
+prompt cache. Where this does not fit any more, the policies are asked as if nothing were known, under a limit that is
+lower by what the rules may miss. Both follow from the history and the bill alone: a process that has just started
+builds what one that saw every call does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+
+from assembler.conversation.messages import Message
+from assembler.errors import ConversationError, UnsupportedContentError
+from assembler.pipeline.ladder import Kept
+from assembler.pipeline.overflow import Overflow
+from assembler.pipeline.planned import Planned
+from assembler.pipeline.settings import Terms
+from assembler.pricing.calibration import CalibratedCounter, Fingerprint
+
+FORGET = "anchor(None) forgets the bill."
+
+
+def anchored(
+    terms: Terms,
+    bill: CalibratedCounter,
+    goes_on: Callable[[int], Planned | None],
+    decided: Callable[[Kept | None], Planned],
+) -> Planned:
+    """The plan of an anchored draft. Raises `Overflow`.
+
+    `goes_on` is the plan that keeps all from a message on, `decided` the policies' plan by rule, which begins no
+    earlier than what it is given.
+    """
+    limit = None if terms.budget is None else terms.budget.input_limit
+    before = _billed(terms, bill, goes_on(bill.first))
+    if limit is None:
+        return before or _corrected(terms, bill, decided(None))
+    fitting = before if before is not None and before.count.upper <= limit else None
+    wider = bill.limit is not None and limit > bill.limit
+    if fitting is not None and not wider:
+        return fitting
+    try:
+        plan = _corrected(terms, bill, decided(None if before is None or wider else before.what))
+    except Overflow as overflow:
+        if fitting is not None:
+            return fitting
+        raise _as_billed(overflow, terms, bill, before) from overflow.__cause__
+    return fitting if fitting is not None and fitting.first < plan.first else plan
+
+
+def _billed(terms: Terms, bill: CalibratedCounter, plan: Planned | None) -> Planned | None:
+    """The plan with its corrected count, if its request begins as the billed one did."""
+    if plan is None:
+        return None
+    beginning = _beginning(terms, bill, plan)
+    if beginning != bill.request:
+        return None
+    return attrs.evolve(plan, terms=terms, corrected=bill.correct(plan.by_rule, beginning))
+
+
+def _corrected(terms: Terms, bill: CalibratedCounter, plan: Planned) -> Planned:
+    """The plan under the terms that were asked for. One emit and hash of a request."""
+    return attrs.evolve(plan, terms=terms, corrected=bill.correct(plan.by_rule, _beginning(terms, bill, plan)))
+
+
+def _beginning(terms: Terms, bill: CalibratedCounter, plan: Planned) -> Fingerprint:
+    model = None if terms.budget is None else terms.budget.model
+    request = _spelled(terms, plan)
+    return Fingerprint.of(request, dialect=terms.dialect.name, model=model, turns=bill.request.turns)
+
+
+def _spelled(terms: Terms, plan: Planned) -> dict[str, Any]:
+    """The request; of a conversation that cannot be sent yet, of as much as could have been: it begins the same."""
+    try:
+        return terms.dialect.emit(plan.layout)
+    except UnsupportedContentError:
+        raise
+    except ConversationError:
+        said = _sendable(plan)
+        if len(said) == len(plan.layout.messages):
+            raise
+        return terms.dialect.emit(attrs.evolve(plan.layout, messages=said))
+
+
+def _sendable(plan: Planned) -> list[Message]:
+    """The messages up to the last one that is not the model's, without a step whose calls wait for their answers."""
+    said = list(plan.layout.messages)
+    asking = (place for place, message in enumerate(said) if not set(plan.waiting).isdisjoint(message.parts))
+    if plan.waiting:
+        del said[max(asking, default=len(said)) :]
+    while said and said[-1].role == "assistant":
+        said.pop()
+    return said
+
+
+def _as_billed(overflow: Overflow, terms: Terms, bill: CalibratedCounter, before: Planned | None) -> Overflow:
+    """The overflow of the rules in the tokens of the bill."""
+    if terms.budget is None:
+        return overflow
+    required, limit = bill.bound(overflow.required), terms.budget.input_limit
+    if before is not None:
+        required = min(required, before.count.upper)
+    bound = overflow.region is not None
+    return Overflow(
+        overflow.plan,
+        terms.budget,
+        required=required,
+        available=min(limit, required - overflow.excess) if bound else limit,
+        costs=overflow.costs.adding_up_to(max(overflow.costs.total, bill.bound(overflow.costs.total))),
+        region=overflow.region,
+        remark=f"Counted by rule; the bill of {bill.billed} was {bill.margin:+d}. {FORGET}",
+    )

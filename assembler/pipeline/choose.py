@@ -1,0 +1,293 @@
+"""Knowledge chosen under a room, and its price inside a message. Knows tokens; knows no strategy's rules.
+
+The room is what the budget leaves once the least conversation is paid for that the policies would keep, and all that
+its floor promises: knowledge may displace old turns where a policy lets them go, and never the newest.
+
+Inside the question's message counts add where one piece ends with a line break and the next begins with neither a
+line break, a blank nor a slash, for counters that promise it (`additive_at_tag_seams`). Anywhere
+else the message is priced as one text.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import cast
+
+import attrs
+
+from assembler.conversation.history import Sight
+from assembler.conversation.host import Host, newest_question, newest_result
+from assembler.conversation.messages import Message
+from assembler.dialects import Dialect
+from assembler.pipeline.asking import fixed_prices
+from assembler.pipeline.settings import Terms, counter_for
+from assembler.policies.contract import verified
+from assembler.policies.traits import CuttingRung, asks, unmarked
+from assembler.pricing.ledger import Ledger
+from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_messages
+from assembler.regions.regions import Regions
+from assembler.strategies import Around, ChoosingStrategy, Continued, Placement, Rendered
+from budgets import Budget, Count, Limit, TokenCountError, Tokens
+from budgets.apportion import apportioned
+from budgets.count import NOTHING, total
+from budgets.limit import Amount
+
+_NO_SEAM = ("\n", "\r", " ", "\t", "/")
+
+
+@attrs.frozen
+class Choice:
+    """What a choice depends on beside the regions: who may hold knowledge, and the room for all that is no turn."""
+
+    host: Host | None
+    room: Tokens | None
+    limits: Limits | None = None
+
+
+@attrs.frozen
+class Limits:
+    """What the budget's limits say of knowledge and of the conversation that it shares the room with, in tokens."""
+
+    input_limit: Tokens
+    """What a share is a share of, less the framing."""
+    cap: Amount | None
+    """The most that knowledge may cost."""
+    floor: Amount
+    """What the conversation is sure of, as far as it asks for it."""
+    asked: Tokens
+    least: Tokens
+    """What it is left in any case."""
+
+    def of_knowledge(self, framing: Tokens) -> Tokens:
+        """The most that knowledge may cost."""
+        return self.input_limit if self.cap is None else self._tokens(self.cap, framing)
+
+    def beyond_least(self, framing: Tokens) -> Tokens:
+        """What the floor of the conversation takes from the room."""
+        return max(0, min(self._tokens(self.floor, framing), self.asked) - self.least)
+
+    def _tokens(self, amount: Amount, framing: Tokens) -> Tokens:
+        return int(amount * (self.input_limit - framing)) if isinstance(amount, float) else amount
+
+
+@attrs.frozen
+class Asked:
+    """The host with knowledge around its text, and where it stands in the history."""
+
+    index: int
+    message: Message
+
+
+def choice_for(sight: Sight, terms: Terms) -> Choice | None:
+    """What the strategy chooses under; None for one that does not choose. O(turns that the policies protect)."""
+    if getattr(terms.strategy, "choose", None) is None:
+        return None
+    at_result = getattr(terms.strategy, "placement", None) is Placement.TOOL
+    host = newest_result(sight) if at_result else newest_question(sight)
+    ledger = Ledger.of(sight, terms.pricer)
+    if host is not None and at_result:
+        host = attrs.evolve(host, beside=tuple(sight.messages(ledger.run(host.index).start, host.index)))
+    if terms.budget is None:
+        return Choice(host, None)
+    least = _least_conversation(ledger, terms)
+    return Choice(host, terms.budget.input_limit - least, _limits(ledger, terms.budget, least))
+
+
+def _limits(ledger: Ledger, budget: Budget, least: Tokens) -> Limits | None:
+    """What limits say of the choice; None where they say nothing. Prices as much conversation as a floor may hold."""
+    knowledge, conversation = (budget.limits.get(region, Limit()) for region in ("knowledge", "conversation"))
+    if knowledge.cap is None and not conversation.floor:
+        return None
+    limit = budget.input_limit
+    asked = asked_for(ledger, limit) if conversation.floor else least
+    return Limits(limit, knowledge.cap, conversation.floor, asked, least)
+
+
+def _least_conversation(ledger: Ledger, terms: Terms) -> Tokens:
+    """The least that the policies would keep, or all of it where one may ask its owner (a summary costs a model call).
+
+    A policy that rewrites is only asked once knowledge has been chosen, and then has less to do.
+    """
+    cutting = [rung for rung in map(unmarked, terms.rungs) if isinstance(rung, CuttingRung) and not asks(rung)]
+    cuts = [verified(rung.policy, rung.policy.cut(ledger, 0), ledger) for rung in cutting]
+    return ledger.since(max((cut.first_kept for cut in cuts), default=ledger.first)).upper
+
+
+def asked_for(ledger: Ledger, limit: Tokens) -> Tokens:
+    """What the conversation asks for: all of it, or as much as there is, whichever is found first."""
+    asked = 0
+    for turn in ledger.newest_first():
+        asked += turn.tokens
+        if asked > limit:
+            break
+    return asked
+
+
+def laid_out(
+    regions: Regions, head: Sequence[Message], terms: Terms, choice: Choice | None
+) -> tuple[Rendered, FixedPrices]:
+    """The regions as the strategy lays them out, and a price for every piece.
+
+    Raises TokenCountError that names the item on which the counter failed, or all three regions where none can be told.
+    """
+
+    def lay_out(pricer: Pricer) -> tuple[Rendered, FixedPrices]:
+        return _laid_out(regions, head, terms, choice, pricer)
+
+    try:
+        return lay_out(terms.pricer)
+    except TokenCountError as error:
+        from assembler.pipeline.failing import failing_part  # for failures alone
+
+        part = failing_part(regions, head, terms, lay_out) or "instruction, capability or knowledge"
+        raise error.at(part) from error.__cause__ or error
+
+
+def _laid_out(
+    regions: Regions, head: Sequence[Message], terms: Terms, choice: Choice | None, pricer: Pricer
+) -> tuple[Rendered, FixedPrices]:
+    if choice is None:
+        rendered = terms.strategy.render(regions)
+        return rendered, fixed_prices(pricer, terms.dialect, rendered.pieces, head, regions)
+    space = Chosen(regions, head, pricer, terms.dialect, choice, _adds(terms))
+    rendered = cast(ChoosingStrategy, terms.strategy).choose(regions, space)
+    return _joined_rows(rendered, space.prices(rendered))
+
+
+def asked(rendered: Rendered, choice: Choice | None) -> Asked | None:
+    """The host as it will be sent; None where nothing is put around its text."""
+    if rendered.around is None or choice is None or choice.host is None:
+        return None
+    return Asked(choice.host.index, choice.host.saying(rendered.around.text(choice.host.text)))
+
+
+def _adds(terms: Terms) -> bool:
+    return bool(getattr(counter_for(terms.budget), "additive_at_tag_seams", False))
+
+
+@attrs.frozen(eq=False)
+class Chosen:
+    """The `Space` of one choice."""
+
+    _regions: Regions
+    _head: Sequence[Message]
+    _pricer: Pricer
+    _dialect: Dialect
+    _choice: Choice
+    _additive: bool
+    _alone: dict[str, Count] = attrs.field(factory=dict[str, Count], init=False)
+
+    @property
+    def question(self) -> str | None:
+        """The text of the host."""
+        return None if self._choice.host is None else self._choice.host.text
+
+    def price(self, pieces: Sequence[Piece]) -> list[Tokens]:
+        """What each piece costs on its own, at most."""
+        unknown = [piece for piece in pieces if piece.text not in self._alone]
+        if unknown and self._additive:  # then a system text of them is priced piece by piece, and in one call
+            counts = self._pricer.fixed(unknown, (), ()).pieces
+            self._alone.update(zip([piece.text for piece in unknown], counts, strict=True))
+        return [self._count(piece).upper for piece in pieces]
+
+    def left(self, rendered: Rendered) -> Tokens | None:
+        """What is left of the room, or of the cap on knowledge where that is less; below 0 for too much."""
+        if self._choice.room is None:
+            return None
+        limits = self._choice.limits
+        prices = self._system(rendered) if limits is None else self.prices(rendered)
+        fixed = total([*prices.pieces, *prices.head, *prices.tools, prices.tooling, prices.output, prices.framing])
+        left = self._choice.room - fixed.upper
+        if limits is None:  # then nobody asks what each piece around the question costs
+            return left if rendered.around is None else left - self._whole(rendered.around).upper
+        framing = prices.framing.upper
+        pairs = zip(rendered.every_piece, prices.pieces, strict=True)
+        knowledge = sum(price.upper for piece, price in pairs if piece.region == "knowledge")
+        return min(left - limits.beyond_least(framing), limits.of_knowledge(framing) - knowledge)
+
+    def prices(self, rendered: Rendered) -> FixedPrices:
+        """A price for every piece, the system's first, then those around the question."""
+        system = self._system(rendered)
+        if rendered.around is None:
+            return system
+        return attrs.evolve(system, pieces=(*system.pieces, *self._around(rendered.around)))
+
+    def _system(self, rendered: Rendered) -> FixedPrices:
+        return fixed_prices(self._pricer, self._dialect, rendered.pieces, self._head, self._regions)
+
+    def _count(self, piece: Piece) -> Count:
+        known = self._alone.get(piece.text)
+        if known is None:
+            known = self._alone[piece.text] = self._pricer.fixed((piece,), (), ()).pieces[0]
+        return known
+
+    def _around(self, around: Around) -> list[Count]:
+        """What each piece adds to the host, which the ledger prices without them."""
+        added = self._piece_by_piece(around)
+        if added is None:
+            each = [self._count(piece) for piece in (*around.before, *around.after)]
+            added = [*apportioned(self._joined(around), each)]
+        return added
+
+    def _whole(self, around: Around) -> Count:
+        """What all pieces together add to the host."""
+        added = self._piece_by_piece(around)
+        return self._joined(around) if added is None else total(added)
+
+    def _piece_by_piece(self, around: Around) -> list[Count] | None:
+        """What each piece adds, where counts add at its seams; None where the message must be priced as one text."""
+        host = self._hosting
+        before, after = around.before, around.after
+        # A result may travel inside JSON, where no line break ends a text: it is priced as one.
+        if host.place is not None or not self._additive or not (_seams_add(before) and _seams_add(after)):
+            return None
+        core = self._joined(Around(before[-1:], after[:1]))
+        added = [core] + [NOTHING] * (len(before[-1:]) + len(after[:1]) - 1)
+        return [*map(self._count, before[:-1]), *added, *map(self._count, after[1:])]
+
+    def _joined(self, around: Around) -> Count:
+        """What pieces add to the host when its message is priced as one text."""
+        host = self._hosting
+        said, alone = host.saying(around.text(host.text)), host.message
+        together = price_messages(self._pricer, (*host.beside, said))
+        return (together - price_messages(self._pricer, (*host.beside, alone))).alone()
+
+    @property
+    def _hosting(self) -> Host:
+        if self._choice.host is None:
+            raise ValueError("a strategy put text around a question that has none; look at Space.question first")
+        return self._choice.host
+
+
+def _seams_add(pieces: Sequence[Piece]) -> bool:
+    return all(
+        one.text.endswith("\n") and next_one.text and not next_one.text.startswith(_NO_SEAM)
+        for one, next_one in itertools.pairwise(pieces)
+    )
+
+
+def _joined_rows(rendered: Rendered, prices: FixedPrices) -> tuple[Rendered, FixedPrices]:
+    """One piece for each piece with those that go on with it, so that a source is one row of the report."""
+    if not any(isinstance(piece, Continued) for piece in rendered.every_piece):
+        return rendered, prices
+    around = rendered.around
+    stretches = [rendered.pieces] if around is None else [rendered.pieces, around.before, around.after]
+    priced = iter(prices.pieces)
+    joined: list[tuple[Piece, ...]] = []
+    counts: list[Count] = []
+    for stretch in stretches:
+        runs: list[list[tuple[Piece, Count]]] = []
+        for piece in stretch:
+            if isinstance(piece, Continued) and runs:
+                runs[-1].append((piece, next(priced)))
+            else:
+                runs.append([(piece, next(priced))])
+        joined.append(tuple(_as_one([piece for piece, _ in run]) for run in runs))
+        counts += [total(count for _, count in run) for run in runs]
+    settled = None if around is None else Around(joined[1], joined[2])
+    return attrs.evolve(rendered, pieces=joined[0], around=settled), attrs.evolve(prices, pieces=tuple(counts))
+
+
+def _as_one(run: Sequence[Piece]) -> Piece:
+    return Piece(run[0].region, run[0].name, "".join(piece.text for piece in run))

@@ -1,0 +1,29 @@
+"""The request of a plan, spelled and marked. Knows dialects and cache marks; prices nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assembler.dialects import Dialect
+from assembler.pipeline.planned import Planned
+
+if TYPE_CHECKING:
+    from assembler.dialects.marking import CacheMarks
+
+
+def requested(plan: Planned, dialect: Dialect | None = None, cache_marks: CacheMarks | None = None) -> dict[str, Any]:
+    """The keyword arguments of the API's call: in the plan's dialect with the plan's marks, or in others.
+
+    Raises `UnsupportedContentError` for what the dialect cannot express, `ConversationError` for a plan of which no
+    request can be made yet.
+    """
+    plan.refuse_unfinished()
+    spoken = plan.terms.dialect if dialect is None else dialect
+    request = spoken.emit(plan.layout)
+    marks = plan.terms.cache_marks if cache_marks is None else cache_marks
+    if marks is None:
+        return request
+    from assembler.dialects.marking import marked  # most requests carry none
+
+    budget = plan.terms.budget
+    return marked(request, spoken, marks, model=None if budget is None else budget.model).request

@@ -1,0 +1,124 @@
+"""Which item a counter failed on. Knows regions and what each makes a pricer count; asks no counter again.
+
+A counter that failed once may not fail again, so nothing is tried anew: the layout is gone through a second time with
+the counts that are remembered, and the first text without one is the text that failed. What each item alone makes the
+same pricer count says whose text it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+import attrs
+
+from assembler.conversation.messages import Message
+from assembler.pipeline.settings import Terms, counter_for
+from assembler.pricing.pricer import Piece, Pricer
+from assembler.regions.regions import Regions
+from assembler.regions.tools import Tool
+from budgets import Grade, TokenCountError, Tokens
+from budgets.counters.guard import Guarded
+from budgets.counters.memo import Memoised
+
+
+class _NotRememberedError(TokenCountError):
+    """A text that was never counted to the end."""
+
+
+@attrs.frozen(eq=False)
+class _Replayed(Guarded):
+    """Answers from a counter's memory, and writes down what it is asked; ends at what is not remembered."""
+
+    memory: Memoised
+    asked: list[str] = attrs.field(factory=list[str])
+
+    @property
+    def name(self) -> str:
+        """The counter's."""
+        return self.memory.name
+
+    @property
+    def grade(self) -> Grade:
+        """The counter's."""
+        return self.memory.grade
+
+    @property
+    def additive_at_tag_seams(self) -> bool:
+        """The counter's promise."""
+        return self.memory.additive_at_tag_seams
+
+    def __call__(self, text: str, /) -> Tokens:
+        """What the counter answered when it was asked."""
+        self.asked.append(text)
+        if text not in self.memory:
+            raise _NotRememberedError(self.name, "was not asked")
+        return self.memory(text)
+
+
+class _Noted(_Replayed):
+    """Writes down what it is asked, and counts nothing."""
+
+    def __call__(self, text: str, /) -> Tokens:
+        """0, whatever the text."""
+        self.asked.append(text)
+        return 0
+
+
+def failing_part(
+    regions: Regions, head: Sequence[Message], terms: Terms, lay_out: Callable[[Pricer], object]
+) -> str | None:
+    """The item whose text the counter failed on, as errors name it; None where it is the text of several, or unknown.
+
+    `lay_out` does again, with another pricer, what failed. O(what was counted): for errors only.
+    """
+    memory = counter_for(terms.budget)
+    if not isinstance(memory, Memoised) or _may_forget(memory, _counted(memory, terms, lay_out)):
+        return None
+    text = _failed(memory, terms, lay_out)
+    if text is None:
+        return None
+    bare = text.strip("\n")  # what stands between two pieces belongs to one or the other
+    return next((name for name, price in _parts(regions, head, terms) if bare in _counted(memory, terms, price)), None)
+
+
+def _failed(memory: Memoised, terms: Terms, lay_out: Callable[[Pricer], object]) -> str | None:
+    replayed = _Replayed(memory)
+    try:
+        lay_out(_pricer(terms, replayed))
+    except TokenCountError:
+        return replayed.asked[-1] if replayed.asked else None
+    return None  # all is remembered: another thread has counted it meanwhile
+
+
+def _may_forget(memory: Memoised, texts: Collection[str]) -> bool:
+    """Whether these are more than a memory surely holds: then what is not in it may have been counted all the same."""
+    return len(texts) > memory.max_entries // 2 or sum(map(len, texts)) > memory.max_characters // 2
+
+
+def _counted(memory: Memoised, terms: Terms, price: Callable[[Pricer], object]) -> set[str]:
+    noted = _Noted(memory)
+    price(_pricer(terms, noted))
+    return {text.strip("\n") for text in noted.asked}
+
+
+def _pricer(terms: Terms, counter: Guarded) -> Pricer:
+    return terms.dialect.pricer(None if terms.budget is None else terms.budget.model, counter)
+
+
+def _parts(regions: Regions, head: Sequence[Message], terms: Terms) -> Iterator[tuple[str, Callable[[Pricer], object]]]:
+    """Every item by its name in errors, and what prices it alone."""
+
+    for place, tool in enumerate(regions.tools):
+        yield f"tools[{place}] {tool.name!r}", _pricing(tools=(tool,))
+    for index, message in enumerate(head):
+        yield f"message {index}", _pricing(head=(message,))
+    if regions.instruction:
+        yield "instruction", _pricing(terms.strategy.render(Regions(regions.instruction)).pieces)
+    for place, document in enumerate(regions.documents):
+        yield f"knowledge[{place}]", _pricing(terms.strategy.render(Regions(documents=(document,))).pieces)
+
+
+def _pricing(
+    pieces: Sequence[Piece] = (), head: Sequence[Message] = (), tools: Sequence[Tool] = ()
+) -> Callable[[Pricer], object]:
+    return lambda pricer: pricer.fixed(pieces, head, tools)

@@ -1,0 +1,172 @@
+"""Policies in order, each only as far as needed. Knows turns, messages and tokens; knows no policy by name.
+
+What a ladder leaves is a `Kept`: which turns stay, which messages inside them were rewritten or dropped, and which
+policy did what. One that must hold a low-water mark is found by living through the history: at each message that makes
+it outgrow the room, the ladder brings it down to the mark, and nothing is touched in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from assembler.conversation.messages import Message
+from assembler.policies.contract import proposed, refuse_unlawful, verified
+from assembler.policies.passage import Passage
+from assembler.policies.traits import CuttingRung, RewritingRung, Rung, asks
+from assembler.pricing.ledger import Cut, Ledger
+from budgets import AssemblyError, Count, Tokens
+from budgets.count import Difference
+
+
+@attrs.frozen
+class Decision:
+    """What one policy did: how often, in a few words, and how many tokens it saved, 0 where it could not help."""
+
+    policy: str
+    saved: Tokens
+    done: tuple[tuple[str, int], ...] = ()
+    """What was done and how many times; 0 where that means nothing."""
+
+    @property
+    def reason(self) -> str:
+        """What it did, for people."""
+        return ", ".join(f"{times} × {what}" if times else what for what, times in self.done) or "nothing left to give"
+
+    @property
+    def cut(self) -> bool:
+        """Whether it dropped whole turns: what cannot be counted message by message."""
+        return bool(self.saved) and not any(times for _, times in self.done)
+
+    def __str__(self) -> str:
+        return f"{self.policy}: {self.reason}"
+
+    def again(self, later: Decision) -> Decision:
+        """This decision and a later one of the same policy: what is counted adds up, what is not is said anew."""
+        times = {what: number for what, number in self.done if number}
+        for what, number in later.done:
+            times[what] = times.get(what, 0) + number
+        return Decision(self.policy, self.saved + later.saved, tuple(times.items()))
+
+
+_UNCHANGED: Mapping[int, Message | None] = {}
+_NO_SAVINGS: Mapping[int, Difference] = {}
+
+
+@attrs.frozen(eq=False)
+class Kept:
+    """What stays of a conversation: every turn from `cut` on, pinned turns before it, changed as `changed` says."""
+
+    cut: Cut
+    changed: Mapping[int, Message | None] = _UNCHANGED
+    savings: Mapping[int, Difference] = _NO_SAVINGS
+    """What `changed` saves in each turn, by where it begins: below zero."""
+    decisions: tuple[Decision, ...] = ()
+    failures: tuple[AssemblyError, ...] = ()
+    """What went wrong in policies, and was done without."""
+
+    @property
+    def why_gone(self) -> str:
+        """What the policies say that helped, those first that dropped turns: the others' work may be gone with them."""
+        helped = [decision for decision in self.decisions if decision.saved]
+        return "; ".join(map(str, sorted(helped or self.decisions, key=lambda decision: not decision.cut)))
+
+    @property
+    def why_shortened(self) -> str:
+        """What the policies say that rewrote messages."""
+        return "; ".join(str(decision) for decision in self.decisions if decision.saved and not decision.cut)
+
+    @property
+    def idle(self) -> tuple[Decision, ...]:
+        """What could not help."""
+        return tuple(decision for decision in self.decisions if not decision.saved)
+
+    def count(self, ledger: Ledger) -> Count:
+        """What it costs."""
+        return (ledger.with_savings(self.savings) if self.savings else ledger).kept(self.cut)
+
+
+def _noted(decisions: tuple[Decision, ...], new: Decision) -> tuple[Decision, ...]:
+    """The decisions with a new one: one entry a policy, however often a long history asked it."""
+    if any(old.policy == new.policy for old in decisions):
+        return tuple(old.again(new) if old.policy == new.policy else old for old in decisions)
+    return (*decisions, new)
+
+
+def whole(ledger: Ledger) -> Kept:
+    """All of it."""
+    return Kept(Cut(ledger.first, ""))
+
+
+def climbed(ledger: Ledger, rungs: Sequence[Rung], room: Tokens, start: Kept | None = None) -> Kept:
+    """What the policies leave, asked in order until the conversation costs at most `room`, or none is left to ask."""
+    kept = whole(ledger) if start is None else attrs.evolve(start, failures=())
+    for rung in rungs:
+        used = kept.count(ledger).upper
+        if used <= room:
+            break
+        if isinstance(rung, RewritingRung):
+            kept = _rewritten(ledger, rung, kept, used - room)
+        else:
+            kept = _cut(ledger, rung, kept, room, used)
+    return kept
+
+
+def lived(
+    ledger: Ledger, rungs: Sequence[Rung], room: Tokens, low: Tokens, known: tuple[int, Kept] | None
+) -> tuple[int, Kept]:
+    """The length of the history at its last overflow, and what the ladder left then; goes on from `known`."""
+    stop, kept = known or (ledger.first, whole(ledger))
+    line = ledger.timeline()
+    while stop < ledger.length:
+        spare = room - kept.count(ledger.until(stop)).upper if stop > kept.cut.first_kept else room
+        grown = line.grown_by(stop, spare) if spare >= 0 else stop + 1
+        if grown is None:
+            break
+        stop = grown
+        kept = climbed(ledger.until(stop), rungs, low, kept)
+    return stop, kept
+
+
+def _cut(ledger: Ledger, rung: CuttingRung, kept: Kept, room: Tokens, used: Tokens) -> Kept:
+    seen = ledger.with_savings(kept.savings) if kept.savings else ledger
+    standing = None if asks(rung) else kept.cut.summary
+    beside = 0 if standing is None else seen.price(standing).upper
+    cut = verified(rung.policy, rung.policy.cut(seen, max(room - beside, 0)), ledger)
+    if cut.first_kept < kept.cut.first_kept:
+        cut = attrs.evolve(cut, first_kept=kept.cut.first_kept)
+    if cut.summary is None or standing is not None:  # one that stands gives way only to one that knows of it
+        cut = attrs.evolve(cut, summary=kept.cut.summary)
+    saved = used - seen.kept(cut).upper
+    decisions = _noted(kept.decisions, Decision(rung.name, max(saved, 0), ((cut.reason, 0),)))
+    failures = kept.failures if cut.failure is None else (*kept.failures, cut.failure)
+    return attrs.evolve(kept, cut=cut if saved > 0 else kept.cut, decisions=decisions, failures=failures)
+
+
+def _rewritten(ledger: Ledger, rung: RewritingRung, kept: Kept, excess: Tokens) -> Kept:
+    """The conversation after as many of the policy's changes as it takes to save `excess`."""
+    changed, savings = dict(kept.changed), dict(kept.savings)
+    newest = ledger.newest_turns(1)
+    pinned = frozenset(ledger.pins)
+    stretches = [*ledger.pinned_turns(kept.cut.first_kept), (kept.cut.first_kept, ledger.length)]
+    passage = Passage(ledger, changed, rung.policy, stretches, newest)
+    saved, reasons = 0, dict[str, int]()
+    for change in proposed(rung.policy, passage):
+        if saved >= excess:
+            break
+        if not pinned.isdisjoint(change.messages):
+            continue
+        gains = passage.gains(change)
+        gain = sum(gained.saved for gained in gains.values())
+        if gain <= 0:
+            continue
+        refuse_unlawful(rung.policy, passage, change)
+        saved += gain
+        changed.update(change.messages)
+        reasons[change.reason] = reasons.get(change.reason, 0) + 1
+        for index, gained in gains.items():
+            start = ledger.turn_start(index)
+            savings[start] = savings.get(start, Difference()) + gained
+    decision = Decision(rung.name, saved, tuple(reasons.items()))
+    return attrs.evolve(kept, changed=changed, savings=savings, decisions=_noted(kept.decisions, decision))

@@ -1,0 +1,83 @@
+"""The fixed part of a request, rendered and priced. Knows regions and counts; knows nothing of turns."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+
+import attrs
+
+from assembler.conversation.history import Sight
+from assembler.conversation.messages import Message
+from assembler.pipeline.choose import Asked, Choice, asked, choice_for, laid_out
+from assembler.pipeline.draft import Draft
+from assembler.pipeline.settings import Terms
+from assembler.pricing.pricer import FixedPrices
+from assembler.regions.regions import Regions
+from assembler.strategies import Rendered
+from budgets import Count, RegionCosts
+from budgets.count import total
+
+
+@attrs.frozen(eq=False)
+class Measured:
+    """The regions as text and as tokens: all of a request but its turns."""
+
+    regions: Regions
+    rendered: Rendered
+    head: tuple[Message, ...]
+    prices: FixedPrices
+    choice: Choice | None = None
+    asked: Asked | None = None
+    """The newest question's message, where knowledge was put around it."""
+
+    @property
+    def instruction(self) -> Count:
+        """The instruction with the system messages at the head of the history."""
+        return total([*self._pieces("instruction"), *self.prices.head])
+
+    @property
+    def knowledge(self) -> Count:
+        """The documents, tags included."""
+        return total(self._pieces("knowledge"))
+
+    @property
+    def capability(self) -> Count:
+        """The tools, with what the provider wraps around them, and the output schema."""
+        return total(self.prices.tools) + self.prices.tooling + self.prices.output
+
+    def count(self) -> Count:
+        """The fixed part of the request."""
+        return self.instruction + self.capability + self.knowledge + self.prices.framing
+
+    def costs(self, conversation: Count) -> RegionCosts:
+        """The region table, the turns costing `conversation`."""
+        return RegionCosts(
+            instruction=self.instruction.tokens,
+            capability=self.capability.tokens,
+            knowledge=self.knowledge.tokens,
+            conversation=conversation.tokens,
+            framing=self.prices.framing.tokens,
+        )
+
+    def _pieces(self, region: str) -> Iterable[Count]:
+        pairs = zip(self.rendered.every_piece, self.prices.pieces, strict=True)
+        return [price for piece, price in pairs if piece.region == region]
+
+
+def measure(draft: Draft, sight: Sight, terms: Terms) -> tuple[Measured, Count]:
+    """The fixed part of a draft and its count. Found once for these regions, these terms and this head."""
+    regions = draft.regions
+    head = tuple(sight.messages(0, sight.head)) if sight.length else ()
+    choice = choice_for(sight, terms)
+    found: tuple[Measured, Count] | None = regions.priced.get(terms.pricer)
+    if found is not None and _same(found[0].head, head) and found[0].choice == choice:
+        return found
+    rendered, prices = laid_out(regions, head, terms, choice)
+    measured = Measured(regions, rendered, head, prices, choice, asked(rendered, choice))
+    found = regions.priced[terms.pricer] = (measured, measured.count())
+    return found
+
+
+def _same(one: tuple[Message, ...], other: tuple[Message, ...]) -> bool:
+    return len(one) == len(other) and all(map(operator.is_, one, other))

@@ -1,0 +1,177 @@
+"""How many of the newest turns fit where only weighing the whole tells. Knows estimates and where to look next.
+
+A weighing is dear (a render), and two of them settle it where the estimates are good: what stays fits, and one turn
+more does not. The second is spared where the weight of the first and what that turn adds at least are proof enough.
+Each estimate is corrected by what was weighed; where that does not lead there soon, the rest is bisected. What is found
+does not depend on where the search begins, as long as more turns never weigh less.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+
+import attrs
+
+from assembler.pipeline.ladder import Decision, Kept, whole
+from assembler.policies.traits import CuttingRung, KeepsNewest
+from assembler.pricing.ledger import Cut, Ledger, TurnCost
+from assembler.pricing.pricer import WholePricer
+from budgets import Count, Tokens
+
+_CORRECTED = 3
+"""Weighings that go where the corrected estimates point, before the rest is halved."""
+
+_WAY_OFF = 2
+"""Times by which an estimate is believed to be wrong at most."""
+
+
+@attrs.frozen
+class Weighed:
+    """A request that was weighed: what was expected and what it is, in tokens, and which messages were in it."""
+
+    expected: Tokens = 0
+    found: Tokens = 0
+    start: int = -1
+    stop: int = 0
+
+    def predicts(self, expected: Tokens) -> float:
+        """What another request weighs that is expected to: off by as much, for its size."""
+        off = self.found / self.expected if self.expected > 0 and self.found > 0 else 1
+        return self.found + (expected - self.expected) * min(max(off, 1 / _WAY_OFF), _WAY_OFF)
+
+
+@attrs.define(eq=False)
+class _Turns:
+    """The turns, newest first, as far as anybody asked; a pinned one costs nothing here, for it stays anyway."""
+
+    ledger: Ledger
+    _rest: Iterator[TurnCost]
+    _pinned: frozenset[int]
+    starts: list[int] = attrs.field(factory=list[int])
+    costs: list[Tokens] = attrs.field(factory=lambda: [0])
+    """What the newest n turns cost by estimate."""
+
+    @classmethod
+    def of(cls, ledger: Ledger, oldest: int) -> _Turns:
+        turns = itertools.takewhile(lambda turn: turn.start >= oldest, ledger.newest_first())
+        return cls(ledger, turns, frozenset(start for start, _ in ledger.pinned_turns()))
+
+    def has(self, number: int) -> bool:
+        for turn in itertools.islice(self._rest, max(number - len(self.starts), 0)):
+            self.starts.append(turn.start)
+            self.costs.append(self.costs[-1] + (0 if turn.start in self._pinned else turn.tokens))
+        return number <= len(self.starts)
+
+    def span(self, number: int) -> range:
+        """The messages of the `number`th newest turn; none where it stays anyway."""
+        start = self.starts[number - 1]
+        stop = self.starts[number - 2] if number > 1 else self.ledger.length
+        return range(0) if start in self._pinned else range(start, stop)
+
+
+@attrs.define(eq=False)
+class _Search:
+    turns: _Turns
+    rung: CuttingRung
+    limit: Tokens
+    beside: Tokens
+    """What is expected beside the turns that may go."""
+    before: Weighed
+    seen: Weighed
+    pricer: WholePricer
+    weigh: Callable[[Kept], Count]
+    found: dict[int, tuple[Kept, Count]] = attrs.field(factory=dict[int, tuple[Kept, Count]])
+
+    def fits(self, number: int) -> bool:
+        kept = self._kept(number)
+        count = self.weigh(kept)
+        self.found[number] = kept, count
+        self.seen = self.weighed(number)
+        return count.upper <= self.limit
+
+    def weighed(self, number: int) -> Weighed:
+        ledger = self.turns.ledger
+        return Weighed(self.expected(number), self.found[number][1].upper, self.turns.starts[number - 1], ledger.length)
+
+    def is_full(self, number: int) -> bool:
+        """Whether one turn more is sure not to fit: it adds too much to what was weighed now, or what came since adds
+        too much to what was weighed before. Where a note would go with it, nothing is sure."""
+        turns, before = self.turns, self.before
+        if self.rung.traits.note is not None and turns.starts[number] == turns.ledger.first:
+            return False
+        if self.found[number][1].upper + self._added_by(turns.span(number + 1)) > self.limit:
+            return True
+        if before.start != turns.starts[number]:
+            return False
+        grown = before.found + self._added_by(range(before.stop, turns.ledger.length))
+        return grown > self.limit and all(self._at_least(i) for i in range(before.start, before.stop))
+
+    def _added_by(self, messages: range) -> Tokens:
+        return sum(map(self._at_least, messages))
+
+    def _at_least(self, index: int) -> Tokens:
+        ledger = self.turns.ledger
+        return self.pricer.at_least(ledger.reading(index), ledger.message(index))
+
+    def expected(self, number: int) -> Tokens:
+        return self.beside + self.turns.costs[number]
+
+    def next_after(self, fitting: int, too_large: int | None) -> int:
+        """A number between one that fits and one that does not; what does not may not be known yet."""
+        if len(self.found) >= _CORRECTED and too_large is not None:
+            return (fitting + too_large) // 2
+        number = fitting + 1
+        leap = fitting + 2 ** max(len(self.found) - _CORRECTED + 1, 0)
+        while (too_large is None or number + 1 < too_large) and self.turns.has(number + 1):
+            if number >= leap and self.seen.predicts(self.expected(number + 1)) > self.limit:
+                break
+            number += 1
+        return number
+
+    def _kept(self, number: int) -> Kept:
+        ledger, start = self.turns.ledger, self.turns.starts[number - 1]
+        if start == ledger.first:
+            return whole(ledger)
+        verdict = self.rung.policy.cut(ledger, 0)  # for its words; where it cuts is found here
+        decision = Decision(self.rung.name, 0, ((verdict.reason, 0),))
+        return Kept(Cut(start, verdict.reason, verdict.summary), decisions=(decision,))
+
+
+def most_turns(
+    ledger: Ledger,
+    rung: CuttingRung,
+    keeps: KeepsNewest,
+    limit: Tokens,
+    fixed: Tokens,
+    pricer: WholePricer,
+    weigh: Callable[[Kept], Count],
+    before: Weighed,
+    oldest: int,
+) -> tuple[Kept, Count, Weighed]:
+    """As many of the newest turns as `limit` holds, or as the policy keeps, their count, and where to go on from.
+
+    None begins before `oldest`.
+    `fixed` is what is expected beside the turns, `before` a weighing of this history when it was shorter.
+    O(turns that are kept), and about three weighings; two for each halving of the turns where no estimate is any good.
+    """
+    turns = _Turns.of(ledger, oldest)
+    if not turns.has(1):
+        kept = whole(ledger)
+        return kept, weigh(kept), before
+    beside = fixed + sum(ledger.turn_upper(start, stop) for start, stop in ledger.pinned_turns())
+    search = _Search(turns, rung, limit, beside, before, before, pricer, weigh)
+    turns.has(keeps.at_least)
+    least = min(keeps.at_least, len(turns.starts))
+    fitting, too_large = least - 1, None
+    while too_large != fitting + 1 and turns.has(fitting + 1):
+        if fitting in search.found and search.is_full(fitting):
+            break
+        number = search.next_after(fitting, too_large)
+        if search.fits(number):
+            fitting = number
+        else:
+            too_large = number
+    number = max(fitting, least)
+    kept, count = search.found[number]
+    return kept, count, search.weighed(number)

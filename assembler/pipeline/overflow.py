@@ -1,0 +1,142 @@
+"""What there is to say when nothing fits: the least window that would do, found by deciding again at others.
+
+There is no second formula here. Every number and every piece of advice was tried with the same decision, under other
+terms: that costs a few decisions in most cases, and about forty at worst, once an error is due.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+
+from assembler.pipeline.planned import Planned
+from assembler.pipeline.settings import Terms
+from assembler.policies.traits import Rung, asks, briefest, unasked
+from budgets import Budget, BudgetError, ContextLengthError, RegionCosts, Tokens
+
+Decide = Callable[[Terms], Planned]
+"""The plan of one draft under any terms. Raises `Overflow` where none fits."""
+
+_GUESSES = 3
+"""Windows that are taken from what an overflow says it needs, before each is twice the one before."""
+
+_WIDENINGS = 12
+"""Windows that are tried until one does: limits in shares of the room may ask for a hundred times as much."""
+
+_WIDENINGS_OF_A_CHOICE = 5
+"""The same where a strategy lays out as much as it is given, so that each is dearer than the one before."""
+
+
+class Overflow(ContextLengthError):  # noqa: N818 - what `fit` makes an error of, never seen outside
+    """A decision that leaves too much: the evidence, and nothing yet of what to do about it."""
+
+    plan: Planned
+    """The least that was left, by rule."""
+
+    def __init__(
+        self,
+        plan: Planned,
+        budget: Budget,
+        *,
+        required: Tokens,
+        available: Tokens,
+        costs: RegionCosts,
+        region: str | None = None,
+        remark: str = "",
+    ) -> None:
+        """`remark` is what to say beside the next step."""
+        self.plan = plan
+        super().__init__(
+            required=required,
+            costs=costs,
+            budget=budget,
+            smallest_window=None,
+            advice=remark,
+            available=available,
+            region=region,
+        )
+
+
+@attrs.frozen(eq=False)
+class Trial:
+    """The same draft under other terms."""
+
+    terms: Terms
+    decide: Decide
+    budget: Budget
+
+    def under(self, rungs: tuple[Rung, ...], budget: Budget | None = None) -> Planned | Overflow | None:
+        """What is decided, how it overflows, or None for terms under which nothing can be decided."""
+        try:
+            return self.decide(attrs.evolve(self.terms, rungs=rungs, budget=budget or self.budget))
+        except Overflow as overflow:
+            return overflow
+        except Exception:  # what a policy of the caller's raises at another window is not the error that is due
+            return None
+
+    def at(self, window: Tokens, rungs: tuple[Rung, ...]) -> Planned | Overflow | None:
+        """The same at another window; None where the budget itself is impossible there."""
+        try:
+            return self.under(rungs, attrs.evolve(self.budget, context_window=window))
+        except BudgetError:
+            return None
+
+
+@attrs.frozen
+class Smallest:
+    """The least window that was found: at one token less nothing fits, unless `asking` might make it."""
+
+    window: Tokens
+    plan: Planned
+    asking: bool = False
+    """Whether a summarizer would be asked at one token less, and nobody knows what it would say."""
+
+
+def smallest(overflow: Overflow, trial: Trial) -> Smallest | None:
+    """The least window that does, or None. Between one that does not and one that does, halved: O(log window)."""
+    calm = tuple(map(unasked, trial.terms.rungs))
+    found = _widened(overflow, trial, calm)
+    if found is None:
+        return None
+    low, high, plan = found
+    middle = high - 1  # most often it is what was needed, and one less settles it
+    while high - low > 1:
+        tried = trial.at(middle, calm)
+        if isinstance(tried, Planned):
+            high, plan = middle, tried
+        else:
+            low = middle
+        middle = (low + high) // 2
+    return Smallest(high, plan, _might_do(trial, high - 1))
+
+
+def _widened(overflow: Overflow, trial: Trial, rungs: tuple[Rung, ...]) -> tuple[Tokens, Tokens, Planned] | None:
+    """A window that does not do, and a larger one that does, with its plan."""
+    budget, needed = trial.budget, overflow.required
+    most = None if budget.max_input_tokens is None else budget.max_input_tokens + budget.answer_reserve
+    chooses = overflow.plan.measured.choice is not None
+    low = budget.context_window
+    for widening in range(_WIDENINGS_OF_A_CHOICE if chooses and not budget.limits else _WIDENINGS):
+        told = needed + budget.kept_free
+        high = told if widening < _GUESSES and told > low else max(2 * low, told)
+        high = high if most is None else min(high, most)
+        if high <= low:
+            return None
+        tried = trial.at(high, rungs)
+        if isinstance(tried, Planned):
+            return low, high, tried
+        needed = needed if tried is None else tried.required
+        low = high
+    return None
+
+
+def _might_do(trial: Trial, window: Tokens) -> bool:
+    """Whether a summary could be so short that this window does. Where it was asked already, it was not."""
+    rungs = trial.terms.rungs
+    if window == trial.budget.context_window or not any(map(asks, rungs)):
+        return False
+    brief = [rung.traits.briefest for rung in rungs if asks(rung)]
+    if any(policy is None for policy in brief):
+        return True
+    return isinstance(trial.at(window, tuple(map(briefest, rungs))), Planned)

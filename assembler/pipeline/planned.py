@@ -1,0 +1,218 @@
+"""What will be sent and what will not, decided but not yet spelled. Knows indexes and tokens; emits nothing."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Literal
+
+import attrs
+
+from assembler.conversation.history import Sight, Span
+from assembler.conversation.messages import Message
+from assembler.conversation.turns import Open, open_at_the_end, unanswered
+from assembler.errors import ConversationError
+from assembler.pipeline.draft import Draft
+from assembler.pipeline.ladder import Kept
+from assembler.pipeline.measure import Measured
+from assembler.pipeline.once import found_once
+from assembler.pipeline.settings import Terms
+from assembler.pricing.ledger import Ledger
+from assembler.pricing.pricer import MergingPricer
+from assembler.regions.layout import Layout
+from budgets import AssemblyError, Count, RegionCosts
+
+
+@attrs.frozen(eq=False)
+class Dropped:
+    """One message that was left out or shortened: where it stands in the history, and the caller's very object.
+
+    `id` stays the same while the history grows.
+    """
+
+    id: str
+    index: int
+    message: object = attrs.field(repr=False)
+    outcome: Literal["dropped", "shortened"] = "dropped"
+
+
+@attrs.frozen(eq=False, repr=False, slots=False)
+class Planned:
+    """A decision about one draft: the head of the history stays, and of the turns what `what` says."""
+
+    draft: Draft
+    terms: Terms
+    sight: Sight
+    measured: Measured
+    fixed: Count
+    ledger: Ledger
+    what: Kept
+    sealed: Count | None = None
+    """The count of the whole by rule, where the dialect's prices do not add up to it."""
+    corrected: Count | None = None
+    """The count of the whole from a known bill, where there is one."""
+    refused: ConversationError | None = None
+    """Why no request can be made before another message comes, where that was met on the way to this plan."""
+
+    @property
+    def first(self) -> int:
+        """The first message from which all turns stay."""
+        return self.what.cut.first_kept
+
+    @found_once
+    def stretches(self) -> list[Span]:
+        """The turns that stay, as stretches of the history: pinned ones, and all from the cut on."""
+        newest = (self.first, self.sight.length)
+        return [*self.ledger.pinned_turns(self.first), newest] if self.ledger.pins else [newest]
+
+    @found_once
+    def turns(self) -> list[Span]:
+        """The turns that stay, oldest first, each by itself."""
+        newest = itertools.takewhile(lambda turn: turn[0] >= self.first, self.sight.turns_newest_first())
+        return [*self.stretches[:-1], *reversed(list(newest))]
+
+    @found_once
+    def sent(self) -> list[tuple[int, Message]]:
+        """The messages of the turns that stay as they will be sent: knowledge may stand around the question."""
+        asked = self.measured.asked
+        if asked is None:
+            return self.standing
+        return [(i, asked.message if i == asked.index else message) for i, message in self.standing]
+
+    @found_once
+    def standing(self) -> list[tuple[int, Message]]:
+        """The messages of the turns that stay, with their indexes, as the policies left them."""
+        changed = self.what.changed
+        if not changed:
+            return [(i, self.sight.message(i)) for start, stop in self.stretches for i in range(start, stop)]
+        every = (i for start, stop in self.stretches for i in range(start, stop))
+        found = ((i, changed[i] if i in changed else self.sight.message(i)) for i in every)
+        return [(i, message) for i, message in found if message is not None]
+
+    @found_once
+    def spoken(self) -> list[Message]:
+        """The messages of `sent`, without their indexes."""
+        if self.what.changed or self.measured.asked is not None:
+            return [message for _, message in self.sent]
+        *pinned, newest = [self.sight.messages(start, stop) for start, stop in self.stretches]
+        return [message for stretch in [*pinned, newest] for message in stretch] if pinned else newest
+
+    @found_once
+    def layout(self) -> Layout:
+        """What goes into the request, in neutral form. O(messages that stay)."""
+        messages, regions = self.spoken, self.measured.regions
+        summary = self.what.cut.summary
+        layout = Layout(
+            system=self.measured.rendered.system,
+            head=self.measured.head,
+            messages=messages if summary is None else [summary, *messages],
+            tools=regions.tools,
+            output=regions.output,
+            choice=regions.choice,
+        )
+        if regions.output is None and regions.choice is None:
+            return layout
+        return attrs.evolve(layout, options=self.terms.dialect.options(layout))
+
+    @found_once
+    def objects(self) -> list[object]:
+        """The caller's very objects that stay, the head first; shortened ones and a summary are new."""
+        raws = self.sight.raws
+        objects = raws(0, self.sight.head)
+        if self.what.cut.summary is not None:
+            objects.append(self.what.cut.summary.raw)
+        if self.what.changed or self.measured.asked is not None:
+            return objects + [message.raw for message in self.spoken]
+        for start, stop in self.stretches:
+            objects += raws(start, stop)
+        return objects
+
+    def check(self) -> None:
+        """Raise `ConversationError` unless what stays obeys the law of pairs, or will once open calls are answered."""
+        self.sight.check(self.first)
+        for start, stop in self.stretches[:-1]:
+            self.sight.readings.check_turn(start, stop, self.sight.length)
+        _ = self.waiting
+
+    @found_once
+    def waiting(self) -> Open:
+        """The calls that wait for an answer at the end of the conversation."""
+        if self.what.changed:
+            return open_at_the_end(self.standing)
+        return self.sight.readings.open_calls(*self.sight.newest_turn())
+
+    def refuse_unfinished(self) -> None:
+        """Raise `ConversationError` where no request can be made before another message comes. O(1)."""
+        if self.waiting:
+            raise unanswered(self.waiting, None)
+        if self.refused is not None:
+            raise self.refused.with_traceback(None)
+
+    @property
+    def warnings(self) -> tuple[AssemblyError, ...]:
+        """What went wrong and was done without, such as a summarizer that failed: no text of a message."""
+        return self.what.failures
+
+    @found_once
+    def notes(self) -> tuple[str, ...]:
+        """What the dialect folds or leaves out. Raises for what it cannot express."""
+        return self.terms.dialect.notes(self.layout)
+
+    @found_once
+    def conversation(self) -> Count:
+        """What the turns that stay cost, by the prices of their messages."""
+        return self.what.count(self.ledger)
+
+    @found_once
+    def by_rule(self) -> Count:
+        """What the request costs by rule: the sum of its parts, or the count of the whole where they do not add up.
+
+        Where messages go out merged the request is read as it is sent: O(what stays). One that cannot be sent yet costs
+        the sum.
+        """
+        if self.sealed is not None:
+            return self.sealed
+        pricer = self.terms.pricer
+        if isinstance(pricer, MergingPricer):
+            dialect = self.terms.dialect
+            try:
+                return pricer.sent(dialect.parse(dialect.emit(self.layout)))
+            except ConversationError:
+                pass
+        return self.fixed + self.conversation
+
+    @property
+    def count(self) -> Count:
+        """What the request costs: tokens, grade, upper bound."""
+        return self.by_rule if self.corrected is None else self.corrected
+
+    @found_once
+    def costs(self) -> RegionCosts:
+        """What the request costs, by region, in tokens.
+
+        Where the whole costs more than its parts (a template, a bill), the rest is framing. Where it costs less
+        (messages that go out as one), the conversation gives way, and the other regions only once it is down to 0.
+        """
+        return self.measured.costs(self.conversation).adding_up_to(self.count.tokens)
+
+    @property
+    def kept(self) -> list[int]:
+        """The indexes of the messages that stay, in order."""
+        return [*range(self.sight.head), *(index for index, _ in self.standing)]
+
+    @found_once
+    def dropped(self) -> list[Dropped]:
+        """The messages that are left out or shortened, oldest first."""
+        shortened = {i for i, _ in self.standing if i in self.what.changed}
+        staying = {i for i, _ in self.standing} - shortened
+        head = self.sight.head
+        return [
+            Dropped(f"message-{i}", i, raw, "shortened" if i in shortened else "dropped")
+            for i, raw in enumerate(self.sight.raws(head, self.sight.length), head)
+            if i not in staying
+        ]
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Planned:
+        return self  # frozen
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(kept={len(self.kept)}, of={self.sight.length}, tokens={self.count.tokens})"

@@ -1,0 +1,82 @@
+"""Fitting where no sum is a proof: the whole request is counted, and the plan tightened until the count holds.
+
+Estimates say where to look; a count of the spelled whole decides. Such a count is dear (a render), so that few are
+asked for: none where nothing changed, one or two after an append, two and a bisection of the turns for a cold build.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+
+from assembler.pipeline.ladder import Kept, whole
+from assembler.pipeline.most_turns import Weighed, most_turns
+from assembler.pipeline.once import found_for
+from assembler.pipeline.planned import Planned
+from assembler.policies.traits import trimming
+from assembler.pricing.ledger import Ledger
+from assembler.pricing.pricer import WholePricer
+from budgets import Count, Tokens
+
+
+@attrs.frozen
+class Sealed:
+    """What was found for one length of a history, to go on from there."""
+
+    regions: object
+    limit: Tokens
+    length: int
+    kept: Kept
+    count: Count
+    seen: Weighed
+
+
+def sealed(
+    plan: Planned, pricer: WholePricer, limit: Tokens, start: Kept | None, relieve: Callable[[Tokens], Kept]
+) -> tuple[Planned, Count]:
+    """The plan that fits by the count of its whole, and that count; or the smallest one, which may not fit.
+
+    `plan` keeps everything, the result no more than `start`; `relieve` is what the policies leave for a room in
+    estimated tokens.
+    """
+    ledger, regions = plan.ledger, plan.draft.regions
+    memory = found_for(plan.terms, ledger.memory, sealed)
+    known: Sealed | None = memory.get(sealed)
+    if known is not None and (known.regions is not regions or known.limit != limit or known.length > ledger.length):
+        known = None
+    if known is not None and known.length == ledger.length:
+        return attrs.evolve(plan, what=known.kept, sealed=known.count), known.count
+
+    def weigh(kept: Kept) -> Count:
+        return pricer.whole(attrs.evolve(plan, what=kept).layout)
+
+    room, trimmer = limit - plan.fixed.upper, trimming(plan.terms.willing)
+    seen = Weighed() if known is None else known.seen
+    if trimmer is not None:
+        oldest = ledger.first if start is None else start.cut.first_kept
+        kept, count, seen = most_turns(ledger, *trimmer, limit, plan.fixed.upper, pricer, weigh, seen, oldest)
+    else:
+        kept, count = _tightened(ledger, start, room, limit, weigh, relieve)
+    memory[sealed] = Sealed(regions, limit, ledger.length, kept, count, seen)
+    return attrs.evolve(plan, what=kept, sealed=count), count
+
+
+def _tightened(
+    ledger: Ledger,
+    start: Kept | None,
+    room: Tokens,
+    limit: Tokens,
+    weigh: Callable[[Kept], Count],
+    relieve: Callable[[Tokens], Kept],
+) -> tuple[Kept, Count]:
+    """Ask the policies for less and less room until the whole fits. One count for each answer that differs."""
+    kept = whole(ledger) if start is None and room >= 0 and ledger.fits(room) else relieve(max(room, 0))
+    count = weigh(kept)
+    while count.upper > limit and room > 0:
+        room = min(room, kept.count(ledger).upper) - max(count.upper - limit, 1)
+        tighter = relieve(max(room, 0))
+        if tighter.cut == kept.cut and tighter.changed.keys() == kept.changed.keys():
+            continue
+        kept, count = tighter, weigh(tighter)
+    return kept, count

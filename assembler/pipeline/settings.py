@@ -1,0 +1,154 @@
+"""Under what terms a request is assembled: budget, dialect, policies, strategy. Frozen, shared by every fork."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, cast
+
+import attrs
+
+from assembler.conversation.pins import NO_PINS, Pins
+from assembler.dialects import DIALECTS, Dialect
+from assembler.pipeline.once import found_once
+from assembler.policies import Policy
+from assembler.policies.traits import Rung, rung_of, willing
+from assembler.pricing.pricer import Pricer, WholePricer
+from assembler.strategies import Strategy
+from assembler.validation import iterates, must_be, wrong
+from budgets import Budget, BudgetError, TokenCounter, tiktoken_counter
+
+if TYPE_CHECKING:
+    from assembler.dialects.marking import CacheMarks
+    from assembler.pricing.calibration import CalibratedCounter
+
+
+@attrs.frozen(eq=False, slots=False)
+class Terms:
+    """What was asked for once and holds for every build. `pricer` follows from the rest."""
+
+    budget: Budget | None
+    dialect: Dialect
+    rungs: tuple[Rung, ...]
+    strategy: Strategy
+    pricer: Pricer = attrs.field(repr=False)
+    cache_marks: CacheMarks | None = None
+    calibration: CalibratedCounter | None = None
+
+    @found_once
+    def whole(self) -> WholePricer | None:
+        """The pricer of whole requests, where prices of parts are estimates: a template's."""
+        return self.pricer if isinstance(self.pricer, WholePricer) else None
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the prices of the parts decide: of a template they do not, nor where a bill is known."""
+        return self.calibration is None and self.whole is None
+
+    @found_once
+    def by_rule(self) -> Terms:
+        """The terms without the known bill, under what its margin leaves of the limit. Made once: memories hang on it.
+
+        Floors that do not fit any more promise nothing.
+        """
+        if self.calibration is None or self.budget is None:
+            return attrs.evolve(self, calibration=None)
+        held = self.budget.input_limit - self.calibration.room(self.budget.input_limit)
+        margin = self.budget.safety_margin + held
+        try:
+            budget = attrs.evolve(self.budget, safety_margin=margin)
+        except BudgetError:
+            limits = {name: attrs.evolve(limit, floor=0) for name, limit in self.budget.limits.items()}
+            budget = attrs.evolve(self.budget, safety_margin=margin, limits=limits)
+        return attrs.evolve(self, budget=budget, calibration=None)
+
+    @found_once
+    def willing(self) -> tuple[Rung, ...]:
+        """The rungs that may let something give way; the first alone where there is none."""
+        return willing(self.rungs)
+
+    @property
+    def policies(self) -> tuple[Policy, ...]:
+        """The policies as they were given."""
+        return tuple(rung.policy for rung in self.rungs)
+
+    @found_once
+    def pins(self) -> tuple[Pins, ...]:
+        """What the policies pin: a rung's pins hold for its whole ladder."""
+        return tuple(rung.traits.pins for rung in self.rungs if rung.traits.pins != NO_PINS)
+
+    @classmethod
+    def of(
+        cls,
+        budget: Budget | None,
+        dialect: Dialect | None,
+        on_overflow: Policy | Iterable[Policy],
+        strategy: Strategy,
+        cache_marks: CacheMarks | None = None,
+    ) -> Terms:
+        """Terms from what the caller passed. Raises `BudgetError` for what is none of these."""
+        if budget is not None and not isinstance(cast(object, budget), Budget):
+            raise BudgetError(f"budget: expected a Budget, got {type(budget).__name__}; pass Budget(context_window=…)")
+        if dialect is not None and not hasattr(dialect, "pricer"):
+            raise BudgetError(
+                f"dialect: expected a value from assembler.dialects, got {type(dialect).__name__}; "
+                "from assembler.dialects import openai_chat"
+            )
+        if isinstance(strategy, type) or not callable(getattr(strategy, "render", None)):
+            raise BudgetError(wrong("strategy", "a strategy such as ChatRegions()", strategy))
+        if cache_marks is not None:
+            from assembler.dialects.marking import CacheMarks
+
+            must_be("cache_marks", cast(object, cache_marks), (CacheMarks,), "CacheMarks()")
+        spoken = dialect if dialect is not None else _dialect_for(budget)
+        model = budget.model if budget is not None else None
+        pricer = spoken.pricer(model, counter_for(budget))
+        return cls(budget, spoken, _ladder(on_overflow), strategy, pricer, cache_marks)
+
+    def anchored(self, calibration: CalibratedCounter | None) -> Terms:
+        """The same terms, counting from another bill; what was priced stays priced. Raises `TypeError` for no bill."""
+        if calibration is not None:
+            from assembler.pricing.calibration import CalibratedCounter
+
+            if not isinstance(cast(object, calibration), CalibratedCounter):
+                kind = type(calibration).__name__
+                raise TypeError(f"anchor: expected what calibrate(context, usage) returns, got {kind}")
+        return attrs.evolve(self, calibration=calibration)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, self.asked()
+
+    def asked(self) -> tuple[Any, ...]:
+        """What the caller asked for: two terms that asked the same build the same."""
+        return (self.budget, self.dialect, self.policies, self.strategy, self.cache_marks, self.calibration)
+
+
+def _restored(
+    budget: Budget | None,
+    dialect: Dialect,
+    policies: tuple[Policy, ...],
+    strategy: Strategy,
+    cache_marks: CacheMarks | None,
+    calibration: CalibratedCounter | None,
+) -> Terms:
+    return Terms.of(budget, dialect, policies, strategy, cache_marks).anchored(calibration)
+
+
+def counter_for(budget: Budget | None) -> TokenCounter:
+    """The counter of a budget; without one, exact o200k_base."""
+    return tiktoken_counter() if budget is None else budget.token_counter
+
+
+def _ladder(on_overflow: Policy | Iterable[Policy]) -> tuple[Rung, ...]:
+    rungs = tuple(map(rung_of, cast("Iterable[Policy]", on_overflow) if iterates(on_overflow) else (on_overflow,)))
+    if not rungs:
+        raise BudgetError("on_overflow: expected at least one policy, got an empty ladder; pass Refuse()")
+    return rungs
+
+
+def _dialect_for(budget: Budget | None) -> Dialect:
+    """The dialect that the budget's model is spoken to in; `plain` without a model or for an unknown one."""
+    if budget is None or budget.model is None:
+        return DIALECTS["plain"]
+    from budgets.models import dialect_of
+
+    return DIALECTS.get(dialect_of(budget.model) or "plain", DIALECTS["plain"])

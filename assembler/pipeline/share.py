@@ -1,0 +1,122 @@
+"""Regions that share one budget: what gives way inside a region whose limit binds. Knows prices; knows no text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, cast
+
+import attrs
+
+from assembler.pipeline.choose import asked_for
+from assembler.pipeline.draft import Draft
+from assembler.pipeline.measure import Measured
+from assembler.pricing.ledger import Ledger
+from assembler.regions.knowledge import Document
+from assembler.regions.regions import Regions
+from assembler.strategies import Omitted
+from budgets import Budget, BudgetError, Tokens
+from budgets.allotment import allotments
+from budgets.numbers import whole
+
+
+@attrs.frozen(eq=False)
+class Shared:
+    """The regions that go in, and what was left out of them. What they do not use flows on to the conversation."""
+
+    regions: Regions
+    omitted: tuple[Omitted, ...] = ()
+    broken: tuple[str, Tokens, Tokens] | None = None
+    """A region that nothing can be left out of, what it needs and what its limit leaves it."""
+
+
+def shared(draft: Draft, measured: Measured, ledger: Ledger, budget: Budget) -> Shared:
+    """What each region gets under the limits of a budget. O(turns that stay), and once for the fixed regions."""
+    limit = budget.input_limit - measured.prices.framing.upper
+    demands = {
+        "instruction": measured.instruction.upper,
+        "capability": measured.capability.upper,
+        "knowledge": measured.knowledge.upper,
+        "conversation": asked_for(ledger, limit),
+    }
+    given = allotments(max(limit, 0), demands, budget.limits)
+    regions, omitted = draft.regions, list[Omitted]()
+    for region in ("instruction", "capability", "knowledge"):
+        if demands[region] <= given[region]:
+            continue
+        chosen = _chosen(region, regions, measured, given[region], budget)
+        if chosen is None:
+            return Shared(regions, (), (region, demands[region], given[region]))
+        regions, left_out = chosen
+        omitted += left_out
+    return Shared(regions, tuple(omitted))
+
+
+def conversation_cap(budget: Budget) -> Tokens:
+    """The most that the turns may cost, whatever room there is."""
+    limit = budget.limits.get("conversation")
+    cap = None if limit is None else limit.cap
+    return budget.input_limit if cap is None else int(cap * budget.input_limit) if isinstance(cap, float) else cap
+
+
+def _chosen(
+    region: str, regions: Regions, measured: Measured, room: Tokens, budget: Budget
+) -> tuple[Regions, list[Omitted]] | None:
+    select = budget.limits[region].select if region in budget.limits else None
+    if region == "knowledge" and regions.documents:
+        counts = _of_region(measured, "knowledge")
+        if len(counts) != len(regions.documents):
+            return None  # a strategy that chooses for itself has its own room
+        kept = _kept(select or _highest_scores, regions.documents, counts, room)
+        names = [piece.name for piece in measured.rendered.every_piece if piece.region == "knowledge"]
+        gone = [Omitted(names[i], counts[i], "over the limit of knowledge") for i in _others(kept, counts)]
+        return attrs.evolve(regions, documents=tuple(_as_named(regions.documents[i], names[i]) for i in kept)), gone
+    if region == "capability" and select is not None:
+        counts = [count.upper for count in measured.prices.tools]
+        spare = room - measured.prices.tooling.upper - measured.prices.output.upper
+        kept = _kept(select, [tool.raw for tool in regions.tools], counts, spare)
+        why = "over the limit of capability"
+        gone = [Omitted(regions.tools[i].name, counts[i], why) for i in _others(kept, counts)]
+        return attrs.evolve(regions, tools=tuple(regions.tools[i] for i in kept)), gone
+    return None
+
+
+def _as_named(document: Document, name: str) -> Document:
+    """The document under the name that it had among all: reports would else call it by its new place."""
+    return document if document.shown else attrs.evolve(document, provenance=name)
+
+
+def _of_region(measured: Measured, region: str) -> list[Tokens]:
+    pairs = zip(measured.rendered.every_piece, measured.prices.pieces, strict=True)
+    return [count.upper for piece, count in pairs if piece.region == region]
+
+
+def _kept(
+    select: Callable[[Sequence[Any], Sequence[Tokens], Tokens], Iterable[int]],
+    items: Sequence[Any],
+    tokens: Sequence[Tokens],
+    room: Tokens,
+) -> list[int]:
+    """The places that a selection keeps, in the order given, each once and each real.
+
+    Raises BudgetError for an answer that is no places; what the selection itself raises passes.
+    """
+    answer: object = select(items, tokens, room)
+    if not isinstance(answer, Iterable):
+        raise BudgetError(f"select answered a {type(answer).__name__}: the places of the items that stay are expected")
+    places = [whole(place, "a place that select answered") for place in cast("Iterable[object]", answer)]
+    return sorted({place for place in places if 0 <= place < len(items)})
+
+
+def _highest_scores(items: Sequence[Any], tokens: Sequence[Tokens], room: Tokens) -> Iterable[int]:
+    """The highest scores first, going on past one that does not fit; no score counts least, in the order given."""
+    scored = [place for place in range(len(items)) if items[place].score is not None]
+    unscored = [place for place in range(len(items)) if items[place].score is None]
+    for place in [*sorted(scored, key=lambda place: -items[place].score), *unscored]:
+        if tokens[place] <= room:
+            room -= tokens[place]
+            yield place
+
+
+def _others(kept: Sequence[int], every: Sequence[object]) -> list[int]:
+    staying = set(kept)
+    return [place for place in range(len(every)) if place not in staying]

@@ -1,0 +1,98 @@
+"""What a policy answers, held to its contract, whoever wrote it. Knows cuts and changes; knows no policy by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import cast
+
+from assembler.conversation.messages import Message, read_message
+from assembler.conversation.turns import opens_turn
+from assembler.errors import PlanError
+from assembler.policies.passage import Change, Passage
+from assembler.policies.policy import RewritingPolicy
+from assembler.pricing.ledger import Cut, Ledger
+from assembler.validation import named
+from budgets import AssemblyError
+
+
+def verified(policy: object, cut: Cut, ledger: Ledger) -> Cut:
+    """A policy's cut, checked: no cut parts a call from its result or drops the question. Raises `PlanError`."""
+    name = type(policy).__name__
+    if not isinstance(cast(object, cut), Cut) or type(cut.first_kept) is not int or type(cut.reason) is not str:
+        raise PlanError(name, f"cuts with {_shown(cut)}; return a Cut of an index and a reason")
+    first, summary = cut.first_kept, cut.summary
+    if not isinstance(cast(object, cut.failure), AssemblyError | None):
+        raise PlanError(name, f"reports {named(cut.failure)} as a failure; report an AssemblyError without text")
+    if summary is not None and not (isinstance(cast(object, summary), Message) and opens_turn(summary)):
+        raise PlanError(
+            name,
+            "returns a summary that is no user message of its own; use assembler.conversation.messages.spoken(text)",
+        )
+    if ledger.length == ledger.first == first:
+        return cut
+    if not ledger.first <= first < ledger.length:
+        raise PlanError(name, f"keeps from message {first}; it must keep from {ledger.first} to {ledger.length - 1}")
+    if not ledger.begins_turn(first):
+        raise PlanError(name, f"keeps from message {first}, where no turn begins; cut at TurnCost.start")
+    return cut
+
+
+def _shown(cut: object) -> str:
+    """What came for a cut, by the types in it."""
+    if not isinstance(cut, Cut):
+        return named(cut)
+    return f"a Cut of {named(cut.first_kept)} and {named(cut.reason)}"
+
+
+def proposed(policy: RewritingPolicy, passage: Passage) -> Iterator[Change]:
+    """The changes that a policy proposes, in its order. Raises `PlanError` at what is no change."""
+    answer: object = policy.rewrites(passage)
+    if not isinstance(answer, Iterable):
+        raise PlanError(type(policy).__name__, f"answers rewrites() with {named(answer)}; yield Change values")
+    for change in cast("Iterable[object]", answer):
+        if not (isinstance(change, Change) and isinstance(change.reason, str) and _is_by_index(change.messages)):
+            kind = named(change)
+            raise PlanError(type(policy).__name__, f"proposes {kind}; yield Change({{index: message or None}}, reason)")
+        yield change
+
+
+def _is_by_index(messages: object) -> bool:
+    if not isinstance(messages, Mapping):
+        return False
+    found = cast("Mapping[object, object]", messages)
+    return all(type(index) is int and isinstance(one, Message | None) for index, one in found.items())
+
+
+def refuse_unlawful(policy: object, passage: Passage, change: Change) -> None:
+    """A rewritten message asks and answers the same calls; what is dropped asks no less than it answers.
+
+    Raises `PlanError` for any other change.
+    """
+    name = type(policy).__name__
+    _refuse_absent(name, passage, change)
+    asked: set[str | None] = set()
+    answered: set[str | None] = set()
+    for index, message in change.messages.items():
+        before = passage.current(index)
+        if message is None and opens_turn(before):
+            raise PlanError(name, f"drops message {index}, the question of its turn")
+        if message is not None and not _says_its_parts(message):
+            raise PlanError(name, f"writes message {index} otherwise than its parts say; use edited()")
+        if message is None:
+            asked |= before.call_ids
+            answered |= before.answer_ids
+        elif (message.role, message.call_ids, message.answer_ids) != (before.role, before.call_ids, before.answer_ids):
+            raise PlanError(name, f"changes who speaks or which calls message {index} holds")
+    if asked != answered:
+        raise PlanError(name, "drops a call without its result, or a result without its call")
+
+
+def _refuse_absent(policy: str, passage: Passage, change: Change) -> None:
+    """Raise `PlanError` for an index at which no message stays."""
+    absent = next((index for index in change.messages if not passage.holds(index)), None)
+    if absent is not None:
+        raise PlanError(policy, f"changes message {absent}, which does not stay; change those that the passage shows")
+
+
+def _says_its_parts(message: Message) -> bool:
+    return read_message(message.raw, 0).parts == message.parts

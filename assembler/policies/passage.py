@@ -1,0 +1,143 @@
+"""The part of a conversation that a rewriting policy may change. Shows messages and prices; changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+import attrs
+
+from assembler.conversation.history import Span
+from assembler.conversation.messages import Message
+from assembler.conversation.messages.responses import RESPONSES
+from assembler.pricing.ledger import Ledger
+from budgets import Count, Tokens
+from budgets.count import NOTHING, Difference
+
+T = TypeVar("T")
+
+
+@attrs.frozen
+class Change:
+    """Replacements that belong together, by message index; None drops a message. Made whole or not at all."""
+
+    messages: Mapping[int, Message | None]
+    reason: str
+
+
+@attrs.frozen(eq=False, repr=False)
+class Passage:
+    """Every message that still stays, as it stands now: a change that was taken shows at once."""
+
+    _ledger: Ledger
+    _changed: Mapping[int, Message | None]
+    _policy: object
+    _stretches: Sequence[Span]
+    newest: int
+    """Where the newest turn begins."""
+
+    @property
+    def length(self) -> int:
+        """The index after the last message."""
+        return self._ledger.length
+
+    def __iter__(self) -> Iterator[tuple[int, Message]]:
+        """The messages that stay, oldest first, with their indexes."""
+        for start, stop in self._stretches:
+            yield from self._standing(range(start, stop))
+
+    def newest_first(self) -> Iterator[tuple[int, Message]]:
+        """The messages that stay, newest first, with their indexes."""
+        for start, stop in reversed(self._stretches):
+            yield from self._standing(range(stop - 1, start - 1, -1))
+
+    def _standing(self, indexes: Iterable[int]) -> Iterator[tuple[int, Message]]:
+        for index in indexes:
+            if index not in self._changed:
+                yield index, self._ledger.reading(index)
+            elif (message := self._changed[index]) is not None:
+                yield index, message
+
+    def holds(self, index: int) -> bool:
+        """Whether the message at `index` is one of a turn that stays."""
+        return any(start <= index < stop for start, stop in self._stretches)
+
+    def current(self, index: int) -> Message:
+        """The message at `index` as it stands now."""
+        return self._changed.get(index) or self._ledger.reading(index)
+
+    def turn_from_the_end(self, number: int) -> int:
+        """Where the turn `number` from the end begins, 1 for the newest; the oldest where there are not so many."""
+        return self._ledger.newest_turns(number)
+
+    def tokens(self, message: Message) -> Tokens:
+        """What a message costs, at most."""
+        return self._ledger.price(message).upper
+
+    def count(self, text: str) -> Tokens:
+        """What a text adds to a message, at most."""
+        return self._ledger.count(text)
+
+    def once(self, key: object, source: object, make: Callable[[], T]) -> T:
+        """What `make` gives, made once for this history, policy, key and `source`: old messages stay as they are.
+
+        `source` is what it is made from: another policy may have changed that since, or not changed it this time.
+        """
+        memory = self._ledger.memory
+        place = (id(self._policy), key)
+        found: tuple[object, object, T] | None = memory.get(place)
+        if found is None or found[1] is not source:
+            found = memory[place] = (self._policy, source, make())  # held, so that the policy's id stays its own
+        return found[2]
+
+    def price_of(self, index: int) -> Count:
+        """The price of the message at `index` as it stands now: nothing where none stands."""
+        if not self.holds(index):
+            return NOTHING
+        if index not in self._changed:
+            return self._ledger.message(index)
+        message = self._changed[index]
+        return NOTHING if message is None else self._ledger.price(message)
+
+    def price(self, message: Message) -> Count:
+        """The price of a message, with its grade."""
+        return self._ledger.price(message)
+
+    def gains(self, change: Change) -> dict[int, Difference]:
+        """What a change costs more than what stands there, below zero where it saves, by message.
+
+        Where it touches items that go out as one, by the turn that they stand in, for the stretch around them: what is
+        dropped may bring others together.
+        """
+        if not any(self._is_item(index) for index in change.messages):
+            return {index: self._gain(index, message) for index, message in change.messages.items()}
+        turns: dict[int, list[int]] = {}
+        for index in change.messages:
+            turns.setdefault(self._ledger.turn_start(index), []).append(index)
+        return {start: self._stretch_gain(indexes, change.messages) for start, indexes in turns.items()}
+
+    def _is_item(self, index: int) -> bool:
+        return self.holds(index) and (self.current(index).shape == RESPONSES or self._ledger.beside_others(index))
+
+    def _gain(self, index: int, message: Message | None) -> Difference:
+        return (NOTHING if message is None else self.price(message)) - self.price_of(index)
+
+    def _stretch_gain(self, indexes: Sequence[int], replaced: Mapping[int, Message | None]) -> Difference:
+        stretch = self._around(min(indexes), max(indexes))
+        before = [(index, message) for index, message in self._standing(stretch) if self.holds(index)]
+        after = (replaced.get(index, message) for index, message in before)
+        told = self._ledger.priced_run([message for message in after if message is not None])
+        return told - self._ledger.priced_run([message for _, message in before])
+
+    def _around(self, first: int, last: int) -> range:
+        """The messages from `first` to `last`, with what stands before and after them in the turn."""
+        start, stop = self._ledger.turn_start(first), last + 1
+        before = (place for place in range(first - 1, start - 1, -1) if self._stands(place))
+        after = (place for place in range(stop, self.length) if self._stands(place))
+        return range(
+            self._ledger.run(next(before, first)).start,
+            self._ledger.run(next(after, last)).stop,
+        )
+
+    def _stands(self, index: int) -> bool:
+        return index not in self._changed or self._changed[index] is not None

@@ -1,0 +1,233 @@
+"""What a provider billed for one exact request, and what follows for the next: one pair of counts, no history.
+
+A bill anchors the count of every request that begins as the billed one did: the billed part costs what it was billed,
+and only what was added since is priced by rule. A request that begins otherwise is scaled by how far the rule was off,
+within bounds. Nobody knows whether what the rule missed is the same for every request (a prompt of the provider's own)
+or grows with it (a vocabulary of its own): the upper bound holds for both. There is no average over calls and no state.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from math import ceil
+from typing import Any, Protocol, cast
+
+import attrs
+
+from assembler.validation import wrong
+from budgets import BudgetError, Count, Grade, TokenCountError, Tokens
+from budgets.numbers import index_of
+
+TURNS = ("messages", "contents", "input")
+"""Where a request keeps its messages: Chat Completions, Anthropic, Bedrock, Mistral · Gemini · Responses."""
+
+LEAST, MOST = 0.5, 2.0
+"""Bounds of a factor. The farthest that one vocabulary was recorded from another is 1.65 (Opus 4.8 over Claude 2's):
+what is beyond 2 is the bill of something else, such as one without its cached tokens."""
+
+
+@attrs.frozen
+class Fingerprint:
+    """A request up to its first `turns` messages, its dialect and its model, hashed: it tells nothing of them.
+
+    Another model's bill is no bill for this one: its tokens are others.
+    """
+
+    digest: str
+    turns: int
+
+    @classmethod
+    def of(
+        cls, request: Mapping[str, Any], *, dialect: str = "", model: str | None = None, turns: int | None = None
+    ) -> Fingerprint:
+        """Of a whole request, or of no more than its first `turns` messages. O(request)."""
+        listed = {key: list(request[key]) for key in TURNS if isinstance(request.get(key), list | tuple)}
+        longest = max(map(len, listed.values()), default=0)
+        kept = longest if turns is None else min(turns, longest)
+        cut = {**request, **{key: messages[:kept] for key, messages in listed.items()}}
+        text = json.dumps(
+            [dialect, model, cut], ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=_digest
+        )
+        return cls(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(), kept)
+
+
+def _digest(value: object) -> str:
+    """What JSON has no word for: bytes by their hash, all else by its repr."""
+    return hashlib.sha256(value).hexdigest() if isinstance(value, bytes) else repr(value)
+
+
+class Spelled(Protocol):
+    """A request that was built and can be spelled again: `Context` is one."""
+
+    @property
+    def dialect(self) -> str:
+        """The name of the dialect that it was priced as."""
+        ...
+
+    @property
+    def model(self) -> str | None:
+        """The model that it was priced for, if any was named."""
+        ...
+
+    @property
+    def by_rule(self) -> Count:
+        """What it costs by rule, whatever bill its count is anchored at."""
+        ...
+
+    @property
+    def first_kept(self) -> int:
+        """The first message of the history from which all turns stay."""
+        ...
+
+    @property
+    def input_limit(self) -> Tokens | None:
+        """The most that it was allowed to cost; None without a budget."""
+        ...
+
+    def unmarked(self) -> dict[str, Any]:
+        """The request that was priced."""
+        ...
+
+
+@attrs.frozen
+class CalibratedCounter:
+    """One request, its count by rule and its bill. Counts contexts: those that continue the request, and others."""
+
+    request: Fingerprint
+    ours: Count
+    billed: Tokens
+    first: int = 0
+    """The message from which all turns stayed in the billed request: the next one begins there too, while it fits."""
+    limit: Tokens | None = None
+    """What the billed request was allowed to cost; None where no budget said."""
+
+    @property
+    def margin(self) -> Tokens:
+        """How much more was billed than counted; negative where it was less."""
+        return self.billed - self.ours.tokens
+
+    @property
+    def factor(self) -> float:
+        """Bill over count, clamped to `LEAST` … `MOST`."""
+        return min(max(self.billed / max(self.ours.tokens, 1), LEAST), MOST)
+
+    def count(self, context: Spelled) -> Count:
+        """Tokens of a context that was priced by the same terms. O(context): it is spelled and hashed.
+
+        Raises BudgetError for what is no context.
+        """
+        beginning = _of(context, self.request.turns)
+        return self.correct(context.by_rule, beginning)
+
+    def correct(self, ours: Count, beginning: Fingerprint) -> Count:
+        """The count of a request, `ours` by rule, that begins with `beginning`.
+
+        Bounded where it begins as the billed one did: the bill, and by rule what is new. Otherwise estimated: the
+        count by rule times `factor`, its upper bound never lowered. The bound holds where as much is missed again,
+        and where as large a share is.
+        """
+        added = ours.tokens - self.ours.tokens
+        if beginning != self.request or added < 0:
+            upper = max(ours.upper, self._corrected(ours.upper))
+            return Count(self._scaled(ours.tokens), Grade.ESTIMATED, upper=upper)
+        settled = max(
+            ours.tokens, ours.upper - (self.ours.upper - self.ours.tokens)
+        )  # of the billed part nothing is open
+        return Count(self._believed + added, self._grade(ours, settled), upper=self._corrected(settled))
+
+    def room(self, limit: Tokens) -> Tokens:
+        """The most that a request may cost by rule whose corrected bound is at most `limit`, however it begins."""
+        billed, ours = self._share
+        return max(min(limit, limit - (self._believed - self.ours.tokens), limit * ours // billed), 0)
+
+    def bound(self, by_rule: Tokens) -> Tokens:
+        """The corrected bound of a request that begins otherwise and costs at most `by_rule`."""
+        return max(by_rule, self._corrected(by_rule))
+
+    def _corrected(self, by_rule: Tokens) -> Tokens:
+        """The most that `by_rule` tokens are billed: as many more as the billed request was, or as large a share."""
+        return max(by_rule + self._believed - self.ours.tokens, self._scaled(by_rule))
+
+    def _scaled(self, by_rule: Tokens) -> Tokens:
+        billed, ours = self._share
+        return -(-by_rule * billed // ours)
+
+    @property
+    def _share(self) -> tuple[Tokens, Tokens]:
+        """`factor` as two whole numbers, above 0: the product of floats would be off by one here and there."""
+        ours = max(self.ours.tokens, 1)
+        return min(max(2 * self.billed, ours), 4 * ours), 2 * ours
+
+    def _grade(self, ours: Count, settled: Tokens) -> Grade:
+        if self._believed != self.billed:
+            return Grade.ESTIMATED
+        if settled == self.ours.tokens:
+            return Grade.EXACT  # the very request that was billed
+        return ours.grade if self.margin == 0 else max(ours.grade, Grade.BOUNDED)
+
+    @property
+    def _believed(self) -> Tokens:
+        """The bill, unless it is less than `LEAST` of the count: then it lacks something, such as cached tokens."""
+        return max(self.billed, ceil(self.ours.tokens * LEAST))
+
+    def note(self, context: Spelled) -> str:
+        """A line for the report: what was billed, how far the rule was off, and what the correction is worth here."""
+        count = self.count(context)
+        share = 100 * self.margin / max(self.ours.tokens, 1)
+        continued = _of(context, self.request.turns) == self.request
+        how = "its first part as billed" if continued else "another request, scaled within bounds"
+        return (
+            f"calibrated: {self.billed} billed where {self.ours.tokens} were counted "
+            f"({self.margin:+d}, {share:+.1f} %); {context.by_rule.tokens} counted now, {count.tokens} expected ({how})"
+        )
+
+
+def calibrate(context: Spelled, usage: object) -> CalibratedCounter:
+    """A counter anchored at the bill of `context`, which must be the request that was sent, nothing added.
+
+    It compares the bill with the count by rule, also where the context's own count was anchored at an earlier bill.
+    `usage` is the provider's own usage (an object or a dict) or the number of input tokens, cached ones included.
+    Raises TokenCountError for a usage without a number above 0, BudgetError for what is no context.
+    """
+    request = _of(context)
+    return CalibratedCounter(
+        request, context.by_rule, input_tokens(usage), first=context.first_kept, limit=context.input_limit
+    )
+
+
+def _of(context: Spelled, turns: int | None = None) -> Fingerprint:
+    if isinstance(context, type) or not callable(getattr(context, "unmarked", None)):
+        raise BudgetError(wrong("context", "the Context that build() returned", context))
+    return Fingerprint.of(context.unmarked(), dialect=context.dialect, model=context.model, turns=turns)
+
+
+# All fields of one line are added. Cached tokens are inside the number for OpenAI and Gemini, beside it for the others.
+# API references of OpenAI (both APIs), Anthropic, Google, Amazon Bedrock, read 2026-11.
+_FIELDS = (
+    ("prompt_tokens",),
+    ("prompt_token_count", "tool_use_prompt_token_count"),
+    ("promptTokenCount", "toolUsePromptTokenCount"),
+    ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
+    ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"),
+)
+
+
+def input_tokens(usage: object) -> Tokens:
+    """Input tokens of a provider's usage, cached ones included. Raises TokenCountError where it has none."""
+    number = index_of(usage)
+    for fields in _FIELDS if number is None else ():
+        if index_of(_field(usage, fields[0])) is not None:
+            number = sum(index_of(_field(usage, name)) or 0 for name in fields)
+            break
+    if number is None or number <= 0:
+        found = f"{number} input tokens" if number is not None else f"no input tokens in a {type(usage).__name__}"
+        raise TokenCountError("usage", f"has {found}: pass the response's usage, or the number of its input tokens")
+    return number
+
+
+def _field(usage: object, name: str) -> object:
+    if isinstance(usage, Mapping):
+        return cast("Mapping[str, object]", usage).get(name)
+    return getattr(usage, name, None)

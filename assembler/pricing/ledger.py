@@ -1,0 +1,240 @@
+"""What each turn costs, and how many fit. Knows integers and where turns begin; knows no text.
+
+The integers that policies see are upper bounds (`Count.upper`): the budget is checked against those.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+
+import attrs
+
+from assembler.conversation.history import Sight, Span
+from assembler.conversation.messages import Message
+from assembler.pricing.pricer import Pricer
+from assembler.pricing.prices import Priced, Prices
+from assembler.pricing.timeline import Timeline
+from budgets import AssemblyError, Count, Grade, Tokens
+from budgets.count import Difference, total
+
+
+@attrs.frozen
+class Cut:
+    """The verdict of a policy: the messages before `first_kept` go, except pinned turns; all from there on stay.
+
+    `summary` is a message that stands for what went, before all that stays. `failure` is what went wrong on the way:
+    `context.warnings` holds it.
+    """
+
+    first_kept: int
+    reason: str
+    summary: Message | None = None
+    failure: AssemblyError | None = attrs.field(default=None, eq=False, kw_only=True)
+
+
+@attrs.frozen
+class TurnCost:
+    """One turn as a policy sees it: its messages are `start` to before `stop`, and all of them cost `tokens`."""
+
+    start: int
+    stop: int
+    tokens: Tokens
+
+
+_NO_SAVINGS: Mapping[int, Difference] = {}
+
+
+@attrs.frozen(eq=False, repr=False)
+class Ledger(Priced):
+    """A conversation as a policy sees it: turns and tokens, newest first, each priced only when asked for."""
+
+    first: int
+    """The first message that may stay: the head of the history stands before it."""
+    pins: tuple[int, ...] = ()
+    """The messages that are pinned, oldest first: their turns stay whatever is cut."""
+    _savings: Mapping[int, Difference] = _NO_SAVINGS
+    """What earlier policies of a ladder saved in a turn, by where it begins: below zero."""
+
+    @classmethod
+    def of(
+        cls,
+        sight: Sight,
+        pricer: Pricer,
+        first: int | None = None,
+        pins: tuple[int, ...] = (),
+    ) -> Ledger:
+        """The ledger of a sight, with the prices that its history already knows."""
+        notes = sight.readings.notes
+        prices = notes.get(pricer)
+        if prices is None:
+            prices = notes.setdefault(pricer, Prices())
+        prices.stretch(sight.length)
+        return cls(sight, pricer, prices, sight.head if first is None else first, pins)
+
+    def until(self, length: int) -> Ledger:
+        """The ledger as it was when the history had `length` messages."""
+        return attrs.evolve(self, sight=self._sight.until(length), pins=tuple(p for p in self.pins if p < length))
+
+    def with_savings(self, savings: Mapping[int, Difference]) -> Ledger:
+        """The ledger after some messages were rewritten or dropped inside their turns."""
+        return attrs.evolve(self, savings=savings)
+
+    def turn(self, start: int, stop: int) -> Count:
+        """The price of a turn. O(its messages)."""
+        whole = total(map(self.message, range(start, stop)))
+        return whole + self._savings[start] if start in self._savings else whole
+
+    def turn_upper(self, start: int, stop: int) -> Tokens:
+        """The upper price of a turn. O(its messages that were not priced before)."""
+        whole = self._whole(start, stop)
+        return whole + self._savings[start].upper if start in self._savings else whole
+
+    def _whole(self, start: int, stop: int) -> Tokens:
+        whole = self._prices.running[stop - 1]
+        return self._summed(start, stop) if whole is None else whole
+
+    def _summed(self, start: int, stop: int) -> Tokens:
+        running = self._prices.running
+        known = stop - 1
+        while known >= start and running[known] is None:
+            known -= 1
+        whole = (running[known] or 0) if known >= start else 0
+        for index in range(known + 1, stop):
+            running[index] = whole = whole + self.message(index).upper
+        return whole
+
+    def turns(self) -> Iterator[Span]:
+        """Where the turns begin and end, newest first."""
+        for start, stop in self._sight.turns_newest_first():
+            if start < self.first:
+                return
+            yield start, stop
+
+    def newest_first(self) -> Iterator[TurnCost]:
+        """The turns, newest first. A turn that nobody asks for is neither read nor priced."""
+        for start, stop in self.turns():
+            yield TurnCost(start, stop, self.turn_upper(start, stop))
+
+    def newest_turns(self, number: int) -> int:
+        """Where the `number` newest turns begin; `first` where there are not so many."""
+        newest = [start for (start, _), _ in zip(self.turns(), range(number), strict=False)]
+        return newest[-1] if newest else self.length
+
+    def since(self, first: int) -> Count:
+        """The price of all turns from the one that begins at `first`.
+
+        Goes on from the last time: O(what came since) where the same turns stay, and where the oldest of them have gone
+        since, O(what went).
+        """
+        known = self._prices.tail
+        if known is not None and known[0] <= first <= known[1] <= self.length:
+            whole = known[2] if known[0] == first else self._without(known, first)
+            if known[1] < self.length:
+                whole = total(map(self.message, range(known[1], self.length)), whole)
+        else:
+            whole = total(map(self.message, range(first, self.length)))
+        self._prices.tail = (first, self.length, whole)
+        if not self._savings:
+            return whole
+        return whole + sum((saved for start, saved in self._savings.items() if start >= first), Difference())
+
+    def _without(self, known: tuple[int, int, Count], first: int) -> Count:
+        """A known price less that of the messages before `first`; of grades there is no less, so they are looked at."""
+        start, stop, whole = known
+        gone, grade = total(map(self.message, range(start, first))), whole.grade
+        if gone.grade == grade and grade > Grade.EXACT:
+            grade = max((self.message(index).grade for index in range(first, stop)), default=Grade.EXACT)
+        return attrs.evolve(whole - gone, grade=grade).alone()
+
+    def fits(self, room: Tokens) -> bool:
+        """Whether everything fits into `room`, as it came in. Stops at the first turn that shows that it does not.
+
+        What was too much once is so still when the history has grown: O(new messages) from then on.
+        """
+        beyond = self._prices.beyond
+        if beyond is not None and beyond[0] >= self.first and beyond[1] <= self.length and beyond[2] > room:
+            return False
+        used, fitting = 0, self.length
+        for start, stop in self.turns():
+            used += self._whole(start, stop)
+            if used > room:
+                self._prices.beyond = (start, self.length, used)
+                if fitting < self.length:
+                    self._prices.fitting = (room, fitting, self.length)
+                return False
+            fitting = start
+        return used <= room
+
+    def newest_that_fit(self, room: Tokens, least: int) -> int:
+        """Where the newest turns begin that cost at most `room`, or the `least` newest, whichever begin earlier.
+
+        What did not fit once does not when the history has grown: O(new messages and turns that no longer fit), where
+        no turn is pinned and none was rewritten; else O(turns that fit).
+        """
+        if self.pins or self._savings:
+            return self._reached(room, least)
+        known = self._prices.fitting
+        if known is not None and known[0] == room and self.first <= known[1] < known[2] <= self.length:
+            protected = self.newest_turns(least)
+            first = min(self._shrunk(known[1], room, protected), protected)
+        else:
+            first = self._reached(room, least)
+        self._prices.fitting = (room, first, self.length)
+        return first
+
+    def _reached(self, room: Tokens, least: int) -> int:
+        """The same, found from the newest turn on: O(turns that fit)."""
+        pinned = dict(self.pinned_turns())
+        used = sum(itertools.starmap(self.turn_upper, pinned.items()))
+        kept, first = 0, self.length
+        for start, stop in self.turns():
+            used += 0 if start in pinned else self.turn_upper(start, stop)
+            if used > room and kept >= least:
+                break
+            kept, first = kept + 1, start
+        return first
+
+    def _shrunk(self, first: int, room: Tokens, last: int) -> int:
+        """The first turn from `first` on from which all fit into `room`, `last` at most."""
+        used = self.since(first).upper
+        while used > room and first < last:
+            stop = self._turn_stop(first)
+            used, first = used - self._whole(first, stop), stop
+        return first
+
+    def pinned_turns(self, before: int | None = None) -> tuple[Span, ...]:
+        """The turns that hold a pinned message, oldest first; only those that begin before `before`, if given."""
+        if not self.pins:
+            return ()
+        stop = self.length if before is None else before
+        starts = sorted({self.turn_start(pin) for pin in self.pins if self.first <= pin < stop})
+        return tuple((start, self._turn_stop(start)) for start in starts if start < stop)
+
+    def _turn_stop(self, start: int) -> int:
+        stop = start + 1
+        while stop < self.length and self.turn_start(stop) == start:
+            stop += 1
+        return stop
+
+    def kept(self, cut: Cut) -> Count:
+        """What a cut leaves: the turns from its first message on, the pinned ones before, its summary."""
+        whole = self.since(cut.first_kept)
+        if self.pins:
+            whole = total(itertools.starmap(self.turn, self.pinned_turns(cut.first_kept)), whole)
+        return whole if cut.summary is None else whole + self.price(cut.summary)
+
+    def objects(self, start: int, stop: int) -> list[object]:
+        """The caller's messages from `start` to before `stop` whose turns are not pinned."""
+        raws = self._sight.raws(start, stop)
+        if not self.pins:
+            return raws
+        pinned = {begin for begin, _ in self.pinned_turns()}
+        return [raw for index, raw in enumerate(raws, start) if self.turn_start(index) not in pinned]
+
+    def timeline(self) -> Timeline:
+        """The whole history priced, oldest first: for policies that replay it. O(messages not priced before)."""
+        sums = self._prices.sums.reaching(self.length, lambda index: self.message(index).upper)
+        pins = self.pinned_turns() if self.pins else ()
+        pinned = tuple([(start, self.turn(start, stop).upper) for start, stop in pins])
+        return Timeline(self._sight, sums, pinned, self.first, self.length)

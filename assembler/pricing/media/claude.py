@@ -1,0 +1,89 @@
+"""What Claude bills for an image or a PDF. Knows patches and pages; reads no part.
+
+Sources, read 2026-11, none of them recorded here: Anthropic, "Images and vision" (a token is a patch of 28 x 28
+pixels; larger images are scaled down) and its earlier edition (width x height / 750); "PDF support" (each page as 1,500
+to 3,000 tokens of text and as an image). The two editions differ by 4 % or, on small images, by a row of patches: the
+newer is the count, the larger of both the upper bound.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+
+import attrs
+
+from assembler.pricing.media.facts import MediaFacts
+from assembler.pricing.media.refusal import pages_of, unpriced
+from budgets import Count, Grade, Tokens
+
+PATCH = 28
+PIXELS_PER_TOKEN = 750
+"""The earlier edition's rule."""
+FRAMING = 8
+"""Tokens around an image: unknown, kept free in the upper bound."""
+PAGE_TEXT: Tokens = 2_250
+"""The middle of the published 1,500 to 3,000."""
+PAGE_TEXT_UPPER: Tokens = 3_000
+
+
+@attrs.frozen(kw_only=True)
+class Resolution:
+    """The largest image that a generation sees, in pixels a side and in tokens; larger ones are scaled down to it."""
+
+    longest_side: int
+    most_tokens: Tokens
+
+    @property
+    def ceiling(self) -> Tokens:
+        """The most that either edition's rule charges."""
+        return ceil(self.most_tokens * PATCH**2 / PIXELS_PER_TOKEN)
+
+
+STANDARD = Resolution(longest_side=1_568, most_tokens=1_568)
+HIGH = Resolution(longest_side=2_576, most_tokens=4_784)
+"""Opus 4.7 and later."""
+
+
+def price_media(facts: MediaFacts, resolution: Resolution) -> Count:
+    """Tokens of one part, estimated. An image whose size nobody knows costs the most that an image can.
+
+    Raises UnsupportedContentError for a PDF whose pages are not known, and for what Claude does not read.
+    """
+    match facts.kind:
+        case "image":
+            size = facts.size
+            if size is None:
+                return Count(resolution.most_tokens, Grade.ESTIMATED, upper=resolution.ceiling + FRAMING)
+            return price_image(*size, resolution)
+        case "document":
+            pages = pages_of(facts, "Claude")
+            page, upper = PAGE_TEXT + resolution.most_tokens // 2, PAGE_TEXT_UPPER + resolution.ceiling
+            return Count(page * pages, Grade.ESTIMATED, upper=(upper + FRAMING) * pages)
+        case _:
+            raise unpriced(facts, "Claude")
+
+
+def price_image(width: int, height: int, resolution: Resolution) -> Count:
+    """An image by both rules. O(log side)."""
+    patches, area = _patches(width, height, resolution), _area(width, height, resolution)
+    return Count(patches, Grade.ESTIMATED, upper=max(patches, area) + FRAMING)
+
+
+def _patches(width: int, height: int, resolution: Resolution) -> Tokens:
+    """Patches of the largest size of this shape that the generation sees."""
+    long, short = max(width, height), min(width, height)
+    low, high = 1, min(long, resolution.longest_side)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if _cover(middle, short, long) <= resolution.most_tokens else (low, middle - 1)
+    return _cover(low, short, long)
+
+
+def _cover(side: int, short: int, long: int) -> int:
+    """Patches over an image whose long side was brought to `side`."""
+    return -(-side // PATCH) * max(1, ceil(short * side / long / PATCH))
+
+
+def _area(width: int, height: int, resolution: Resolution) -> Tokens:
+    scale = min(1.0, resolution.longest_side / max(width, height))
+    return min(ceil(width * height * scale**2 / PIXELS_PER_TOKEN), resolution.ceiling)

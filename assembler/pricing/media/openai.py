@@ -1,0 +1,81 @@
+"""What OpenAI bills for an image, a PDF, a sound. Knows pages and seconds; leaves pixels to `openai_images`.
+
+Sources, read 2026-11: OpenAI, "Images and vision" (see `openai_images`, tiles recorded), "File inputs" (a PDF is sent
+as the text and an image of each page), "Managing costs" of the Realtime API (a token is 100 ms of the user's sound).
+The last two are not recorded here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import ceil
+from typing import Any, cast
+
+import attrs
+
+from assembler.conversation.messages.message import Media
+from assembler.errors import UnsupportedContentError
+from assembler.pricing.media.facts import MediaFacts, Source
+from assembler.pricing.media.openai_images import LONGEST_SIDE, SHORTEST_SIDE, Detail, price_image
+from assembler.pricing.media.refusal import pages_of, seconds_of, unpriced
+from budgets import Count, Grade, Tokens
+
+SOUND_SECOND: Tokens = 10
+SOUND_SLACK = 1.25
+"""Kept free above a rate that is published for another API of the same models."""
+PAGE_TEXT: Tokens = 2_250
+"""Text of a page. OpenAI says nothing of it; Anthropic's 1,500 to 3,000 are of the same pages."""
+PAGE_TEXT_UPPER: Tokens = 3_000
+
+
+def price_media(facts: MediaFacts, detail: Detail, model: str | None) -> Count:
+    """Tokens of one part: an image by the model's formula and grade, all else estimated.
+
+    An image whose size nobody knows costs the most that an image can. Raises UnsupportedContentError for a part that
+    holds no image, for a PDF whose pages or a sound whose seconds are not known, and for what OpenAI does not read.
+    """
+    match facts.kind:
+        case "image" if facts.source is Source.UNKNOWN:
+            raise UnsupportedContentError(
+                "an image part holds no image: give it a URL, base64 data or a file id", kind="image"
+            )
+        case "image":
+            size = facts.size
+            return _dearest(detail, model) if size is None else price_image(*size, detail, model)
+        case "document":
+            pages, image = pages_of(facts, "OpenAI"), _dearest("high", model)
+            page = PAGE_TEXT + image.tokens // 2
+            return Count(page * pages, Grade.ESTIMATED, upper=(PAGE_TEXT_UPPER + image.upper) * pages)
+        case "audio":
+            seconds = seconds_of(facts, "OpenAI")
+            return Count(
+                ceil(seconds * SOUND_SECOND), Grade.ESTIMATED, upper=ceil(seconds * SOUND_SECOND * SOUND_SLACK)
+            )
+        case _:
+            raise unpriced(facts, "OpenAI")
+
+
+def _dearest(detail: Detail, model: str | None) -> Count:
+    """The largest image that is not scaled down has the most tiles, and the most patches."""
+    largest = price_image(LONGEST_SIDE, SHORTEST_SIDE, detail, model)
+    # With detail "low", the size of the image does not matter where tiles are billed.
+    return largest if detail == "low" and largest.grade is Grade.EXACT else attrs.evolve(largest, grade=Grade.ESTIMATED)
+
+
+def detail_of(part: Media) -> Detail:
+    """The detail that an `image_url` or `input_image` part asks for; "auto" where it asks for none.
+
+    Raises UnsupportedContentError for a detail whose price is not published here.
+    """
+    inner: object = part.raw.get("image_url")
+    asked: object = cast("Mapping[str, Any]", inner).get("detail") if isinstance(inner, Mapping) else None
+    asked = part.raw.get("detail") if asked is None else asked
+    if asked in (None, "auto"):
+        return "auto"
+    if asked == "low":
+        return "low"
+    if asked == "high":
+        return "high"
+    raise UnsupportedContentError(
+        'an image part asks for a detail that has no price here; ask for "low", "high" or "auto"', kind=part.kind
+    )

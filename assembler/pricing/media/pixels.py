@@ -1,0 +1,146 @@
+"""Width and height from the head of an image file. Knows six formats; decodes no pixel.
+
+Layouts: PNG (RFC 2083, IHDR), JPEG (ITU T.81, frame headers), GIF89a (logical screen), WebP (RFC 9649), BMP (both
+headers), AVIF and HEIC (ISO/IEC 23008-12, `ispe`); read 2026-11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Literal, TypeAlias
+
+from assembler.pricing.media.window import Window
+
+Size: TypeAlias = tuple[int, int]
+
+_MOST_SEGMENTS = 4_096
+"""Segments of a JPEG before its frame, boxes of an AVIF: what holds more is not looked through."""
+
+
+def image_size(content: Window) -> tuple[str | None, Size | None]:
+    """The MIME type that the first bytes betray, and width and height where they can be read.
+
+    A size is believed as it stands; None where a side is 0.
+    """
+    head = content.at(0, 16)
+    for mime, recognised, read in _FORMATS:
+        if recognised(head):
+            size = read(content)
+            return mime, size if size is not None and min(size) > 0 else None
+    return None, None
+
+
+def _number(content: Window, start: int, length: int, order: Literal["big", "little"]) -> int | None:
+    taken = content.at(start, length)
+    return int.from_bytes(taken, order) if len(taken) == length else None
+
+
+def _pair(content: Window, start: int, length: int, order: Literal["big", "little"]) -> Size | None:
+    """Two numbers side by side: width, then height."""
+    width, height = _number(content, start, length, order), _number(content, start + length, length, order)
+    return None if width is None or height is None else (width, height)
+
+
+def _png(content: Window) -> Size | None:
+    return _pair(content, 16, 4, "big") if content.at(12, 4) == b"IHDR" else None
+
+
+def _gif(content: Window) -> Size | None:
+    return _pair(content, 6, 2, "little")
+
+
+def _bmp(content: Window) -> Size | None:
+    if _number(content, 14, 4, "little") == 12:
+        return _pair(content, 18, 2, "little")
+    taken = content.at(18, 8)
+    if len(taken) < 8:
+        return None
+    # Signed: a negative height says that rows run from the top.
+    return abs(int.from_bytes(taken[:4], "little", signed=True)), abs(int.from_bytes(taken[4:], "little", signed=True))
+
+
+def _webp(content: Window) -> Size | None:
+    chunk = content.at(12, 18)
+    match chunk[:4]:
+        case b"VP8X" if len(chunk) == 18:
+            return int.from_bytes(chunk[12:15], "little") + 1, int.from_bytes(chunk[15:18], "little") + 1
+        case b"VP8L" if len(chunk) >= 13 and chunk[8] == 0x2F:
+            bits = int.from_bytes(chunk[9:13], "little")
+            return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+        case b"VP8 " if len(chunk) == 18 and chunk[11:14] == b"\x9d\x01\x2a":
+            # The two highest bits of each are a scale for display.
+            return int.from_bytes(chunk[14:16], "little") & 0x3FFF, int.from_bytes(chunk[16:18], "little") & 0x3FFF
+        case _:
+            return None
+
+
+_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+"""SOF0 to SOF15: all but the Huffman table, the reserved and the arithmetic table."""
+_BARE = frozenset({0x01, *range(0xD0, 0xD9)})
+"""Markers without a length."""
+
+
+def _jpeg(content: Window) -> Size | None:
+    place = 2
+    for _ in range(_MOST_SEGMENTS):
+        segment = content.at(place, 9)
+        if len(segment) < 4 or segment[0] != 0xFF:
+            return None
+        marker = segment[1]
+        if marker == 0xFF:  # a fill byte
+            place += 1
+        elif marker in _BARE:
+            place += 2
+        elif marker in _FRAMES:
+            if len(segment) < 9:
+                return None
+            return int.from_bytes(segment[7:9], "big"), int.from_bytes(segment[5:7], "big")
+        elif marker in (0xD9, 0xDA):  # the end, or pixels before any frame
+            return None
+        else:
+            place += 2 + int.from_bytes(segment[2:4], "big")
+    return None
+
+
+def _isobmff(content: Window) -> Size | None:
+    """The largest `ispe` of the item properties: the picture itself, beside thumbnails and the tiles of a grid."""
+    start, stop = _inside(content, b"meta", 0, len(content))
+    start, stop = _inside(content, b"iprp", start + 4, stop)  # `meta` has version and flags before its boxes
+    start, stop = _inside(content, b"ipco", start, stop)
+    found = (_pair(content, begin + 4, 4, "big") for kind, begin, _ in _boxes(content, start, stop) if kind == b"ispe")
+    return max((size for size in found if size is not None), key=lambda size: size[0] * size[1], default=None)
+
+
+def _inside(content: Window, wanted: bytes, start: int, stop: int) -> tuple[int, int]:
+    """Where the content of the first box of a kind begins and ends; an empty stretch where there is none."""
+    return next(((begin, end) for kind, begin, end in _boxes(content, start, stop) if kind == wanted), (stop, stop))
+
+
+def _boxes(content: Window, start: int, stop: int) -> Iterator[tuple[bytes, int, int]]:
+    """The boxes from `start` to `stop`: kind, and where the content begins and ends."""
+    for _ in range(_MOST_SEGMENTS):
+        head = content.at(start, 16)
+        if start + 8 > stop or len(head) < 8:
+            return
+        length, begin = int.from_bytes(head[:4], "big"), start + 8
+        if length == 1:
+            length, begin = int.from_bytes(head[8:16], "big"), start + 16
+        end = stop if length == 0 else start + length
+        if end < begin:
+            return
+        yield head[4:8], begin, min(end, stop)
+        start = end
+
+
+_BRANDS_AVIF = (b"avif", b"avis")
+_BRANDS_HEIC = (b"heic", b"heix", b"hevc", b"heim", b"heis", b"mif1", b"msf1")
+
+_FORMATS: tuple[tuple[str, Callable[[bytes], bool], Callable[[Window], Size | None]], ...] = (
+    ("image/png", lambda head: head.startswith(b"\x89PNG\r\n\x1a\n"), _png),
+    ("image/jpeg", lambda head: head.startswith(b"\xff\xd8\xff"), _jpeg),
+    ("image/gif", lambda head: head.startswith((b"GIF87a", b"GIF89a")), _gif),
+    ("image/webp", lambda head: head[:4] == b"RIFF" and head[8:12] == b"WEBP", _webp),
+    ("image/bmp", lambda head: head.startswith(b"BM"), _bmp),
+    ("image/avif", lambda head: head[4:8] == b"ftyp" and head[8:12] in _BRANDS_AVIF, _isobmff),
+    ("image/heic", lambda head: head[4:8] == b"ftyp" and head[8:12] in _BRANDS_HEIC, _isobmff),
+)

@@ -1,0 +1,221 @@
+"""From a provider's own part to what is known of it. Knows every provider's spelling of a medium; knows no price.
+
+Read are the parts of OpenAI (`image_url`, `input_image`, `input_audio`, `file`, `input_file`), Anthropic (`image`,
+`document`), Gemini (`inline_data`, `file_data`), Bedrock Converse (`image`, `document`, `video`) and MCP (`data` with
+`mimeType`); API references read 2026-11.
+
+Where the content cannot be read, the caller may say what it is by keys beside the provider's own, on the outer dict:
+`{"type": "image_url", "image_url": {"url": "https://…"}, "width": 1024, "height": 768}`, and likewise `pages` and
+`seconds`. They are this library's and no provider's. What the content itself says wins over them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias, cast
+
+import attrs
+
+from assembler.conversation.messages.message import Media
+from assembler.errors import ConversationError, MessageTypeError
+from assembler.pricing.media.facts import LARGEST, MediaFacts, Source, no_length
+from assembler.pricing.media.pdf import pdf_pages
+from assembler.pricing.media.pixels import image_size
+from assembler.pricing.media.sound import wav_seconds
+from assembler.pricing.media.window import Base64Text, PlainBytes, Window
+from assembler.validation import must_be
+
+_Raw: TypeAlias = Mapping[str, Any]
+
+GIVEN = ("width", "height", "pages", "seconds")
+"""The caller's own keys. A dialect must not send them."""
+
+
+@attrs.frozen(repr=False)
+class _Found:
+    """Where a part's content is, and what the part calls it."""
+
+    source: Source
+    content: Window | None = None
+    mime: str | None = None
+    text: str | None = None
+
+
+def read_media(part: Media) -> MediaFacts:
+    """What is known of a part. Opens no address and no file; decodes an image's first bytes, and a PDF whole.
+
+    Raises ConversationError for a `width`, `height`, `pages` or `seconds` that is no number above 0, MessageTypeError
+    for what is no part.
+    """
+    must_be("part", cast(object, part), (Media,), "a Media part", MessageTypeError)
+    given = _given(part.raw)
+    found = _find(part.raw)
+    content, mime = found.content, found.mime
+    if content is None:
+        return MediaFacts(kind=part.kind, mime=mime, source=found.source, text=found.text, **given)
+    betrayed, size = image_size(content)
+    measured: dict[str, Any] = {}
+    if size is not None:
+        measured = {"width": size[0], "height": size[1]}
+    elif content.at(0, 5) == b"%PDF-" or mime == "application/pdf":
+        betrayed, measured = "application/pdf", {"pages": pdf_pages(content.at(0, len(content)))}
+    elif (seconds := wav_seconds(content)) is not None:
+        betrayed, measured = "audio/wav", {"seconds": seconds}
+    known = {key: value for key, value in measured.items() if value is not None}
+    return MediaFacts(
+        kind=part.kind, mime=betrayed or mime, bytes=len(content), source=found.source, **{**given, **known}
+    )
+
+
+def _given(raw: _Raw) -> dict[str, Any]:
+    """The caller's own numbers, checked."""
+    given: dict[str, Any] = {}
+    for key in GIVEN:
+        value: object = raw.get(key)
+        if value is None:
+            continue
+        if no_length(value, whole=key != "seconds") or value == 0:
+            raise ConversationError(
+                f"{key} of a media part must be a number above 0 and at most {LARGEST}, got a {type(value).__name__}"
+            )
+        given[key] = value
+    return given
+
+
+def _find(raw: _Raw) -> _Found:
+    """The content of a part: the first place that some provider keeps it in."""
+    for key, reader in _PLACES:
+        inner: object = raw.get(key)
+        if inner is not None:
+            return reader(raw, inner)
+    return _Found(Source.UNKNOWN)
+
+
+def _address(address: object, mime: str | None = None) -> _Found:
+    """An URL: its content where it is a data URL, else nothing but that it is one."""
+    if not isinstance(address, str):
+        return _Found(Source.UNKNOWN, mime=mime)
+    if address[:5].lower() != "data:":
+        return _Found(Source.URL, mime=mime)
+    head, comma, body = address.partition(",")
+    named = head[5:].split(";", 1)[0].lower() or mime
+    if not comma or not head.lower().endswith(";base64"):
+        return _Found(Source.UNKNOWN, mime=named)
+    return _Found(Source.INLINE, Base64Text.of(body), named)
+
+
+def _data(data: object, mime: object) -> _Found:
+    """Base64 or bytes, or a data URL where a caller wrote one."""
+    named = mime.lower() if isinstance(mime, str) else None
+    if isinstance(data, str):
+        return (
+            _address(data, named) if data[:5].lower() == "data:" else _Found(Source.INLINE, Base64Text.of(data), named)
+        )
+    if isinstance(data, bytes | bytearray | memoryview):
+        return _Found(Source.INLINE, PlainBytes(bytes(cast(bytes, data))), named)
+    return _Found(Source.UNKNOWN, mime=named)
+
+
+def _fields(inner: object) -> _Raw:
+    return cast(_Raw, inner) if isinstance(inner, Mapping) else {}
+
+
+def _openai_url(raw: _Raw, inner: object) -> _Found:
+    """`image_url`: an object with `url` (Chat Completions), or the address itself (Responses, Mistral)."""
+    return _address(inner if isinstance(inner, str) else _fields(inner).get("url"))
+
+
+def _url(raw: _Raw, inner: object) -> _Found:
+    return _address(inner)
+
+
+def _stored(raw: _Raw, inner: object) -> _Found:
+    return _Found(Source.FILE)
+
+
+def _openai_audio(raw: _Raw, inner: object) -> _Found:
+    audio = _fields(inner)
+    spoken: object = audio.get("format")
+    return _data(audio.get("data"), f"audio/{spoken}" if isinstance(spoken, str) else None)
+
+
+def _openai_file(raw: _Raw, inner: object) -> _Found:
+    file = _fields(inner)
+    return _file_data(file, file["file_data"]) if "file_data" in file else _Found(Source.FILE)
+
+
+def _file_data(raw: _Raw, inner: object) -> _Found:
+    """OpenAI's: a data URL, or base64 whose type only the file's name tells. Gemini's of the same name is an object."""
+    if not isinstance(inner, str | bytes):
+        return _gemini_file(raw, inner)
+    name: object = raw.get("filename")
+    pdf = isinstance(name, str) and name.lower().endswith(".pdf")
+    return _data(inner, "application/pdf" if pdf else None)
+
+
+def _source(raw: _Raw, inner: object) -> _Found:
+    """Anthropic's `source`, and Bedrock's inside `image`, `document` or `video`."""
+    source = _fields(inner)
+    mime: object = source.get("media_type")
+    named = mime if isinstance(mime, str) else None
+    if source.get("type") == "text" or isinstance(source.get("text"), str):
+        text: object = source.get("text", source.get("data"))
+        return _Found(Source.TEXT, mime=named or "text/plain", text=text if isinstance(text, str) else None)
+    if "content" in source:
+        return _Found(Source.TEXT, mime=named)
+    for key in ("data", "bytes"):
+        if key in source:
+            return _data(source[key], named)
+    if "url" in source:
+        return _address(source["url"], named)
+    return _Found(Source.FILE if "file_id" in source or "s3Location" in source else Source.UNKNOWN, mime=named)
+
+
+def _bedrock(raw: _Raw, inner: object) -> _Found:
+    block = _fields(inner)
+    spoken: object = block.get("format")
+    found = _source(raw, block.get("source"))
+    named = _BEDROCK_MIME.get(spoken) if isinstance(spoken, str) else None
+    return attrs.evolve(found, mime=found.mime or named)
+
+
+def _gemini_inline(raw: _Raw, inner: object) -> _Found:
+    blob = _fields(inner)
+    return _data(blob.get("data"), blob.get("mime_type", blob.get("mimeType")))
+
+
+def _gemini_file(raw: _Raw, inner: object) -> _Found:
+    blob = _fields(inner)
+    mime: object = blob.get("mime_type", blob.get("mimeType"))
+    return _Found(Source.FILE, mime=mime if isinstance(mime, str) else None)
+
+
+def _mcp(raw: _Raw, inner: object) -> _Found:
+    return _data(inner, raw.get("mimeType", raw.get("mime_type", raw.get("media_type"))))
+
+
+_BEDROCK_MIME: Mapping[str, str] = {
+    **{name: f"image/{name}" for name in ("png", "jpeg", "gif", "webp")},
+    **{name: f"video/{name}" for name in ("mp4", "mov", "mkv", "webm")},
+    "pdf": "application/pdf",
+}
+
+# Longer names first: `source` and `data` stand inside several providers' parts.
+_PLACES: tuple[tuple[str, Callable[[_Raw, object], _Found]], ...] = (
+    ("image_url", _openai_url),
+    ("input_audio", _openai_audio),
+    ("file_data", _file_data),
+    ("file_url", _url),
+    ("file", _openai_file),
+    ("inline_data", _gemini_inline),
+    ("inlineData", _gemini_inline),
+    ("fileData", _gemini_file),
+    ("source", _source),
+    ("image", _bedrock),
+    ("document", _bedrock),
+    ("video", _bedrock),
+    ("data", _mcp),
+    ("base64", _mcp),
+    ("url", _url),
+    ("file_id", _stored),
+)

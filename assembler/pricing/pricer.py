@@ -1,0 +1,141 @@
+"""What a dialect must say about tokens, so that the pipeline can add instead of recount. Knows no provider.
+
+A request costs its fixed part (system text, knowledge, tools, framing) plus the sum of its messages. That sum is exact
+because chat formats put control tokens between messages (a control token ends every piece of text before tokenisation),
+and because the pieces of one text meet only at tag seams, where the bundled encodings are additive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
+
+import attrs
+
+from assembler.conversation.messages import Message
+from assembler.regions.layout import Layout
+from assembler.regions.tools import Tool
+from budgets import Count, TokenCounter, Tokens
+from budgets.apportion import settle
+from budgets.count import NOTHING, Difference, total
+
+Region: TypeAlias = Literal["instruction", "capability", "knowledge", "conversation", "framing"]
+
+
+@attrs.frozen
+class Piece:
+    """A stretch of text that one region owns, in the system text or around a question: joined in order, they are it."""
+
+    region: Region
+    name: str
+    text: str = attrs.field(repr=False)
+
+
+@attrs.frozen
+class FixedPrices:
+    """What the regions that do not give way cost: one count a piece, a head message, a tool, and what frames them."""
+
+    pieces: tuple[Count, ...] = ()
+    head: tuple[Count, ...] = ()
+    tools: tuple[Count, ...] = ()
+    tooling: Count = NOTHING
+    """What tools cost beyond their own texts: preamble, wrapping, the choice of one, the slack of a bounded rule."""
+    output: Count = NOTHING
+    """The output schema."""
+    framing: Count = NOTHING
+
+
+class Pricer(Protocol):
+    """Prices one request of one dialect for one model with one counter. Pure: the same text always costs the same."""
+
+    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
+        """The price of everything but the turns."""
+        ...
+
+    def message(self, message: Message) -> Count:
+        """What adding this message to any request costs, its own framing included. Called once a message."""
+        ...
+
+    def options(self, layout: Layout) -> Count | Difference:
+        """What a raw request's other keys cost beside its regions (a forced tool, an output schema), or save."""
+        ...
+
+
+@runtime_checkable
+class WholePricer(Pricer, Protocol):
+    """A pricer whose parts do not add up to the request: what its other faces say are estimates for order and report.
+
+    Whoever checks a budget must ask for the whole.
+    """
+
+    def whole(self, layout: Layout) -> Count:
+        """What the request of this layout costs. Dear: the whole is spelled and counted."""
+        ...
+
+    def at_least(self, message: Message, price: Count) -> Tokens:
+        """Tokens that a message priced so adds to every request that it is put into; 0 where nobody can promise."""
+        ...
+
+
+@runtime_checkable
+class JoiningPricer(Pricer, Protocol):
+    """A pricer of a dialect that sends some neighbouring messages as one, and is billed for the one."""
+
+    def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """The messages as they go out: those of one turn of the model in one."""
+        ...
+
+
+@runtime_checkable
+class AnsweringPricer(Pricer, Protocol):
+    """A pricer of a dialect that is billed for results side by side as for one message."""
+
+    def answers_together(self, message: Message, before: Message) -> bool:
+        """Whether a message is billed with its neighbour before it, as another result of the same step."""
+        ...
+
+
+@runtime_checkable
+class MergingPricer(Pricer, Protocol):
+    """A pricer of a dialect that sends neighbouring messages as one turn, or words of its own between them.
+
+    The sum of its prices is what a request costs at most. What it costs is found on the request as it is sent.
+    """
+
+    def sent(self, layout: Layout) -> Count:
+        """What a request costs whose layout was read back from what is sent."""
+        ...
+
+
+def priced_request(pricer: Pricer, layout: Layout) -> Count:
+    """A request as it is sent, read by its own dialect: what the provider bills for it."""
+    if isinstance(pricer, WholePricer):
+        return pricer.whole(layout)
+    return pricer.sent(layout) if isinstance(pricer, MergingPricer) else priced_layout(pricer, layout)
+
+
+def priced_layout(pricer: Pricer, layout: Layout) -> Count:
+    """A whole request by the sum of its parts: what every pricer but a `WholePricer` promises."""
+    pieces = () if layout.system is None else (Piece("instruction", "system", layout.system),)
+    fixed = pricer.fixed(pieces, layout.head, layout.tools)
+    parts = [*fixed.pieces, *fixed.head, *fixed.tools, fixed.tooling, fixed.framing]
+    parts.append(price_messages(pricer, layout.messages))
+    return total(parts) + pricer.options(layout) if layout.options else total(parts)
+
+
+def price_messages(pricer: Pricer, messages: Sequence[Message]) -> Count:
+    """What neighbouring messages cost in one request: those that go out as one are priced as one."""
+    return total(map(pricer.message, pricer.joined(messages) if isinstance(pricer, JoiningPricer) else messages))
+
+
+def price_pieces(texts: Sequence[str], count: TokenCounter) -> list[Tokens]:
+    """Tokens of each text such that their sum is the count of the joined whole.
+
+    Where the counter promises additive tag seams, each text is counted alone and once. Where it does not, the whole is
+    counted too, and what the joins gain or lose goes to the longest pieces.
+    """
+    counts = [count(text) for text in texts]
+    if len(texts) < 2 or getattr(count, "additive_at_tag_seams", False):
+        return counts
+    settle(counts, count("".join(texts)))
+    return counts

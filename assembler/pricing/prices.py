@@ -1,0 +1,229 @@
+"""What each message of a history costs, found once. Knows messages and where turns begin; knows no policy.
+
+Prices are kept beside the readings of a history, so that drafts and forks that share the history share its prices.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import attrs
+
+from assembler.conversation.history import Sight
+from assembler.conversation.keepsake import Keepsake
+from assembler.conversation.messages import Message, spoken
+from assembler.conversation.messages.responses import RESPONSES, continues
+from assembler.errors import UnsupportedContentError
+from assembler.pricing.pricer import AnsweringPricer, JoiningPricer, Pricer, price_messages
+from budgets import Count, TokenCountError, Tokens
+
+
+class Sums:
+    """Prefix sums over a history that grows. Two threads that extend them write the same in the same place."""
+
+    __slots__ = ("values",)
+
+    def __init__(self) -> None:
+        self.values: list[Tokens | None] = [0]
+        """The sums of the first 0, 1, 2 … messages; None where nobody asked yet."""
+
+    def known_until(self, stop: int) -> Sums:
+        """A copy that knows the sums of at most `stop` messages."""
+        copy = Sums()
+        copy.values = self.values[: stop + 1]
+        return copy
+
+    def reaching(self, length: int, price: Callable[[int], Tokens]) -> list[Tokens]:
+        """The sums of the first 0 … `length` messages, and perhaps more. O(messages that no sum holds yet)."""
+        values = self.values
+        missing = length + 1 - len(values)
+        if missing > 0:
+            values.extend([None] * missing)
+        known = length
+        while (whole := values[known]) is None:
+            known -= 1
+        for index in range(known, length):
+            values[index + 1] = whole = whole + price(index)
+        return cast("list[Tokens]", values)
+
+
+class Prices:
+    """The prices of one history under one pricer, as far as anybody asked."""
+
+    __slots__ = ("beyond", "fitting", "last_run", "memory", "messages", "passed", "running", "sums", "tail")
+
+    def __init__(self) -> None:
+        self.messages: list[Count | None] = []
+        self.last_run: tuple[tuple[Message, ...], Count] | None = None
+        """The items that were priced as one last, and their price: the next one is most often priced beside them."""
+        self.running: list[Tokens | None] = []
+        """The upper price of a message and of all before it in its turn."""
+        self.sums = Sums()
+        """Upper prices of the first n messages, for as many n as a replay needed."""
+        self.passed = Sums()
+        """Tokens of the first n messages, for as many n as a report needed."""
+        self.tail: tuple[int, int, Count] | None = None
+        """The price of the messages from the first index to before the second, found last: the next build goes on."""
+        self.beyond: tuple[int, int, Tokens] | None = None
+        """The newest turns that were once too much: where they begin, where they ended, their upper price."""
+        self.fitting: tuple[Tokens, int, int] | None = None
+        """The newest turns that fitted last: the room, where they began, where they ended."""
+        self.memory: dict[object, Any] = {}
+        """What policies found about a history that can only grow from here; forgotten when a message changes."""
+
+    def known_until(self, stop: int) -> Prices:
+        """A copy that knows the messages before `stop` and nothing after."""
+        self.stretch(stop)
+        copy = Prices()
+        copy.running = self.running[:stop]
+        copy.messages = self.messages[:stop]
+        copy.sums = self.sums.known_until(stop)
+        copy.passed = self.passed.known_until(stop)
+        return copy
+
+    def stretch(self, length: int) -> None:
+        """Make room for `length` messages, or more where two threads do at once. The list asked is the last to grow."""
+        missing = length - len(self.running)
+        if missing > 0:
+            self.messages.extend([None] * missing)
+            self.running.extend([None] * missing)
+
+
+@attrs.frozen(eq=False, repr=False)
+class Priced:
+    """A history whose messages have prices: each is read and priced at the first question."""
+
+    _sight: Sight
+    _pricer: Pricer
+    _prices: Prices
+
+    @property
+    def length(self) -> int:
+        """The index after the last message."""
+        return self._sight.length
+
+    def begins_turn(self, index: int) -> bool:
+        """Whether a turn begins at the message `index`."""
+        return self.turn_start(index) == index
+
+    def turn_start(self, index: int) -> int:
+        """Where the turn of the message at `index` begins."""
+        known = self._sight.readings.starts[index]
+        return self._sight.readings.turn_start(index, self._sight.head) if known is None else known
+
+    def reading(self, index: int) -> Message:
+        """The message at `index`, as it came in."""
+        return self._sight.message(index)
+
+    def price(self, message: Message) -> Count:
+        """What any message would cost here."""
+        return self._pricer.message(message)
+
+    def count(self, text: str) -> Tokens:
+        """What a text adds to a message, at most, in this dialect's own reckoning."""
+        return self.price(spoken(text)).upper - self.price(spoken("")).upper
+
+    def message(self, index: int) -> Count:
+        """The price of one message, as it came in."""
+        price = self._prices.messages[index]
+        if price is None:
+            price = self._prices.messages[index] = self._priced(index)
+        return price
+
+    def _priced(self, index: int) -> Count:
+        message = self._sight.message(index)
+        try:
+            alone = message.role not in ("assistant", "tool")
+            return self._pricer.message(message) if alone else self._said(index, message)
+        except TokenCountError as error:
+            raise error.at(f"conversation[{index}]") from error.__cause__ or error
+        except UnsupportedContentError as error:
+            error.index = index
+            raise
+
+    def _said(self, index: int, message: Message) -> Count:
+        """What an item costs more than the items before it that it goes out with: parallel calls are billed as one.
+
+        So are, with some providers, the results of one step. O(items before it in its run).
+        """
+        first = self._run_start(index)
+        if first == index:
+            return self._pricer.message(message)
+        before = tuple(self._sight.messages(first, index))
+        known = self._prices.last_run
+        beside = known[1] if known is not None and _same(known[0], before) else self.priced_run(before)
+        together = (*before, message)
+        price = self.priced_run(together)
+        self._prices.last_run = together, price
+        return (price - beside).alone()
+
+    def priced_run(self, messages: Sequence[Message]) -> Count:
+        """What neighbouring messages cost together."""
+        return price_messages(self._pricer, messages)
+
+    def run(self, index: int) -> range:
+        """The messages that go out as one with the message at `index`: items of one turn of the model, or it alone."""
+        stop = index + 1
+        while stop < self._sight.length and self._continues(stop):
+            stop += 1
+        return range(self._run_start(index), stop)
+
+    def beside_others(self, index: int) -> bool:
+        """Whether the message at `index` goes out as one with the one before it or the one after. O(1)."""
+        if index > self._sight.head and self._continues(index):
+            return True
+        return index + 1 < self._sight.length and self._continues(index + 1)
+
+    def _run_start(self, index: int) -> int:
+        while index > self._sight.head and self._continues(index):
+            index -= 1
+        return index
+
+    def _continues(self, index: int) -> bool:
+        message, before = self._sight.message(index), self._sight.message(index - 1)
+        if message.role == before.role == "tool":
+            answers = self._pricer if _is_answering(type(self._pricer)) else None
+            return answers is not None and cast(AnsweringPricer, answers).answers_together(message, before)
+        if RESPONSES not in (message.shape, before.shape):
+            return False
+        return _is_joining(type(self._pricer)) and continues(message, before)
+
+    def dropped_tokens(self, start: int, stop: int) -> Tokens:
+        """What the messages from `start` to before `stop` would cost, in tokens. O(messages not priced before)."""
+        passed = self._prices.passed.reaching(stop, lambda index: self.message(index).tokens)
+        return passed[stop] - passed[start]
+
+    @property
+    def keepsakes(self) -> dict[object, Keepsake]:
+        """Where a policy leaves what it could not find again, keyed by itself or with itself in a tuple.
+
+        A fork may be shorter than what a keepsake speaks of.
+        """
+        return self._sight.readings.keepsakes
+
+    @property
+    def memory(self) -> dict[object, Any]:
+        """Where a policy may leave what it found, to go on from there when the history has grown.
+
+        Keyed by the policy. A fork may be shorter than what was found: an entry says for how many messages it holds.
+        """
+        return self._prices.memory
+
+
+def _same(some: tuple[Message, ...], others: tuple[Message, ...]) -> bool:
+    """Whether these are the very same messages."""
+    return len(some) == len(others) and all(map(operator.is_, some, others))
+
+
+# Asking a protocol of an object looks at its every member, and each message of a run is asked.
+@functools.cache
+def _is_answering(kind: type) -> bool:
+    return issubclass(kind, AnsweringPricer)
+
+
+@functools.cache
+def _is_joining(kind: type) -> bool:
+    return issubclass(kind, JoiningPricer)

@@ -1,0 +1,60 @@
+"""A whole history as prefix sums, for policies that replay it. Knows integers and where turns begin; knows no text."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+import attrs
+
+from assembler.conversation.history import Sight
+from budgets import Tokens
+
+
+@attrs.frozen(eq=False, repr=False)
+class Timeline:
+    """Prefix sums, and where turns begin. A question costs O(log messages), with pins O(turns)."""
+
+    _sight: Sight
+    _sums: list[Tokens]
+    _pinned: tuple[tuple[int, Tokens], ...]
+    """Where pinned turns begin, and what they cost: those that begin before a cut stay all the same."""
+    first: int
+    length: int
+
+    def tokens(self, start: int, stop: int) -> Tokens:
+        """What stays of the first `stop` messages when the turns before `start` are cut."""
+        return self._sums[stop] - self._sums[start] + self._kept_before(start)
+
+    def _kept_before(self, start: int) -> Tokens:
+        return sum(tokens for begin, tokens in self._pinned if begin < start) if self._pinned else 0
+
+    def overflow(self, start: int, room: Tokens) -> int | None:
+        """The least `stop` at which what stays after a cut at `start` costs more than `room`, or None."""
+        wanted = self._sums[start] + room - self._kept_before(start) + 1
+        stop = bisect_left(self._sums, wanted, lo=start, hi=self.length + 1)
+        return stop if stop <= self.length else None
+
+    def grown_by(self, stop: int, spare: Tokens) -> int | None:
+        """The least length of the history at which what came after `stop` costs more than `spare`, or None."""
+        grown = bisect_left(self._sums, self._sums[stop] + spare + 1, lo=stop, hi=self.length + 1)
+        return grown if grown <= self.length else None
+
+    def turn_start(self, index: int) -> int:
+        """Where the turn of the message at `index` begins."""
+        return self._sight.readings.turn_start(index, self._sight.head)
+
+    def next_turn(self, index: int, stop: int) -> int:
+        """Where the first turn from the message at `index` on begins; `stop` if none does before it."""
+        while index < stop and self.turn_start(index) != index:
+            index += 1
+        return index
+
+    def lowest(self, start: int, stop: int, tokens: Tokens) -> int:
+        """The first turn from `start` on such that a cut there leaves at most `tokens`; `stop` if none does."""
+        if not self._pinned:
+            least = bisect_left(self._sums, self._sums[stop] - tokens, lo=start, hi=stop)
+            return self.next_turn(least, stop)
+        at = start
+        while at < stop and self.tokens(at, stop) > tokens:
+            at = self.next_turn(at + 1, stop)
+        return at

@@ -1,0 +1,1 @@
+"""What stands beside the conversation: instruction, tools, knowledge, the structured answer."""

@@ -1,0 +1,152 @@
+"""Documents, and the one tag that they travel in. Knows XML; knows nothing of tokens or messages."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Any, cast
+
+import attrs
+
+from assembler.errors import MarkupError
+from assembler.regions.provenance import provenance
+from assembler.text.checked import checked_text
+from assembler.validation import named, wrong
+
+SEPARATOR = "\n\n"
+"""What stands between the instruction and the tags, and between tags: a seam where token counts add."""
+
+# Everything that is not a Char of XML 1.0 (Fifth Edition), section 2.2, production [2].
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+_TEXT_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+# Line breaks and tabs too: a parser folds them to blanks in an attribute (XML 1.0, section 3.3.3).
+_ATTRIBUTE_ESCAPES = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
+)
+
+
+@attrs.frozen
+class Document:
+    """One piece of knowledge: its text, what kind of thing it is, where it came from, and whether it is trusted.
+
+    `score`, `embedding` and `metadata` are for strategies that choose among documents; the tag does not show them.
+    """
+
+    text: str = attrs.field(repr=False)
+    type: str
+    trusted: bool = False
+    source: str | None = None
+    score: float | None = None
+    embedding: Sequence[float] | None = attrs.field(default=None, repr=False, eq=False)
+    metadata: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
+    provenance: str | None = attrs.field(default=None, eq=False, repr=False)
+    """Where the text was rendered from, for the report: the tag does not show it."""
+
+    @property
+    def shown(self) -> str | None:
+        """What reports call it, where it has a name."""
+        return self.source or self.provenance
+
+    def tag(self) -> str:
+        """The document in its tag."""
+        return _tag(self.text, type=self.type, trusted=self.trusted, source=self.source)
+
+
+def document(
+    text: object,
+    *,
+    type: object,
+    trusted: object = False,
+    source: object = None,
+    score: float | None = None,
+    embedding: Sequence[float] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+    place: str = "knowledge",
+) -> Document:
+    """A document whose tag is well-formed whatever the text says, or `MarkupError` naming the field.
+
+    The numbers of `embedding` are looked at by whoever compares them.
+    """
+    word: object = type.value if isinstance(type, Enum) else type
+    kind = _carried(word, field=f"{place}.type")
+    if not kind:
+        raise MarkupError(f"{place}.type: expected a word such as 'rag' or 'entity', got ''", field=f"{place}.type")
+    return Document(
+        text=_carried(text, field=f"{place}.text"),
+        type=kind,
+        trusted=_flag(trusted, field=f"{place}.trusted"),
+        source=None if source is None else _carried(source, field=f"{place}.source"),
+        score=_number(score, field=f"{place}.score"),
+        embedding=_vector(embedding, field=f"{place}.embedding"),
+        metadata=_mapping(metadata, field=f"{place}.metadata"),
+        provenance=provenance(text),
+    )
+
+
+def xml_tag(text: str, *, type: str | Enum, trusted: bool = False, source: str | None = None) -> str:
+    """`text` inside `<context type source trusted>`: it parses back to exactly what went in, line breaks folded.
+
+    Raises `MarkupError` for a character that XML cannot carry and for a `trusted` that is not a real bool.
+    """
+    return document(text, type=type, trusted=trusted, source=source).tag()
+
+
+def _tag(text: str, *, type: str, trusted: bool, source: str | None) -> str:
+    origin = "" if source is None else f' source="{source.translate(_ATTRIBUTE_ESCAPES)}"'
+    return (
+        f'<context type="{type.translate(_ATTRIBUTE_ESCAPES)}"{origin} trusted="{"true" if trusted else "false"}">\n'
+        f"{text.translate(_TEXT_ESCAPES)}\n</context>"
+    )
+
+
+def _carried(value: object, *, field: str) -> str:
+    text = checked_text(value, field=field)
+    if bad := _NOT_XML.search(text):
+        raise MarkupError(
+            f"{field}: character U+{ord(bad[0]):04X} at offset {bad.start()} cannot be carried by XML 1.0; "
+            "remove it or replace it with U+FFFD",
+            field=field,
+            offset=bad.start(),
+        )
+    return text
+
+
+def _flag(value: object, *, field: str) -> bool:
+    if value is True or value is False:
+        return value
+    raise MarkupError(f"{field}: expected True or False, got {type(value).__name__}", field=field)
+
+
+def _number(value: object, *, field: str) -> float | None:
+    """A score as it came where it is an int or a float, numpy's and others' as a float."""
+    if value is None:
+        return None
+    try:
+        # A bool and a text are no scores, though float() takes both; numpy's is known by name, as in budgets.numbers.
+        foreign = isinstance(value, str | bytes) or type(value).__name__ in ("bool", "bool_")
+        number = math.nan if foreign else float(cast(float, value))
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        shown = value if isinstance(value, float) else named(value)
+        raise MarkupError(f"{field}: expected a finite number or None, got {shown}", field=field)
+    return value if isinstance(value, int | float) else number
+
+
+def _vector(value: object, *, field: str) -> Sequence[float] | None:
+    if value is None:
+        return None
+    given: object = value
+    listed = hasattr(given, "__len__") and hasattr(given, "__getitem__") and not isinstance(given, type)
+    if not listed or isinstance(given, str | bytes | Mapping):
+        raise MarkupError(wrong(field, "a list of numbers or None", value), field=field)
+    return cast("Sequence[float]", value)
+
+
+def _mapping(value: object, *, field: str) -> Mapping[str, Any] | None:
+    if value is None or isinstance(value, Mapping):
+        return cast("Mapping[str, Any] | None", value)
+    raise MarkupError(wrong(field, "a mapping (dict) or None", value), field=field)

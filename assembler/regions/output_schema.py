@@ -1,0 +1,83 @@
+"""The structured answer that a request asks for: a JSON schema with a name, from a dict or a pydantic model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+
+import attrs
+
+from assembler.errors import ToolError
+from assembler.regions.tools.models import is_model, model_schema
+from assembler.regions.tools.plain import plain
+from assembler.regions.tools.schema import Schema, refuse_unlisted, rewritten
+from assembler.validation import named
+
+_LEGAL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+"""OpenAI API reference, response_format.json_schema.name, read 2026-11: letters, digits, `_` and `-`, at most 64."""
+
+
+@attrs.frozen
+class OutputSchema:
+    """A schema that the answer must obey, and the name that the APIs which ask for one are given."""
+
+    name: str
+    schema: Mapping[str, Any] = attrs.field(repr=False)
+    description: str | None = attrs.field(default=None, repr=False)
+    strict: bool = False
+    """Whether the schema obeys the rules of strict decoding: every object closed, and every property required."""
+
+
+def read_output_schema(given: object, name: str | None) -> OutputSchema:
+    """The schema of a JSON schema (a dict) or a pydantic model class.
+
+    A model's objects are closed and its properties required, as strict decoding wants them; a dict goes out as it came.
+    The name is the one given, the model's, the schema's title, or `answer`. Raises `ToolError` for anything else, and
+    for a name that an API would refuse.
+    """
+    if is_model(given):
+        schema = rewritten(model_schema(given, given.__name__), _closed)
+        return _finished(schema, name or given.__name__)
+    if isinstance(given, Mapping):
+        schema = cast("Schema", plain(cast("Mapping[str, object]", given), tool=name, path=("schema",)))
+        refuse_unlisted(schema, tool=name or "answer")
+        title: object = schema.get("title")
+        return _finished(schema, name or (title if isinstance(title, str) and _is_legal(title) else "answer"))
+    raise ToolError(f"output schema: expected a JSON schema (a dict) or a pydantic model class, got {named(given)}")
+
+
+def _finished(schema: Schema, name: str) -> OutputSchema:
+    if not isinstance(cast(object, name), str) or not _is_legal(name):
+        raise ToolError("output schema: its name is at most 64 letters, digits, '_' and '-'; pass another name=…")
+    description = schema.pop("description", None) if isinstance(schema.get("description"), str) else None
+    return OutputSchema(name, schema, description, strict=_is_strict(schema))
+
+
+def _is_legal(name: str) -> bool:
+    return _LEGAL_NAME.fullmatch(name) is not None
+
+
+def _closed(schema: Schema, _key: str | None) -> Schema:
+    properties = schema.get("properties")
+    if not isinstance(properties, dict):
+        return schema
+    return {**schema, "required": [*cast("Schema", properties)], "additionalProperties": False}
+
+
+def _is_strict(schema: Schema) -> bool:
+    """OpenAI, Structured Outputs guide, "Supported schemas", read 2026-11."""
+    loose: list[Schema] = []
+
+    def look(one: Schema, _key: str | None) -> Schema:
+        properties = one.get("properties")
+        if one.get("type") == "object" or properties is not None:
+            listed = [*cast("Schema", properties)] if isinstance(properties, dict) else []
+            required: object = one.get("required", [])
+            every = isinstance(required, list) and {*listed} <= {*map(str, cast("list[object]", required))}
+            if one.get("additionalProperties") is not False or not every:
+                loose.append(one)
+        return one
+
+    rewritten(schema, look)
+    return not loose and schema.get("type") == "object"

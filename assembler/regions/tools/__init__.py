@@ -1,0 +1,18 @@
+"""Tools: functions, classes, models and definitions in, one noun out. Knows schemas; knows no price.
+
+The readers are loaded when a tool is first read.
+"""
+
+from __future__ import annotations
+
+import typing
+
+from assembler.regions.tools.tool import Tool
+from budgets.later import load_later as _load_later
+
+if typing.TYPE_CHECKING:
+    from assembler.regions.tools.intake import read_tool, read_tools
+
+_load_later(__name__, {"read_tool": "assembler.regions.tools.intake", "read_tools": "assembler.regions.tools.intake"})
+
+__all__ = ["Tool", "read_tool", "read_tools"]

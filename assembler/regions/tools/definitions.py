@@ -1,0 +1,105 @@
+"""Tool definitions as the providers spell them, in dicts. Knows six spellings, imports no provider."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias, cast
+
+from assembler.regions.tools.reading import NAME, Reading
+from assembler.regions.tools.refusal import kind_of, refused, shown
+
+Definition: TypeAlias = Mapping[str, object]
+
+# The word for the schema: OpenAI and Gemini · Anthropic · MCP and Bedrock · Gemini, in both of its cases.
+SCHEMA_WORDS = ("parameters", "input_schema", "inputSchema", "parameters_json_schema", "parametersJsonSchema")
+
+
+def read_definition(tool: object) -> tuple[Reading, ...] | None:
+    """A dict: OpenAI (nested or flat), Anthropic, MCP, Bedrock `toolSpec`, or Gemini with its list of declarations.
+
+    A tool that runs at the provider (web search, code execution, computer use) has no schema and is refused.
+    """
+    if not isinstance(tool, Mapping):
+        return None
+    definition = cast("Definition", tool)
+    for word, read in _WRAPPED.items():
+        if definition.get(word) is not None:
+            return read(definition, word)
+    return (_flat(definition),)
+
+
+def _nested(definition: Definition, word: str) -> tuple[Reading, ...]:
+    """`{"type": "function", "function": {…}}` and `{"toolSpec": {…}}`; keys beside the inner dict are extra too."""
+    inner = definition[word]
+    if not isinstance(inner, Mapping):
+        raise refused(f"{word} holds {kind_of(inner)}, not a dict")
+    reading = _flat(cast("Definition", inner))
+    beside = {key: value for key, value in definition.items() if key not in {word, "type"}}
+    if twice := sorted(shown(key) for key in beside.keys() & reading.extra.keys()):
+        raise refused(f"{twice[0]} is given twice, inside and beside {word}", tool=reading.name)
+    return (Reading(reading.name, reading.description, reading.parameters, {**reading.extra, **beside}),)
+
+
+def _declared(definition: Definition, word: str) -> tuple[Reading, ...]:
+    """Gemini's list of declarations; beside it may stand tools of Google's own, and those are refused."""
+    declarations = definition[word]
+    if beside := sorted(shown(key) for key, value in definition.items() if key != word and value is not None):
+        raise refused(f"{beside[0]} beside {word} runs at the provider; give it to the API yourself")
+    if not isinstance(declarations, list | tuple):
+        raise refused(f"{word} holds {kind_of(declarations)}, not a list")
+    return tuple(_declaration(each) for each in cast("list[object]", declarations))
+
+
+def _declaration(declaration: object) -> Reading:
+    if not isinstance(declaration, Mapping):
+        raise refused(f"a function declaration is {kind_of(declaration)}, not a dict")
+    return _flat(cast("Definition", declaration))
+
+
+def _flat(definition: Definition) -> Reading:
+    name = definition.get("name")
+    if name is None:
+        raise refused(f"a definition without a name (its keys: {_keys(definition)})")
+    given = [word for word in SCHEMA_WORDS if definition.get(word) is not None]
+    if len(given) > 1:
+        raise refused(f"two schemas, {given[0]} and {given[1]}; keep one", tool=name)
+    kind = definition.get("type")
+    if not given and kind not in (None, "function"):
+        raise refused(
+            f"its type is {_type_word(kind)} and it has no schema: it runs at the provider; give it to the API "
+            "yourself, beside context.request(), and keep room for it with Budget(overhead=…)",
+            tool=name,
+        )
+    read = {"name", "description", *SCHEMA_WORDS}
+    extra = {
+        key: value for key, value in definition.items() if key not in read and (key, value) != ("type", "function")
+    }
+    return Reading(name, definition.get("description"), _schema(definition, given), extra)
+
+
+def _type_word(kind: object) -> str:
+    """The word for a hosted tool, as APIs spell such words; of any other text the length."""
+    if not isinstance(kind, str):
+        return kind_of(kind)
+    return f"'{kind}'" if NAME.fullmatch(kind) else f"a text of {len(kind)} characters"
+
+
+def _schema(definition: Definition, given: list[str]) -> object:
+    schema = definition[given[0]] if given else None
+    if not isinstance(schema, Mapping):
+        return schema
+    words = cast("Definition", schema)
+    return words["json"] if [*words] == ["json"] else words  # Bedrock's inputSchema is a one-of with one member
+
+
+def _keys(definition: Mapping[Any, object]) -> str:
+    # Five are enough to recognise it by.
+    return ", ".join(shown(key) for key in list(definition)[:5]) or "none"
+
+
+_WRAPPED: dict[str, Callable[[Definition, str], tuple[Reading, ...]]] = {
+    "function": _nested,  # OpenAI Chat, Mistral
+    "toolSpec": _nested,
+    "function_declarations": _declared,
+    "functionDeclarations": _declared,
+}

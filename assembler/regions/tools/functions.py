@@ -1,0 +1,155 @@
+"""Python functions as tools: signature to JSON schema through pydantic. Calls nothing that it is given."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
+
+from assembler.errors import ToolError
+from assembler.regions.tools.docstrings import documented
+from assembler.regions.tools.plain import plain
+from assembler.regions.tools.reading import Reading
+from assembler.regions.tools.refusal import refused
+from assembler.regions.tools.schema import Schema, rewritten, without_made_up
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+_NONE: Any = inspect.Parameter.empty
+Function: TypeAlias = Callable[..., object]
+
+
+def read_function(tool: object) -> tuple[Reading, ...] | None:
+    """A function, method or `functools.partial`, sync or async: its name, its docstring, its parameters.
+
+    What a partial has filled in, the model neither sees nor sets. A parameter without annotation takes any value.
+    """
+    if not inspect.isroutine(tool) and not isinstance(tool, functools.partial):
+        return None
+    named: Any = tool.func if isinstance(tool, functools.partial) else tool
+    return (call_reading(cast("Function", tool), getattr(named, "__name__", None), inspect.getdoc(named)),)
+
+
+def call_reading(function: Function, name: object, docstring: str | None) -> Reading:
+    """A tool of this name that takes what `function` takes. Raises ToolError naming the parameter at fault."""
+    label = name if isinstance(name, str) else None
+    plain(docstring, tool=label, path=("description",))  # before griffe: it has no notion of a lone surrogate
+    parts = documented(docstring)
+    return Reading(name, parts.prose, arguments_schema(function, label, parts.parameters))
+
+
+def arguments_schema(function: Function, tool: str | None, described: Mapping[str, str]) -> Schema:
+    """The JSON schema of a call by keyword. Parameters with a default are optional; nested models stand under `$defs`.
+
+    A description given with the annotation wins over the docstring's.
+    """
+    from pydantic import TypeAdapter
+
+    asked = _asked(function, tool)
+    annotations = {name: _annotation(function, each, tool) for name, each in asked.items()}
+    adapters = {name: _adapter(name, each, tool) for name, each in annotations.items()}
+    try:
+        schemas, shared = TypeAdapter.json_schemas([(name, "validation", each) for name, each in adapters.items()])
+    except Exception as cause:
+        raise _without_schema(_culprit(adapters), cause, tool) from cause
+    properties = {
+        name: _told(annotations[name], described.get(name))
+        | dict(schemas[name, "validation"])
+        | _default(parameter.default, adapters[name])
+        for name, parameter in asked.items()
+    }
+    schema: Schema = {"type": "object", "properties": properties}
+    required = [name for name, each in asked.items() if each.default is _NONE and not _has_default(annotations[name])]
+    if required:
+        schema["required"] = required
+    return rewritten(cast("Schema", plain(schema | shared, tool=tool, path=("parameters",))), without_made_up)
+
+
+def _asked(function: Function, tool: str | None) -> dict[str, inspect.Parameter]:
+    """The parameters that the model is to fill, in order."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError) as cause:
+        raise refused("its signature cannot be read; pass a definition (a dict) instead", tool=tool) from cause
+    filled: Mapping[str, object] = function.keywords if isinstance(function, functools.partial) else {}
+    asked = {name: each for name, each in parameters.items() if name not in filled}
+    for name, each in asked.items():
+        if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
+            star = "*" if each.kind is each.VAR_POSITIONAL else "**"
+            raise refused(f"parameter {star}{name} has no schema; name each parameter", tool=tool)
+        if name == "self":
+            raise refused("an unbound method; pass the method of an instance", tool=tool)
+        if each.kind is each.POSITIONAL_ONLY:
+            raise refused(f"parameter {name} is positional-only, but a model gives arguments by name", tool=tool)
+    return asked
+
+
+def _annotation(function: Function, parameter: inspect.Parameter, tool: str | None) -> Any:
+    """What the parameter is declared as: names in quotes looked up where the function was written."""
+    if parameter.annotation is _NONE:
+        return Any
+    scope: Any = inspect.unwrap(function.func if isinstance(function, functools.partial) else function)
+
+    def holder() -> None: ...
+
+    holder.__annotations__ = {"it": parameter.annotation}
+    try:
+        found = typing.get_type_hints(holder, getattr(scope, "__globals__", {}), include_extras=True)["it"]
+    except Exception as cause:
+        problem = f"parameter {parameter.name}: its annotation cannot be resolved ({type(cause).__name__})"
+        raise refused(problem, tool=tool) from cause
+    return Annotated[found, parameter.default] if _is_field(parameter.default) else found
+
+
+def _adapter(name: str, annotation: Any, tool: str | None) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    try:
+        return TypeAdapter(annotation)
+    except Exception as cause:
+        raise _without_schema(name, cause, tool) from cause
+
+
+def _culprit(adapters: Mapping[str, TypeAdapter[Any]]) -> str:
+    """The parameter at which writing the schemas fails; asked one by one only then, as it takes longer."""
+    for name, adapter in adapters.items():
+        try:
+            adapter.json_schema()
+        except Exception:
+            return name
+    return ", ".join(adapters)
+
+
+def _without_schema(name: str, cause: Exception, tool: str | None) -> ToolError:
+    return refused(f"parameter {name}: its annotation has no JSON schema ({type(cause).__name__})", tool=tool)
+
+
+def _told(annotation: Any, docstring: str | None) -> Schema:
+    """The description that stands beside the annotation, `Annotated[int, "how many"]`, or else the docstring's."""
+    texts = (each for each in getattr(annotation, "__metadata__", ()) if isinstance(each, str))
+    text = next(texts, docstring)
+    return {"description": text} if text else {}
+
+
+def _default(default: object, adapter: TypeAdapter[Any]) -> Schema:
+    """The default as JSON; left out where JSON cannot carry it: the parameter is optional all the same."""
+    if default is _NONE or _is_field(default):
+        return {}
+    try:
+        return {"default": plain(adapter.dump_python(default, mode="json", warnings="none"), tool=None)}
+    except Exception:  # whatever a serializer of the caller's raises
+        return {}
+
+
+def _is_field(value: object) -> bool:
+    from pydantic.fields import FieldInfo
+
+    return isinstance(value, FieldInfo)
+
+
+def _has_default(annotation: Any) -> bool:
+    """Whether a `Field` beside the annotation makes the parameter optional; a default_factory shows in no schema."""
+    return any(_is_field(each) and not each.is_required() for each in getattr(annotation, "__metadata__", ()))

@@ -1,0 +1,106 @@
+"""Everything a caller may call a tool, in; `Tool`s out. Knows the readers' order, not what they read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set, ValuesView
+from typing import TypeAlias, cast
+
+import attrs
+
+from assembler.conversation.messages.dicts import private_copy
+from assembler.conversation.messages.objects import plain_fields
+from assembler.errors import ToolError
+from assembler.regions.tools.callables import read_callable
+from assembler.regions.tools.definitions import read_definition
+from assembler.regions.tools.functions import read_function
+from assembler.regions.tools.models import read_model
+from assembler.regions.tools.objects import read_object
+from assembler.regions.tools.reading import Reading, finished
+from assembler.regions.tools.refusal import refused, shown
+from assembler.regions.tools.tool import Tool
+
+Reader: TypeAlias = Callable[[object], tuple[Reading, ...] | None]
+
+# The first that knows the object reads it. A new kind is one file and one line here.
+READERS: tuple[Reader, ...] = (read_function, read_definition, read_object, read_model, read_callable)
+
+
+def read_tools(tools: object) -> tuple[Tool, ...]:
+    """The tools in the order given; a single one may come without a list, None and [] are none at all.
+
+    `raw` is the very object given: a Gemini object with several declarations gives several tools with one `raw`.
+    Raises ToolError, with the place in the list, on what cannot be read, and on a name that is given twice, even when
+    both are one definition: a list that says the same thing twice was put together by mistake.
+    """
+    read: dict[str, tuple[int, Tool]] = {}
+    for index, raw in enumerate(_listed(tools)):
+        for tool in _placed(raw, index):
+            first, _ = read.setdefault(tool.name, (index, tool))
+            if read[tool.name][1] is not tool:
+                raise refused(f"given twice, as tools[{first}] and tools[{index}]; rename or drop one", tool=tool.name)
+    return tuple(tool for _, tool in read.values())
+
+
+def checked_choice(choice: object, tools: Sequence[Tool]) -> str | None:
+    """A choice that these tools can meet, or ToolError."""
+    if choice is None or (isinstance(choice, str) and choice in (*_CHOICES, *(tool.name for tool in tools))):
+        return choice
+    raise refused(f"choice: expected {', '.join(_CHOICES)} or the name of one of the tools, got {shown(choice)!r}")
+
+
+_CHOICES = ("auto", "required", "none")
+
+
+def read_tool(tool: object) -> Tool:
+    """The one tool that this object is. Raises ToolError on what cannot be read, or holds several."""
+    tools = _all_in(tool)
+    if len(tools) != 1:
+        raise refused(f"this {type(tool).__name__} holds {len(tools)} tools; use read_tools")
+    return tools[0]
+
+
+def _all_in(raw: object) -> tuple[Tool, ...]:
+    for reader in READERS:
+        readings = reader(raw)
+        if readings is not None:
+            tools = tuple(finished(reading, raw) for reading in readings)
+            if not isinstance(raw, Mapping):
+                return tools
+            seen = _copied(cast("Mapping[str, object]", raw))
+            return tuple(attrs.evolve(tool, seen=seen) for tool in tools)
+    kind = (
+        f"the class {shown(raw.__name__)}"
+        if isinstance(raw, type)
+        else f"an object of type {shown(type(raw).__name__)}"
+    )
+    raise refused(
+        f"{kind} is not a tool; pass a function, a pydantic model, a definition (a dict), "
+        "or an object with name, description and parameters or args_schema ({} for no arguments)"
+    )
+
+
+def _copied(raw: Mapping[str, object]) -> object:
+    """The definition as it came in, the caller's dicts and lists copied."""
+    try:
+        return private_copy(plain_fields(raw))
+    except RecursionError:
+        pass
+    raise refused("the definition is nested too deeply to be JSON")
+
+
+def _placed(raw: object, index: int) -> tuple[Tool, ...]:
+    try:
+        return _all_in(raw)
+    except ToolError as error:
+        raise ToolError(f"tools[{index}]: {error}", tool=error.tool) from error.__cause__
+
+
+def _listed(tools: object) -> Iterable[object]:
+    """The list, or the single tool as one. An iterable object that is no list is a tool: pydantic models iterate."""
+    if tools is None:
+        return ()
+    if isinstance(tools, Set):
+        raise refused("a set of tools has no order, and another order is another prompt; pass a list")
+    if isinstance(tools, Sequence | Iterator | ValuesView) and not isinstance(tools, str | bytes | bytearray):
+        return cast("Iterable[object]", tools)
+    return (tools,)

@@ -1,0 +1,120 @@
+"""Tool classes and instances of any framework, by the attributes they carry. Imports none of the frameworks."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any, cast
+
+from assembler.regions.tools.definitions import SCHEMA_WORDS, read_definition
+from assembler.regions.tools.docstrings import own_docstring
+from assembler.regions.tools.models import is_model, model_schema
+from assembler.regions.tools.reading import Reading
+from assembler.regions.tools.refusal import refused, shown
+
+# Where the schema stands, best first: LangChain without and with injected arguments · OpenAI Agents · our own and
+# OpenAI's word · LlamaIndex · Pydantic AI. MCP and Gemini objects are read as the dicts that they dump to.
+SCHEMA_ATTRIBUTES = (
+    "tool_call_schema",
+    "args_schema",
+    "params_json_schema",
+    "parameters",
+    "fn_schema",
+    "parameters_json_schema",
+)
+# Objects that carry the tool inside: LlamaIndex · Pydantic AI · Strands.
+HOLDERS = ("metadata", "tool_def", "tool_spec")
+# Where MCP tools have it, version 1 and 2, and what of such a tool is the definition: a subclass may hold secrets.
+MCP_SCHEMA = ("inputSchema", "input_schema")
+MCP_WIRE = ("name", "title", "description", *MCP_SCHEMA, "outputSchema", "annotations", "icons", "_meta")
+
+_MISSING = object()
+
+
+def read_object(tool: object) -> tuple[Reading, ...] | None:
+    """A class or instance with `name`, `description` and a schema: a pydantic model or a dict.
+
+    A schema of None is a tool without arguments. A description that is missing is the docstring of its class.
+    """
+    if isinstance(tool, Mapping) or (is_model(tool) and not _is_langchain_class(tool)):
+        return None
+    return _stated(tool) or _dumped(tool) or _held(tool)
+
+
+def _stated(tool: object) -> tuple[Reading, ...] | None:
+    name = _attribute(tool, "name")
+    schemas = [value for word in SCHEMA_ATTRIBUTES if (value := _attribute(tool, word)) is not _MISSING]
+    if _is_langchain_class(tool) and (name is _MISSING or schemas in ([], [None])):
+        raise refused(f"the class {shown(_class_of(tool).__name__)} gets its schema when it is made; pass an instance")
+    if name is _MISSING or not schemas:
+        return None
+    description = _attribute(tool, "description")
+    if description is _MISSING:
+        description = own_docstring(_class_of(tool))
+    schema = next((each for each in schemas if each is not None), None)
+    return (Reading(name, description, _parameters(schema, name, description), _extra(tool)),)
+
+
+def _parameters(schema: object, name: object, description: object) -> object:
+    if is_model(schema):
+        written = model_schema(schema, name if isinstance(name, str) else None)
+        if written.get("description") == description:
+            del written["description"]  # the docstring that the provider would bill a second time
+        return written
+    return _dump(schema) if callable(getattr(schema, "model_dump", None)) else schema
+
+
+def _extra(tool: object) -> dict[str, object]:
+    """What LangChain (`extras`) and OpenAI Agents (`strict_json_schema`) send beside the schema."""
+    extras = _attribute(tool, "extras")
+    strict = {"strict": True} if _attribute(tool, "strict_json_schema") is True else {}
+    return strict | (dict(cast("Mapping[str, object]", extras)) if isinstance(extras, Mapping) else {})
+
+
+def _dumped(tool: object) -> tuple[Reading, ...] | None:
+    """Gemini and MCP objects, as the dicts that they stand for."""
+    if isinstance(tool, type):
+        return None
+    dumps = callable(getattr(tool, "model_dump", None))
+    if dumps and _attribute(tool, "function_declarations") is not _MISSING:
+        return read_definition(_dump(tool))
+    if all(_attribute(tool, word) is _MISSING for word in MCP_SCHEMA):
+        return None
+    said = _dump(tool) if dumps else {word: _attribute(tool, word) for word in MCP_WIRE}
+    return read_definition({word: said[word] for word in MCP_WIRE if said.get(word, _MISSING) is not _MISSING})
+
+
+def _dump(model: Any) -> dict[str, object]:
+    # Not mode="json": that turns NaN into null unseen.
+    return cast("dict[str, object]", model.model_dump(by_alias=True, exclude_none=True))
+
+
+def _held(tool: object) -> tuple[Reading, ...] | None:
+    for word in HOLDERS:
+        inner = _attribute(tool, word)
+        if isinstance(inner, Mapping):
+            if any(key in inner for key in SCHEMA_WORDS):
+                return read_definition(cast("Mapping[str, object]", inner))
+        elif inner is not _MISSING and (reading := _stated(inner)) is not None:
+            return reading
+    return None
+
+
+def _attribute(tool: object, word: str) -> object:
+    """The value under this name, of an instance or a class; a method, or a property of a class, is not a value."""
+    fields: Mapping[str, Any] = getattr(_class_of(tool), "model_fields", {})
+    if isinstance(tool, type) and word in fields:
+        return _MISSING if fields[word].is_required() else fields[word].default
+    try:
+        value: object = getattr(tool, word, _MISSING)
+    except Exception as cause:
+        raise refused(f"a {_class_of(tool).__name__} raised {type(cause).__name__} when asked for {word}") from cause
+    return _MISSING if inspect.isroutine(value) or isinstance(value, property) else value
+
+
+def _class_of(tool: object) -> type:
+    return tool if isinstance(tool, type) else type(tool)
+
+
+def _is_langchain_class(tool: object) -> bool:
+    return isinstance(tool, type) and "args_schema" in getattr(tool, "model_fields", {})

@@ -1,0 +1,108 @@
+"""Plain JSON data, and the copy that proves it. Knows nothing about tools, except whose name to put in the error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias, cast
+
+import attrs
+
+from assembler.regions.tools.refusal import refused, shown
+
+JSON: TypeAlias = dict[str, "JSON"] | list["JSON"] | str | int | float | bool | None
+Container: TypeAlias = Mapping[object, object] | Sequence[object]
+Path: TypeAlias = tuple[str | int, ...]
+
+# Far above real schemas (OpenAI allows 10 levels of objects in strict mode), far below the recursion limit.
+MAX_DEPTH = 100
+# Values in one definition. Shared sub-objects are copied once per use, so without it 30 levels of two are 2**30 copies.
+MAX_VALUES = 100_000
+# `sys.int_info.str_digits_check_threshold`: what every interpreter writes as decimal text, however it is configured.
+MAX_DIGITS = 640
+_INTEGER_BOUND = 10**MAX_DIGITS
+
+
+def plain(value: object, *, tool: str | None, path: Path = ()) -> JSON:
+    """A private copy of `value` that `json.dumps` can write, key order kept; tuples become lists.
+
+    At most 100 levels and 100,000 values; `$ref`s stay as they are. O(values).
+    Raises ToolError, with the path, on anything that JSON or UTF-8 cannot carry.
+    """
+    return _Copy(tool).of(value, path)
+
+
+@attrs.define
+class _Copy:
+    """One copy in progress: whose it is, the containers around the current value, and the values seen so far."""
+
+    tool: str | None
+    around: set[int] = attrs.field(factory=set[int])
+    values: int = 0
+
+    def of(self, value: object, path: Path) -> JSON:
+        """Copy one value. Subclasses of str, int and float (enums among them) lose their class, never their value."""
+        self.values += 1
+        if self.values > MAX_VALUES:
+            raise refused(f"schema too large: more than {MAX_VALUES} values", tool=self.tool)
+        match value:
+            case None | bool():
+                return value
+            case str():
+                return self._text(value, path)
+            case int():
+                return self._integer(int.__int__(value), path)
+            case float():
+                if not math.isfinite(value):
+                    raise self._at(path, "NaN and infinity are not JSON")
+                return float.__float__(value)
+            case Mapping() | list() | tuple():
+                return self._inside(cast("Container", value), path)
+            case _:
+                raise self._at(path, f"a {type(value).__name__} is not JSON")
+
+    def _inside(self, value: Container, path: Path) -> JSON:
+        if id(value) in self.around:
+            raise self._at(path, "circular: the schema holds itself; use $ref for recursion")
+        if len(self.around) >= MAX_DEPTH:
+            raise refused(f"schema too deep: more than {MAX_DEPTH} levels; use $defs and $ref", tool=self.tool)
+        self.around.add(id(value))
+        try:
+            return self._object(value, path) if isinstance(value, Mapping) else self._array(value, path)
+        finally:
+            self.around.discard(id(value))
+
+    def _object(self, value: Mapping[object, object], path: Path) -> JSON:
+        result: dict[str, JSON] = {}
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise self._at(path, f"a key is a {type(key).__name__}, JSON keys are strings")
+            result[self._text(key, (*path, key))] = self.of(item, (*path, key))
+        return result
+
+    def _array(self, value: Sequence[object], path: Path) -> JSON:
+        return [self.of(item, (*path, index)) for index, item in enumerate(value)]
+
+    def _text(self, value: str, path: Path) -> str:
+        text = str.__str__(value)
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            start = error.start
+        else:
+            return text
+        raise self._at(path, f"a lone surrogate at character {start} is not UTF-8")
+
+    def _integer(self, value: int, path: Path) -> int:
+        if not -_INTEGER_BOUND < value < _INTEGER_BOUND:
+            raise self._at(path, f"an integer of more than {MAX_DIGITS} digits is not portable JSON")
+        return value
+
+    def _at(self, path: Path, problem: str) -> Exception:
+        return refused(f"{spelled(path)}: {problem}" if path else problem, tool=self.tool)
+
+
+def spelled(path: Path) -> str:
+    """A path as a reader writes it: parameters.properties.city.enum[2]. The middle of a long one is left out."""
+    steps = path if len(path) <= 12 else (*path[:6], "…", *path[-5:])
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{shown(step)}" for step in steps).removeprefix(".")

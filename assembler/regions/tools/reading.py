@@ -1,0 +1,63 @@
+"""What every reader hands on, and the one check that makes a Tool of it. Knows no kind of tool."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+
+import attrs
+
+from assembler.regions.tools.plain import plain
+from assembler.regions.tools.refusal import refused, shown
+from assembler.regions.tools.schema import Schema, refuse_unlisted, spelled_small
+from assembler.regions.tools.tool import Tool
+
+# OpenAI's and Bedrock's rule, the narrowest of the field; a name that obeys it is legal for every dialect.
+NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+@attrs.frozen
+class Reading:
+    """A tool as its reader found it: nothing is checked yet, nothing is copied."""
+
+    name: object
+    description: object = attrs.field(repr=False)
+    parameters: object = attrs.field(repr=False)
+    extra: Mapping[str, object] = attrs.field(factory=dict[str, object], repr=False)
+
+
+def finished(reading: Reading, raw: object) -> Tool:
+    """The Tool that a reading stands for, with private copies. Raises ToolError on what no API accepts."""
+    name = legal_name(reading.name)
+    description = "" if reading.description is None else plain(reading.description, tool=name, path=("description",))
+    if not isinstance(description, str):
+        raise refused("description is not a string", tool=name)
+    return Tool(
+        name=name,
+        description=description,
+        parameters=_parameters(reading.parameters, name),
+        raw=raw,
+        extra=cast("dict[str, Any]", plain(reading.extra, tool=name)),
+    )
+
+
+def legal_name(name: object) -> str:
+    """The name as a plain string. Raises ToolError unless it is 1 to 64 of a-z A-Z 0-9 _ -."""
+    if not isinstance(name, str):
+        raise refused(f"the tool's name is {shown(name)}, not a string")
+    if NAME.fullmatch(name) is None:
+        raise refused("illegal name; use 1 to 64 of the characters a-z A-Z 0-9 _ -", tool=name)
+    return str.__str__(name)
+
+
+def _parameters(given: object, name: str) -> Schema:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise refused(f"parameters are {shown(type(given).__name__)}, not a JSON schema (a dict)", tool=name)
+    schema = spelled_small(cast("Schema", plain(cast("object", given), tool=name, path=("parameters",))))
+    if schema.get("type", "object") != "object":
+        raise refused('parameters.type is not "object": arguments are named, so every API wants an object', tool=name)
+    refuse_unlisted(schema, tool=name)
+    return schema

@@ -1,0 +1,115 @@
+"""JSON schemas as trees of schemas. Knows where one may hold another, and what pydantic and Gemini write in them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any, TypeAlias, cast
+
+from assembler.regions.tools.refusal import kind_of, refused
+
+Schema: TypeAlias = dict[str, Any]
+
+# JSON Schema 2020-12, core and applicator vocabularies (json-schema.org, read 2026-11), and draft 7's `definitions`.
+_NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+_LISTED = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
+_SINGLE = frozenset(
+    {"items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedProperties"}
+)
+
+
+def rewritten(schema: Schema, change: Callable[[Schema, str | None], Schema], key: str | None = None) -> Schema:
+    """The schema with `change` applied to it and to every schema in it, outermost first.
+
+    `change` is told the key under which its schema stands (a property, a definition), or None.
+    Values that only look like schemas (`default`, `enum`, `const`, `examples`) are never touched.
+    """
+    return {word: _below(word, value, change) for word, value in change(schema, key).items()}
+
+
+def _below(word: str, value: Any, change: Callable[[Schema, str | None], Schema]) -> Any:
+    def below(each: Any, key: str | None = None) -> Any:
+        return (
+            rewritten(cast("Schema", each), change, key) if isinstance(each, dict) else each
+        )  # true and false are schemas too
+
+    if word in _NAMED and isinstance(value, dict):
+        return {key: below(each, key) for key, each in cast("Schema", value).items()}
+    if word in _LISTED and isinstance(value, list):
+        return [below(each) for each in value]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return below(value) if word in _SINGLE else value
+
+
+def without_made_up(schema: Schema, key: str | None) -> Schema:
+    """The schema without the title that pydantic derives from `key`; a title that somebody wrote stays.
+
+    A default that came out of a set is sorted: it would stand in another order in the next process.
+    """
+    title = schema.get("title")
+    if isinstance(title, str) and key is not None and _derived(title, key):
+        schema = {word: value for word, value in schema.items() if word != "title"}
+    if schema.get("uniqueItems") is True and isinstance(schema.get("default"), list):
+        schema = {**schema, "default": sorted(schema["default"], key=lambda item: json.dumps(item, sort_keys=True))}
+    return schema
+
+
+def _derived(title: str, key: str) -> bool:
+    # pydantic.json_schema.GenerateJsonSchema: fields `get_title_from_name`, classes their name, `$defs` keys
+    # the name made legal for a reference, with the module in front where two classes share it.
+    in_reference = re.sub(r"[^a-zA-Z0-9.\-_]", "_", title)
+    return (
+        title in {key, key.title().replace("_", " ").strip()}
+        or key == in_reference
+        or key.endswith(f"__{in_reference}")
+    )
+
+
+def refuse_unlisted(schema: Schema, *, tool: str) -> None:
+    """Raise ToolError where `properties` or another word that names schemas holds anything but a dict. No recursion."""
+    waiting: list[Any] = [schema]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, list):
+            waiting += one  # pyright: ignore[reportUnknownVariableType]
+        if not isinstance(one, dict):
+            continue
+        for word, value in cast("Schema", one).items():
+            if word in _NAMED:
+                if not isinstance(value, dict):
+                    raise refused(f"{word} holds {kind_of(value)}, not a dict of schemas", tool=tool)
+                waiting += cast("Schema", value).values()
+            elif word in _LISTED or word in _SINGLE:
+                waiting.append(value)
+
+
+# google.genai.types.Type (google-genai 3.4, read 2026-11), and the numbers that the enum `Type` has on the wire.
+_NUMBERED = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
+_GEMINI_TYPES: dict[object, str] = {word: word.lower() for word in _NUMBERED}
+_GEMINI_NUMBERS: dict[object, str] = {number: word.lower() for number, word in enumerate(_NUMBERED, 1)}
+_OBJECT = "object"
+
+
+def spelled_small(schema: Schema) -> Schema:
+    """The schema with Gemini's types as JSON Schema spells them, if its own type is one of Gemini's words or numbers.
+
+    Clients written over protocol buffers send the number of an enum's member: 6 is OBJECT.
+    """
+    kind: object = schema.get("type")
+    if type(kind) is int and _GEMINI_NUMBERS.get(kind) == _OBJECT:
+        return rewritten(schema, _by_number)
+    return rewritten(schema, _small) if kind == "OBJECT" else schema
+
+
+def _small(schema: Schema, _: str | None) -> Schema:
+    return _respelled(schema, _GEMINI_TYPES)
+
+
+def _by_number(schema: Schema, _: str | None) -> Schema:
+    return _respelled(_respelled(schema, _GEMINI_NUMBERS), _GEMINI_TYPES)
+
+
+def _respelled(schema: Schema, words: dict[object, str]) -> Schema:
+    kind: object = schema.get("type")
+    known = words.get(kind) if type(kind) in (int, str) else None
+    return schema if known is None else {**schema, "type": known}

@@ -1,0 +1,12 @@
+"""The economy of a provider's prefix cache: what stays the same, what it may serve, where to mark it.
+
+`context.prefix_hash`, `context.first_changed(previous)`, `context.cacheable`, `context.served_after(previous)`,
+`context.request(cache_marks=CacheMarks())` and the report are the faces of this room.
+"""
+
+from assembler.dialects.marking import CacheMarks, Marked, marked
+from assembler.report.cache.emitted import OPENING
+from assembler.report.cache.rules import RULES, PrefixCache, rule_for
+from assembler.report.cache.volatile import Volatile
+
+__all__ = ["OPENING", "RULES", "CacheMarks", "Marked", "PrefixCache", "Volatile", "marked", "rule_for"]

@@ -1,0 +1,119 @@
+"""How much of a request a prefix cache can serve, in tokens. Knows a plan and its prices; tokenises only what is new.
+
+Every number is an estimate: providers serve a cached prefix on best effort, and for a while.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from assembler.conversation.messages import Message
+from assembler.dialects.plain.dialect import definition, spelled
+from assembler.pipeline.measure import Measured
+from assembler.pipeline.planned import Planned
+from assembler.report.cache.rules import PrefixCache, rule_for
+from budgets import Count, Grade
+from budgets.count import NOTHING, total
+
+
+def rule_of(plan: Planned) -> PrefixCache | None:
+    """The rule of the model that a plan is made for."""
+    budget = plan.terms.budget
+    return _known_rule(plan.terms.dialect.name, None if budget is None else budget.model)
+
+
+# Every report asks, and the search through the patterns takes longer than all its rows.
+_known_rule = functools.lru_cache(maxsize=256)(rule_for)
+
+
+def stable_prefix(plan: Planned) -> Count:
+    """What everything before the newest turn costs: system text, tools, older turns. O(1) once the plan is priced."""
+    start, stop = plan.sight.newest_turn()
+    newest = NOTHING
+    if start < stop:
+        ledger = plan.ledger.with_savings(plan.what.savings) if plan.what.savings else plan.ledger
+        newest = ledger.turn(start, stop)
+    return _fixed(plan) + (plan.conversation - newest)
+
+
+def cacheable(plan: Planned) -> Count:
+    """What a cache can serve of the stable prefix to the next request that begins with it.
+
+    `upper` is what the prefix costs at most where the provider's rule is not known; `tokens` is 0 then.
+    """
+    return servable(stable_prefix(plan), rule_of(plan))
+
+
+def served_after(plan: Planned, previous: Planned) -> Count:
+    """What a cache that holds all of `previous` can serve of this plan's request. O(messages that both share).
+
+    0 for another dialect or model. Where only the system text differs, `tokens` is 0 and `upper` holds the tools: some
+    providers read them first. APIs that cache only where they are told to serve this under the marks of `CacheMarks`.
+    """
+    if plan.terms.dialect.name != previous.terms.dialect.name or _model(plan) != _model(previous):
+        return _NONE
+    if not _same_tools(plan, previous):
+        return _NONE
+    if plan.layout.system != previous.layout.system or not _same_messages(plan.layout.head, previous.layout.head):
+        return attrs.evolve(_NONE, upper=servable(_tools(plan), rule_of(plan)).upper)
+    return servable(_fixed(plan) + total(_shared_prices(plan, previous)), rule_of(plan))
+
+
+_NONE = Count(0, Grade.ESTIMATED, upper=0)
+
+
+def servable(prefix: Count, rule: PrefixCache | None) -> Count:
+    """What a cache under `rule` can serve of a prefix; nothing that is known where there is no rule."""
+    if rule is None:
+        return Count(0, Grade.ESTIMATED, upper=prefix.upper)
+    return Count(rule.served(prefix.tokens), Grade.ESTIMATED, upper=rule.served(prefix.upper))
+
+
+def _model(plan: Planned) -> str | None:
+    return None if plan.terms.budget is None else plan.terms.budget.model
+
+
+def _tools(plan: Planned) -> Count:
+    return plan.measured.capability
+
+
+def _fixed(plan: Planned) -> Count:
+    """System text, head and tools. What frames a request closes it, or stands in it once: it is no prefix."""
+    measured = plan.measured
+    known: tuple[Measured, Count] | None = measured.regions.priced.get(_fixed)
+    if known is not None and known[0] is measured:
+        return known[1]
+    prices = measured.prices
+    fixed = total([*prices.pieces[: len(measured.rendered.pieces)], *prices.head]) + _tools(plan)
+    measured.regions.priced[_fixed] = (measured, fixed)
+    return fixed
+
+
+def _same_tools(plan: Planned, previous: Planned) -> bool:
+    ours, theirs = plan.measured.regions.tools, previous.measured.regions.tools
+    return ours is theirs or [*map(definition, ours)] == [*map(definition, theirs)]
+
+
+def _same_messages(ours: Sequence[Message], theirs: Sequence[Message]) -> bool:
+    return len(ours) == len(theirs) and all(map(_same, ours, theirs))
+
+
+def _same(one: Message, other: Message) -> bool:
+    return one is other or (one.role == other.role and spelled(one) == spelled(other))
+
+
+def _shared_prices(plan: Planned, previous: Planned) -> Iterator[Count]:
+    """The prices of the messages with which both requests begin."""
+    summary = plan.what.cut.summary
+    sent: list[tuple[int | None, Message]] = [] if summary is None else [(None, summary)]
+    sent += plan.sent
+    for (index, message), earlier in zip(sent, previous.layout.messages, strict=False):
+        if not _same(message, earlier):
+            return
+        if index is not None and plan.sight.message(index) is message:
+            yield plan.ledger.message(index)
+        else:
+            yield plan.ledger.price(message)

@@ -1,0 +1,41 @@
+"""Which items of a plan's stable prefix hold volatile text. Knows regions; the patterns are in `volatile`.
+
+Turns are not read. A message says the same for as long as it stays, so that a moment in it costs a cache nothing, and
+tool results are full of moments: each would be a false alarm. An instruction, a document and a tool are written anew
+for each request. A message that its owner does rewrite shows in `Context.first_changed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from assembler.conversation.messages.parts import compact_json
+from assembler.pipeline.measure import Measured
+from assembler.pricing.pricer import Piece
+from assembler.report.cache.volatile import Volatile, volatile_texts
+
+
+def volatile_of(measured: Measured) -> tuple[Volatile, ...]:
+    """The volatile texts of instruction, knowledge, head and tools; found once for these regions. O(characters).
+
+    What stands around the newest question is no part of the prefix, and is not read.
+    """
+    known: tuple[Measured, tuple[Volatile, ...]] | None = measured.regions.priced.get(volatile_of)
+    if known is not None and known[0] is measured:
+        return known[1]
+    found = tuple(volatile_texts(items_of(measured, measured.rendered.pieces)))
+    measured.regions.priced[volatile_of] = (measured, found)
+    return found
+
+
+def items_of(measured: Measured, pieces: Iterable[Piece]) -> Iterator[tuple[str, str, str]]:
+    """The texts of tools, these pieces and the head, each with its region and name."""
+    for tool in measured.regions.tools:
+        yield "capability", tool.name, tool.description
+        yield "capability", f"{tool.name} parameters", compact_json(tool.parameters)
+    for piece in pieces:
+        yield piece.region, piece.name, piece.text
+    for message in measured.head:
+        for part in message.parts:
+            if isinstance(part, str):
+                yield "instruction", f"{message.role} message at the head", part

@@ -1,0 +1,46 @@
+"""A decision in numbers and names, for spans and logs: no text."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from assembler.pipeline.planned import Planned
+from budgets import RegionCosts
+
+Value: TypeAlias = str | int | float | bool
+"""What a span takes as an attribute, lists aside."""
+
+
+def figures_of(plan: Planned) -> dict[str, Value]:
+    """Tokens by region, the budget, what was kept and dropped. O(messages)."""
+    budget, dropped = plan.terms.budget, plan.dropped
+    shortened = sum(1 for one in dropped if one.outcome == "shortened")
+    found: dict[str, Value] = {
+        "dialect": plan.terms.dialect.name,
+        "tokens": plan.count.tokens,
+        "upper": plan.count.upper,
+        "grade": str(plan.count.grade),
+        **by_region(plan.costs),
+        "messages.kept": len(plan.kept) - shortened,
+        "messages.shortened": shortened,
+        "messages.dropped": len(dropped) - shortened,
+        "documents.kept": len(plan.measured.rendered.sources),
+        "documents.dropped": len(plan.measured.rendered.omitted),
+        "tools": len(plan.measured.regions.tools),
+    }
+    if plan.what.decisions:
+        found["policies"] = ", ".join(decision.policy for decision in plan.what.decisions)
+    if budget is not None:
+        found |= {"context_window": budget.context_window, "input_limit": budget.input_limit}
+        found |= model_named(budget.model)
+    return found
+
+
+def model_named(model: str | None) -> dict[str, Value]:
+    """The model, where there is one."""
+    return {} if model is None else {"model": model}
+
+
+def by_region(costs: RegionCosts) -> dict[str, Value]:
+    """A figure for each region."""
+    return {f"tokens.{region}": tokens for region, tokens in costs.as_dict().items()}

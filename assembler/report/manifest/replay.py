@@ -1,0 +1,98 @@
+"""A request made again from its manifest, byte for byte, or an error that names what changed. Decides nothing anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from assembler.pipeline.draft import Draft
+from assembler.pipeline.emit import requested
+from assembler.pipeline.fit import fit
+from assembler.pipeline.planned import Planned
+from assembler.pipeline.settings import Terms
+from assembler.report.manifest.digests import hashed, spelled
+from assembler.report.manifest.errors import Difference, ManifestError, ReplayError, Scalar
+from assembler.report.manifest.shape import MANIFEST
+from assembler.report.manifest.writing import FORMAT, decision_of, gathered_of
+from budgets import AssemblyError
+from budgets.numbers import shown
+
+
+def replayed(manifest: Mapping[str, Any], draft: Draft, terms: Terms) -> Planned:
+    """The plan whose request has the manifest's bytes. One build; only where bytes differ is every input hashed.
+
+    What changed without changing a byte (the text of a dropped message, a version) is no error. Raises `ReplayError`
+    with the differences, `ManifestError` for what is no manifest.
+    """
+    _refuse_foreign(manifest)
+    try:
+        plan = fit(draft, terms)
+        sent = hashed(spelled(requested(plan)))
+    except AssemblyError as error:
+        found = _gathered(manifest, draft, terms)
+        if not found:
+            raise
+        raise ReplayError(found) from error
+    if sent == manifest["request"]["sha256"]:
+        return plan
+    found = _gathered(manifest, draft, terms)
+    if not found:
+        found = tuple(differences("decision", manifest["decision"], decision_of(plan)))
+    raise ReplayError(found)
+
+
+def _refuse_foreign(manifest: object) -> None:
+    fields = cast("Mapping[str, Any]", manifest if isinstance(manifest, Mapping) else {})
+    version = fields.get("manifest")
+    if isinstance(version, bool) or version != FORMAT:
+        stated = f"of format {shown(version)}" if isinstance(version, int) else "of no format"
+        raise ManifestError(
+            f"a manifest {stated}; this version reads {FORMAT}: pass what plan.manifest() returned", place="manifest"
+        )
+    found = next(MANIFEST.wrong("", fields), None)
+    if found is not None:
+        raise ManifestError(
+            f"a manifest whose {found.place} should be {found.expected} and is {found.found}: "
+            "pass all of what plan.manifest() returned",
+            place=found.place,
+        )
+
+
+def _gathered(manifest: Mapping[str, Any], draft: Draft, terms: Terms) -> tuple[Difference, ...]:
+    now = gathered_of(draft, draft.history.current(), terms)
+    return tuple(found for part in now for found in differences("", manifest[part], now[part]))
+
+
+def differences(place: str, then: object, now: object) -> Iterator[Difference]:
+    """What is not the same in two trees of plain data, leaf by leaf, items of lists by their place."""
+    before_it, after_it = then, now
+    if then == now:
+        return
+    if isinstance(then, Mapping) and isinstance(now, Mapping):
+        before, after = cast("Mapping[str, object]", then), cast("Mapping[str, object]", now)
+        for key in [*after, *(key for key in before if key not in after)]:
+            yield from differences(f"{place}.{key}" if place else key, before.get(key), after.get(key))
+    elif isinstance(then, list) and isinstance(now, list):
+        yield from _item_by_item(place, cast("Sequence[object]", then), cast("Sequence[object]", now))
+    else:
+        yield Difference(place.removesuffix(".sha256"), _scalar(before_it), _scalar(after_it))
+
+
+def _item_by_item(place: str, then: Sequence[object], now: Sequence[object]) -> Iterator[Difference]:
+    if len(then) != len(now):
+        yield Difference(f"number of {place}", len(then), len(now))
+    for index in range(max(len(then), len(now))):
+        before = then[index] if index < len(then) else None
+        after = now[index] if index < len(now) else None
+        yield from differences(f"{place}[{index}]", before, after)
+
+
+def _scalar(value: object) -> Scalar:
+    """What stands for a value in one line: of an item its hash or type, of a list how long it is."""
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, Mapping):
+        fields = cast("Mapping[str, object]", value)
+        named = fields.get("sha256", fields.get("type", fields.get("outcome")))
+        return named if isinstance(named, str) else "present"
+    return f"{len(cast('Sequence[object]', value))} items" if isinstance(value, list) else type(value).__name__

@@ -1,0 +1,180 @@
+"""A decision as data: ids, hashes, tokens, settings, versions. Knows plans; holds no text of any prompt.
+
+The hash of a short text can be guessed by whoever guesses the text: a manifest tells less than the request, not
+nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+from importlib import metadata
+from typing import Any
+
+import attrs
+
+from assembler.conversation.history import Sight
+from assembler.errors import ConversationError
+from assembler.pipeline.draft import Draft
+from assembler.pipeline.emit import requested
+from assembler.pipeline.planned import Planned
+from assembler.pipeline.settings import Terms, counter_for
+from assembler.regions.knowledge import Document
+from assembler.regions.regions import Regions
+from assembler.regions.tools import Tool
+from assembler.report.manifest.digests import described, digest, hashed, spelled
+from budgets import Budget
+from budgets.counters.guard import name_of
+
+FORMAT = 1
+"""The version of the manifest's shape. It grows when a reader of the one before would misread it."""
+
+_ENGINES = {"tiktoken": "tiktoken", "toktok": "toktok-rs", "transformers": "tokenizers"}
+"""The distribution behind a counter, by the first word of the counter's name."""
+
+
+def manifest_of(plan: Planned) -> dict[str, Any]:
+    """The manifest of a plan: JSON-ready. Reads the whole history and spells the request: O(characters).
+
+    Raises what spelling the request raises.
+    """
+    request = spelled(requested(plan))
+    return {
+        "manifest": FORMAT,
+        **gathered_of(plan.draft, plan.sight, plan.terms),
+        "decision": decision_of(plan),
+        "request": {"sha256": hashed(request), "bytes": len(request)},
+    }
+
+
+def gathered_of(draft: Draft, sight: Sight, terms: Terms) -> dict[str, Any]:
+    """What a decision follows from: the items, the settings, the versions. O(characters of the whole draft)."""
+    regions = draft.regions
+    return {
+        "items": {
+            "instruction": _instruction(regions),
+            "tools": [{"id": tool.name, "sha256": _tool(tool)} for tool in regions.tools],
+            "knowledge": [
+                {"id": f"knowledge-{place}", "sha256": _document(one)} for place, one in enumerate(regions.documents)
+            ],
+            "output": None if regions.output is None else digest(attrs.asdict(regions.output)),
+            "choice": regions.choice,
+            "messages": [_message(sight, index) for index in range(sight.length)],
+        },
+        "terms": _terms(terms),
+        "versions": versions(terms),
+    }
+
+
+def _instruction(regions: Regions) -> dict[str, Any] | None:
+    """`prompt` is the name of the template that it was rendered from, where it was."""
+    text = regions.instruction
+    return None if text is None else {"sha256": digest(text), "characters": len(text), "prompt": regions.provenance}
+
+
+def _tool(tool: Tool) -> str:
+    return digest([tool.name, tool.description, tool.parameters, tool.extra, tool.seen])
+
+
+def _document(one: Document) -> str:
+    return digest([one.text, one.type, one.trusted, one.source, one.score, one.embedding, one.metadata])
+
+
+def _message(sight: Sight, index: int) -> dict[str, Any]:
+    """A message that cannot be read has a place and no hash: a policy may cut away what nobody has looked at."""
+    try:
+        message = sight.message(index)
+    except ConversationError:
+        return {"id": f"message-{index}", "role": None, "sha256": None}
+    return {"id": f"message-{index}", "role": message.role, "sha256": digest([message.seen, message.pinned])}
+
+
+def _terms(terms: Terms) -> dict[str, Any]:
+    budget = terms.budget
+    return {
+        "dialect": {"name": terms.dialect.name, "sha256": digest(described(terms.dialect))},
+        "budget": None if budget is None else _budget(budget),
+        "counter": name_of(counter_for(budget)),
+        "on_overflow": [described(policy) for policy in terms.policies],
+        "strategy": described(terms.strategy),
+        "cache_marks": described(terms.cache_marks),
+        "calibration": described(terms.calibration),
+    }
+
+
+def _budget(budget: Budget) -> dict[str, Any]:
+    named = {"model": budget.model, "limits": {name: described(limit) for name, limit in budget.limits.items()}}
+    numbers = {
+        field.name: getattr(budget, field.name)
+        for field in attrs.fields(Budget)
+        if field.name not in ("counter", *named)
+    }
+    return {**named, **numbers}
+
+
+def versions(terms: Terms) -> dict[str, Any]:
+    """What code and data decide: this library, the counter's engine and its vocabulary, by hash where it has one."""
+    counter = counter_for(terms.budget)
+    inner: object = getattr(counter, "counter", counter)
+    engine = _ENGINES.get(name_of(counter).partition(":")[0])
+    return {
+        "context-assembler": installed("context-assembler"),
+        "engine": None if engine is None else {"name": engine, "version": installed(engine)},
+        "vocabulary": _vocabulary(inner),
+    }
+
+
+def _vocabulary(counter: object) -> str | None:
+    found = getattr(counter, "digest", None)
+    if isinstance(found, str):
+        return found
+    from budgets.vocabularies import PUBLISHED
+
+    published = PUBLISHED.get(getattr(counter, "encoding", ""))
+    return None if published is None else published.sha256
+
+
+@functools.cache
+def installed(distribution: str) -> str | None:
+    """The version of an installed distribution; None where it runs from its sources. Asked once."""
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def decision_of(plan: Planned) -> dict[str, Any]:
+    """What was decided: tokens by region and item, what stayed and how, which policies did what."""
+    measured, summary = plan.measured, plan.what.cut.summary
+    tools = zip(measured.regions.tools, measured.prices.tools, strict=True)
+    return {
+        "tokens": plan.count.tokens,
+        "upper": plan.count.upper,
+        "grade": str(plan.count.grade),
+        "regions": plan.costs.as_dict(),
+        "tools": [{"id": tool.name, "tokens": count.tokens} for tool, count in tools],
+        "knowledge": _knowledge(plan),
+        "messages": _outcomes(plan),
+        "summary": None if summary is None else {"sha256": digest(summary.seen)},
+        "policies": [{"policy": one.policy, "saved": one.saved} for one in plan.what.decisions],
+    }
+
+
+def _knowledge(plan: Planned) -> list[dict[str, Any]]:
+    """Which documents went in, in the order in which they are read; a merged or shortened one has no id."""
+    places = {id(one): f"knowledge-{place}" for place, one in enumerate(plan.draft.regions.documents)}
+    return [{"id": places.get(id(one)), "sha256": _document(one)} for one in plan.measured.rendered.sources]
+
+
+def _outcomes(plan: Planned) -> list[dict[str, Any]]:
+    """The messages that stay, with the tokens that each adds; all others were dropped."""
+    head = [
+        {"id": f"message-{index}", "outcome": "kept", "tokens": count.tokens}
+        for index, count in enumerate(plan.measured.prices.head)
+    ]
+    ledger, changed = plan.ledger, plan.what.changed
+    return head + [
+        {"id": f"message-{index}", "outcome": "shortened", "tokens": ledger.price(message).tokens}
+        if index in changed
+        else {"id": f"message-{index}", "outcome": "kept", "tokens": ledger.message(index).tokens}
+        for index, message in plan.standing
+    ]

@@ -1,0 +1,168 @@
+"""The rows of a page: every item of a plan, each turn a row of its own. Knows prices; spells no HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from assembler.conversation.history import Span
+from assembler.conversation.pins import pinned_messages
+from assembler.errors import AssemblyError
+from assembler.pipeline.planned import Planned
+from assembler.pricing.ledger import Ledger
+from assembler.report.page.texts import Content
+from assembler.report.rows import Reported, Row
+from budgets import Count, Grade, Tokens
+from budgets.count import total
+
+MOST_TURNS = 1_000
+"""Rows for turns; a longer history shows runs of turns instead. A browser lays out so many in a blink."""
+
+REGIONS = ("instruction", "capability", "knowledge", "conversation", "framing")
+
+
+@attrs.frozen(eq=False)
+class Item:
+    """One row: what it would cost whole, and where it stands.
+
+    `before` is None where it could not be priced. `span` is what a turn, or a run of turns, covers of the history.
+    `omitted` says why it is never sent, whatever the window; `stands_in` marks what is said in place of dropped turns.
+    """
+
+    region: str
+    name: str
+    before: Tokens | None
+    grade: Grade | None = None
+    note: str = ""
+    messages: int = 0
+    span: Span | None = None
+    pinned: bool = False
+    stable: bool = False
+    """Whether it stands before the newest turn, where a prefix cache can serve it."""
+    omitted: str = ""
+    stands_in: bool = False
+    content: Content | None = attrs.field(default=None, repr=False)
+
+
+def items_of(plan: Planned) -> tuple[Item, ...]:
+    """The rows of a plan, region by region. Prices every turn; O(items)."""
+    found = [*_fixed(plan), *_stand_in(plan), *_conversation(plan)]
+    return tuple(sorted(found, key=lambda item: REGIONS.index(item.region)))  # stable: the order inside a region stays
+
+
+def rows_as_items(report: Reported) -> tuple[Item, ...]:
+    """The rows of a report whose plan is gone, as it says them."""
+    return tuple(_told(row) for row in report.rows)
+
+
+def _told(row: Row) -> Item:
+    dropped = row.outcome == "dropped"
+    return Item(row.region, row.name, row.before, note=row.reason, omitted=row.reason * dropped, messages=row.messages)
+
+
+def _fixed(plan: Planned) -> Iterator[Item]:
+    measured, prices = plan.measured, plan.measured.prices
+    system = len(measured.rendered.pieces)
+    for at, (piece, count) in enumerate(zip(measured.rendered.every_piece, prices.pieces, strict=True)):
+        yield _priced(piece.region, piece.name, count, stable=at < system, content=piece.text)
+    for left_out in measured.rendered.omitted:
+        yield Item("knowledge", left_out.name, left_out.tokens, omitted=left_out.reason)
+    for message, count in zip(measured.head, prices.head, strict=True):
+        name = f"{message.role} message at the head"
+        yield attrs.evolve(_priced("instruction", name, count, stable=True, content=(message,)), messages=1)
+    for tool, count in zip(measured.regions.tools, prices.tools, strict=True):
+        yield _priced("capability", tool.name, count, stable=True, content=tool)
+    if prices.tools:
+        yield _priced("capability", "wrapping of the tools", prices.tooling, stable=True)
+    if (output := measured.regions.output) is not None:
+        yield _priced("capability", f"output schema ({output.name})", prices.output, stable=True)
+    yield _priced("framing", "framing", prices.framing, stable=False)
+
+
+def _priced(region: str, name: str, count: Count, *, stable: bool, content: Content | None = None) -> Item:
+    return Item(region, name, count.tokens, count.grade, stable=stable, content=content)
+
+
+def _stand_in(plan: Planned) -> Iterator[Item]:
+    summary = plan.what.cut.summary
+    if summary is None and not any(rung.traits.note for rung in plan.terms.rungs):
+        return
+    content = None if summary is None else (summary,)
+    name = "in place of dropped turns"
+    yield Item("conversation", name, 0, Grade.EXACT, "summary", stable=True, stands_in=True, content=content)
+
+
+def _conversation(plan: Planned) -> Iterator[Item]:
+    pins = pinned_messages(plan.sight, plan.terms.pins, plan.ledger.memory)
+    pinned = dict(attrs.evolve(plan.ledger, pins=pins).pinned_turns()) if pins else {}
+    turns, readable = _turns(plan)
+    newest = turns[-1][0] if turns else plan.sight.length
+    for run in _runs(turns, {plan.first, newest, *pinned, *pinned.values()}):
+        start = run[0][0]
+        count = _count(plan.ledger, run) if start >= readable or start in pinned else None
+        yield _turn(plan, run, count, pinned=start in pinned, newest=start == newest)
+
+
+def _turn(plan: Planned, run: Sequence[Span], count: Count | None, *, pinned: bool, newest: bool) -> Item:
+    start, stop = run[0][0], run[-1][1]
+    greeting = "" if start >= plan.ledger.first else f"{plan.terms.dialect.name} must begin with a user message"
+    notes = ["newest turn"] * newest + ["pinned"] * pinned + [f"{len(run):,} turns"] * (len(run) > 1)
+    return Item(
+        "conversation",
+        f"message {start}" if stop - start == 1 else f"messages {start}-{stop - 1}",
+        None if count is None else count.tokens,
+        None if count is None else count.grade,
+        note=", ".join(notes),
+        messages=stop - start,
+        span=(start, stop),
+        pinned=pinned,
+        stable=not newest,
+        omitted=greeting,
+    )
+
+
+def _count(ledger: Ledger, run: Sequence[Span]) -> Count | None:
+    try:
+        return total(ledger.turn(start, stop) for start, stop in run)
+    except AssemblyError:
+        return None
+
+
+def _turns(plan: Planned) -> tuple[list[Span], int]:
+    """The turns, oldest first, and the message from which all can be read.
+
+    What is older is one stretch between the pinned turns.
+    """
+    newest_first: list[Span] = []
+    try:
+        newest_first.extend(plan.sight.turns_newest_first())
+    except AssemblyError:
+        readable = plan.first
+        newest_first = [span for span in newest_first if span[0] >= readable]
+        return [*_unread(plan, readable), *reversed(newest_first)], readable
+    return newest_first[::-1], plan.sight.head
+
+
+def _unread(plan: Planned, stop: int) -> Iterator[Span]:
+    at = plan.sight.head
+    for start, end in plan.stretches[:-1]:
+        if at < start:
+            yield at, start
+        yield start, end
+        at = end
+    if at < stop:
+        yield at, stop
+
+
+def _runs(turns: Sequence[Span], breaks: set[int]) -> Iterator[list[Span]]:
+    """The turns one by one, or where they are too many in runs, of which each begins at a break or none holds one."""
+    together = -(-len(turns) // MOST_TURNS)
+    run: list[Span] = []
+    for turn in turns:
+        if run and (len(run) >= together or turn[0] in breaks):
+            yield run
+            run = []
+        run.append(turn)
+    if run:
+        yield run

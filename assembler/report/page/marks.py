@@ -1,0 +1,58 @@
+"""Where the cache marks of a request stand, as rows of a page. Knows emitted requests and items; sets no mark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from assembler.dialects.mark_places import END, SPELLINGS, SYSTEM, TOOLS, Place, opens_newest_turn
+from assembler.errors import ConversationError
+from assembler.pipeline.emit import requested
+from assembler.pipeline.planned import Planned
+from assembler.report.page.items import Item
+
+
+@attrs.frozen
+class Mark:
+    """A cache mark: what it ends, for how long it was asked for, and the item it stands after where that is a row."""
+
+    after: str
+    lifetime: str
+    item: int | None
+
+
+def marks_of(plan: Planned, items: Sequence[Item]) -> tuple[Mark, ...]:
+    """The marks that the request carries, the caller's own included, in its order; none before there is one."""
+    spelling = SPELLINGS.get(plan.terms.dialect.name)
+    if spelling is None:
+        return ()
+    try:
+        request = requested(plan)
+    except ConversationError:  # no request can be made yet: the report says why
+        return ()
+    newest = opens_newest_turn(request)
+    return tuple(_mark(place, lifetime or "5m", newest, items, plan) for place, lifetime in spelling.marks(request))
+
+
+def _mark(place: Place, lifetime: str, newest: int, items: Sequence[Item], plan: Planned) -> Mark:
+    region, message, _ = place
+    if region == TOOLS:
+        return Mark("the tools", lifetime, _last(items, [item.region == "capability" for item in items]))
+    if region == SYSTEM:
+        fixed = [item.stable and item.region in ("instruction", "knowledge") for item in items]
+        return Mark("the system text", lifetime, _last(items, fixed))
+    if region == END or message >= newest:
+        return Mark("the newest turn", lifetime, _last(items, [item.span is not None for item in items]))
+    if message == newest - 1:
+        older = [item.span is not None and item.stable and _stays(item, plan) for item in items]
+        return Mark("the turn before the newest", lifetime, _last(items, older))
+    return Mark(f"message {message} of the request", lifetime, None)
+
+
+def _stays(item: Item, plan: Planned) -> bool:
+    return item.span is not None and not item.omitted and (item.pinned or item.span[0] >= plan.first)
+
+
+def _last(items: Sequence[Item], fitting: Sequence[bool]) -> int | None:
+    return max((place for place in range(len(items)) if fitting[place]), default=None)

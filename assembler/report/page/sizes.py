@@ -1,0 +1,220 @@
+"""What would be kept at other windows, found once for a page. Knows plans and items; counts no text again.
+
+Where the policy is `TrimOldest()` or `Refuse()` over regions that do not depend on the window, `report.steps()` says it
+of every window. Elsewhere `plan.what_if` is asked at some, and only those are shown.
+"""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+
+import attrs
+
+from assembler.conversation.messages import spoken
+from assembler.pipeline.fit import refitted, tried
+from assembler.pipeline.planned import Planned
+from assembler.pipeline.steps import Step, settled_by_turns, steps_of
+from assembler.policies.traits import asks
+from assembler.report.cache.estimate import cacheable, rule_of, stable_prefix
+from assembler.report.page.items import Item
+from assembler.report.rows import Outcome
+from budgets import Budget, ContextLengthError, Tokens
+
+_SHARES = 40
+"""Windows that are asked for where they must be asked one by one: each 2.5 % of what is drawn."""
+_REACH = 4
+"""How far the drawing goes beyond the budget's own window, at most, where more room would keep more."""
+
+
+@attrs.frozen
+class Size:
+    """What a request holds at this window: tokens by region, and what becomes of the items.
+
+    Turns stay from item `first` on, and the pinned ones; `after` holds what else than 0 or all is left of an item.
+    `gone` and `shortened` say why. `served` is what a prefix cache may serve of the first `prefix` tokens.
+    """
+
+    window: Tokens
+    tokens: Tokens
+    upper: Tokens
+    regions: tuple[Tokens, ...]
+    prefix: Tokens
+    served: Tokens
+    first: int
+    after: Mapping[int, Tokens] = attrs.field(factory=dict[int, Tokens])
+    gone: str = ""
+    shortened: str = ""
+
+    def outcome_of(self, place: int, item: Item) -> Outcome:
+        """What becomes of the item at this place."""
+        if item.omitted or (item.span is not None and place < self.first and not item.pinned):
+            return "dropped"
+        return "shortened" if item.before is not None and self.left_of(place, item) < item.before else "kept"
+
+    def left_of(self, place: int, item: Item) -> Tokens:
+        """What is sent of the item at this place, in tokens."""
+        if place in self.after:
+            return self.after[place]
+        gone = item.span is not None and place < self.first and not item.pinned
+        return 0 if gone or item.omitted else item.before or 0
+
+
+@attrs.frozen
+class Outlook:
+    """The sizes, smallest first, for windows up to `most`. `below` says what holds under the first.
+
+    Where `every` window is known, a size holds up to the next one; elsewhere for its own window alone. `missing` says
+    why there are none.
+    """
+
+    sizes: tuple[Size, ...] = ()
+    most: Tokens = 0
+    every: bool = False
+    below: str = ""
+    missing: str = ""
+
+
+def size_of(plan: Planned, items: Sequence[Item]) -> Size:
+    """What this plan keeps, as a size of its window; of all there is where no budget was given."""
+    budget = plan.terms.budget
+    return Size(
+        window=plan.count.upper if budget is None else budget.context_window,
+        tokens=plan.count.tokens,
+        upper=plan.count.upper,
+        regions=tuple(plan.costs.as_dict().values()),
+        prefix=stable_prefix(plan).tokens,
+        served=cacheable(plan).tokens,
+        first=_first(items, plan.first),
+        after=dict(_changed(plan, items)),
+        gone=plan.what.why_gone,
+        shortened=plan.what.why_shortened,
+    )
+
+
+def _first(items: Sequence[Item], message: int) -> int:
+    """The first item from which all turns stay."""
+    places = (place for place, item in enumerate(items) if item.span is not None and item.span[0] >= message)
+    return next(places, len(items))
+
+
+def _changed(plan: Planned, items: Sequence[Item]) -> Iterator[tuple[int, Tokens]]:
+    places = [place for place, item in enumerate(items) if item.span is not None]
+    starts = [item.span[0] for item in items if item.span is not None]
+    saved: dict[int, Tokens] = {}
+    for start, count in plan.what.savings.items():
+        place = places[bisect_right(starts, start) - 1]
+        if items[place].pinned or start >= plan.first:
+            saved[place] = saved.get(place, 0) + count.tokens
+    yield from ((place, (items[place].before or 0) + tokens) for place, tokens in saved.items())
+    if (summary := plan.what.cut.summary) is not None:
+        tokens = plan.ledger.price(summary).tokens
+        yield from ((place, tokens) for place, item in enumerate(items) if item.stands_in)
+
+
+def outlook_of(plan: Planned, items: Sequence[Item]) -> Outlook:
+    """The sizes to draw. As cheap as `report.steps()`, or `_SHARES` times a fit."""
+    budget = plan.terms.budget
+    if budget is None:
+        return Outlook(missing="There is no budget, so there is no window to change.")
+    if any(map(asks, plan.terms.rungs)):
+        return Outlook(missing="Other windows are not drawn: at each of them a model would have to write a summary.")
+    if any(item.span is not None and item.before is None for item in items):
+        return Outlook(missing="Other windows are not drawn: an older message cannot be read or priced.")
+    steps = steps_of(plan)
+    window = budget.context_window
+    most = max([window, *(min(step.context_window, window * _REACH) for step in steps[-1:])])
+    if settled_by_turns(plan):
+        return _stairs(plan, items, steps, most)
+    return _sampled(plan, items, budget, most)
+
+
+def _stairs(plan: Planned, items: Sequence[Item], steps: Sequence[Step], most: Tokens) -> Outlook:
+    places = {item.span[0]: place for place, item in enumerate(items) if item.span is not None}
+    places[plan.sight.length] = len(items)
+    known = [step for step in steps if step.first_kept in places]
+    sizes = _staircase(plan, items, [(step, places[step.first_kept]) for step in known])
+    drawn = tuple(size for size in sizes if size.window <= most)
+    return Outlook(drawn, most, len(known) == len(steps), _nothing_below(drawn))
+
+
+def _staircase(plan: Planned, items: Sequence[Item], steps: Sequence[tuple[Step, int]]) -> Iterator[Size]:
+    """A size for each step, its conversation summed from the items."""
+    rule, note = rule_of(plan), _note(plan)
+    sums = [*itertools.accumulate((_stays(item) for item in items), initial=0)]
+    pinned = [*itertools.accumulate((_stays(item) if item.pinned else 0 for item in items), initial=0)]
+    stand_in = next((place for place, item in enumerate(items) if item.stands_in), None)
+    now, gone = plan.costs.conversation, _why_gone(plan, steps)
+    prefix = stable_prefix(plan).tokens - now
+    for step, first in steps:
+        said = note if step.left_out else 0
+        turns = sums[-1] - sums[first] + pinned[first] + said
+        costs = attrs.evolve(plan.costs, conversation=turns)
+        yield Size(
+            window=step.context_window,
+            tokens=costs.total,
+            upper=step.tokens,
+            regions=tuple(costs.as_dict().values()),
+            prefix=prefix + turns,
+            served=0 if rule is None else rule.served(prefix + turns),
+            first=first,
+            after={stand_in: said} if stand_in is not None and said else {},
+            gone=gone,
+        )
+
+
+def _stays(item: Item) -> Tokens:
+    return 0 if item.span is None or item.omitted else item.before or 0
+
+
+def _note(plan: Planned) -> Tokens:
+    note = plan.terms.willing[0].traits.note
+    return plan.ledger.price(spoken(note)).tokens if note else 0
+
+
+def _why_gone(plan: Planned, steps: Sequence[tuple[Step, int]]) -> str:
+    """What the policy says where it cuts, in its own words."""
+    if plan.what.decisions or not steps or not steps[0][0].left_out:
+        cut = plan
+    else:
+        cut = refitted(plan, steps[0][0].context_window)
+    return cut.what.why_gone
+
+
+def _sampled(plan: Planned, items: Sequence[Item], budget: Budget, most: Tokens) -> Outlook:
+    shares = {most * share // _SHARES for share in range(1, _SHARES + 1)}
+    found: dict[Tokens, Planned | None] = {window: tried(plan, window) for window in shares - {budget.context_window}}
+    found[budget.context_window] = plan
+    least = min(window for window, other in found.items() if other is not None)
+    found |= {window: tried(plan, window) for window in _smallest(plan, budget, least)}
+    alike = {window: other for window, other in found.items() if other is not None and _same_regions(plan, other)}
+    sizes = tuple(size_of(other, items) for _, other in sorted(alike.items()))
+    if all(_same_regions(plan, other) for other in found.values() if other is not None):
+        return Outlook(sizes, most, every=False, below=_nothing_below(sizes))
+    other = f"Only windows where the same knowledge goes in are drawn, from {sizes[0].window:,} tokens on."
+    return Outlook(sizes, sizes[-1].window, every=False, below=other)
+
+
+def _smallest(plan: Planned, budget: Budget, least: Tokens) -> set[Tokens]:
+    """The smallest window that does, by the error of one that does not."""
+    barely = budget.answer_reserve + 1
+    try:
+        refitted(plan, barely)
+    except ContextLengthError as error:
+        smallest = error.smallest_window
+        return {smallest} if smallest is not None and smallest < least else set()
+    return {barely}
+
+
+def _same_regions(plan: Planned, other: Planned) -> bool:
+    ours, theirs = plan.measured, other.measured
+    return ours is theirs or (
+        ours.prices == theirs.prices
+        and ours.rendered.every_piece == theirs.rendered.every_piece
+        and ours.rendered.omitted == theirs.rendered.omitted
+    )
+
+
+def _nothing_below(sizes: Sequence[Size]) -> str:
+    return f"Nothing can be sent below {sizes[0].window:,} tokens: what is never dropped needs them." if sizes else ""

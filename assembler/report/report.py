@@ -1,0 +1,286 @@
+"""The report of a plan: what was kept, what was dropped, and why. Finds every row; holds no text of any prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import attrs
+
+from assembler.conversation.history import Span
+from assembler.conversation.messages import Result
+from assembler.dialects.marking import no_marks
+from assembler.errors import AssemblyError, ConversationError
+from assembler.pipeline.measure import Measured
+from assembler.pipeline.planned import Planned
+from assembler.pipeline.steps import Steps
+from assembler.pricing.ledger import Ledger
+from assembler.report.cache.estimate import rule_of, servable, stable_prefix
+from assembler.report.cache.lint import items_of, volatile_of
+from assembler.report.offered import tool_notes
+from assembler.report.rows import CacheRow, Outcome, Reported, Row
+from assembler.strategies import NotingStrategy
+from assembler.text.invisible import Invisible, invisible_texts
+from budgets import Count, Tokens
+from budgets.apportion import scaled
+
+if TYPE_CHECKING:
+    from assembler.report.page.texts import Texts
+
+
+@attrs.frozen
+class Report(Reported):
+    """Every item of one request and a table of the regions against the budget. `str()` is a text table.
+
+    `to_dict()` is JSON-ready. Neither holds the text of an instruction, a document or a message.
+    """
+
+    def to_html(self, *, texts: Texts | None = None) -> str:
+        """One self-contained page: every item, and what other windows would keep. No text of a message without `texts`.
+
+        O(items), and where the policy is not `TrimOldest()` or `Refuse()` some forty fits, which count no text again.
+        """
+        from assembler.report.page.html import page_html
+
+        return page_html(self, self._steps.plan, texts=texts)
+
+    def _repr_html_(self) -> str:
+        from assembler.report.page.html import notebook_html
+
+        return notebook_html(self, self._steps.plan)
+
+    def __str__(self) -> str:
+        from assembler.report.terminal import report_text
+
+        return report_text(self)
+
+
+def report_of(plan: Planned) -> Report:
+    """The report of a plan. Prices what was dropped, if nobody has; O(items)."""
+    budget = plan.terms.budget
+    return Report(
+        rows=tuple(_adding_up(plan, list(_rows(plan)))),
+        costs=plan.costs,
+        count=plan.count,
+        budget=budget,
+        dialect=plan.terms.dialect.name,
+        model=None if budget is None else budget.model,
+        notes=(
+            *_sending(plan),
+            *_counter(plan),
+            *_unmarked(plan),
+            *_anchor(plan),
+            *_idle(plan),
+            *tool_notes(plan),
+            *_laid(plan),
+        ),
+        steps=Steps(plan),
+        cache=_cache(plan),
+        volatile=volatile_of(plan.measured),
+        invisible=tuple(_invisible(plan)),
+    )
+
+
+def _sending(plan: Planned) -> tuple[str, ...]:
+    """What the dialect folds or leaves out; or why no request can be made yet."""
+    try:
+        plan.refuse_unfinished()
+        notes = plan.notes
+    except ConversationError as refusal:
+        return (f"no request yet: {refusal}",)
+    return notes
+
+
+def _counter(plan: Planned) -> tuple[str, ...]:
+    """What the counter has to say: that a fallback stood in for it, and why."""
+    return () if plan.terms.budget is None else plan.terms.budget.token_counter.notes
+
+
+def _idle(plan: Planned) -> tuple[str, ...]:
+    """What policies say that could not help: their reasons are in no row."""
+    return tuple(map(str, plan.what.idle))
+
+
+def _laid(plan: Planned) -> tuple[str, ...]:
+    """What the strategy has to say about the request."""
+    strategy, rendered = plan.terms.strategy, plan.measured.rendered
+    if not isinstance(strategy, NotingStrategy) or not rendered.sources:
+        return ()
+    said = (message for message in plan.spoken if message.role == "assistant")
+    return strategy.notes(rendered, (part for message in said for part in message.parts if isinstance(part, str)))
+
+
+def _unmarked(plan: Planned) -> tuple[str, ...]:
+    """Why the marks that were asked for are not set, if they are not."""
+    if plan.terms.cache_marks is None:
+        return ()
+    reason = no_marks(plan.terms.dialect.name, None if plan.terms.budget is None else plan.terms.budget.model)
+    return () if reason is None else (reason,)
+
+
+def _cache(plan: Planned) -> CacheRow:
+    stable, rule = stable_prefix(plan), rule_of(plan)
+    served = servable(stable, rule)
+    known = (None, None, None) if rule is None else (rule.least, rule.step, rule.source)
+    return CacheRow(stable.tokens, served.tokens, served.upper, *known)
+
+
+def _anchor(plan: Planned) -> tuple[str, ...]:
+    """How far the rules were off the bill that counts are anchored at."""
+    known = plan.terms.calibration
+    if known is None or plan.corrected is None:
+        return ()
+    return (
+        f"anchored: {known.billed} billed where {known.ours.tokens} were counted ({known.margin:+d}); "
+        f"{plan.by_rule.tokens} by rule now, {plan.corrected.tokens} expected",
+    )
+
+
+def _invisible(plan: Planned) -> Iterator[Invisible]:
+    """What cannot be seen in the fixed regions and in what tools said; turns that have ended are read once."""
+    yield from _invisible_in_regions(plan.measured)
+    closed: dict[Span, tuple[Invisible, ...]] = plan.ledger.memory.setdefault(_invisible, {})
+    for turn in plan.turns:
+        found = closed.get(turn)
+        if found is None:
+            found = tuple(invisible_texts(_results(plan, *turn)))
+            if turn[1] < plan.sight.length:
+                closed[turn] = found
+        yield from found
+
+
+def _invisible_in_regions(measured: Measured) -> tuple[Invisible, ...]:
+    known: tuple[Measured, tuple[Invisible, ...]] | None = measured.regions.priced.get(_invisible)
+    if known is not None and known[0] is measured:
+        return known[1]
+    found = tuple(invisible_texts(items_of(measured, measured.rendered.every_piece)))
+    measured.regions.priced[_invisible] = (measured, found)
+    return found
+
+
+def _results(plan: Planned, start: int, stop: int) -> Iterator[tuple[str, str, str]]:
+    for index, message in enumerate(plan.sight.messages(start, stop), start):
+        for part in message.parts:
+            if type(part) is Result:
+                yield from (("conversation", f"message {index}", text) for text in part.parts if isinstance(text, str))
+
+
+def _rows(plan: Planned) -> Iterator[Row]:
+    fixed, framing = _fixed(plan.measured)
+    yield from fixed
+    yield from _conversation(plan)
+    yield framing
+
+
+def _adding_up(plan: Planned, rows: list[Row]) -> list[Row]:
+    """The rows such that they add up to the count: of a template and of a bill the parts alone do not.
+
+    What the whole costs more is a row of the framing. Where it costs less, the rows of the conversation give way, each
+    by its share, and those of the other regions only once these are down to 0.
+    """
+    missing = plan.count.tokens - sum(row.after for row in rows)
+    if missing > 0:
+        beyond = "the whole, beyond its parts" if plan.corrected is None else "the bill, beyond the rules"
+        return [*rows, Row("framing", beyond, missing, missing)]
+    if not missing:
+        return rows
+    costs = plan.costs.as_dict()
+    fewer = {name: iter(scaled([row.after for row in rows if row.region == name], costs[name])) for name in costs}
+    return [_cut_down(row, next(fewer[row.region])) for row in rows]
+
+
+def _cut_down(row: Row, after: Tokens) -> Row:
+    return attrs.evolve(row, before=after if row.before == row.after else row.before, after=after)
+
+
+def _fixed(measured: Measured) -> tuple[tuple[Row, ...], Row]:
+    """The rows before the conversation and the one after it; made once for these regions."""
+    known: tuple[Measured, tuple[tuple[Row, ...], Row]] | None = measured.regions.priced.get(_fixed)
+    if known is not None and known[0] is measured:
+        return known[1]
+    framing = _kept("framing", "framing", measured.prices.framing)
+    made = tuple(_fixed_rows(measured)), framing
+    measured.regions.priced[_fixed] = (measured, made)
+    return made
+
+
+def _fixed_rows(measured: Measured) -> Iterator[Row]:
+    prices = measured.prices
+    for piece, count in zip(measured.rendered.every_piece, prices.pieces, strict=True):
+        yield _kept(piece.region, piece.name, count)
+    for left_out in measured.rendered.omitted:
+        yield Row("knowledge", left_out.name, left_out.tokens, 0, "dropped", left_out.reason)
+    for message, count in zip(measured.head, prices.head, strict=True):
+        yield _kept("instruction", f"{message.role} message at the head", count, messages=1)
+    for tool, count in zip(measured.regions.tools, prices.tools, strict=True):
+        yield _kept("capability", tool.name, count)
+    if prices.tools:
+        yield _kept("capability", "wrapping of the tools", prices.tooling)
+    if (output := measured.regions.output) is not None:
+        yield _kept("capability", f"output schema ({output.name})", prices.output)
+
+
+def _kept(region: str, name: str, count: Count, *, messages: int = 0) -> Row:
+    return Row(region, name, count.tokens, count.tokens, messages=messages)
+
+
+def _conversation(plan: Planned) -> Iterator[Row]:
+    """Runs of dropped turns share a row; a turn that stays has one of its own."""
+    summary = plan.what.cut.summary
+    if summary is not None:
+        yield Row("conversation", "in place of dropped turns", 0, plan.ledger.price(summary).tokens, reason="summary")
+    at, first, length, savings = plan.sight.head, plan.first, plan.sight.length, plan.what.savings
+    whole: dict[Span, Row] = plan.ledger.memory.setdefault(_turn, {})
+    gone = _as_they_are(plan)
+    for turn in plan.turns:
+        start, stop = turn
+        if at < start:
+            yield _gone(plan, gone, at, start)
+        row = whole.get(turn)
+        if row is None or start in savings or stop <= first or stop == length:
+            row = _turn(plan, start, stop)
+            if not row.reason:
+                # A turn that has ended, and of which nothing was taken, says the same in every report.
+                whole[turn] = row
+        yield row
+        at = stop
+
+
+def _gone(plan: Planned, ledger: Ledger, start: int, stop: int) -> Row:
+    why = f"{plan.terms.dialect.name} must begin with a user message"
+    if plan.what.decisions:
+        why = plan.what.why_gone
+    return Row("conversation", _span(start, stop), _tokens_before(ledger, start, stop), 0, "dropped", why, stop - start)
+
+
+def _as_they_are(plan: Planned) -> Ledger:
+    """The prices of what the messages say now: what was cut away long ago is not compared by every build."""
+    return Ledger.of(plan.draft.history.current(), plan.terms.pricer) if plan.first > plan.sight.head else plan.ledger
+
+
+def _turn(plan: Planned, start: int, stop: int) -> Row:
+    before = plan.ledger.turn(start, stop).tokens
+    saved = plan.what.savings.get(start)
+    reasons = ["newest turn"] if stop == plan.sight.length else []
+    if stop <= plan.first:
+        reasons.append("pinned")
+    if saved is None:
+        return Row("conversation", _span(start, stop), before, before, "kept", "; ".join(reasons), stop - start)
+    reasons.append(plan.what.why_shortened)
+    after = before + saved.tokens
+    return Row("conversation", _span(start, stop), before, after, "shortened", "; ".join(reasons), stop - start)
+
+
+def _span(start: int, stop: int) -> str:
+    return f"message {start}" if stop - start == 1 else f"messages {start}-{stop - 1}"
+
+
+def _tokens_before(ledger: Ledger, start: int, stop: int) -> Tokens | None:
+    """What the dropped turns would have cost; None where one of them is no message that an API would take."""
+    try:
+        return ledger.dropped_tokens(start, stop)
+    except AssemblyError:
+        return None
+
+
+__all__ = ["CacheRow", "Outcome", "Report", "Row", "report_of"]

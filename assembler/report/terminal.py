@@ -1,0 +1,136 @@
+"""The report as a table for people: 80 columns, no colour, a bar for each region."""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+from collections.abc import Iterator
+
+from assembler.report.rows import Reported, Row
+from budgets import Grade, Tokens
+
+WIDTH = 80
+"""Columns: the narrowest terminal that people still open."""
+
+_BAR = 24
+_NAME = 34
+_NUMBER = 9
+_FINDINGS = 5
+"""Lines for volatile texts, and for invisible ones: a knowledge base of log files has one for each."""
+_REGIONS = ("instruction", "capability", "knowledge", "conversation", "framing")
+
+
+def report_text(report: Reported) -> str:
+    """The report in at most 80 columns: a headline, the regions against the budget, then every item."""
+    head = (line for text in _headline(report) for line in _wrapped(text))
+    return "\n".join([*head, "", *_region_table(report), "", *_item_table(report), *_notes(report)])
+
+
+def _headline(report: Reported) -> Iterator[str]:
+    tokens, upper = report.count.tokens, report.count.upper
+    grade = str(report.count.grade) if report.count.grade is Grade.EXACT else f"{report.count.grade}, at most {upper:,}"
+    target = f" for {report.model}" if report.model else ""
+    yield f"{tokens:,} tokens ({grade}) as {report.dialect}{target}"
+    if report.budget is not None:
+        limit = report.budget.input_limit
+        yield f"limit {limit:,} = {report.budget.arithmetic()}"
+        yield f"left  {limit - upper:,}, {_percent(upper, limit)} full"
+
+
+def _percent(part: Tokens, whole: Tokens) -> str:
+    if not whole:
+        return "100%"
+    return "<1%" if 0 < part * 100 < whole else f"{part / whole:.0%}"
+
+
+def _region_table(report: Reported) -> Iterator[str]:
+    whole = report.budget.input_limit if report.budget is not None else report.count.tokens
+    yield f"{'region':<14}{'tokens':>{_NUMBER}}{'share':>7}"
+    for region, tokens in report.costs.as_dict().items():
+        if region in _REGIONS:
+            yield f"{region:<14}{tokens:>{_NUMBER},}{_percent(tokens, whole):>7}  {_bar(tokens, whole)}".rstrip()
+
+
+def _bar(tokens: Tokens, whole: Tokens) -> str:
+    """Eighths of a cell, so that a small region still shows."""
+    eighths = round(8 * _BAR * min(max(tokens, 0), whole) / whole) if whole else 0
+    if tokens > 0:
+        eighths = max(eighths, 1)
+    full, rest = divmod(eighths, 8)
+    return "█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")
+
+
+def _item_table(report: Reported) -> Iterator[str]:
+    yield f"{'item':<{_NAME}}{'before':>{_NUMBER}}{'after':>{_NUMBER}}  outcome"
+    region = said = ""
+    for row in report.rows:
+        if row.region != region:
+            region = row.region
+            yield f"{region}"
+        line, *below = _item(row)
+        yield line
+        if row.reason != said:  # what holds for many rows in a row is said under the first
+            yield from below
+        said = row.reason
+
+
+def _notes(report: Reported) -> Iterator[str]:
+    lines = [f"note: {note}" for note in report.notes]
+    if report.cache is not None and report.cache.served:
+        lines.append(f"cache: may serve {report.cache.served:,} of the {report.cache.stable_prefix:,} stable tokens")
+    for found in report.volatile[:_FINDINGS]:
+        times = f", {found.times} times" if found.times > 1 else ""
+        lines.append(f"volatile: {found.kind} in {found.region}, {found.name}, at character {found.offset:,}{times}")
+    if len(report.volatile) > _FINDINGS:
+        lines.append(f"volatile: {len(report.volatile) - _FINDINGS} more, in report.volatile")
+    lines += [
+        f"invisible: {found.times:,} {found.kind} in {found.region}, {found.name}, from character {found.offset:,}"
+        for found in report.invisible[:_FINDINGS]
+    ]
+    if len(report.invisible) > _FINDINGS:
+        lines.append(f"invisible: {len(report.invisible) - _FINDINGS} more, in report.invisible")
+    yield from ([""] if lines else [])
+    yield from (_fitted(line, WIDTH) for line in lines)
+
+
+def _item(row: Row) -> Iterator[str]:
+    before = "?" if row.before is None else f"{row.before:,}"
+    counted = f" ({row.messages} messages)" if row.messages > 1 and row.outcome == "dropped" else ""
+    name = _fitted(f"  {row.name}{counted}", _NAME - 1)
+    name += " " * (_NAME - _columns(name))
+    line = f"{name}{before:>{_NUMBER}}{row.after:>{_NUMBER},}  {row.outcome}"
+    reason = _flat(row.reason)
+    if reason and len(line) + _columns(reason) + 2 <= WIDTH:
+        yield f"{line}: {reason}"
+    else:
+        yield line
+        if reason:
+            yield _fitted(f"      {reason}", WIDTH)
+
+
+def _wrapped(text: str) -> list[str]:
+    """The text over as many lines as it needs: an arithmetic is of no use without its end."""
+    return [_fitted(line, WIDTH) for line in textwrap.wrap(_flat(text), WIDTH, subsequent_indent="  ")]
+
+
+def _flat(text: str) -> str:
+    """The text without what would move a terminal's cursor, whatever a source, a tool or a model is called."""
+    return text if text.isprintable() else "".join(one if one.isprintable() else "�" for one in text)
+
+
+def _fitted(text: str, width: int) -> str:
+    """One line of at most `width` columns."""
+    flat = _flat(text)
+    if _columns(flat) <= width:
+        return flat
+    short = flat[:width]
+    while _columns(short) >= width:
+        short = short[:-1]
+    return short + "…"
+
+
+def _columns(text: str) -> int:
+    """Columns of a terminal: two for what East Asian scripts write wide, none for a mark over another character."""
+    if text.isascii():
+        return len(text)
+    return sum(2 if unicodedata.east_asian_width(one) in "WF" else not unicodedata.combining(one) for one in text)

@@ -1,0 +1,103 @@
+"""Which sources say what a better one says already. Knows scores by their order, texts and vectors; knows no tokens.
+
+Every rule is the same one with another likeness: take the sources best first, and drop one that is like a source
+that was kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import attrs
+
+from assembler.errors import PromptError
+from assembler.strategies.sources.source import Source
+from budgets import MissingExtraError
+
+SIMILAR = 0.95
+"""Cosine above which two sources say the same (the RAG source system's default)."""
+
+ALIKE = 0.9
+"""Share of characters in common, in order, above which two texts say the same."""
+
+
+def _a_number(_owner: object, field: attrs.Attribute[float], value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        shown = value if isinstance(value, float) else f"a {type(value).__name__}"
+        raise PromptError(f"{field.name} is no number ({shown}): give a likeness, such as {SIMILAR}")
+
+
+class Duplicates(Protocol):
+    """Finds the sources that repeat a better one."""
+
+    def repeated(self, sources: Sequence[Source], /) -> dict[int, int]:
+        """The index of each source to drop, and of the kept one that it is like. `sources` come best first."""
+        ...
+
+
+@attrs.frozen
+class SameText:
+    """Texts that are equal once runs of blanks and line breaks are one blank. O(characters)."""
+
+    def repeated(self, sources: Sequence[Source], /) -> dict[int, int]:
+        """The first of equal texts stays."""
+        first: dict[str, int] = {}
+        gone: dict[int, int] = {}
+        for index, source in enumerate(sources):
+            kept = first.setdefault(" ".join(source.document.text.split()), index)
+            if kept != index:
+                gone[index] = kept
+        return gone
+
+
+@attrs.frozen
+class SimilarVectors:
+    """Embeddings whose cosine is above `threshold`.
+
+    Equal to comparing each source with every kept one in double precision; in single precision and in blocks, with
+    whatever is near the threshold looked at again. At most one single-precision copy of the vectors and 64 MB more. A
+    source without an embedding stays, and so does one whose vector is 0 or has another length than the rest.
+    """
+
+    threshold: float = attrs.field(default=SIMILAR, validator=_a_number)
+
+    def repeated(self, sources: Sequence[Source], /) -> dict[int, int]:
+        """The best of similar sources stays. O(n · kept · dimensions), as one matrix product."""
+        from assembler.strategies.sources.vectors import repeated_vectors
+
+        having = [index for index, source in enumerate(sources) if source.document.embedding is not None]
+        vectors: list[Any] = [sources[index].document.embedding for index in having]
+        return {having[at]: having[kept] for at, kept in repeated_vectors(vectors, self.threshold).items()}
+
+
+@attrs.frozen
+class AlikeTexts:
+    """Texts of which more than `threshold` of the characters are the same in the same order (`dedup` extra).
+
+    Needs no embeddings. Quadratic in sources, with an early way out for unlike ones: meant for hundreds. Raises
+    MissingExtraError without rapidfuzz.
+    """
+
+    threshold: float = attrs.field(default=ALIKE, validator=_a_number)
+
+    def repeated(self, sources: Sequence[Source], /) -> dict[int, int]:
+        """The best of similar texts stays."""
+        try:
+            from rapidfuzz.distance import Indel
+        except ImportError as failure:
+            raise MissingExtraError("dedup", needed_for="AlikeTexts") from failure
+
+        kept: list[int] = []
+        gone: dict[int, int] = {}
+        for index, source in enumerate(sources):
+            text = source.document.text
+            for other in kept:
+                best = sources[other].document.text
+                likeness = Indel.normalized_similarity(text, best, score_cutoff=self.threshold)
+                if likeness > self.threshold:
+                    gone[index] = other
+                    break
+            else:
+                kept.append(index)
+        return gone

@@ -1,0 +1,123 @@
+"""How a source is written: its heading with the number, and its body. Knows text; knows no tokens.
+
+Heading and body are apart because numbers are given last: a body is priced once, whatever number it gets. Headings and
+bodies end with a line break and begin with a letter or a mark, so that their counts add.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterable, Sequence
+from typing import Protocol, cast
+
+import attrs
+
+from assembler.errors import MarkupError
+from assembler.regions.knowledge import Document
+from assembler.strategies.sources.forgery import LABELS, unforged
+from assembler.strategies.sources.source import of
+from assembler.text.checked import checked_text
+from assembler.validation import Is, iterates, wrong
+from budgets import BudgetError
+
+_TEXT_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+_BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
+
+RULE = "---\n\n"
+"""What stands between two sources, a blank line on both sides."""
+
+
+class Headings(enum.Enum):
+    """How a source says where it comes from."""
+
+    FIELDS = "Document, Section and Page on a line each"
+    TRAIL = "one line: document › section › subsection, page"
+
+
+_A_HEADINGS = Is((Headings,), "a member of Headings such as Headings.TRAIL")
+
+
+def _labels(given: Iterable[str]) -> tuple[str, ...]:
+    found: object = given
+    if isinstance(found, str) or not iterates(found):
+        raise BudgetError(wrong("labels", "a list of texts such as 'QUESTION:'", given))
+    return tuple(checked_text(label, field="labels") for label in given)
+
+
+class SourceLayout(Protocol):
+    """How a source is written. `heading(n) + body(document)`, n from 1, joined in order, are what the model reads."""
+
+    def heading(self, number: int) -> str:
+        """What stands before the body of source `number`, ending with a line break."""
+        ...
+
+    def body(self, document: Document) -> str:
+        """Everything else of a source, ending with a line break and beginning with neither blank nor slash."""
+        ...
+
+
+@attrs.frozen
+class PlainSources:
+    r"""`[Source 1]`, where it is from, its content; a rule between two sources.
+
+    A line of the content that could be taken for a heading, a rule or one of `labels` gets a backslash before it, one
+    that had backslashes gets one more: so a text can name sources, and cannot forge one, in any spelling that
+    `forgery` can read. `labels` are the lines around the sources: pass those of a template of yours.
+    """
+
+    headings: Headings = attrs.field(default=Headings.FIELDS, validator=_A_HEADINGS)
+    labels: tuple[str, ...] = attrs.field(default=LABELS, converter=_labels)
+
+    def heading(self, number: int) -> str:
+        """The rule, where a source stands before, and the number."""
+        return f"[Source {number}]\n" if number == 1 else f"{RULE}[Source {number}]\n"
+
+    def body(self, document: Document) -> str:
+        """Where it is from, and its content."""
+        return f"{origin_lines(document, self.headings)}Content:\n{unforged(document.text, self.labels)}\n\n"
+
+
+@attrs.frozen
+class TaggedSources:
+    """A `<source id="1">` tag around each source, its text escaped: nothing in it can end it, in any spelling."""
+
+    headings: Headings = attrs.field(default=Headings.FIELDS, validator=_A_HEADINGS)
+
+    def heading(self, number: int) -> str:
+        """The tag."""
+        return f'<source id="{number}">\n'
+
+    def body(self, document: Document) -> str:
+        """Where it is from, and its content, escaped; the tag's end."""
+        whole = f"{origin_lines(document, self.headings)}Content:\n{document.text}"
+        return f"{whole.translate(_TEXT_ESCAPES)}\n</source>\n\n"
+
+
+def origin_lines(document: Document, headings: Headings) -> str:
+    """Document, section and page, each left out where it is not known. One line each, whatever they hold."""
+    name, trail, page = _line(document.source), section_trail(document), _line(of(document, "page_number"))
+    if headings is Headings.TRAIL:
+        places = [place for place in (name, *trail) if place]
+        shown = " › ".join(places) + (f", page {page}" if page else "")
+        return f"Document: {shown}\n" if places else (f"Page: {page}\n" if page else "")
+    section = " › ".join(trail)
+    lines = (("Document", name), ("Section", section), ("Page", page))
+    return "".join(f"{label}: {value}\n" for label, value in lines if value)
+
+
+def section_trail(document: Document) -> list[str]:
+    """The sections that a source stands in, outermost first: `section_path`, else `section_title` alone."""
+    path: object = of(document, "section_path")
+    titles = list(cast("Sequence[object]", path)) if isinstance(path, list | tuple) else [of(document, "section_title")]
+    return [line for title in titles if (line := _line(title))]
+
+
+def _line(value: object) -> str:
+    if value is None:
+        return ""
+    try:
+        text = str(value)
+    except RecursionError:
+        raise MarkupError("the metadata of a document is nested too deeply to be written", field="metadata") from None
+    return text if text.isalnum() else _BLANKS.sub(" ", text).strip()

@@ -1,0 +1,89 @@
+"""Neighbours in a document become one source, their overlap said once. Knows texts and chunk indexes; no tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from assembler.regions.knowledge import Document
+from assembler.strategies.sources.ordering import position
+from assembler.strategies.sources.source import Source, of
+from assembler.validation import at_least_zero
+
+OVERLAP = 20
+"""Characters. A shorter ending that is also the other's beginning may be chance."""
+
+
+def overlap(one: str, other: str) -> int:
+    """The length of the longest ending of `one` that `other` begins with. O(characters): Knuth, Morris and Pratt."""
+    reach = min(len(one), len(other))
+    head, tail = other[:reach], one[len(one) - reach :]
+    fallback = [0] * reach
+    matched = 0
+    for at in range(1, reach):
+        while matched and head[at] != head[matched]:
+            matched = fallback[matched - 1]
+        matched += head[at] == head[matched]
+        fallback[at] = matched
+    matched = 0
+    for character in tail:
+        while matched and (matched == reach or character != head[matched]):
+            matched = fallback[matched - 1]
+        matched += character == head[matched]
+    return matched
+
+
+@attrs.frozen
+class MergeNeighbours:
+    """Chunks of one document with indexes that follow each other (`metadata["chunk_index"]`) are read as one.
+
+    What the end of one and the beginning of the next have in common, `overlap` characters or more, is said once; with
+    none they are joined by a line break. The merged source has the best score of its parts, the first one's section
+    and page, no embedding, and `metadata["chunk_ids"]` lists the parts.
+    """
+
+    overlap: int = attrs.field(default=OVERLAP, validator=at_least_zero)
+
+    def merge(self, sources: Sequence[Source]) -> list[Source]:
+        """Runs of neighbours as one source each, the rest as they are; in no particular order. O(characters)."""
+        line = sorted(sources, key=lambda source: (str(source.origin), position(source), source.place))
+        merged: list[list[Source]] = []
+        for source in line:
+            if merged and _follows(merged[-1][-1], source):
+                merged[-1].append(source)
+            else:
+                merged.append([source])
+        return [self._joined(run) if len(run) > 1 else run[0] for run in merged]
+
+    def _joined(self, run: Sequence[Source]) -> Source:
+        text = run[0].document.text
+        for source in run[1:]:
+            following = source.document.text
+            shared = overlap(text[-len(following) :], following)
+            text += following[shared:] if shared >= self.overlap else "\n" + following
+        best = min(run, key=lambda source: (-source.score, source.place))
+        return Source(_united(run, text, best.document), best.place, best.score)
+
+
+def _united(run: Sequence[Source], text: str, best: Document) -> Document:
+    first = run[0].document
+    ids = [of(source.document, "chunk_id") for source in run]
+    metadata = {**(first.metadata or {}), "chunk_ids": ids, "places": [source.place for source in run]}
+    trusted = all(source.document.trusted for source in run)
+    return attrs.evolve(first, text=text, score=best.score, trusted=trusted, embedding=None, metadata=metadata)
+
+
+def beside(source: Source) -> set[tuple[str, int]]:
+    """Where the neighbours of a source stand: in its document, one chunk before it and one after; nowhere, without an
+    index."""
+    index = of(source.document, "chunk_index")
+    origin = str(source.origin)
+    return {(origin, index - 1), (origin, index + 1)} if isinstance(index, int) else set()
+
+
+def _follows(one: Source, other: Source) -> bool:
+    if one.origin != other.origin:
+        return False
+    here, there = of(one.document, "chunk_index"), of(other.document, "chunk_index")
+    return isinstance(here, int) and isinstance(there, int) and there == here + 1

@@ -1,0 +1,81 @@
+"""In which order sources are read. Knows ranks and positions; knows no text and no tokens."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
+from typing import TypeAlias, TypeVar, cast
+
+from assembler.errors import PromptError
+from assembler.regions.knowledge import Document
+from assembler.strategies.sources.source import Source, of
+
+_T = TypeVar("_T")
+
+
+class Order(enum.Enum):
+    """The order in which the model reads the sources that were chosen."""
+
+    GIVEN = "as they were given"
+    SCORE = "best first"
+    DOCUMENT = "as they stand in their documents, the document with the best source first"
+    EDGES_FIRST = "best first, second best last, the weakest in the middle (Liu et al., Lost in the Middle, 2023)"
+
+
+ReadingOrder: TypeAlias = Callable[[Sequence[Document]], Iterable[Document]]
+"""An order of one's own: from the documents that were chosen, best first, to the very same in reading order."""
+
+
+def edges_first(ranked: Sequence[_T]) -> list[_T]:
+    """Six by rank come out 1st 3rd 5th 6th 4th 2nd. O(n)."""
+    return [*ranked[0::2], *ranked[1::2][::-1]]
+
+
+def ordered(sources: Sequence[Source], order: Order | ReadingOrder) -> list[Source]:
+    """The sources in reading order; equal scores in the order given. O(n log n).
+
+    Raises PromptError where an order of the caller's own does not give back what it was given.
+    """
+    if order is Order.GIVEN:
+        return sorted(sources, key=attrgetter("place"))
+    ranked = sorted(sources, key=attrgetter("place"))
+    ranked.sort(key=attrgetter("score"), reverse=True)  # stable, backwards too: equal scores keep their places' order
+    if not isinstance(order, Order):
+        return _reordered(ranked, order)
+    if order is Order.SCORE:
+        return ranked
+    if order is Order.EDGES_FIRST:
+        return edges_first(ranked)
+    first: dict[object, int] = {}
+    for rank, source in enumerate(ranked):
+        first.setdefault(source.origin, rank)
+    return sorted(ranked, key=_by_position(first))
+
+
+def _reordered(ranked: Sequence[Source], order: ReadingOrder) -> list[Source]:
+    waiting: dict[int, list[Source]] = {}
+    for source in reversed(ranked):
+        waiting.setdefault(id(source.document), []).append(source)
+    given = cast(object, order([source.document for source in ranked]))
+    documents = list(cast("Iterable[Document]", given)) if isinstance(given, Iterable) else []
+    found = [left.pop() for one in documents if (left := waiting.get(id(one)))]
+    if len(found) != len(documents) or len(found) != len(ranked):
+        raise PromptError(
+            f"order gave back {len(found)} of {len(ranked)} documents, and {len(documents) - len(found)} others: "
+            "return the very documents that it was given, each once"
+        )
+    return found
+
+
+def _by_position(first: dict[object, int]) -> Callable[[Source], tuple[int, float, int]]:
+    return lambda source: (first[source.origin], position(source), source.place)
+
+
+def position(source: Source) -> float:
+    """Where a source stands in its document: its chunk's index, else its page; last where neither is known."""
+    for key in ("chunk_index", "page_number"):
+        value = of(source.document, key)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+    return float("inf")

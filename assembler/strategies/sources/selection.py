@@ -1,0 +1,142 @@
+"""Which sources go in. Knows costs, scores and a room in tokens; knows no text.
+
+A source costs its body and the heading that carries its number, and numbers are given last: what k headings cost
+depends on k alone, so the k-th source taken is charged with the k-th heading, whichever source it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Protocol, cast
+
+import attrs
+
+from assembler.strategies.sources.candidate import Candidate, Heading
+from assembler.validation import at_least_zero, must_be
+from budgets import BudgetError, Tokens
+
+
+class Selection(Protocol):
+    """A rule of choice. Pure."""
+
+    def pick(self, candidates: Sequence[Candidate], room: Tokens, heading: Heading, /) -> list[int]:
+        """The indexes of those that go in. `candidates` come best first; those picked cost `room` at most."""
+        ...
+
+
+@attrs.frozen
+class Everything:
+    """All of them, whatever they cost: what does not fit raises `ContextLengthError` instead of being left out."""
+
+    def pick(self, candidates: Sequence[Candidate], room: Tokens, heading: Heading, /) -> list[int]:
+        """All, in the order given."""
+        return list(range(len(candidates)))
+
+
+@attrs.frozen
+class Greedy:
+    """Best first; one that does not fit is passed over, and smaller ones after it still get their chance. O(n).
+
+    A source more never costs a better one its place.
+    """
+
+    def pick(self, candidates: Sequence[Candidate], room: Tokens, heading: Heading, /) -> list[int]:
+        """Those that fit, best first."""
+        return _filled(candidates, range(len(candidates)), room, heading)
+
+
+def _filled(candidates: Sequence[Candidate], ranked: Sequence[int], room: Tokens, heading: Heading) -> list[int]:
+    taken: list[int] = []
+    next_heading = heading(1)
+    for index in ranked:
+        cost = candidates[index].cost + next_heading
+        if cost <= room:
+            taken.append(index)
+            room -= cost
+            next_heading = heading(len(taken) + 1)
+    return taken
+
+
+@attrs.frozen
+class Best:
+    """The largest sum of scores that fits: exact, by dynamic programming over tokens (Bellman's 0/1 knapsack).
+
+    Exact while sources × room is at most `cells` (n sources in r tokens take about n·r nanoseconds and n·r/8 bytes),
+    and as greedy does beyond. Headings are charged at the dearest one among the candidates' numbers. The result is
+    never below the greedy one, and what room is left is filled best first.
+    """
+
+    cells: int = attrs.field(default=100_000_000, validator=at_least_zero)
+
+    def pick(self, candidates: Sequence[Candidate], room: Tokens, heading: Heading, /) -> list[int]:
+        """The best sum, or the greedy choice where that is better or the table would be too large."""
+        greedy = Greedy().pick(candidates, room, heading)
+        if len(greedy) == len(candidates) or room <= 0:
+            return greedy
+        dearest = max(heading(number) for number in _numbers(len(candidates)))
+        useful = [at for at, one in enumerate(candidates) if one.score > 0 and one.cost + dearest <= room]
+        if len(useful) * room > self.cells:
+            return greedy
+        from assembler.strategies.sources.knapsack import best_subset
+
+        costs = [candidates[at].cost + dearest for at in useful]
+        chosen = [useful[at] for at in best_subset(costs, [candidates[at].score for at in useful], room)]
+        rest = room - sum(candidates[at].cost for at in chosen) - sum(map(heading, range(1, len(chosen) + 1)))
+        others = sorted(set(range(len(candidates))) - set(chosen))
+        more = _filled(candidates, others, rest, lambda number: heading(number + len(chosen)))
+        chosen = sorted([*chosen, *more])
+        return chosen if _worth(candidates, chosen) >= _worth(candidates, greedy) else greedy
+
+
+def _numbers(count: int) -> set[int]:
+    """Numbers among which the dearest heading of the first `count` is: the last of each length, and the last."""
+    return {min(10**digits - 1, count) for digits in range(1, len(str(count)) + 1)}
+
+
+def _worth(candidates: Sequence[Candidate], chosen: Sequence[int]) -> float:
+    import math
+
+    return math.fsum(candidates[at].score for at in chosen)
+
+
+def _a_weight(owner: object, field: attrs.Attribute[float], value: object) -> None:
+    must_be(f"{type(owner).__name__}: {field.name}", value, (int, float), "a number from 0 to 1")
+    if not 0 <= cast(float, value) <= 1:
+        raise BudgetError(f"{type(owner).__name__}: {field.name} is {value}: a number from 0 to 1 is expected")
+
+
+@attrs.frozen
+class Diverse:
+    """Maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998): score against likeness to what was taken.
+
+    Each time the source with the largest `relevance · score − (1 − relevance) · likeness` is taken, likeness being the
+    largest cosine with one taken before; scores should lie in 0 to 1, as cosines do. One that does not fit is passed
+    over. A source without an embedding is like nothing. O(taken · n · dimensions).
+    """
+
+    relevance: float = attrs.field(default=0.7, validator=_a_weight)
+
+    def pick(self, candidates: Sequence[Candidate], room: Tokens, heading: Heading, /) -> list[int]:
+        """Those taken, in the order in which they were."""
+        from assembler.strategies.sources.diversity import MarginalRelevance
+
+        taken: list[int] = []
+        search = MarginalRelevance(candidates, self.relevance)
+        while (index := search.offer()) is not None:
+            cost = candidates[index].cost + heading(len(taken) + 1)
+            if cost <= room:
+                taken.append(index)
+                room -= cost
+                search.take(index)
+        return taken
+
+
+def capped(candidates: Sequence[Candidate], per_document: int) -> list[int]:
+    """The indexes of the best `per_document` of each document. `candidates` come best first. O(n)."""
+    seen: dict[Hashable, int] = {}
+    kept: list[int] = []
+    for index, candidate in enumerate(candidates):
+        count = seen[candidate.origin] = seen.get(candidate.origin, 0) + 1
+        if count <= per_document:
+            kept.append(index)
+    return kept

@@ -1,0 +1,1 @@
+"""What every text must pass, and characters that nobody sees."""

@@ -1,0 +1,50 @@
+"""The gate that every text passes: what is a `str`, and what UTF-8 can carry. Knows no region's meaning."""
+
+from __future__ import annotations
+
+from assembler.errors import MarkupError
+
+
+def checked_text(value: object, *, field: str) -> str:
+    """The text of `value` as an exact `str`, or `MarkupError` naming `field` and the offset.
+
+    A `str` subclass, and an object that offers `__html__`, is text like any other: no type can call itself safe here.
+    A lone surrogate is refused, since no provider can be sent one. O(1) for ASCII, else O(characters).
+    """
+    if type(value) is str:
+        text = value
+    elif isinstance(value, str):
+        text = str.__str__(value)
+    elif hasattr(value, "__html__"):
+        text = _printed(value, field=field)
+    else:
+        raise MarkupError(f"{field}: expected text (str), got {type(value).__name__}; pass a str", field=field)
+    if not text.isascii():
+        refuse_surrogates(text, field=field)
+    return text
+
+
+def _printed(value: object, *, field: str) -> str:
+    """What an object prints as, exact: `str()` may hand back a subclass, and its methods are not to be trusted."""
+    try:
+        return str.__str__(str(value))
+    except Exception as error:
+        problem = type(error).__name__
+    raise MarkupError(f"{field}: a {type(value).__name__} raised {problem} when asked for its text", field=field)
+
+
+def refuse_surrogates(text: str, *, field: str) -> None:
+    """Raise `MarkupError` with the offset of the first lone surrogate, if there is one."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        start = error.start
+    else:
+        return
+    # Raised out here, so that the codec's error, which holds the whole text, is not its context.
+    raise MarkupError(
+        f"{field}: lone surrogate U+{ord(text[start]):04X} at character {start}, "
+        "which UTF-8 cannot carry; decode the text with errors='replace'",
+        field=field,
+        offset=start,
+    )

@@ -1,0 +1,140 @@
+"""What an argument must be, said at the door. Knows types by name; shows no value, since it could be a text."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterable
+from typing import Any, SupportsFloat, cast
+
+import attrs
+
+from budgets import BudgetError, numbers
+
+
+def named(value: object) -> str:
+    """What to call a value in an error: its type, and of a class that it is one."""
+    return f"the class {value.__name__}: call it" if isinstance(value, type) else type(value).__name__
+
+
+def wrong(place: str, expected: str, value: object) -> str:
+    """`place: expected …, got TYPE`: the text of a refusal."""
+    return f"{place}: expected {expected}, got {named(value)}"
+
+
+def must_be(
+    place: str,
+    value: object,
+    kinds: tuple[type, ...],
+    expected: str,
+    error: Callable[[str], Exception] = BudgetError,
+) -> None:
+    """Raise `error` for what is of none of these types; a bool is no number."""
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        raise error(wrong(place, expected, value))
+
+
+LARGEST = 1e15
+"""Numbers to draw have 15 digits at most: their sums are exact then, and no text of them fills a picture."""
+
+
+def finite(place: str, value: object) -> float:
+    """A number of any type as a float, or `BudgetError`; no bool, no text, nothing beyond `LARGEST`."""
+    number = math.nan
+    if not isinstance(value, bool | str | bytes):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            number = float(cast(float, value))
+    if not -LARGEST <= number <= LARGEST:
+        raise BudgetError(wrong(place, "a number of at most 15 digits", value))
+    return number
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is one number that can be ordered, however large: no bool, no text, no NaN."""
+    if isinstance(value, bool | str | bytes) or not isinstance(value, SupportsFloat):
+        return False
+    with contextlib.suppress(TypeError, ValueError):
+        try:
+            return not math.isnan(float(value))
+        except OverflowError:  # an int beyond doubles
+            return True
+    return False
+
+
+def finite_numbers(place: str, values: object) -> tuple[float, ...]:
+    """Numbers of any types as floats, or `BudgetError`. O(values)."""
+    return tuple(finite(f"{place}[{at}]", value) for at, value in enumerate(listed(place, values, "numbers")))
+
+
+def iterates(value: object) -> bool:
+    """Whether a value can be gone through. An array without dimensions is an `Iterable` by its type, and cannot."""
+    with contextlib.suppress(TypeError):
+        iter(cast("Iterable[object]", value))
+        return True
+    return False
+
+
+def listed(place: str, values: object, of: str) -> tuple[object, ...]:
+    """What can be gone through, gone through; or `BudgetError`."""
+    with contextlib.suppress(TypeError):
+        return tuple(cast("Iterable[object]", values))
+    raise BudgetError(wrong(place, f"a list of {of}", values))
+
+
+@attrs.frozen
+class Is:
+    """A validator: one of these types and no other, or an error with what is `expected`."""
+
+    kinds: tuple[type, ...]
+    expected: str
+    error: Callable[[str], Exception] = BudgetError
+
+    def __call__(self, owner: object, field: attrs.Attribute[Any], value: object) -> None:
+        """Let the value pass, or raise."""
+        must_be(f"{type(owner).__name__}: {field.name}", value, self.kinds, self.expected, self.error)
+
+
+@attrs.frozen
+class Does:
+    """A validator: an object with this method (a function, where it is `__call__`), or BudgetError."""
+
+    method: str
+    expected: str
+
+    def __call__(self, owner: object, field: attrs.Attribute[Any], value: object) -> None:
+        """Let the value pass, or raise."""
+        if isinstance(value, type) or not callable(getattr(value, self.method, None)):
+            raise BudgetError(wrong(f"{type(owner).__name__}: {field.name}", self.expected, value))
+
+
+@attrs.frozen
+class OneOf:
+    """A validator: one of these words, or BudgetError that lists them."""
+
+    words: tuple[str, ...]
+
+    def __call__(self, owner: object, field: attrs.Attribute[Any], value: object) -> None:
+        """Let the value pass, or raise."""
+        if not isinstance(value, str) or value not in self.words:
+            raise BudgetError(wrong(f"{type(owner).__name__}: {field.name}", f"one of {', '.join(self.words)}", value))
+
+
+A_TEXT = Is((str,), "a text (str)")
+A_TEXT_OR_NONE = Is((str, type(None)), "a text (str) or None")
+
+
+def at_least_zero(policy: object, field: attrs.Attribute[Any], value: object) -> None:
+    """A whole number, 0 or more."""
+    _whole(policy, field, value, 0)
+
+
+def at_least_one(policy: object, field: attrs.Attribute[Any], value: object) -> None:
+    """A whole number, 1 or more."""
+    _whole(policy, field, value, 1)
+
+
+def _whole(policy: object, field: attrs.Attribute[Any], value: object, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < numbers.LARGEST:
+        raise BudgetError(
+            f"{type(policy).__name__}: {field.name} is a whole number, {least} or more, got {numbers.shown(value)}"
+        )
