@@ -262,7 +262,7 @@ ROWS: dict[str, dict[str, Case]] = {
             after=lambda t: {"messages": [user("q")], "tools": [{"type": "function", "function": one} for one in t]},
         ),
     },
-    "assembler.conversation.repair": {
+    "assembler.repair": {
         **over(CONVERSATIONS, repair),
         "misplaced": lambda n: lambda m=repaired(n): repair(m),
     },
