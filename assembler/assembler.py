@@ -15,7 +15,7 @@ from assembler.errors import ConversationError, MessageTypeError
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.fit import fit
 from assembler.pipeline.measure import measure
-from assembler.pipeline.settings import Terms
+from assembler.pipeline.settings import Settings
 from assembler.policies import Policy, Refuse
 from assembler.pricing.ledger import Ledger
 from assembler.regions.knowledge import document, xml_tag
@@ -51,9 +51,9 @@ class Assembler:
     prefix of every request where the API caches only what is marked.
     """
 
-    __slots__ = ("_draft", "_terms")
+    __slots__ = ("_draft", "_settings")
     _draft: Draft
-    _terms: Terms
+    _settings: Settings
 
     def __init__(
         self,
@@ -64,13 +64,13 @@ class Assembler:
         strategy: Strategy = _CHAT_REGIONS,
         cache_marks: CacheMarks | None = None,
     ) -> None:
-        self._terms = Terms.of(budget, dialect, on_overflow, strategy, cache_marks)
+        self._settings = Settings.of(budget, dialect, on_overflow, strategy, cache_marks)
         self._draft = Draft()
 
     @property
     def budget(self) -> Budget | None:
         """The budget that every build is checked against."""
-        return self._terms.budget
+        return self._settings.budget
 
     @property
     def instruction(self) -> str | None:
@@ -166,21 +166,21 @@ class Assembler:
         Requests that continue the billed one cost the bill and, by rule, what is new; others are scaled, within
         bounds. The report says by how much the rules were off.
         """
-        self._terms = self._terms.anchored(calibration)
+        self._settings = self._settings.anchored(calibration)
         return self
 
     def available_for_messages(self) -> Tokens | None:
         """Tokens that the fixed regions leave for the conversation, 0 or more; None without a budget."""
-        if self._terms.budget is None:
+        if self._settings.budget is None:
             return None
-        _, fixed = measure(self._draft, self._draft.history.current(), self._terms)
-        return self._terms.budget.available(used=fixed.upper)
+        _, fixed = measure(self._draft, self._draft.history.current(), self._settings)
+        return self._settings.budget.available(used=fixed.upper)
 
     def costs(self) -> RegionCosts:
         """What everything gathered costs, by region, before any cut. Prices the whole history, once."""
         sight = self._draft.history.current()
-        measured, _ = measure(self._draft, sight, self._terms)
-        ledger = Ledger.of(sight, self._terms.pricer)
+        measured, _ = measure(self._draft, sight, self._settings)
+        ledger = Ledger.of(sight, self._settings.pricer)
         return measured.costs(ledger.since(ledger.first))
 
     def plan(self) -> Plan:
@@ -194,11 +194,11 @@ class Assembler:
         """
         from assembler.plan import Plan  # it knows the report and the manifest, which a build does without
 
-        return Plan.of(fit(self._draft, self._terms))
+        return Plan.of(fit(self._draft, self._settings))
 
     def build(self) -> Context:
         """The request that fits. Raises what `plan` raises, and `ConversationError` for what an API would refuse."""
-        context = emit(fit(self._draft, self._terms))
+        context = emit(fit(self._draft, self._settings))
         if context.warnings:
             log_warnings(context)
         if (logger := listening()) is not None:
@@ -212,13 +212,11 @@ class Assembler:
         """
         from assembler.report.manifest.replay import replayed
 
-        return emit(replayed(manifest, self._draft, self._terms))
+        return emit(replayed(manifest, self._draft, self._settings))
 
     def fork(self) -> Assembler:
         """An independent copy, in O(1): neither sees what the other adds."""
-        copy = object.__new__(Assembler)
-        copy._terms, copy._draft = self._terms, self._draft
-        return copy
+        return Assembler.around(self._draft, self._settings)
 
     @staticmethod
     def xml_tag(text: str, *, type: str | Enum, trusted: bool = False, source: str | None = None) -> str:
@@ -232,15 +230,24 @@ class Assembler:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Assembler):
             return NotImplemented
-        return self._draft == other._draft and self._terms.asked() == other._terms.asked()
+        return self._draft == other._draft and self._settings.asked() == other._settings.asked()
 
     __hash__ = None  # type: ignore[assignment] # it changes in place
 
-    def __getstate__(self) -> tuple[Draft, Terms]:
-        return self._draft, self._terms
+    @property
+    def inside(self) -> tuple[Draft, Settings]:
+        """What was gathered, and by what it will be assembled: for this library's own rooms, and no public contract."""
+        return self._draft, self._settings
 
-    def __setstate__(self, state: tuple[Draft, Terms]) -> None:
-        self._draft, self._terms = state
+    @classmethod
+    def around(cls, draft: Draft, settings: Settings) -> Assembler:
+        """An assembler of what another one holds `inside`. O(1)."""
+        made = object.__new__(cls)
+        made._draft, made._settings = draft, settings
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Assembler.around, self.inside
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Assembler:
         return self.fork()
@@ -251,7 +258,7 @@ class Assembler:
     def __repr__(self) -> str:
         regions = self._draft.regions
         return (
-            f"Assembler(budget={self._terms.budget!r}, dialect={self._terms.dialect.name!r}, "
+            f"Assembler(budget={self._settings.budget!r}, dialect={self._settings.dialect.name!r}, "
             f"instruction={'yes' if regions.instruction else 'no'}, tools={len(regions.tools)}, "
             f"documents={len(regions.documents)}, messages={len(self._draft.history)})"
         )

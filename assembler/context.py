@@ -12,7 +12,7 @@ from assembler.pipeline.draft import Draft
 from assembler.pipeline.emit import requested
 from assembler.pipeline.fit import fit
 from assembler.pipeline.planned import Dropped, Planned
-from assembler.pipeline.settings import Terms
+from assembler.pipeline.settings import Settings
 from assembler.regions.knowledge import Document
 from assembler.validation import must_be
 from budgets import AssemblyError, Count, RegionCosts, Tokens
@@ -34,7 +34,8 @@ class Context:
     system: str | None
     messages: list[object]
     tool_classes: list[object]
-    _plan: Planned = attrs.field(eq=False, alias="plan")
+    inside: Planned = attrs.field(eq=False, repr=False)
+    """How it was decided: for this library's own rooms, and no public contract."""
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.system, self.messages, self.tool_classes))
@@ -42,61 +43,61 @@ class Context:
     @property
     def costs(self) -> RegionCosts:
         """Tokens by region: instruction, capability, knowledge, conversation, framing; their sum is `count.tokens`."""
-        return self._plan.costs
+        return self.inside.costs
 
     @property
     def count(self) -> Count:
         """Tokens of the whole request, the grade of that number, and the upper bound that was checked."""
-        return self._plan.count
+        return self.inside.count
 
     @property
     def by_rule(self) -> Count:
         """What the request costs by rule: `count`, unless that is anchored at a bill."""
-        return self._plan.by_rule
+        return self.inside.by_rule
 
     @property
     def first_kept(self) -> int:
         """The first message of the history from which all turns stay."""
-        return self._plan.first
+        return self.inside.first
 
     @property
     def input_limit(self) -> Tokens | None:
         """The most that the request was allowed to cost: the budget's `input_limit`; None without a budget."""
-        budget = self._plan.terms.budget
+        budget = self.inside.settings.budget
         return None if budget is None else budget.input_limit
 
     @property
     def dropped(self) -> list[Dropped]:
         """What was left out or shortened, oldest first, with stable ids: offer it back, or file it away."""
-        return self._plan.dropped
+        return self.inside.dropped
 
     @property
     def warnings(self) -> tuple[AssemblyError, ...]:
         """What went wrong and was done without: a `SummaryError` where a summarizer failed. No text of a message."""
-        return self._plan.warnings
+        return self.inside.warnings
 
     @property
     def report(self) -> Report:
         """Every item kept or dropped, its tokens, and why. `print(context.report)`."""
         from assembler.report.report import report_of
 
-        return report_of(self._plan)
+        return report_of(self.inside)
 
     @property
     def dialect(self) -> str:
         """The name of the dialect that it was priced as."""
-        return self._plan.terms.dialect.name
+        return self.inside.settings.dialect.name
 
     @property
     def model(self) -> str | None:
         """The model that it was priced for; None where the budget names none."""
-        budget = self._plan.terms.budget
+        budget = self.inside.settings.budget
         return None if budget is None else budget.model
 
     @property
     def sources(self) -> tuple[Document, ...]:
         """The documents that went in, in the order in which they are read: number 1 first, where they are numbered."""
-        return self._plan.measured.rendered.sources
+        return self.inside.measured.rendered.sources
 
     @property
     def max_output_tokens(self) -> Tokens | None:
@@ -105,7 +106,7 @@ class Context:
         Never more than the window leaves beside the request and all else that is kept free, and never less than the
         budget's `least_output_tokens`. None without a budget.
         """
-        budget = self._plan.terms.budget
+        budget = self.inside.settings.budget
         if budget is None:
             return None
         beside = budget.reasoning_tokens + budget.overhead + budget.safety_margin
@@ -117,14 +118,14 @@ class Context:
         """What was decided, JSON-ready and without text, for `Assembler.replay`: ids, hashes, tokens, versions."""
         from assembler.report.manifest.writing import manifest_of
 
-        return manifest_of(self._plan)
+        return manifest_of(self.inside)
 
     @property
     def prefix_hash(self) -> str:
         """SHA-256 of everything before the newest turn, as it is sent: the same hash, the same cacheable prefix."""
         from assembler.report.cache.emitted import prefix_hash
 
-        return prefix_hash(self._plan)
+        return prefix_hash(self.inside)
 
     def first_changed(self, previous: Context) -> int | None:
         """The first message of this request whose bytes differ from the previous one's, as both are sent.
@@ -135,7 +136,7 @@ class Context:
         from assembler.report.cache.emitted import emission_of, first_changed
 
         must_be("previous", cast(object, previous), (Context,), "the Context of an earlier build")
-        return first_changed(emission_of(self._plan), emission_of(previous._plan))
+        return first_changed(emission_of(self.inside), emission_of(previous.inside))
 
     @property
     def cacheable(self) -> Count:
@@ -146,18 +147,18 @@ class Context:
         """
         from assembler.report.cache.estimate import cacheable
 
-        return cacheable(self._plan)
+        return cacheable(self.inside)
 
     def served_after(self, previous: Context) -> Count:
         """Tokens of this request that a cache which holds all of the previous one can serve: always an estimate."""
         from assembler.report.cache.estimate import served_after
 
         must_be("previous", cast(object, previous), (Context,), "the Context of an earlier build")
-        return served_after(self._plan, previous._plan)
+        return served_after(self.inside, previous.inside)
 
     def unmarked(self) -> dict[str, Any]:
         """The request that was priced, before any cache mark: what one build and the next have in common."""
-        return self._plan.terms.dialect.emit(self._plan.layout)
+        return self.inside.settings.dialect.emit(self.inside.layout)
 
     def request(self, dialect: Dialect | None = None, *, cache_marks: CacheMarks | None = None) -> dict[str, Any]:
         """The keyword arguments of the API's call that carry the regions: plain dicts and lists of your own.
@@ -168,10 +169,10 @@ class Context:
         assembler's own hold. Dialects without marks ignore them. Raises `UnsupportedContentError` for what the dialect
         cannot express.
         """
-        return requested(self._plan, dialect, cache_marks)
+        return requested(self.inside, dialect, cache_marks)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _built_again, (self._plan.draft, self._plan.terms)
+        return _built_again, (self.inside.draft, self.inside.settings)
 
     def _repr_html_(self) -> str:
         return self.report._repr_html_()  # pyright: ignore[reportPrivateUsage]  # the notebooks' own protocol
@@ -192,10 +193,10 @@ def emit(plan: Planned) -> Context:
         system=layout.system,
         messages=plan.objects,
         tool_classes=list({id(tool.raw): tool.raw for tool in layout.tools}.values()),
-        plan=plan,
+        inside=plan,
     )
 
 
-def _built_again(draft: Draft, terms: Terms) -> Context:
+def _built_again(draft: Draft, settings: Settings) -> Context:
     """A context follows from these: it is built again, not carried."""
-    return emit(fit(draft, terms))
+    return emit(fit(draft, settings))

@@ -9,7 +9,7 @@ import attrs
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.fit import fit, refitted
 from assembler.pipeline.planned import Planned
-from assembler.pipeline.settings import Terms
+from assembler.pipeline.settings import Settings
 from assembler.report.manifest.writing import manifest_of
 from assembler.report.report import Report, report_of
 from budgets import Tokens
@@ -44,9 +44,9 @@ class Plan(Planned):
         return manifest_of(self)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _found_again, (self.draft, self.terms)
+        return _found_again, (self.draft, self.settings)
 
 
-def _found_again(draft: Draft, terms: Terms) -> Plan:
+def _found_again(draft: Draft, settings: Settings) -> Plan:
     """A plan follows from these: it is found again, not carried."""
-    return Plan.of(fit(draft, terms))
+    return Plan.of(fit(draft, settings))

@@ -38,7 +38,7 @@ class Call:
     @classmethod
     def of(cls, context: Context, previous: Context | None = None) -> Call:
         """The call that sends this context after that one. O(messages that stay)."""
-        budget = _plan(context).terms.budget
+        budget = _plan(context).settings.budget
         limit = None if budget is None else budget.input_limit
         return cls(
             fill=None if limit is None else context.count.upper / limit if limit else 1.0,
@@ -82,7 +82,7 @@ def smoothed(values: Sequence[float], window: int = _SMOOTHED) -> list[float]:
 
 
 def _plan(context: Context) -> Planned:
-    return context._plan  # pyright: ignore[reportPrivateUsage]  # its budget is nowhere else
+    return context.inside
 
 
 def _served(context: Context, previous: Context | None) -> float:

@@ -31,7 +31,7 @@ def attributes(told: Context | Plan | ContextLengthError) -> dict[str, Value]:
     """Tokens by region, the budget, what was kept and dropped; of an overflow what was needed and free. O(messages)."""
     match told:
         case Context():
-            found = figures_of(told._plan)  # pyright: ignore[reportPrivateUsage]
+            found = figures_of(told.inside)
         case Plan():
             found = figures_of(told)
         case ContextLengthError():

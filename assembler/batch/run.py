@@ -63,8 +63,8 @@ def _state(source: Path) -> tuple[int, int, int]:
 
 def _asked(base: Assembler) -> dict[str, Any]:
     """What of the spec decides: its settings, its own items, the versions."""
-    draft, terms = base.__getstate__()
-    return gathered_of(draft, draft.history.sight(), terms)
+    draft, settings = base.inside
+    return gathered_of(draft, draft.history.sight(), settings)
 
 
 def _continued(

@@ -11,8 +11,8 @@ import attrs
 class Keepsake:
     """Says something of the messages from `start` to before `stop`, and of no others.
 
-    It outlives an edit of a later message, a fork, a change of terms and a pickle; one of the messages that it speaks
-    of changed, and it is forgotten.
+    It outlives an edit of a later message, a fork, a change of settings and a pickle. When one of the messages that it
+    speaks of changes, it is forgotten.
     """
 
     start: int

@@ -15,7 +15,7 @@ from assembler.greedy.prompt_tokens import counter_of
 from assembler.loggers import logger
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.fit import fit
-from assembler.pipeline.settings import Terms
+from assembler.pipeline.settings import Settings
 from assembler.policies import Refuse
 from assembler.prompts.control_text import ControlTexts
 from assembler.regions.knowledge import Document
@@ -36,14 +36,14 @@ class PromptBuilder:
     number above 0.
     """
 
-    __slots__ = ("_control", "_terms")
+    __slots__ = ("_control", "_settings")
 
     def __init__(self, cfg: Configured, tokenizer: object) -> None:
         if not hasattr(getattr(cfg, "generator", None), "encoder_max_tokens"):
             raise BudgetError(wrong("cfg", "a configuration such as Config(Generator(512))", cfg))
         budget = Budget(cfg.generator.encoder_max_tokens, counter=counter_of(tokenizer))
         self._control = ControlTexts.of(tokenizer)
-        self._terms = Terms.of(budget, plain, Refuse(), QuestionChunks())
+        self._settings = Settings.of(budget, plain, Refuse(), QuestionChunks())
 
     def build(self, question: str, accepted_chunks: Sequence[str]) -> str:
         """The prompt: never above the limit as the tokenizer counts it, special tokens included.
@@ -62,5 +62,5 @@ class PromptBuilder:
             _LOG.warning("%d texts held control tokens of the tokenizer, which were broken up", changed)
         chunks = tuple(Document(text, type="chunk") for text in broken)
         said = {"role": "user", "content": asked}
-        context = emit(fit(Draft(Regions(documents=chunks), History.of([said])), self._terms))
+        context = emit(fit(Draft(Regions(documents=chunks), History.of([said])), self._settings))
         return cast("dict[str, str]", context.messages[0])["content"]

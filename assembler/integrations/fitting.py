@@ -40,8 +40,8 @@ class Fitting:
         if not isinstance(assembler, Assembler):
             raise BudgetError(f"expected an Assembler, got {type(assembler).__name__}; pass Assembler(budget=…)")
         self.assembler = assembler.fork()
-        _, terms = self.assembler.__getstate__()
-        self.dialect = terms.dialect.name
+        _, settings = self.assembler.inside
+        self.dialect = settings.dialect.name
         self.last_context: Context | None = None
         """What was built last, for whichever conversation."""
         self._known: dict[Hashable, _Known] = {}

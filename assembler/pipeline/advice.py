@@ -68,7 +68,7 @@ def _next_step(overflow: Overflow, trial: Trial) -> str:
 
 def _shortening(overflow: Overflow, trial: Trial) -> str:
     """How much of the newest turn must go, with all other turns gone that may."""
-    least, cut = trial.under((*map(unasked, trial.terms.rungs), rung_of(TrimOldest()))), ""
+    least, cut = trial.under((*map(unasked, trial.settings.rungs), rung_of(TrimOldest()))), ""
     excess = overflow.excess
     if isinstance(least, Overflow) and least.excess < excess:
         excess, cut = least.excess, "end on_overflow with TrimOldest(), and "
@@ -87,7 +87,7 @@ def _cures(overflow: Overflow, trial: Trial) -> Iterator[str]:
     """What one or two policies more would do, the least loss first. None of them makes a text that must be counted."""
     from assembler.policies import TrimSteps
 
-    plan, calm = overflow.plan, tuple(map(unasked, trial.terms.rungs))
+    plan, calm = overflow.plan, tuple(map(unasked, trial.settings.rungs))
     ledger = plan.ledger
     begins = ledger.newest_turns(1)
     cut = plan.what.cut.first_kept >= begins
@@ -134,7 +134,7 @@ def _of_limits(overflow: Overflow, trial: Trial) -> str:
 
 def _allows(trial: Trial, limits: Mapping[str, Limit]) -> bool:
     budget = attrs.evolve(trial.budget, limits=limits)
-    rungs = tuple(map(unasked, trial.terms.rungs))
+    rungs = tuple(map(unasked, trial.settings.rungs))
     return isinstance(trial.under(rungs, budget), Planned)
 
 

@@ -19,14 +19,14 @@ from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.ladder import Kept
 from assembler.pipeline.overflow import Overflow
 from assembler.pipeline.planned import Planned
-from assembler.pipeline.settings import Terms
+from assembler.pipeline.settings import Settings
 from assembler.pricing.calibration import CalibratedCounter, Fingerprint
 
 FORGET = "anchor(None) forgets the bill."
 
 
 def anchored(
-    terms: Terms,
+    settings: Settings,
     bill: CalibratedCounter,
     goes_on: Callable[[int], Planned | None],
     decided: Callable[[Kept | None], Planned],
@@ -36,55 +36,55 @@ def anchored(
     `goes_on` is the plan that keeps all from a message on, `decided` the policies' plan by rule, which begins no
     earlier than what it is given.
     """
-    limit = None if terms.budget is None else terms.budget.input_limit
-    before = _billed(terms, bill, goes_on(bill.first))
+    limit = None if settings.budget is None else settings.budget.input_limit
+    before = _billed(settings, bill, goes_on(bill.first))
     if limit is None:
-        return before or _corrected(terms, bill, decided(None))
+        return before or _corrected(settings, bill, decided(None))
     fitting = before if before is not None and before.count.upper <= limit else None
     wider = bill.limit is not None and limit > bill.limit
     if fitting is not None and not wider:
         return fitting
     try:
-        plan = _corrected(terms, bill, decided(None if before is None or wider else before.what))
+        plan = _corrected(settings, bill, decided(None if before is None or wider else before.what))
     except Overflow as overflow:
         if fitting is not None:
             return fitting
-        raise _as_billed(overflow, terms, bill, before) from overflow.__cause__
+        raise _as_billed(overflow, settings, bill, before) from overflow.__cause__
     return fitting if fitting is not None and fitting.first < plan.first else plan
 
 
-def _billed(terms: Terms, bill: CalibratedCounter, plan: Planned | None) -> Planned | None:
+def _billed(settings: Settings, bill: CalibratedCounter, plan: Planned | None) -> Planned | None:
     """The plan with its corrected count, if its request begins as the billed one did."""
     if plan is None:
         return None
-    beginning = _beginning(terms, bill, plan)
+    beginning = _beginning(settings, bill, plan)
     if beginning != bill.request:
         return None
-    return attrs.evolve(plan, terms=terms, corrected=bill.correct(plan.by_rule, beginning))
+    return attrs.evolve(plan, settings=settings, corrected=bill.correct(plan.by_rule, beginning))
 
 
-def _corrected(terms: Terms, bill: CalibratedCounter, plan: Planned) -> Planned:
-    """The plan under the terms that were asked for. One emit and hash of a request."""
-    return attrs.evolve(plan, terms=terms, corrected=bill.correct(plan.by_rule, _beginning(terms, bill, plan)))
+def _corrected(settings: Settings, bill: CalibratedCounter, plan: Planned) -> Planned:
+    """The plan under the settings that were asked for. One emit and hash of a request."""
+    return attrs.evolve(plan, settings=settings, corrected=bill.correct(plan.by_rule, _beginning(settings, bill, plan)))
 
 
-def _beginning(terms: Terms, bill: CalibratedCounter, plan: Planned) -> Fingerprint:
-    model = None if terms.budget is None else terms.budget.model
-    request = _spelled(terms, plan)
-    return Fingerprint.of(request, dialect=terms.dialect.name, model=model, turns=bill.request.turns)
+def _beginning(settings: Settings, bill: CalibratedCounter, plan: Planned) -> Fingerprint:
+    model = None if settings.budget is None else settings.budget.model
+    request = _spelled(settings, plan)
+    return Fingerprint.of(request, dialect=settings.dialect.name, model=model, turns=bill.request.turns)
 
 
-def _spelled(terms: Terms, plan: Planned) -> dict[str, Any]:
+def _spelled(settings: Settings, plan: Planned) -> dict[str, Any]:
     """The request; of a conversation that cannot be sent yet, of as much as could have been: it begins the same."""
     try:
-        return terms.dialect.emit(plan.layout)
+        return settings.dialect.emit(plan.layout)
     except UnsupportedContentError:
         raise
     except ConversationError:
         said = _sendable(plan)
         if len(said) == len(plan.layout.messages):
             raise
-        return terms.dialect.emit(attrs.evolve(plan.layout, messages=said))
+        return settings.dialect.emit(attrs.evolve(plan.layout, messages=said))
 
 
 def _sendable(plan: Planned) -> list[Message]:
@@ -98,17 +98,17 @@ def _sendable(plan: Planned) -> list[Message]:
     return said
 
 
-def _as_billed(overflow: Overflow, terms: Terms, bill: CalibratedCounter, before: Planned | None) -> Overflow:
+def _as_billed(overflow: Overflow, settings: Settings, bill: CalibratedCounter, before: Planned | None) -> Overflow:
     """The overflow of the rules in the tokens of the bill."""
-    if terms.budget is None:
+    if settings.budget is None:
         return overflow
-    required, limit = bill.bound(overflow.required), terms.budget.input_limit
+    required, limit = bill.bound(overflow.required), settings.budget.input_limit
     if before is not None:
         required = min(required, before.count.upper)
     bound = overflow.region is not None
     return Overflow(
         overflow.plan,
-        terms.budget,
+        settings.budget,
         required=required,
         available=min(limit, required - overflow.excess) if bound else limit,
         costs=overflow.costs.adding_up_to(max(overflow.costs.total, bill.bound(overflow.costs.total))),

@@ -32,7 +32,7 @@ def fits(plan: Planned, room: Tokens) -> bool:
 
 def widened(plan: Planned, room: Tokens, start: Kept | None) -> Planned:
     """The plan with as many turns more as fit as they are sent, where the policy keeps the newest that fit."""
-    trimmer, ledger = trimming(plan.terms.willing), plan.ledger
+    trimmer, ledger = trimming(plan.settings.willing), plan.ledger
     oldest = ledger.first if start is None else start.cut.first_kept
     while trimmer is not None and oldest < plan.first:
         wider = attrs.evolve(plan, what=_from(plan, max(ledger.turn_start(plan.first - 1), oldest)))
@@ -46,5 +46,5 @@ def _from(plan: Planned, first: int) -> Kept:
     if first <= plan.ledger.first:
         return whole(plan.ledger)
     cut = plan.what.cut
-    decisions = (Decision(plan.terms.willing[0].name, 0, ((cut.reason, 0),)),)
+    decisions = (Decision(plan.settings.willing[0].name, 0, ((cut.reason, 0),)),)
     return Kept(Cut(first, cut.reason, cut.summary), decisions=decisions)

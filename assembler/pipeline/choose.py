@@ -21,7 +21,7 @@ from assembler.conversation.host import Host, newest_question, newest_result
 from assembler.conversation.messages import Message
 from assembler.dialects import Dialect
 from assembler.pipeline.asking import fixed_prices
-from assembler.pipeline.settings import Terms, counter_for
+from assembler.pipeline.settings import Settings, counter_for
 from assembler.policies.contract import verified
 from assembler.policies.traits import CuttingRung, asks, unmarked
 from assembler.pricing.ledger import Ledger
@@ -79,19 +79,19 @@ class Asked:
     message: Message
 
 
-def choice_for(sight: Sight, terms: Terms) -> Choice | None:
+def choice_for(sight: Sight, settings: Settings) -> Choice | None:
     """What the strategy chooses under; None for one that does not choose. O(turns that the policies protect)."""
-    if getattr(terms.strategy, "choose", None) is None:
+    if getattr(settings.strategy, "choose", None) is None:
         return None
-    at_result = getattr(terms.strategy, "placement", None) is Placement.TOOL
+    at_result = getattr(settings.strategy, "placement", None) is Placement.TOOL
     host = newest_result(sight) if at_result else newest_question(sight)
-    ledger = Ledger.of(sight, terms.pricer)
+    ledger = Ledger.of(sight, settings.pricer)
     if host is not None and at_result:
         host = attrs.evolve(host, beside=tuple(sight.messages(ledger.run(host.index).start, host.index)))
-    if terms.budget is None:
+    if settings.budget is None:
         return Choice(host, None)
-    least = _least_conversation(ledger, terms)
-    return Choice(host, terms.budget.input_limit - least, _limits(ledger, terms.budget, least))
+    least = _least_conversation(ledger, settings)
+    return Choice(host, settings.budget.input_limit - least, _limits(ledger, settings.budget, least))
 
 
 def _limits(ledger: Ledger, budget: Budget, least: Tokens) -> Limits | None:
@@ -104,12 +104,12 @@ def _limits(ledger: Ledger, budget: Budget, least: Tokens) -> Limits | None:
     return Limits(limit, knowledge.cap, conversation.floor, asked, least)
 
 
-def _least_conversation(ledger: Ledger, terms: Terms) -> Tokens:
+def _least_conversation(ledger: Ledger, settings: Settings) -> Tokens:
     """The least that the policies would keep, or all of it where one may ask its owner (a summary costs a model call).
 
     A policy that rewrites is only asked once knowledge has been chosen, and then has less to do.
     """
-    cutting = [rung for rung in map(unmarked, terms.rungs) if isinstance(rung, CuttingRung) and not asks(rung)]
+    cutting = [rung for rung in map(unmarked, settings.rungs) if isinstance(rung, CuttingRung) and not asks(rung)]
     cuts = [verified(rung.policy, rung.policy.cut(ledger, 0), ledger) for rung in cutting]
     return ledger.since(max((cut.first_kept for cut in cuts), default=ledger.first)).upper
 
@@ -125,7 +125,7 @@ def asked_for(ledger: Ledger, limit: Tokens) -> Tokens:
 
 
 def laid_out(
-    regions: Regions, head: Sequence[Message], terms: Terms, choice: Choice | None
+    regions: Regions, head: Sequence[Message], settings: Settings, choice: Choice | None
 ) -> tuple[Rendered, FixedPrices]:
     """The regions as the strategy lays them out, and a price for every piece.
 
@@ -133,25 +133,25 @@ def laid_out(
     """
 
     def lay_out(pricer: Pricer) -> tuple[Rendered, FixedPrices]:
-        return _laid_out(regions, head, terms, choice, pricer)
+        return _laid_out(regions, head, settings, choice, pricer)
 
     try:
-        return lay_out(terms.pricer)
+        return lay_out(settings.pricer)
     except TokenCountError as error:
         from assembler.pipeline.failing import failing_part  # for failures alone
 
-        part = failing_part(regions, head, terms, lay_out) or "instruction, capability or knowledge"
+        part = failing_part(regions, head, settings, lay_out) or "instruction, capability or knowledge"
         raise error.at(part) from error.__cause__ or error
 
 
 def _laid_out(
-    regions: Regions, head: Sequence[Message], terms: Terms, choice: Choice | None, pricer: Pricer
+    regions: Regions, head: Sequence[Message], settings: Settings, choice: Choice | None, pricer: Pricer
 ) -> tuple[Rendered, FixedPrices]:
     if choice is None:
-        rendered = terms.strategy.render(regions)
-        return rendered, fixed_prices(pricer, terms.dialect, rendered.pieces, head, regions)
-    space = Chosen(regions, head, pricer, terms.dialect, choice, _adds(terms))
-    rendered = cast(ChoosingStrategy, terms.strategy).choose(regions, space)
+        rendered = settings.strategy.render(regions)
+        return rendered, fixed_prices(pricer, settings.dialect, rendered.pieces, head, regions)
+    space = Chosen(regions, head, pricer, settings.dialect, choice, _adds(settings))
+    rendered = cast(ChoosingStrategy, settings.strategy).choose(regions, space)
     return _joined_rows(rendered, space.prices(rendered))
 
 
@@ -162,8 +162,8 @@ def asked(rendered: Rendered, choice: Choice | None) -> Asked | None:
     return Asked(choice.host.index, choice.host.saying(rendered.around.text(choice.host.text)))
 
 
-def _adds(terms: Terms) -> bool:
-    return bool(getattr(counter_for(terms.budget), "additive_at_tag_seams", False))
+def _adds(settings: Settings) -> bool:
+    return bool(getattr(counter_for(settings.budget), "additive_at_tag_seams", False))
 
 
 @attrs.frozen(eq=False)

@@ -18,12 +18,12 @@ def requested(plan: Planned, dialect: Dialect | None = None, cache_marks: CacheM
     request can be made yet.
     """
     plan.refuse_unfinished()
-    spoken = plan.terms.dialect if dialect is None else dialect
+    spoken = plan.settings.dialect if dialect is None else dialect
     request = spoken.emit(plan.layout)
-    marks = plan.terms.cache_marks if cache_marks is None else cache_marks
+    marks = plan.settings.cache_marks if cache_marks is None else cache_marks
     if marks is None:
         return request
     from assembler.dialects.marking import marked  # most requests carry none
 
-    budget = plan.terms.budget
+    budget = plan.settings.budget
     return marked(request, spoken, marks, model=None if budget is None else budget.model).request

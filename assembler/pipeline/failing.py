@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 import attrs
 
 from assembler.conversation.messages import Message
-from assembler.pipeline.settings import Terms, counter_for
+from assembler.pipeline.settings import Settings, counter_for
 from assembler.pricing.pricer import Piece, Pricer
 from assembler.regions.regions import Regions
 from assembler.regions.tools import Tool
@@ -65,26 +65,28 @@ class _Noted(_Replayed):
 
 
 def failing_part(
-    regions: Regions, head: Sequence[Message], terms: Terms, lay_out: Callable[[Pricer], object]
+    regions: Regions, head: Sequence[Message], settings: Settings, lay_out: Callable[[Pricer], object]
 ) -> str | None:
     """The item whose text the counter failed on, as errors name it; None where it is the text of several, or unknown.
 
     `lay_out` does again, with another pricer, what failed. O(what was counted): for errors only.
     """
-    memory = counter_for(terms.budget)
-    if not isinstance(memory, Memoised) or _may_forget(memory, _counted(memory, terms, lay_out)):
+    memory = counter_for(settings.budget)
+    if not isinstance(memory, Memoised) or _may_forget(memory, _counted(memory, settings, lay_out)):
         return None
-    text = _failed(memory, terms, lay_out)
+    text = _failed(memory, settings, lay_out)
     if text is None:
         return None
     bare = text.strip("\n")  # what stands between two pieces belongs to one or the other
-    return next((name for name, price in _parts(regions, head, terms) if bare in _counted(memory, terms, price)), None)
+    return next(
+        (name for name, price in _parts(regions, head, settings) if bare in _counted(memory, settings, price)), None
+    )
 
 
-def _failed(memory: Memoised, terms: Terms, lay_out: Callable[[Pricer], object]) -> str | None:
+def _failed(memory: Memoised, settings: Settings, lay_out: Callable[[Pricer], object]) -> str | None:
     replayed = _Replayed(memory)
     try:
-        lay_out(_pricer(terms, replayed))
+        lay_out(_pricer(settings, replayed))
     except TokenCountError:
         return replayed.asked[-1] if replayed.asked else None
     return None  # all is remembered: another thread has counted it meanwhile
@@ -95,17 +97,19 @@ def _may_forget(memory: Memoised, texts: Collection[str]) -> bool:
     return len(texts) > memory.max_entries // 2 or sum(map(len, texts)) > memory.max_characters // 2
 
 
-def _counted(memory: Memoised, terms: Terms, price: Callable[[Pricer], object]) -> set[str]:
+def _counted(memory: Memoised, settings: Settings, price: Callable[[Pricer], object]) -> set[str]:
     noted = _Noted(memory)
-    price(_pricer(terms, noted))
+    price(_pricer(settings, noted))
     return {text.strip("\n") for text in noted.asked}
 
 
-def _pricer(terms: Terms, counter: Guarded) -> Pricer:
-    return terms.dialect.pricer(None if terms.budget is None else terms.budget.model, counter)
+def _pricer(settings: Settings, counter: Guarded) -> Pricer:
+    return settings.dialect.pricer(None if settings.budget is None else settings.budget.model, counter)
 
 
-def _parts(regions: Regions, head: Sequence[Message], terms: Terms) -> Iterator[tuple[str, Callable[[Pricer], object]]]:
+def _parts(
+    regions: Regions, head: Sequence[Message], settings: Settings
+) -> Iterator[tuple[str, Callable[[Pricer], object]]]:
     """Every item by its name in errors, and what prices it alone."""
 
     for place, tool in enumerate(regions.tools):
@@ -113,9 +117,9 @@ def _parts(regions: Regions, head: Sequence[Message], terms: Terms) -> Iterator[
     for index, message in enumerate(head):
         yield f"message {index}", _pricing(head=(message,))
     if regions.instruction:
-        yield "instruction", _pricing(terms.strategy.render(Regions(regions.instruction)).pieces)
+        yield "instruction", _pricing(settings.strategy.render(Regions(regions.instruction)).pieces)
     for place, document in enumerate(regions.documents):
-        yield f"knowledge[{place}]", _pricing(terms.strategy.render(Regions(documents=(document,))).pieces)
+        yield f"knowledge[{place}]", _pricing(settings.strategy.render(Regions(documents=(document,))).pieces)
 
 
 def _pricing(

@@ -18,7 +18,7 @@ from assembler.pipeline.once import found_for
 from assembler.pipeline.overflow import Overflow, Trial
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.relief import kept_from, relieved
-from assembler.pipeline.settings import Terms
+from assembler.pipeline.settings import Settings
 from assembler.pipeline.stale import first_changed
 from assembler.policies.traits import unasked
 from assembler.pricing.ledger import Ledger
@@ -30,7 +30,7 @@ _ROUNDS = 8
 """Readings before a message that changes while it is read is given up. One is enough for a message edited in place."""
 
 
-def fit(draft: Draft, terms: Terms) -> Planned:
+def fit(draft: Draft, settings: Settings) -> Planned:
     """The plan of a draft. O(what stays and one turn more), for policies that look no further back.
 
     What the plan hangs on is compared with what was read of it, and so is everything before an error is raised: a
@@ -40,27 +40,27 @@ def fit(draft: Draft, terms: Terms) -> Planned:
     counter fails.
     """
     try:
-        return _fitted(draft, terms)
+        return _fitted(draft, settings)
     except Overflow as overflow:
-        raise _instructed(draft, terms, overflow) from overflow.__cause__
+        raise _instructed(draft, settings, overflow) from overflow.__cause__
 
 
-def _instructed(draft: Draft, terms: Terms, overflow: Overflow) -> ContextLengthError:
-    """The error with what there is to do about it. Tries the same decision under other terms, on one reading."""
+def _instructed(draft: Draft, settings: Settings, overflow: Overflow) -> ContextLengthError:
+    """The error with what there is to do about it. Tries the same decision under other settings, on one reading."""
     from assembler.pipeline.advice import instructed  # for errors alone
 
     sight = draft.history.sight()
     return instructed(
-        overflow, Trial(terms, lambda other: _decided(draft, sight, other), terms.budget or overflow.budget)
+        overflow, Trial(settings, lambda other: _decided(draft, sight, other), settings.budget or overflow.budget)
     )
 
 
-def _fitted(draft: Draft, terms: Terms) -> Planned:
+def _fitted(draft: Draft, settings: Settings) -> Planned:
     sight = draft.history.sight()
     changed: int | None = None
     for _ in range(_ROUNDS):
         try:
-            plan = _decided(draft, sight, terms)
+            plan = _decided(draft, sight, settings)
             changed = first_changed(plan)
             if changed is None:
                 plan.check()
@@ -80,86 +80,89 @@ def refitted(plan: Planned, context_window: Tokens) -> Planned:
 
     Counts no text again, asks no summarizer, and changes nothing that a build remembers.
     """
-    return fit(plan.draft, _terms_at(plan, context_window))
+    return fit(plan.draft, _settings_at(plan, context_window))
 
 
 def tried(plan: Planned, context_window: Tokens) -> Planned | None:
     """The same; None where the window is too small. Says nothing of what would do, and so is as cheap as a build."""
     try:
-        return _fitted(plan.draft, _terms_at(plan, context_window))
+        return _fitted(plan.draft, _settings_at(plan, context_window))
     except (Overflow, BudgetError):  # too small for a request, or for what is kept free
         return None
 
 
-def _terms_at(plan: Planned, context_window: Tokens) -> Terms:
-    if plan.terms.budget is None:
+def _settings_at(plan: Planned, context_window: Tokens) -> Settings:
+    if plan.settings.budget is None:
         raise BudgetError("what_if needs a budget to change; pass one to Assembler")
-    budget = attrs.evolve(plan.terms.budget, context_window=context_window)
-    rungs = tuple(map(unasked, plan.terms.rungs))
-    return attrs.evolve(plan.terms, budget=budget, rungs=rungs)
+    budget = attrs.evolve(plan.settings.budget, context_window=context_window)
+    rungs = tuple(map(unasked, plan.settings.rungs))
+    return attrs.evolve(plan.settings, budget=budget, rungs=rungs)
 
 
-def _decided(draft: Draft, sight: Sight, terms: Terms) -> Planned:
+def _decided(draft: Draft, sight: Sight, settings: Settings) -> Planned:
     try:
-        return _counted(draft, sight, terms)
+        return _counted(draft, sight, settings)
     except UnsupportedContentError:
         raise
     except ConversationError as refused:
-        if terms.adds_up:
+        if settings.adds_up:
             raise
         # The request must be spelled to be counted, and it cannot be yet: its parts say how full it is.
-        plan = _by_parts(_everything(draft, sight, terms.by_rule))
-        return attrs.evolve(plan, terms=terms, refused=plan.refused or refused)
+        plan = _by_parts(_everything(draft, sight, settings.by_rule))
+        return attrs.evolve(plan, settings=settings, refused=plan.refused or refused)
 
 
-def _counted(draft: Draft, sight: Sight, terms: Terms) -> Planned:
-    if terms.calibration is None:
-        return _by_rule(_everything(draft, sight, terms))
+def _counted(draft: Draft, sight: Sight, settings: Settings) -> Planned:
+    if settings.calibration is None:
+        return _by_rule(_everything(draft, sight, settings))
     from assembler.pipeline.anchored import anchored  # for anchored assemblers alone
 
-    everything = _everything(draft, sight, terms.by_rule)
+    everything = _everything(draft, sight, settings.by_rule)
     return anchored(
-        terms, terms.calibration, lambda first: _from(everything, first), lambda start: _by_rule(everything, start)
+        settings,
+        settings.calibration,
+        lambda first: _from(everything, first),
+        lambda start: _by_rule(everything, start),
     )
 
 
-def _everything(draft: Draft, sight: Sight, terms: Terms) -> Planned:
-    measured, fixed = measure(draft, sight, terms)
-    floor, refused = _floor(sight, terms)
-    ledger = Ledger.of(sight, terms.pricer, floor)
-    return Planned(draft, terms, sight, measured, fixed, ledger, whole(ledger), refused=refused)
+def _everything(draft: Draft, sight: Sight, settings: Settings) -> Planned:
+    measured, fixed = measure(draft, sight, settings)
+    floor, refused = _floor(sight, settings)
+    ledger = Ledger.of(sight, settings.pricer, floor)
+    return Planned(draft, settings, sight, measured, fixed, ledger, whole(ledger), refused=refused)
 
 
 def _by_rule(everything: Planned, start: Kept | None = None) -> Planned:
     """What the policies leave of everything, or of `start`, which stays while it fits."""
-    pricer = everything.terms.whole
+    pricer = everything.settings.whole
     return _by_parts(everything, start) if pricer is None else _sealed(everything, pricer, start)
 
 
 def _by_parts(everything: Planned, start: Kept | None = None) -> Planned:
     """The same, by the sum of the parts."""
-    terms, fixed, ledger = everything.terms, everything.fixed, everything.ledger
-    if terms.budget is None:
+    settings, fixed, ledger = everything.settings, everything.fixed, everything.ledger
+    if settings.budget is None:
         ledger.since(ledger.first)  # a part that has no price is met here, not when somebody reads the count
         return everything
-    room = terms.budget.input_limit - fixed.upper
-    if terms.budget.limits:
-        everything, room = _shared(everything, terms.budget)
-    merging = isinstance(terms.pricer, MergingPricer)
+    room = settings.budget.input_limit - fixed.upper
+    if settings.budget.limits:
+        everything, room = _shared(everything, settings.budget)
+    merging = isinstance(settings.pricer, MergingPricer)
     if start is None and (everything_fits(everything, room) if merging else room >= 0 and ledger.fits(room)):
         return everything
     ledger = _with_pins(everything)
-    plan = attrs.evolve(everything, ledger=ledger, what=relieved(ledger, terms, max(room, 0), start))
+    plan = attrs.evolve(everything, ledger=ledger, what=relieved(ledger, settings, max(room, 0), start))
     if merging:
         return _as_sent(widened(plan, room, start), room, start)
     if (least := plan.what.count(ledger)).upper > room:
-        raise _overflow(plan, terms.budget, least, room)
+        raise _overflow(plan, settings.budget, least, room)
     return plan
 
 
 def _as_sent(plan: Planned, room: Tokens, start: Kept | None) -> Planned:
     """The plan, or one for less room, so that it fits as it is sent: a sum may lie a token or two under that."""
-    asked, terms = max(room, 0), plan.terms
+    asked, settings = max(room, 0), plan.settings
     for _ in range(_ROUNDS):
         over = plan.by_rule.upper - plan.fixed.upper - room
         if over <= 0:
@@ -167,16 +170,16 @@ def _as_sent(plan: Planned, room: Tokens, start: Kept | None) -> Planned:
         asked -= over
         if asked < 0:
             break
-        plan = attrs.evolve(plan, what=relieved(plan.ledger, terms, asked, start))
-    raise _overflow(plan, cast(Budget, terms.budget), (plan.by_rule - plan.fixed).alone(), room)
+        plan = attrs.evolve(plan, what=relieved(plan.ledger, settings, asked, start))
+    raise _overflow(plan, cast(Budget, settings.budget), (plan.by_rule - plan.fixed).alone(), room)
 
 
 def _from(everything: Planned, first: int) -> Planned | None:
     """The plan that keeps all turns from `first` on and the pinned ones; None where no turn begins there."""
-    terms, ledger = everything.terms, everything.ledger
-    if terms.budget is not None and terms.budget.limits:
+    settings, ledger = everything.settings, everything.ledger
+    if settings.budget is not None and settings.budget.limits:
         try:
-            everything, _ = _shared(everything, terms.budget)
+            everything, _ = _shared(everything, settings.budget)
         except ContextLengthError:
             return None
     if first <= ledger.first or ledger.length == ledger.first:
@@ -185,9 +188,9 @@ def _from(everything: Planned, first: int) -> Planned | None:
         return None
     else:
         ledger = _with_pins(everything)
-        kept = kept_from(terms, first)
+        kept = kept_from(settings, first)
     plan = attrs.evolve(everything, ledger=ledger, what=kept)
-    return plan if terms.whole is None else attrs.evolve(plan, sealed=terms.whole.whole(plan.layout))
+    return plan if settings.whole is None else attrs.evolve(plan, sealed=settings.whole.whole(plan.layout))
 
 
 def _shared(plan: Planned, budget: Budget) -> tuple[Planned, Tokens]:
@@ -206,13 +209,13 @@ def _shared(plan: Planned, budget: Budget) -> tuple[Planned, Tokens]:
         raise Overflow(plan, budget, required=required, available=available, costs=costs, region=region)
     if found.regions is plan.draft.regions:
         return plan, min(conversation_cap(budget), budget.input_limit - plan.fixed.upper)
-    memory = found_for(plan.terms, plan.draft.regions.priced, _shared)
+    memory = found_for(plan.settings, plan.draft.regions.priced, _shared)
     named = tuple(omitted.name for omitted in found.omitted)
     regions: Regions | None = memory.get(named)
     if regions != found.regions:  # documents of one source have one name
         regions = memory[named] = found.regions
     draft = attrs.evolve(plan.draft, regions=regions)
-    measured, fixed = measure(draft, plan.sight, plan.terms)
+    measured, fixed = measure(draft, plan.sight, plan.settings)
     rendered = attrs.evolve(measured.rendered, omitted=(*measured.rendered.omitted, *found.omitted))
     measured = attrs.evolve(measured, rendered=rendered)
     smaller = attrs.evolve(plan, measured=measured, fixed=fixed)  # the draft stays what was gathered
@@ -221,7 +224,7 @@ def _shared(plan: Planned, budget: Budget) -> tuple[Planned, Tokens]:
 
 def _with_pins(plan: Planned) -> Ledger:
     """The ledger with what no policy may rewrite: pinned messages, and a question that carries knowledge."""
-    pins = pinned_messages(plan.sight, plan.terms.pins, plan.ledger.memory)
+    pins = pinned_messages(plan.sight, plan.settings.pins, plan.ledger.memory)
     if (asked := plan.measured.asked) is not None:
         pins = tuple(sorted({*pins, asked.index}))
     return attrs.evolve(plan.ledger, pins=pins) if pins else plan.ledger
@@ -231,17 +234,17 @@ def _sealed(everything: Planned, pricer: WholePricer, start: Kept | None) -> Pla
     """The plan where only the count of the whole decides."""
     from assembler.pipeline.seal import sealed  # for dialects that are counted whole alone
 
-    terms = everything.terms
-    if terms.budget is None:
+    settings = everything.settings
+    if settings.budget is None:
         return attrs.evolve(everything, sealed=pricer.whole(everything.layout))
-    limit = terms.budget.input_limit
-    if terms.budget.limits:  # who gets how much goes by the estimates; that all of it fits, by the whole
-        everything, room = _shared(everything, terms.budget)
+    limit = settings.budget.input_limit
+    if settings.budget.limits:  # who gets how much goes by the estimates; that all of it fits, by the whole
+        everything, room = _shared(everything, settings.budget)
         limit = min(limit, everything.fixed.upper + room)
     plan = attrs.evolve(everything, ledger=_with_pins(everything))
-    plan, count = sealed(plan, pricer, limit, start, lambda room: relieved(plan.ledger, terms, room, start))
+    plan, count = sealed(plan, pricer, limit, start, lambda room: relieved(plan.ledger, settings, room, start))
     if count.upper > limit:
-        raise _overflow(plan, terms.budget, (count - plan.fixed).alone(), limit - plan.fixed.upper)
+        raise _overflow(plan, settings.budget, (count - plan.fixed).alone(), limit - plan.fixed.upper)
     return plan
 
 
@@ -255,13 +258,13 @@ def _overflow(plan: Planned, budget: Budget, kept: Count, room: Tokens) -> Overf
     return overflow
 
 
-def _floor(sight: Sight, terms: Terms) -> tuple[int, ConversationError | None]:
+def _floor(sight: Sight, settings: Settings) -> tuple[int, ConversationError | None]:
     """The first message that the dialect lets stay: a greeting cannot open a conversation that the user must open.
 
     With the error for a conversation that is nothing else yet.
     """
-    start, stop = (sight.head, sight.head) if terms.dialect.opening is Opening.ANY else sight.greeting()
+    start, stop = (sight.head, sight.head) if settings.dialect.opening is Opening.ANY else sight.greeting()
     if start == stop or stop < sight.length:
         return stop, None
-    needed = f"{terms.dialect.name} needs a user message; add one to the conversation"
+    needed = f"{settings.dialect.name} needs a user message; add one to the conversation"
     return stop, ConversationError(needed, index=start)

@@ -11,7 +11,7 @@ from assembler.conversation.history import Sight
 from assembler.conversation.messages import Message
 from assembler.pipeline.choose import Asked, Choice, asked, choice_for, laid_out
 from assembler.pipeline.draft import Draft
-from assembler.pipeline.settings import Terms
+from assembler.pipeline.settings import Settings
 from assembler.pricing.pricer import FixedPrices
 from assembler.regions.regions import Regions
 from assembler.strategies import Rendered
@@ -65,17 +65,17 @@ class Measured:
         return [price for piece, price in pairs if piece.region == region]
 
 
-def measure(draft: Draft, sight: Sight, terms: Terms) -> tuple[Measured, Count]:
-    """The fixed part of a draft and its count. Found once for these regions, these terms and this head."""
+def measure(draft: Draft, sight: Sight, settings: Settings) -> tuple[Measured, Count]:
+    """The fixed part of a draft and its count. Found once for these regions, these settings and this head."""
     regions = draft.regions
     head = tuple(sight.messages(0, sight.head)) if sight.length else ()
-    choice = choice_for(sight, terms)
-    found: tuple[Measured, Count] | None = regions.priced.get(terms.pricer)
+    choice = choice_for(sight, settings)
+    found: tuple[Measured, Count] | None = regions.priced.get(settings.pricer)
     if found is not None and _same(found[0].head, head) and found[0].choice == choice:
         return found
-    rendered, prices = laid_out(regions, head, terms, choice)
+    rendered, prices = laid_out(regions, head, settings, choice)
     measured = Measured(regions, rendered, head, prices, choice, asked(rendered, choice))
-    found = regions.priced[terms.pricer] = (measured, measured.count())
+    found = regions.priced[settings.pricer] = (measured, measured.count())
     return found
 
 

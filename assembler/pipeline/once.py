@@ -36,7 +36,7 @@ class found_once(Generic[Owner, Found]):  # noqa: N801 - read as a decorator, as
 def found_for(owner: object, memory: dict[Any, Any], kind: object) -> dict[Any, Any]:
     """Where what was found for `owner` is kept in a memory that outlives it: forgotten with its owner.
 
-    The terms of a what-if, and those before the last bill, are gone soon; a history may live for days.
+    The settings of a what-if, and those before the last bill, are gone soon; a history may live for days.
     """
     if kind not in memory:
         memory.setdefault(kind, WeakKeyDictionary())

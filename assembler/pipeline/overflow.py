@@ -1,7 +1,7 @@
 """What there is to say when nothing fits: the least window that would do, found by deciding again at others.
 
 There is no second formula here. Every number and every piece of advice was tried with the same decision, under other
-terms: that costs a few decisions in most cases, and about forty at worst, once an error is due.
+settings: that costs a few decisions in most cases, and about forty at worst, once an error is due.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Callable
 import attrs
 
 from assembler.pipeline.planned import Planned
-from assembler.pipeline.settings import Terms
+from assembler.pipeline.settings import Settings
 from assembler.policies.traits import Rung, asks, briefest, unasked
 from budgets import Budget, BudgetError, ContextLengthError, RegionCosts, Tokens
 
-Decide = Callable[[Terms], Planned]
-"""The plan of one draft under any terms. Raises `Overflow` where none fits."""
+Decide = Callable[[Settings], Planned]
+"""The plan of one draft under any settings. Raises `Overflow` where none fits."""
 
 _GUESSES = 3
 """Windows that are taken from what an overflow says it needs, before each is twice the one before."""
@@ -60,16 +60,16 @@ class Overflow(ContextLengthError):  # noqa: N818 - what `fit` makes an error of
 
 @attrs.frozen(eq=False)
 class Trial:
-    """The same draft under other terms."""
+    """The same draft under other settings."""
 
-    terms: Terms
+    settings: Settings
     decide: Decide
     budget: Budget
 
     def under(self, rungs: tuple[Rung, ...], budget: Budget | None = None) -> Planned | Overflow | None:
-        """What is decided, how it overflows, or None for terms under which nothing can be decided."""
+        """What is decided, how it overflows, or None for settings under which nothing can be decided."""
         try:
-            return self.decide(attrs.evolve(self.terms, rungs=rungs, budget=budget or self.budget))
+            return self.decide(attrs.evolve(self.settings, rungs=rungs, budget=budget or self.budget))
         except Overflow as overflow:
             return overflow
         except Exception:  # what a policy of the caller's raises at another window is not the error that is due
@@ -95,7 +95,7 @@ class Smallest:
 
 def smallest(overflow: Overflow, trial: Trial) -> Smallest | None:
     """The least window that does, or None. Between one that does not and one that does, halved: O(log window)."""
-    calm = tuple(map(unasked, trial.terms.rungs))
+    calm = tuple(map(unasked, trial.settings.rungs))
     found = _widened(overflow, trial, calm)
     if found is None:
         return None
@@ -133,7 +133,7 @@ def _widened(overflow: Overflow, trial: Trial, rungs: tuple[Rung, ...]) -> tuple
 
 def _might_do(trial: Trial, window: Tokens) -> bool:
     """Whether a summary could be so short that this window does. Where it was asked already, it was not."""
-    rungs = trial.terms.rungs
+    rungs = trial.settings.rungs
     if window == trial.budget.context_window or not any(map(asks, rungs)):
         return False
     brief = [rung.traits.briefest for rung in rungs if asks(rung)]

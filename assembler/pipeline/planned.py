@@ -15,7 +15,7 @@ from assembler.pipeline.draft import Draft
 from assembler.pipeline.ladder import Kept
 from assembler.pipeline.measure import Measured
 from assembler.pipeline.once import found_once
-from assembler.pipeline.settings import Terms
+from assembler.pipeline.settings import Settings
 from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import MergingPricer
 from assembler.regions.layout import Layout
@@ -40,7 +40,7 @@ class Planned:
     """A decision about one draft: the head of the history stays, and of the turns what `what` says."""
 
     draft: Draft
-    terms: Terms
+    settings: Settings
     sight: Sight
     measured: Measured
     fixed: Count
@@ -111,7 +111,7 @@ class Planned:
         )
         if regions.output is None and regions.choice is None:
             return layout
-        return attrs.evolve(layout, options=self.terms.dialect.options(layout))
+        return attrs.evolve(layout, options=self.settings.dialect.options(layout))
 
     @found_once
     def objects(self) -> list[object]:
@@ -155,7 +155,7 @@ class Planned:
     @found_once
     def notes(self) -> tuple[str, ...]:
         """What the dialect folds or leaves out. Raises for what it cannot express."""
-        return self.terms.dialect.notes(self.layout)
+        return self.settings.dialect.notes(self.layout)
 
     @found_once
     def conversation(self) -> Count:
@@ -171,9 +171,9 @@ class Planned:
         """
         if self.sealed is not None:
             return self.sealed
-        pricer = self.terms.pricer
+        pricer = self.settings.pricer
         if isinstance(pricer, MergingPricer):
-            dialect = self.terms.dialect
+            dialect = self.settings.dialect
             try:
                 return pricer.sent(dialect.parse(dialect.emit(self.layout)))
             except ConversationError:

@@ -1,4 +1,4 @@
-"""What the policies of some terms leave for a room. Knows rungs and marks; knows no policy by name."""
+"""What the policies of some settings leave for a room. Knows rungs and marks; knows no policy by name."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from assembler.conversation.messages import spoken
 from assembler.pipeline.ladder import Decision, Kept, climbed, lived
 from assembler.pipeline.once import found_for
-from assembler.pipeline.settings import Terms
+from assembler.pipeline.settings import Settings
 from assembler.policies.contract import verified
 from assembler.policies.traits import CuttingRung, Rung, asks, unmarked
 from assembler.pricing.ledger import Cut, Ledger
 from budgets import Tokens
 
 
-def relieved(ledger: Ledger, terms: Terms, room: Tokens, start: Kept | None = None) -> Kept:
+def relieved(ledger: Ledger, settings: Settings, room: Tokens, start: Kept | None = None) -> Kept:
     """What the policies leave: one that only cuts is asked once, a ladder climbed, one with a low-water mark lived.
 
     Where it is known what the billed request kept, the ladder goes on from there: nothing is replayed.
     """
-    rungs = terms.willing
+    rungs = settings.willing
     rung = rungs[0]
     if start is not None and not any(map(asks, rungs)):
         return _on_from(start, ledger, rungs, room)
@@ -32,8 +32,8 @@ def relieved(ledger: Ledger, terms: Terms, room: Tokens, start: Kept | None = No
         return climbed(ledger, rungs, room)
     calm = tuple(map(unmarked, rungs))
     if any(map(asks, rungs)):
-        return _held(ledger, terms, calm, room, int(low * room))
-    memory = found_for(terms, ledger.memory, lived)
+        return _held(ledger, settings, calm, room, int(low * room))
+    memory = found_for(settings, ledger.memory, lived)
     known: tuple[int, Kept] | None = memory.get(room)
     if known is not None and known[0] > ledger.length:
         known = None
@@ -43,11 +43,11 @@ def relieved(ledger: Ledger, terms: Terms, room: Tokens, start: Kept | None = No
     return kept
 
 
-def kept_from(terms: Terms, first: int) -> Kept:
+def kept_from(settings: Settings, first: int) -> Kept:
     """All turns from `first` on, as a billed request kept them; a note stands where a policy leaves one."""
-    note = next((rung.traits.note for rung in terms.willing if rung.traits.note is not None), None)
+    note = next((rung.traits.note for rung in settings.willing if rung.traits.note is not None), None)
     cut = Cut(first, "as in the billed request", None if note is None else spoken(note))
-    return Kept(cut, decisions=(Decision(terms.willing[0].name, 0, ((cut.reason, 0),)),))
+    return Kept(cut, decisions=(Decision(settings.willing[0].name, 0, ((cut.reason, 0),)),))
 
 
 def _on_from(start: Kept, ledger: Ledger, rungs: Sequence[Rung], room: Tokens) -> Kept:
@@ -57,13 +57,13 @@ def _on_from(start: Kept, ledger: Ledger, rungs: Sequence[Rung], room: Tokens) -
     return climbed(ledger, tuple(map(unmarked, rungs)), room if low is None else int(low * room), start)
 
 
-def _held(ledger: Ledger, terms: Terms, calm: Sequence[Rung], room: Tokens, low: Tokens) -> Kept:
+def _held(ledger: Ledger, settings: Settings, calm: Sequence[Rung], room: Tokens, low: Tokens) -> Kept:
     """What was left last time, while it fits with what came since; then what the ladder brings down to the mark.
 
     Living through the history would ask a model for every summary of its past, and of a past that no build ever saw:
     where one writes, the moments are builds that overflow.
     """
-    memory = found_for(terms, ledger.memory, _held)
+    memory = found_for(settings, ledger.memory, _held)
     known: tuple[int, Kept] | None = memory.get(_held)
     before = known[1] if known is not None and known[0] <= ledger.length else None
     if before is not None and before.count(ledger).upper <= room:

@@ -41,7 +41,7 @@ def sealed(
     estimated tokens.
     """
     ledger, regions = plan.ledger, plan.draft.regions
-    memory = found_for(plan.terms, ledger.memory, sealed)
+    memory = found_for(plan.settings, ledger.memory, sealed)
     known: Sealed | None = memory.get(sealed)
     if known is not None and (known.regions is not regions or known.limit != limit or known.length > ledger.length):
         known = None
@@ -51,7 +51,7 @@ def sealed(
     def weigh(kept: Kept) -> Count:
         return pricer.whole(attrs.evolve(plan, what=kept).layout)
 
-    room, trimmer = limit - plan.fixed.upper, trimming(plan.terms.willing)
+    room, trimmer = limit - plan.fixed.upper, trimming(plan.settings.willing)
     seen = Weighed() if known is None else known.seen
     if trimmer is not None:
         oldest = ledger.first if start is None else start.cut.first_kept

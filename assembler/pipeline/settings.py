@@ -1,4 +1,4 @@
-"""Under what terms a request is assembled: budget, dialect, policies, strategy. Frozen, shared by every fork."""
+"""What a request is assembled by: budget, dialect, policies, strategy. Frozen, shared by every fork."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @attrs.frozen(eq=False, slots=False)
-class Terms:
+class Settings:
     """What was asked for once and holds for every build. `pricer` follows from the rest."""
 
     budget: Budget | None
@@ -45,8 +45,8 @@ class Terms:
         return self.calibration is None and self.whole is None
 
     @found_once
-    def by_rule(self) -> Terms:
-        """The terms without the known bill, under what its margin leaves of the limit. Made once: memories hang on it.
+    def by_rule(self) -> Settings:
+        """The settings without the known bill, under what its margin leaves of the limit. Made once.
 
         Floors that do not fit any more promise nothing.
         """
@@ -84,7 +84,7 @@ class Terms:
         on_overflow: Policy | Iterable[Policy],
         strategy: Strategy,
         cache_marks: CacheMarks | None = None,
-    ) -> Terms:
+    ) -> Settings:
         """Terms from what the caller passed. Raises `BudgetError` for what is none of these."""
         if budget is not None and not isinstance(cast(object, budget), Budget):
             raise BudgetError(f"budget: expected a Budget, got {type(budget).__name__}; pass Budget(context_window=…)")
@@ -104,8 +104,8 @@ class Terms:
         pricer = spoken.pricer(model, counter_for(budget))
         return cls(budget, spoken, _ladder(on_overflow), strategy, pricer, cache_marks)
 
-    def anchored(self, calibration: CalibratedCounter | None) -> Terms:
-        """The same terms, counting from another bill; what was priced stays priced. Raises `TypeError` for no bill."""
+    def anchored(self, calibration: CalibratedCounter | None) -> Settings:
+        """The same settings, counting from another bill. What was priced stays priced. Raises `TypeError`."""
         if calibration is not None:
             from assembler.pricing.calibration import CalibratedCounter
 
@@ -118,7 +118,7 @@ class Terms:
         return _restored, self.asked()
 
     def asked(self) -> tuple[Any, ...]:
-        """What the caller asked for: two terms that asked the same build the same."""
+        """What the caller asked for: two settings that asked the same build the same."""
         return (self.budget, self.dialect, self.policies, self.strategy, self.cache_marks, self.calibration)
 
 
@@ -129,8 +129,8 @@ def _restored(
     strategy: Strategy,
     cache_marks: CacheMarks | None,
     calibration: CalibratedCounter | None,
-) -> Terms:
-    return Terms.of(budget, dialect, policies, strategy, cache_marks).anchored(calibration)
+) -> Settings:
+    return Settings.of(budget, dialect, policies, strategy, cache_marks).anchored(calibration)
 
 
 def counter_for(budget: Budget | None) -> TokenCounter:

@@ -29,7 +29,7 @@ def first_changed(plan: Planned) -> int | None:
 
 
 def _newest_that_fit(plan: Planned) -> bool:
-    return not plan.ledger.pins and not plan.terms.pins and settled_by_turns(plan)
+    return not plan.ledger.pins and not plan.settings.pins and settled_by_turns(plan)
 
 
 def _one_turn_more(plan: Planned) -> int:

@@ -44,7 +44,7 @@ def steps_of(plan: Planned) -> tuple[Step, ...]:
     """
     if not _regions_stay(plan):
         return ()
-    pins = pinned_messages(plan.sight, plan.terms.pins, plan.ledger.memory)
+    pins = pinned_messages(plan.sight, plan.settings.pins, plan.ledger.memory)
     plan = attrs.evolve(plan, ledger=attrs.evolve(plan.ledger, pins=pins))
     found = _asked(plan) if _must_ask(plan) else _counted(plan)
     return tuple(step for step in found if step.tokens <= _most(plan))
@@ -52,7 +52,7 @@ def steps_of(plan: Planned) -> tuple[Step, ...]:
 
 def _must_ask(plan: Planned) -> bool:
     """Whether only the policies know what they cut, and can be asked: none holds a mark, none asks a model."""
-    rungs = plan.terms.willing
+    rungs = plan.settings.willing
     if trimming(rungs) is not None or any(place == ASKED for place, _ in enumerate(plan.ledger.turns())):
         return False
     return all(isinstance(rung, CuttingRung) and rung.traits.low_water is None and not asks(rung) for rung in rungs)
@@ -60,9 +60,9 @@ def _must_ask(plan: Planned) -> bool:
 
 def _counted(plan: Planned) -> list[Step]:
     """The steps of a policy that keeps the newest turns that fit: by the prices of the turns alone."""
-    ledger, budget = plan.ledger, plan.terms.budget
+    ledger, budget = plan.ledger, plan.settings.budget
     beside = 0 if budget is None else budget.kept_free
-    rung, keeps = trimming(plan.terms.willing) or (None, None)
+    rung, keeps = trimming(plan.settings.willing) or (None, None)
     pinned = {start: (ledger.turn_upper(start, stop), stop - start) for start, stop in ledger.pinned_turns()}
     text = None if rung is None else rung.traits.note
     note = 0 if text is None else ledger.price(spoken(text)).upper
@@ -87,12 +87,12 @@ def _asked(plan: Planned) -> list[Step]:
 
     Believes that a larger room never keeps less. O(steps · log room) questions.
     """
-    ledger, budget = plan.ledger, plan.terms.budget
+    ledger, budget = plan.ledger, plan.settings.budget
     beside = plan.fixed.upper + (0 if budget is None else budget.kept_free)
     room = whole(ledger).count(ledger).upper
     steps = [Step(beside + room, ledger.first, 0, plan.fixed.upper + room)]
     while room > 0:
-        kept = relieved(ledger, plan.terms, room - 1)
+        kept = relieved(ledger, plan.settings, room - 1)
         tokens = kept.count(ledger).upper
         if tokens >= room:
             break
@@ -117,25 +117,25 @@ def _least_room(plan: Planned, kept: Kept, low: Tokens, high: Tokens) -> Tokens:
 
 
 def _keeps(plan: Planned, room: Tokens, kept: Kept) -> bool:
-    return relieved(plan.ledger, plan.terms, room).cut.first_kept == kept.cut.first_kept
+    return relieved(plan.ledger, plan.settings, room).cut.first_kept == kept.cut.first_kept
 
 
 def settled_by_turns(plan: Planned) -> bool:
     """Whether the prices of the turns alone say what every window keeps: `steps_of` is then the whole story."""
-    rungs = plan.terms.willing
+    rungs = plan.settings.willing
     only_refuses = len(rungs) == 1 and isinstance(rungs[0].traits.keeps, KeepsAll)
     return _regions_stay(plan) and (only_refuses or trimming(rungs) is not None)
 
 
 def _regions_stay(plan: Planned) -> bool:
-    budget = plan.terms.budget
-    chooses = getattr(plan.terms.strategy, "choose", None) is not None
-    return not (chooses or not plan.terms.adds_up or (budget is not None and budget.limits))
+    budget = plan.settings.budget
+    chooses = getattr(plan.settings.strategy, "choose", None) is not None
+    return not (chooses or not plan.settings.adds_up or (budget is not None and budget.limits))
 
 
 def _most(plan: Planned) -> float:
     """What the provider's own cap on the input leaves, however large the window is."""
-    budget = plan.terms.budget
+    budget = plan.settings.budget
     if budget is None or budget.max_input_tokens is None:
         return math.inf
     return budget.max_input_tokens - budget.overhead - budget.safety_margin

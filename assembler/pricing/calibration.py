@@ -114,7 +114,7 @@ class CalibratedCounter:
         return min(max(self.billed / max(self.ours.tokens, 1), LEAST), MOST)
 
     def count(self, context: Spelled) -> Count:
-        """Tokens of a context that was priced by the same terms. O(context): it is spelled and hashed.
+        """Tokens of a context that was priced by the same settings. O(context): it is spelled and hashed.
 
         Raises BudgetError for what is no context.
         """

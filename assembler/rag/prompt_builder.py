@@ -16,7 +16,7 @@ from assembler.loggers import logger
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.fit import fit
 from assembler.pipeline.planned import Planned
-from assembler.pipeline.settings import Terms, counter_for
+from assembler.pipeline.settings import Settings, counter_for
 from assembler.policies import Refuse
 from assembler.rag.context_optimizer import ContextOptimizer, percentage, warn_without_embeddings
 from assembler.rag.result import as_document, read_results
@@ -132,7 +132,7 @@ class PromptBuilder:
         draft = Draft(regions, History.of([{"role": "user", "content": query}]))
         manager = self.token_budget_manager
         began = time.perf_counter()
-        plan = fit(draft, Terms.of(manager.budget_for(query), manager.dialect, Refuse(), strategy))
+        plan = fit(draft, Settings.of(manager.budget_for(query), manager.dialect, Refuse(), strategy))
         took = time.perf_counter() - began
         components = _components(plan, query)
         self._log(plan, components, optimize_context, parts["context_budget"], took)
@@ -199,16 +199,16 @@ def _components(plan: Planned, query: str) -> PromptComponents:
         query=query,
         source_count=len(rendered.sources),
         total_tokens=assembled.count.tokens,
-        context_tokens=_cost(context, blocks, plan.terms),
+        context_tokens=_cost(context, blocks, plan.settings),
         source_mapping=mapping_of(rendered.sources),
         assembled=assembled,
         sources=rendered.sources,
     )
 
 
-def _cost(context: str, blocks: Sequence[tuple[str, Count]], terms: Terms) -> Tokens:
+def _cost(context: str, blocks: Sequence[tuple[str, Count]], settings: Settings) -> Tokens:
     """What the context costs on its own. Where counts add, only the last block is counted again, as it ends there."""
-    count = counter_for(terms.budget)
+    count = counter_for(settings.budget)
     if not blocks or not getattr(count, "additive_at_tag_seams", False):
         return count(context)
     *before, (last, _) = blocks

@@ -13,10 +13,10 @@ Value: TypeAlias = str | int | float | bool
 
 def figures_of(plan: Planned) -> dict[str, Value]:
     """Tokens by region, the budget, what was kept and dropped. O(messages)."""
-    budget, dropped = plan.terms.budget, plan.dropped
+    budget, dropped = plan.settings.budget, plan.dropped
     shortened = sum(1 for one in dropped if one.outcome == "shortened")
     found: dict[str, Value] = {
-        "dialect": plan.terms.dialect.name,
+        "dialect": plan.settings.dialect.name,
         "tokens": plan.count.tokens,
         "upper": plan.count.upper,
         "grade": str(plan.count.grade),

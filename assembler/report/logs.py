@@ -43,7 +43,7 @@ def log_build(logger: Logger, context: Context) -> None:
         return
     from assembler.report.figures import figures_of  # a build that nobody hears does without
 
-    found = figures_of(context._plan)  # pyright: ignore[reportPrivateUsage]
+    found = figures_of(context.inside)
     fields = {f"context_assembler_{name}".replace(".", "_"): value for name, value in found.items()}
     logger.log(
         level,

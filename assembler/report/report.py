@@ -57,13 +57,13 @@ class Report(Reported):
 
 def report_of(plan: Planned) -> Report:
     """The report of a plan. Prices what was dropped, if nobody has; O(items)."""
-    budget = plan.terms.budget
+    budget = plan.settings.budget
     return Report(
         rows=tuple(_adding_up(plan, list(_rows(plan)))),
         costs=plan.costs,
         count=plan.count,
         budget=budget,
-        dialect=plan.terms.dialect.name,
+        dialect=plan.settings.dialect.name,
         model=None if budget is None else budget.model,
         notes=(
             *_sending(plan),
@@ -93,7 +93,7 @@ def _sending(plan: Planned) -> tuple[str, ...]:
 
 def _counter(plan: Planned) -> tuple[str, ...]:
     """What the counter has to say: that a fallback stood in for it, and why."""
-    return () if plan.terms.budget is None else plan.terms.budget.token_counter.notes
+    return () if plan.settings.budget is None else plan.settings.budget.token_counter.notes
 
 
 def _idle(plan: Planned) -> tuple[str, ...]:
@@ -103,7 +103,7 @@ def _idle(plan: Planned) -> tuple[str, ...]:
 
 def _laid(plan: Planned) -> tuple[str, ...]:
     """What the strategy has to say about the request."""
-    strategy, rendered = plan.terms.strategy, plan.measured.rendered
+    strategy, rendered = plan.settings.strategy, plan.measured.rendered
     if not isinstance(strategy, NotingStrategy) or not rendered.sources:
         return ()
     said = (message for message in plan.spoken if message.role == "assistant")
@@ -112,9 +112,9 @@ def _laid(plan: Planned) -> tuple[str, ...]:
 
 def _unmarked(plan: Planned) -> tuple[str, ...]:
     """Why the marks that were asked for are not set, if they are not."""
-    if plan.terms.cache_marks is None:
+    if plan.settings.cache_marks is None:
         return ()
-    reason = no_marks(plan.terms.dialect.name, None if plan.terms.budget is None else plan.terms.budget.model)
+    reason = no_marks(plan.settings.dialect.name, None if plan.settings.budget is None else plan.settings.budget.model)
     return () if reason is None else (reason,)
 
 
@@ -127,7 +127,7 @@ def _cache(plan: Planned) -> CacheRow:
 
 def _anchor(plan: Planned) -> tuple[str, ...]:
     """How far the rules were off the bill that counts are anchored at."""
-    known = plan.terms.calibration
+    known = plan.settings.calibration
     if known is None or plan.corrected is None:
         return ()
     return (
@@ -247,7 +247,7 @@ def _conversation(plan: Planned) -> Iterator[Row]:
 
 
 def _gone(plan: Planned, ledger: Ledger, start: int, stop: int) -> Row:
-    why = f"{plan.terms.dialect.name} must begin with a user message"
+    why = f"{plan.settings.dialect.name} must begin with a user message"
     if plan.what.decisions:
         why = plan.what.why_gone
     return Row("conversation", _span(start, stop), _tokens_before(ledger, start, stop), 0, "dropped", why, stop - start)
@@ -255,7 +255,9 @@ def _gone(plan: Planned, ledger: Ledger, start: int, stop: int) -> Row:
 
 def _as_they_are(plan: Planned) -> Ledger:
     """The prices of what the messages say now: what was cut away long ago is not compared by every build."""
-    return Ledger.of(plan.draft.history.current(), plan.terms.pricer) if plan.first > plan.sight.head else plan.ledger
+    return (
+        Ledger.of(plan.draft.history.current(), plan.settings.pricer) if plan.first > plan.sight.head else plan.ledger
+    )
 
 
 def _turn(plan: Planned, start: int, stop: int) -> Row:

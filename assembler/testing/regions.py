@@ -79,10 +79,10 @@ def _any_budget(draw: DrawFn) -> Budget:
 @st.composite
 def _edges(draw: DrawFn, subject: Assembler | Draft) -> Budget:
     held = subject if isinstance(subject, Assembler) else _holding(subject)
-    draft, terms = held.__getstate__()
-    asked = terms.budget or Budget(1)
-    ample = Assembler(_with_room(asked, _AMPLE), dialect=terms.dialect, strategy=terms.strategy)
-    ample.__setstate__((draft, ample.__getstate__()[1]))
+    draft, settings = held.inside
+    asked = settings.budget or Budget(1)
+    roomy = Assembler(_with_room(asked, _AMPLE), dialect=settings.dialect, strategy=settings.strategy)
+    ample = Assembler.around(draft, roomy.inside[1])
     sight = draft.history.sight()
     turns = [start for start, _ in sight.turns_newest_first()]
     start = draw(st.sampled_from(turns)) if turns else len(draft.history)
@@ -92,9 +92,7 @@ def _edges(draw: DrawFn, subject: Assembler | Draft) -> Budget:
 
 
 def _holding(draft: Draft) -> Assembler:
-    empty = Assembler()
-    empty.__setstate__((draft, empty.__getstate__()[1]))
-    return empty
+    return Assembler.around(draft, Assembler().inside[1])
 
 
 def _with_room(budget: Budget, room: Tokens) -> Budget:
@@ -122,5 +120,4 @@ def _assemblers(draw: DrawFn, dialects: Sequence[Dialect]) -> Assembler:
     ample.add_messages(request["messages"])
     budget = draw(budgets(for_=ample))
     tight = Assembler(budget, dialect=dialect, on_overflow=policy)
-    tight.__setstate__((ample.__getstate__()[0], tight.__getstate__()[1]))
-    return tight
+    return Assembler.around(ample.inside[0], tight.inside[1])

@@ -72,7 +72,7 @@ def region_costs() -> SearchStrategy[RegionCosts]:
 
 def drafts() -> SearchStrategy[Draft]:
     """What an assembler has gathered."""
-    return assemblers().map(lambda drawn: drawn.__getstate__()[0])
+    return assemblers().map(lambda drawn: drawn.inside[0])
 
 
 def contexts() -> SearchStrategy[Context]:
@@ -82,7 +82,7 @@ def contexts() -> SearchStrategy[Context]:
 
 def _built(draft: Draft, name: str) -> Context:
     assembler = Assembler(dialect=DIALECTS[name])
-    assembler.__setstate__((draft, assembler.__getstate__()[1]))
+    assembler = Assembler.around(draft, assembler.inside[1])
     return assembler.build()
 
 

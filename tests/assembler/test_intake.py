@@ -277,7 +277,7 @@ def test_errors_and_reprs_carry_no_text() -> None:
     canary = "sk-CANARY-123"
     assembler = Assembler(Budget(5)).add_instruction(canary).add_knowledge(canary, type="rag")
     assembler.add_messages([{"role": "user", "content": canary}])
-    seen = [repr(assembler), repr(assembler._draft), repr(assembler._terms)]
+    seen = [repr(assembler), repr(assembler._draft), repr(assembler._settings)]
     for attempt in (
         assembler.build,
         lambda: assembler.add_message({"role": "tool", "tool_call_id": "a", "content": canary}),

@@ -26,7 +26,7 @@ from assembler import (
 )
 from assembler.conversation.messages import Message
 from assembler.dialects import Dialect, openai_chat, plain
-from assembler.pipeline.settings import Terms
+from assembler.pipeline.settings import Settings
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
@@ -315,7 +315,7 @@ def test_what_ifs_and_bills_leave_nothing_in_a_history_that_lives_on(ladder: str
         assembler.anchor(None)
         del plan
         gc.collect()
-        return sum(type(found) is Terms for found in gc.get_objects())
+        return sum(type(found) is Settings for found in gc.get_objects())
 
     looked()
     before = looked()

@@ -293,7 +293,7 @@ ROWS: dict[str, dict[str, Case]] = {
         **over(DOCUMENTS, lambda texts: PromptBuilder(Config(Generator(10**6)), len).build("q", texts)),
         **over(TEXTS, lambda t: PromptBuilder(Config(Generator(10**9)), len).build(t, [t])),
     },
-    "assembler.report.manifest.manifest_of": over(CONVERSATIONS, lambda c: manifest_of(c._plan), after=built),
+    "assembler.report.manifest.manifest_of": over(CONVERSATIONS, lambda c: manifest_of(c.inside), after=built),
     "assembler.report.cache.marked": over(
         CONVERSATIONS,
         lambda r: marked(r, anthropic, CacheMarks()),
@@ -393,7 +393,7 @@ ROWS: dict[str, dict[str, Case]] = {
     },
     "assembler.rag.parse_citations": over(TEXTS, rag.parse_citations),
     "assembler.rag.read_results": over(DOCUMENTS, rag.read_results, after=lambda t: [{"content": one} for one in t]),
-    "assembler.report.report_of": over(CONVERSATIONS, lambda c: report_of(c._plan), after=built),
+    "assembler.report.report_of": over(CONVERSATIONS, lambda c: report_of(c.inside), after=built),
     "assembler.session.calls_of": {"contexts": lambda n: lambda: list(calls_of(SESSION * n))},
     "assembler.session.session_svg": {"calls": lambda n: lambda found=list(calls_of(SESSION)) * n: session_svg(found)},
     "assembler.session.smoothed": {"values": lambda n: lambda: smoothed([0.5] * n, n)},

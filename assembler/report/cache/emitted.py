@@ -46,7 +46,7 @@ def emitted(request: Mapping[str, Any]) -> Emitted | None:
 def emission_of(plan: Planned, layout: Layout | None = None) -> Emitted:
     """The bytes of a plan's own request; of a finished prompt, those of its plain spelling, message by message."""
     asked = plan.layout if layout is None else layout
-    found = emitted(plan.terms.dialect.emit(asked))
+    found = emitted(plan.settings.dialect.emit(asked))
     if found is None:
         found = emitted(DIALECTS["plain"].emit(asked))
     if found is None:

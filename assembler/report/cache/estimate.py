@@ -21,8 +21,8 @@ from budgets.count import NOTHING, total
 
 def rule_of(plan: Planned) -> PrefixCache | None:
     """The rule of the model that a plan is made for."""
-    budget = plan.terms.budget
-    return _known_rule(plan.terms.dialect.name, None if budget is None else budget.model)
+    budget = plan.settings.budget
+    return _known_rule(plan.settings.dialect.name, None if budget is None else budget.model)
 
 
 # Every report asks, and the search through the patterns takes longer than all its rows.
@@ -53,7 +53,7 @@ def served_after(plan: Planned, previous: Planned) -> Count:
     0 for another dialect or model. Where only the system text differs, `tokens` is 0 and `upper` holds the tools: some
     providers read them first. APIs that cache only where they are told to serve this under the marks of `CacheMarks`.
     """
-    if plan.terms.dialect.name != previous.terms.dialect.name or _model(plan) != _model(previous):
+    if plan.settings.dialect.name != previous.settings.dialect.name or _model(plan) != _model(previous):
         return _NONE
     if not _same_tools(plan, previous):
         return _NONE
@@ -73,7 +73,7 @@ def servable(prefix: Count, rule: PrefixCache | None) -> Count:
 
 
 def _model(plan: Planned) -> str | None:
-    return None if plan.terms.budget is None else plan.terms.budget.model
+    return None if plan.settings.budget is None else plan.settings.budget.model
 
 
 def _tools(plan: Planned) -> Count:

@@ -9,7 +9,7 @@ from assembler.pipeline.draft import Draft
 from assembler.pipeline.emit import requested
 from assembler.pipeline.fit import fit
 from assembler.pipeline.planned import Planned
-from assembler.pipeline.settings import Terms
+from assembler.pipeline.settings import Settings
 from assembler.report.manifest.digests import hashed, spelled
 from assembler.report.manifest.errors import Difference, ManifestError, ReplayError, Scalar
 from assembler.report.manifest.shape import MANIFEST
@@ -18,7 +18,7 @@ from budgets import AssemblyError
 from budgets.numbers import shown
 
 
-def replayed(manifest: Mapping[str, Any], draft: Draft, terms: Terms) -> Planned:
+def replayed(manifest: Mapping[str, Any], draft: Draft, settings: Settings) -> Planned:
     """The plan whose request has the manifest's bytes. One build; only where bytes differ is every input hashed.
 
     What changed without changing a byte (the text of a dropped message, a version) is no error. Raises `ReplayError`
@@ -26,16 +26,16 @@ def replayed(manifest: Mapping[str, Any], draft: Draft, terms: Terms) -> Planned
     """
     _refuse_foreign(manifest)
     try:
-        plan = fit(draft, terms)
+        plan = fit(draft, settings)
         sent = hashed(spelled(requested(plan)))
     except AssemblyError as error:
-        found = _gathered(manifest, draft, terms)
+        found = _gathered(manifest, draft, settings)
         if not found:
             raise
         raise ReplayError(found) from error
     if sent == manifest["request"]["sha256"]:
         return plan
-    found = _gathered(manifest, draft, terms)
+    found = _gathered(manifest, draft, settings)
     if not found:
         found = tuple(differences("decision", manifest["decision"], decision_of(plan)))
     raise ReplayError(found)
@@ -58,8 +58,8 @@ def _refuse_foreign(manifest: object) -> None:
         )
 
 
-def _gathered(manifest: Mapping[str, Any], draft: Draft, terms: Terms) -> tuple[Difference, ...]:
-    now = gathered_of(draft, draft.history.current(), terms)
+def _gathered(manifest: Mapping[str, Any], draft: Draft, settings: Settings) -> tuple[Difference, ...]:
+    now = gathered_of(draft, draft.history.current(), settings)
     return tuple(found for part in now for found in differences("", manifest[part], now[part]))
 
 

@@ -17,7 +17,7 @@ from assembler.errors import ConversationError
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.emit import requested
 from assembler.pipeline.planned import Planned
-from assembler.pipeline.settings import Terms, counter_for
+from assembler.pipeline.settings import Settings, counter_for
 from assembler.regions.knowledge import Document
 from assembler.regions.regions import Regions
 from assembler.regions.tools import Tool
@@ -40,13 +40,13 @@ def manifest_of(plan: Planned) -> dict[str, Any]:
     request = spelled(requested(plan))
     return {
         "manifest": FORMAT,
-        **gathered_of(plan.draft, plan.sight, plan.terms),
+        **gathered_of(plan.draft, plan.sight, plan.settings),
         "decision": decision_of(plan),
         "request": {"sha256": hashed(request), "bytes": len(request)},
     }
 
 
-def gathered_of(draft: Draft, sight: Sight, terms: Terms) -> dict[str, Any]:
+def gathered_of(draft: Draft, sight: Sight, settings: Settings) -> dict[str, Any]:
     """What a decision follows from: the items, the settings, the versions. O(characters of the whole draft)."""
     regions = draft.regions
     return {
@@ -60,8 +60,8 @@ def gathered_of(draft: Draft, sight: Sight, terms: Terms) -> dict[str, Any]:
             "choice": regions.choice,
             "messages": [_message(sight, index) for index in range(sight.length)],
         },
-        "terms": _terms(terms),
-        "versions": versions(terms),
+        "terms": _settings(settings),
+        "versions": versions(settings),
     }
 
 
@@ -88,16 +88,16 @@ def _message(sight: Sight, index: int) -> dict[str, Any]:
     return {"id": f"message-{index}", "role": message.role, "sha256": digest([message.seen, message.pinned])}
 
 
-def _terms(terms: Terms) -> dict[str, Any]:
-    budget = terms.budget
+def _settings(settings: Settings) -> dict[str, Any]:
+    budget = settings.budget
     return {
-        "dialect": {"name": terms.dialect.name, "sha256": digest(described(terms.dialect))},
+        "dialect": {"name": settings.dialect.name, "sha256": digest(described(settings.dialect))},
         "budget": None if budget is None else _budget(budget),
         "counter": name_of(counter_for(budget)),
-        "on_overflow": [described(policy) for policy in terms.policies],
-        "strategy": described(terms.strategy),
-        "cache_marks": described(terms.cache_marks),
-        "calibration": described(terms.calibration),
+        "on_overflow": [described(policy) for policy in settings.policies],
+        "strategy": described(settings.strategy),
+        "cache_marks": described(settings.cache_marks),
+        "calibration": described(settings.calibration),
     }
 
 
@@ -111,9 +111,9 @@ def _budget(budget: Budget) -> dict[str, Any]:
     return {**named, **numbers}
 
 
-def versions(terms: Terms) -> dict[str, Any]:
+def versions(settings: Settings) -> dict[str, Any]:
     """What code and data decide: this library, the counter's engine and its vocabulary, by hash where it has one."""
-    counter = counter_for(terms.budget)
+    counter = counter_for(settings.budget)
     inner: object = getattr(counter, "counter", counter)
     engine = _ENGINES.get(name_of(counter).partition(":")[0])
     return {

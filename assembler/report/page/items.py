@@ -86,7 +86,7 @@ def _priced(region: str, name: str, count: Count, *, stable: bool, content: Cont
 
 def _stand_in(plan: Planned) -> Iterator[Item]:
     summary = plan.what.cut.summary
-    if summary is None and not any(rung.traits.note for rung in plan.terms.rungs):
+    if summary is None and not any(rung.traits.note for rung in plan.settings.rungs):
         return
     content = None if summary is None else (summary,)
     name = "in place of dropped turns"
@@ -94,7 +94,7 @@ def _stand_in(plan: Planned) -> Iterator[Item]:
 
 
 def _conversation(plan: Planned) -> Iterator[Item]:
-    pins = pinned_messages(plan.sight, plan.terms.pins, plan.ledger.memory)
+    pins = pinned_messages(plan.sight, plan.settings.pins, plan.ledger.memory)
     pinned = dict(attrs.evolve(plan.ledger, pins=pins).pinned_turns()) if pins else {}
     turns, readable = _turns(plan)
     newest = turns[-1][0] if turns else plan.sight.length
@@ -106,7 +106,7 @@ def _conversation(plan: Planned) -> Iterator[Item]:
 
 def _turn(plan: Planned, run: Sequence[Span], count: Count | None, *, pinned: bool, newest: bool) -> Item:
     start, stop = run[0][0], run[-1][1]
-    greeting = "" if start >= plan.ledger.first else f"{plan.terms.dialect.name} must begin with a user message"
+    greeting = "" if start >= plan.ledger.first else f"{plan.settings.dialect.name} must begin with a user message"
     notes = ["newest turn"] * newest + ["pinned"] * pinned + [f"{len(run):,} turns"] * (len(run) > 1)
     return Item(
         "conversation",

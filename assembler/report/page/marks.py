@@ -24,7 +24,7 @@ class Mark:
 
 def marks_of(plan: Planned, items: Sequence[Item]) -> tuple[Mark, ...]:
     """The marks that the request carries, the caller's own included, in its order; none before there is one."""
-    spelling = SPELLINGS.get(plan.terms.dialect.name)
+    spelling = SPELLINGS.get(plan.settings.dialect.name)
     if spelling is None:
         return ()
     try:

@@ -78,7 +78,7 @@ class Outlook:
 
 def size_of(plan: Planned, items: Sequence[Item]) -> Size:
     """What this plan keeps, as a size of its window; of all there is where no budget was given."""
-    budget = plan.terms.budget
+    budget = plan.settings.budget
     return Size(
         window=plan.count.upper if budget is None else budget.context_window,
         tokens=plan.count.tokens,
@@ -115,10 +115,10 @@ def _changed(plan: Planned, items: Sequence[Item]) -> Iterator[tuple[int, Tokens
 
 def outlook_of(plan: Planned, items: Sequence[Item]) -> Outlook:
     """The sizes to draw. As cheap as `report.steps()`, or `_SHARES` times a fit."""
-    budget = plan.terms.budget
+    budget = plan.settings.budget
     if budget is None:
         return Outlook(missing="There is no budget, so there is no window to change.")
-    if any(map(asks, plan.terms.rungs)):
+    if any(map(asks, plan.settings.rungs)):
         return Outlook(missing="Other windows are not drawn: at each of them a model would have to write a summary.")
     if any(item.span is not None and item.before is None for item in items):
         return Outlook(missing="Other windows are not drawn: an older message cannot be read or priced.")
@@ -169,7 +169,7 @@ def _stays(item: Item) -> Tokens:
 
 
 def _note(plan: Planned) -> Tokens:
-    note = plan.terms.willing[0].traits.note
+    note = plan.settings.willing[0].traits.note
     return plan.ledger.price(spoken(note)).tokens if note else 0
 
 

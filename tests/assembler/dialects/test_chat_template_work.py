@@ -268,9 +268,9 @@ def test_protected_turns_and_a_note_are_weighed_too(
 ) -> None:
     history = spoken(drawn)
     policy = TrimOldest(keep_turns=keep, pins={pin for pin in pins if pin < len(history)}, note="(left out)")
-    terms: dict[str, Any] = {"dialect": OPEN["chatml"], "on_overflow": policy}
+    settings: dict[str, Any] = {"dialect": OPEN["chatml"], "on_overflow": policy}
     try:
-        context = Assembler(Budget(limit), **terms).add_messages(history).build()
+        context = Assembler(Budget(limit), **settings).add_messages(history).build()
     except ContextLengthError:
         return
     assert context.count.tokens == len(context.request()["prompt_token_ids"]) <= limit

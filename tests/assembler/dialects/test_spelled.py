@@ -82,7 +82,7 @@ def test_what_one_dialect_spelled_is_not_another_s() -> None:
 
 def test_a_pickled_layout_holds_its_messages_once() -> None:
     context = built(DIALECTS["anthropic"], [{"role": "user", "content": "x" * 10_000}])
-    layout = context._plan.layout
+    layout = context.inside.layout
     before = len(pickle.dumps(layout))
     DIALECTS["anthropic"].notes(layout)
     assert len(pickle.dumps(layout)) == before

@@ -73,7 +73,7 @@ def drawn_at(data: dict[str, Any], plan: Plan, window: int) -> tuple[set[int], d
         for index in range(*span)
     }
     regions = dict(zip(page_items.REGIONS, size["regions"], strict=True))
-    if plan.terms.whole is None:
+    if plan.settings.whole is None:
         by_item: dict[str, int] = dict.fromkeys(page_items.REGIONS, 0)
         for item, tokens in zip(page_items.items_of(plan), left, strict=True):
             by_item[item.region] += tokens or 0

@@ -48,7 +48,7 @@ def wanted(kept: History | None) -> History | None:
 
 def check(context: Context, history: History, limit: int) -> None:
     """Whatever policy was at work: it fits, it is valid, it is honest."""
-    messages, plan = sent(context), context._plan
+    messages, plan = sent(context), context.inside
     assert by_hand.cost(messages) == context.costs.total == context.count.tokens <= limit
     assert by_hand.pairs_hold(messages)
     assert by_hand.opens_turn(messages[0])

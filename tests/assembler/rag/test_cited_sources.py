@@ -150,9 +150,9 @@ def test_the_best_document_left_out_would_not_have_fitted(
         return
     chosen = {id(source) for source in context.sources}
     ranked = (
-        sorted(context._plan.draft.regions.documents, key=lambda one: -(one.score or 0.0))
+        sorted(context.inside.draft.regions.documents, key=lambda one: -(one.score or 0.0))
         if any(one["score"] is not None for one in found)
-        else list(context._plan.draft.regions.documents)
+        else list(context.inside.draft.regions.documents)
     )
     missing = [one for one in ranked if id(one) not in chosen]
     if not missing:

@@ -113,7 +113,7 @@ def test_any_budget_may_mark_the_least_answer(least: int | None) -> None:
 @few
 @given(st.data())
 def test_a_draft_is_priced_as_an_assembler_without_a_budget(data: st.DataObject) -> None:
-    draft = Assembler().add_messages(HISTORY[1:]).__getstate__()[0]
+    draft = Assembler().add_messages(HISTORY[1:]).inside[0]
     budget = data.draw(budgets(for_=draft))
     whole = Assembler().add_messages(HISTORY[1:]).build().count.upper
     newest = Assembler().add_messages(HISTORY[3:]).build().count.upper
