@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-import graphlib
 import importlib
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tools import floors
 
 ROOT = Path(__file__).parents[2]
 HEAVY = ["tiktoken", "jinja2", "numpy", "transformers", "tokenizers", "rich", "pydantic", "griffe", "yaml"]
@@ -59,23 +60,41 @@ def test_budgets_never_looks_up_at_assembler() -> None:
             assert not any(name.split(".")[0] == "assembler" for name in names), path
 
 
-def imported(path: Path, house: dict[str, Path]) -> set[str]:
-    """The modules of the house that a file names, wherever it does: at the top, in a function, for types alone."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            whole = {f"{node.module}.{alias.name}" for alias in node.names}
-            names |= whole & house.keys() or {node.module}
-    return names & house.keys()
+def test_no_package_is_imported_by_what_it_imports() -> None:
+    assert floors.circles(floors.packages()) == []
 
 
-def test_no_file_is_imported_by_what_it_imports() -> None:
-    paths = [*modules("assembler"), *modules("budgets")]
-    house = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
-    graph = {name: imported(path, house) - {name} for name, path in house.items()}
-    graphlib.TopologicalSorter(graph).prepare()  # raises CycleError, which names a circle
+def test_the_house_has_at_most_eleven_floors_and_twelve_loose_modules() -> None:
+    graph = floors.packages()
+    assert max(floors.floors(graph).values()) <= 11
+    assert sum(path.parent == ROOT / "assembler" for path in floors.modules().values()) <= 12
+
+
+@pytest.mark.parametrize(
+    ("written", "circle"),
+    [
+        ({"a/__init__.py": "from assembler.b import x", "b/__init__.py": "import assembler.a"}, [["a", "b"]]),
+        (
+            {
+                "a/__init__.py": "",
+                "a/one.py": "def f():\n    from assembler.b import x",
+                "b/x.py": "from assembler.a import one",
+            },
+            [["a", "b"]],
+        ),
+        ({"a/one.py": "from assembler.a import two", "a/two.py": "from assembler.a import one"}, []),
+        ({"a/one.py": "if TYPE_CHECKING:\n    from assembler.b import x", "b/x.py": "from assembler.a import one"}, []),
+        ({"door.py": "from assembler.a import one", "a/one.py": "import assembler.door"}, [["a", "assembler.door"]]),
+    ],
+)
+def test_a_circle_of_packages_is_found_and_of_neighbours_is_none(
+    tmp_path: Path, written: dict[str, str], circle: list[list[str]]
+) -> None:
+    for name, text in {"__init__.py": "", "a/__init__.py": "", "b/__init__.py": "", **written}.items():
+        path = tmp_path / "assembler" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert floors.circles(floors.packages(tmp_path)) == circle
 
 
 def test_only_counters_and_vocabularies_import_a_tokenizer() -> None:

