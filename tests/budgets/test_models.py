@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from budgets.errors import UnknownModelError
 from budgets.models import dialect_of, encoding_of, facts, family_of, known
-from tools.model_tables.generate import main, rows, settle, table
 from budgets.models.names import HOSTS, VENDORS
+from tools.model_tables.generate import main, rows, settle, table
 from tools.model_tables.sources import Claim, genai_prices, legacy_windows, litellm, models_dev, profiles
 
 # Written down from the published tables that the generator reads, 2026-11, to hold merging and lookup:
