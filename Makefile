@@ -34,11 +34,11 @@ help:
 	@echo "make wheel     build dist/*.whl"
 	@echo "make clean     remove what was built here"
 
-$(READY): pyproject.toml
+$(READY): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' || (echo "Python >= 3.11 is needed" && exit 1)
 	@echo "setting up $(VENV) …"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $(READY)
 
 demo: $(READY)

@@ -1,0 +1,30 @@
+"""The suite on every Python that is supported: `nox`. An interpreter that is not installed is skipped, and said so.
+
+`make test` is what must hold on one of them. This runs the same tests on each, in an environment of its own.
+"""
+
+from __future__ import annotations
+
+import nox
+
+PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
+
+nox.options.sessions = ["tests"]
+nox.options.error_on_missing_interpreters = False
+nox.options.reuse_existing_virtualenvs = True
+
+
+@nox.session(python=PYTHONS)
+def tests(session: nox.Session) -> None:
+    """The test suite; `nox -- -k name` passes arguments on."""
+    session.install("--editable", ".[dev]", "--constraint", "constraints.txt")
+    session.run("python", "-m", "pytest", "-n", "2", "--dist", "worksteal", *session.posargs)
+
+
+@nox.session(python=PYTHONS)
+def bare(session: nox.Session) -> None:
+    """The README's example on the bare package, without any extra."""
+    session.install(".")
+    session.run(
+        "python", "-c", "from assembler import Assembler; print(Assembler().add_instruction('Hi').build().count)"
+    )
