@@ -1,4 +1,4 @@
-"""The finished request: what was decided, spelled for an API. Knows the plan; decides nothing."""
+"""The finished request: what was decided, spelled for an API."""
 
 from __future__ import annotations
 

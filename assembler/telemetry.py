@@ -1,4 +1,4 @@
-"""What a build says of itself in numbers and names, for spans and logs. Knows contexts and one error; holds no text.
+"""What a build says of itself in numbers and names, for spans and logs.
 
 Attributes stand under `context_assembler.`: what a provider billed is `gen_ai.usage.*` (OpenTelemetry semantic
 conventions for generative AI, read 2026-11), and what we counted before the call must never be taken for it.

@@ -1,4 +1,4 @@
-"""What an argument must be, said at the door. Knows types by name; shows no value, since it could be a text."""
+"""What an argument must be, said at the door."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Budgets and counters: how many tokens a text costs, and how many there are. Knows integers; knows no message.
+"""Budgets and counters: how many tokens a text costs, and how many there are.
 
 Importing this loads nothing else: each name comes with its module when it is first used, and a tokenizer is loaded by
 the counter that uses it, at its first count.

@@ -1,4 +1,4 @@
-"""How much of a budget each region gets when some are limited. Knows integers; knows nothing of what they stand for."""
+"""How much of a budget each region gets when some are limited."""
 
 from __future__ import annotations
 

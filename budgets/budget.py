@@ -1,4 +1,4 @@
-"""A context window, and the part of it that a request may fill. Knows integers; knows nothing about messages."""
+"""A context window, and the part of it that a request may fill."""
 
 from __future__ import annotations
 

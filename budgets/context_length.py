@@ -1,4 +1,4 @@
-"""The error of a request that cannot be made to fit. Knows a budget and what each region costs; knows no message."""
+"""The error of a request that cannot be made to fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a request costs, region by region. Knows integers; knows nothing about messages."""
+"""What a request costs, region by region."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of a package that are loaded when they are first used (PEP 562). Knows modules, not what is in them."""
+"""Names of a package that are loaded when they are first used (PEP 562)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much one region may take of a budget. Knows numbers and the regions' names; allots nothing."""
+"""How much one region may take of a budget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers at the door: whole, not negative, and really numbers. Knows no budget."""
+"""Numbers at the door: whole, not negative, and really numbers."""
 
 from __future__ import annotations
 

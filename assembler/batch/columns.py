@@ -1,4 +1,4 @@
-"""Columns in, columns out: what `map` of a column store calls. Knows names of columns; imports no store."""
+"""Columns in, columns out: what `map` of a column store calls."""
 
 from __future__ import annotations
 

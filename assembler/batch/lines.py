@@ -1,4 +1,4 @@
-"""A line of JSON in, a line of JSON out. Knows rows; knows no file."""
+"""A line of JSON in, a line of JSON out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One row laid over an assembler, and what came of it. Knows the four regions; knows no file and no column store."""
+"""One row laid over an assembler, and what came of it."""
 
 from __future__ import annotations
 

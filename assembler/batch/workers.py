@@ -1,4 +1,4 @@
-"""Chunks of rows through one process or several, in order. Knows lines of bytes; knows no file.
+"""Chunks of rows through one process or several, in order.
 
 Each worker holds one end of a pipe and one chunk at a time: it ends by itself when the other end is gone, however the
 parent died, and no chunk is lost in a queue. Workers are spawned, never forked: tokenizers hold threads and locks.

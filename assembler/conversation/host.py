@@ -1,4 +1,4 @@
-"""The message that knowledge may stand in, and that message with more text around its own. Knows parts; no tokens."""
+"""The message that knowledge may stand in, and that message with more text around its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns, steps, and the law of pairs. Knows messages; knows nothing of tokens.
+"""Turns, steps, and the law of pairs.
 
 A **turn** is a user message and all that follows it, up to the next user message that does not merely carry tool
 results; what stands before the first user message is a turn too. A **step** is what one turn of the model asks, one

@@ -1,4 +1,4 @@
-"""Calls that wait for their answer, each found at once under what answers know it by. Knows no message."""
+"""Calls that wait for their answer, each found at once under what answers know it by."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prices that are worth no more than their counter says of itself. Knows grades; knows no provider."""
+"""Prices that are worth no more than their counter says of itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a request can carry cache marks, in Anthropic's spelling and in Bedrock's. Knows blocks; chooses none.
+"""Where a request can carry cache marks, in Anthropic's spelling and in Bedrock's.
 
 A place is named by the block that ends there: `(0, 0, i)` is tool `i`, `(1, 0, i)` block `i` of the system text,
 `(2, m, i)` block `i` of message `m`; `(3, 0, 0)` is the end of the request. Places compare in the order of the prefix.

@@ -1,4 +1,4 @@
-"""Cache marks: where a provider that caches only what is marked is told to. Knows finished requests; costs no tokens.
+"""Cache marks: where a provider that caches only what is marked is told to.
 
 At most four marks stand in a request, the caller's own included. In the order of their worth: the end of the request
 (the next call of a growing conversation reads all of it), the end of the last turn before the newest (what stays when

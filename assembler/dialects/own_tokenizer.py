@@ -1,4 +1,4 @@
-"""Whether a counter is the model's own tokenizer or a bundled one that stands in for it. Knows names of counters."""
+"""Whether a counter is the model's own tokenizer or a bundled one that stands in for it."""
 
 from __future__ import annotations
 

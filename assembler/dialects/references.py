@@ -1,4 +1,4 @@
-"""How often a definition that a tool's schema refers to may be written out again. Knows no provider's spelling of it.
+"""How often a definition that a tool's schema refers to may be written out again.
 
 A request holds every definition once, however often it is referred to. What a provider makes of the references is not
 published; the recordings that exist refer to a definition once or twice. So a definition is priced wherever it is

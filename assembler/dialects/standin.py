@@ -1,4 +1,4 @@
-"""What a hidden tokenizer would count, from a shipped one. Knows texts and weights; knows no message and no provider.
+"""What a hidden tokenizer would count, from a shipped one.
 
 A model whose vocabulary is not at hand is priced by a stand-in: the tokens of `o200k_base`, corrected by what kind of
 characters the text is made of. A smaller vocabulary splits rare words, capitals, digits and other scripts further, so

@@ -1,4 +1,4 @@
-"""Where in a file something stands, and the one-line error that says so. Knows no request."""
+"""Where in a file something stands, and the one-line error that says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a path to its text, or one line that says why not. Knows no format."""
+"""From a path to its text, or one line that says why not."""
 
 from __future__ import annotations
 

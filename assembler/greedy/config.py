@@ -1,4 +1,4 @@
-"""The encoder's limit, and the small file that it is read from. Knows one number."""
+"""The encoder's limit, and the small file that it is read from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long an encoder's input is, as its own tokenizer makes it. Knows call shapes; imports no tokenizer."""
+"""How long an encoder's input is, as its own tokenizer makes it."""
 
 from __future__ import annotations
 

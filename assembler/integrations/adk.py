@@ -1,4 +1,4 @@
-"""Google ADK: a plugin that lays out every model call. Knows `LlmRequest`; changes no session.
+"""Google ADK: a plugin that lays out every model call.
 
     runner = Runner(…, plugins=[AssemblerPlugin(assembler)])
 

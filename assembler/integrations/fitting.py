@@ -1,4 +1,4 @@
-"""One base assembler, many model calls: each conversation goes on from its last build. Knows no framework."""
+"""One base assembler, many model calls: each conversation goes on from its last build."""
 
 from __future__ import annotations
 

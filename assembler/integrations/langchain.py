@@ -1,4 +1,4 @@
-"""LangChain and LangGraph: a middleware that lays out every model call of an agent. Knows messages; changes no state.
+"""LangChain and LangGraph: a middleware that lays out every model call of an agent.
 
     agent = create_agent(model, tools, middleware=[AssemblerMiddleware(assembler)])
 

@@ -1,4 +1,4 @@
-"""OpenAI Agents SDK: a filter that lays out every model call of a run. Knows input items; changes no session.
+"""OpenAI Agents SDK: a filter that lays out every model call of a run.
 
     result = await Runner.run(agent, question, run_config=RunConfig(call_model_input_filter=FitInput(assembler)))
 

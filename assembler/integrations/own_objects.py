@@ -1,4 +1,4 @@
-"""What a request keeps, as the framework's own objects. Knows indexes and messages; knows no framework."""
+"""What a request keeps, as the framework's own objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pydantic AI: a capability that lays out every model request. Knows its hook; changes no history.
+"""Pydantic AI: a capability that lays out every model request.
 
     agent = Agent(model, tools=[…], capabilities=[FitContext(assembler)])
 

@@ -1,4 +1,4 @@
-"""Pydantic AI's messages, spelled part by part, and put together again. Knows its messages; prices and drops nothing.
+"""Pydantic AI's messages, spelled part by part, and put together again.
 
 One `ModelRequest` may hold a system prompt, the results of several calls and the next question: a cut may go between
 them, so each of its parts is a message here. Read in pydantic-ai-slim 2.68.0 (2026-11): what a model is sent is what

@@ -1,4 +1,4 @@
-"""Strands Agents: a conversation manager that lays out every model call. Knows Strands' middleware; changes no history.
+"""Strands Agents: a conversation manager that lays out every model call.
 
     agent = Agent(model=…, tools=…, conversation_manager=AssemblerConversationManager(assembler))
 

@@ -1,4 +1,4 @@
-"""Knowledge chosen under a room, and its price inside a message. Knows tokens; knows no strategy's rules.
+"""Knowledge chosen under a room, and its price inside a message.
 
 The room is what the budget leaves once the least conversation is paid for that the policies would keep, and all that
 its floor promises: knowledge may displace old turns where a policy lets them go, and never the newest.

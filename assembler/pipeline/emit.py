@@ -1,4 +1,4 @@
-"""The request of a plan, spelled and marked. Knows dialects and cache marks; prices nothing."""
+"""The request of a plan, spelled and marked."""
 
 from __future__ import annotations
 

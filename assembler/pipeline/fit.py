@@ -1,4 +1,4 @@
-"""What stays and what goes. Knows turns, tokens and policies; knows no text."""
+"""What stays and what goes."""
 
 from __future__ import annotations
 

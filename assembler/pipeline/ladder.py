@@ -1,4 +1,4 @@
-"""Policies in order, each only as far as needed. Knows turns, messages and tokens; knows no policy by name.
+"""Policies in order, each only as far as needed.
 
 What a ladder leaves is a `Kept`: which turns stay, which messages inside them were rewritten or dropped, and which
 policy did what. One that must hold a low-water mark is found by living through the history: at each message that makes

@@ -1,4 +1,4 @@
-"""The fixed part of a request, rendered and priced. Knows regions and counts; knows nothing of turns."""
+"""The fixed part of a request, rendered and priced."""
 
 from __future__ import annotations
 

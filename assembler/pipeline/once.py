@@ -1,4 +1,4 @@
-"""What follows from a frozen value, found at its first use and kept beside it. Knows no value."""
+"""What follows from a frozen value, found at its first use and kept beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What will be sent and what will not, decided but not yet spelled. Knows indexes and tokens; emits nothing."""
+"""What will be sent and what will not, decided but not yet spelled."""
 
 from __future__ import annotations
 

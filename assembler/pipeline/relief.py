@@ -1,4 +1,4 @@
-"""What the policies of some settings leave for a room. Knows rungs and marks; knows no policy by name."""
+"""What the policies of some settings leave for a room."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Regions that share one budget: what gives way inside a region whose limit binds. Knows prices; knows no text."""
+"""Regions that share one budget: what gives way inside a region whose limit binds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""At which windows the outcome changes. Knows integers and turns; builds nothing."""
+"""At which windows the outcome changes."""
 
 from __future__ import annotations
 

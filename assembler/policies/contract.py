@@ -1,4 +1,4 @@
-"""What a policy answers, held to its contract, whoever wrote it. Knows cuts and changes; knows no policy by name."""
+"""What a policy answers, held to its contract, whoever wrote it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a dialect must say about tokens, so that the pipeline can add instead of recount. Knows no provider.
+"""What a dialect must say about tokens, so that the pipeline can add instead of recount.
 
 A request costs its fixed part (system text, knowledge, tools, framing) plus the sum of its messages. That sum is exact
 because chat formats put control tokens between messages (a control token ends every piece of text before tokenisation),

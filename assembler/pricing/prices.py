@@ -1,4 +1,4 @@
-"""What each message of a history costs, found once. Knows messages and where turns begin; knows no policy.
+"""What each message of a history costs, found once.
 
 Prices are kept beside the readings of a history, so that drafts and forks that share the history share its prices.
 """

@@ -1,4 +1,4 @@
-"""A whole history as prefix sums, for policies that replay it. Knows integers and where turns begin; knows no text."""
+"""A whole history as prefix sums, for policies that replay it."""
 
 from __future__ import annotations
 

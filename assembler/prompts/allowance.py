@@ -1,4 +1,4 @@
-"""How much work one rendering may do. Knows counts and sizes; refuses to know Jinja's syntax.
+"""How much work one rendering may do.
 
 Jinja's sandbox bounds what a template can reach and not what it can cost: `'a' * 10**8` is instant, forty doublings are
 a terabyte, and its limit on `range` is per call. A template is the developer's code; these bounds are for accidents:

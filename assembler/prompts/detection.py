@@ -1,4 +1,4 @@
-"""Where a tokenizer keeps its tokens. Knows the places; imports no tokenizer library.
+"""Where a tokenizer keeps its tokens.
 
 Libraries moved their markers over the years: into the special tokens map, `additional_special_tokens`,
 `extra_special_tokens` (transformers 5), the added tokens, or just the vocabulary. A place that is missing, or is not

@@ -1,4 +1,4 @@
-"""Prompt files. Knows paths, sizes and UTF-8; refuses devices, directories and whatever leads out of a library.
+"""Prompt files.
 
 Two doors, for two kinds of caller. `read_prompt` takes a developer's own path, which has no border to break.
 `PromptLibrary` takes names that may come from anywhere, and reads below its root only.

@@ -1,4 +1,4 @@
-"""Prompts for a model's own format: the source system's `PromptFormatter`. Knows tags, roles and three formats.
+"""Prompts for a model's own format: the source system's `PromptFormatter`.
 
 The tags of a prompt are parsed where they can say something, in a chat template, and taken out everywhere. A chat
 template is code that came with the tokenizer: this library fetches none; pin the revision that yours comes from.

@@ -1,4 +1,4 @@
-"""A conversation written out, and read back. Knows speakers and turns; refuses to know tags and formats.
+"""A conversation written out, and read back.
 
 The source system writes one turn after another, `User: …` and `AI: …`. A turn runs up to the next line that opens with
 a speaker, so that a turn of several lines stays one. A list of messages is written with labels that belong to the

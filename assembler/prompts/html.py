@@ -1,4 +1,4 @@
-"""HTML to text: tags and comments out, entities read. Knows spelling only, no elements; refuses to lose prose.
+"""HTML to text: tags and comments out, entities read.
 
 `<` opens a tag only before a letter, `/`, `!` or `?`: `a < b` stays. A comment or tag that is never closed stays as
 text. The standard library's parser is not used: before its fix (python/cpython#135462, read 2026-11) it is quadratic on

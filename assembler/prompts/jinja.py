@@ -1,4 +1,4 @@
-"""Templates in Jinja. Knows how to parse, guard, compile and render one; refuses whatever could leave its text."""
+"""Templates in Jinja."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text with a mark on every character: the template's, or a value's. Knows offsets; refuses to know what tags mean."""
+"""Text with a mark on every character: the template's, or a value's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Templates in f-string style. Knows `{name}`, `{{` and `}}`; refuses everything else between braces.
+"""Templates in f-string style.
 
 No attribute, index, conversion or format specification: `str.format` would reach through them into the value
 (GHSA-6qv9-48xg-fc7f, read 2026-11), and a width of a billion is a billion blanks. `str.format` is never called.

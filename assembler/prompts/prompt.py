@@ -1,4 +1,4 @@
-"""A rendered prompt. Knows its text, where it came from and which parts were values; refuses to know any format."""
+"""A rendered prompt."""
 
 from __future__ import annotations
 

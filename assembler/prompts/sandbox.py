@@ -1,4 +1,4 @@
-"""Jinja's environment for prompt templates. Knows what a template may reach; the one file that imports Jinja's inside.
+"""Jinja's environment for prompt templates.
 
 Immutable and sandboxed; undefined names raise; nothing is escaped; no extension, no loader, so no other file. Globals:
 `range` and `namespace`. Methods, filters and operators that can make much of little are left out or pay an allowance.

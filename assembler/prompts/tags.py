@@ -1,4 +1,4 @@
-"""The markers `<tag>` and `</tag>` of supported tags. Knows where they stand; refuses to know roles and formats.
+"""The markers `<tag>` and `</tag>` of supported tags.
 
 A marker is spelled without attributes or blanks, in any case: `<question>`, `</Question>`. One that a value wrote, or
 that only comes about where a value meets the template, is text and stays. Every scan is linear: behind each `<` at most

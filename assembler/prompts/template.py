@@ -1,4 +1,4 @@
-"""Validated templates: the source system's face over the two engines. Knows names; refuses to compile a value."""
+"""Validated templates: the source system's face over the two engines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text that knows which of its characters came from values. Knows offsets; refuses to know tags or templates."""
+"""Text that knows which of its characters came from values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a template may be given: plain data, copied. Knows types and sizes; refuses objects, whatever they promise.
+"""What a template may be given: plain data, copied.
 
 A template that is handed a type, a function or a module reaches from there to the rest of the process: Jinja's
 sandbox guards the bound `str.format` and not the unbound one (pallets/jinja#2205, read 2026-11).

@@ -1,4 +1,4 @@
-"""The names that a prompt of the source system may ask for. Knows names only."""
+"""The names that a prompt of the source system may ask for."""
 
 from __future__ import annotations
 

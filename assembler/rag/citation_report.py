@@ -1,4 +1,4 @@
-"""What an answer cites, sentence by sentence, held against the sources that it was given. Knows no model."""
+"""What an answer cites, sentence by sentence, held against the sources that it was given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The citations in an answer. Knows the marker `[Source 1]` in the spellings that models use; knows no prompt.
+"""The citations in an answer.
 
 Only markers in an answer are citations. One that stands in a source's text was never issued by us, and what an answer
 repeats of it counts for nothing unless its number was. Linear in the answer, whatever it holds.

@@ -1,4 +1,4 @@
-"""Direct quotes of an answer, and whether a source says them. Knows quotation marks; knows no citations.
+"""Direct quotes of an answer, and whether a source says them.
 
 A quote is found where its words stand in the source in a row, white space and the shape of quotation marks apart.
 """

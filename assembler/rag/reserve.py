@@ -1,4 +1,4 @@
-"""How much of the window is kept free for the answer, by what the question asks. Knows words; knows no model."""
+"""How much of the window is kept free for the answer, by what the question asks."""
 
 from __future__ import annotations
 

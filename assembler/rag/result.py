@@ -1,4 +1,4 @@
-"""What a retriever found, however it says so. Knows the names that frameworks use; imports none of them."""
+"""What a retriever found, however it says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the sentences of an answer begin and end. Knows punctuation; knows no language and no citations' meaning.
+"""Where the sentences of an answer begin and end.
 
 A rule of thumb: a sentence ends at a line break, at `。！？`, or at `.!?` before white space unless a small letter
 follows. Markers that stand between two sentences belong to the one before. Linear in the answer.

@@ -1,4 +1,4 @@
-"""`SourceFormatter`: the source system's face of `assembler.strategies.sources.layout`. Knows text; knows no tokens."""
+"""`SourceFormatter`: the source system's face of `assembler.strategies.sources.layout`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`TokenBudgetManager`: the source system's face of `budgets.Budget`. Knows texts and tokens; knows no sources."""
+"""`TokenBudgetManager`: the source system's face of `budgets.Budget`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents, and the one tag that they travel in. Knows XML; knows nothing of tokens or messages."""
+"""Documents, and the one tag that they travel in."""
 
 from __future__ import annotations
 

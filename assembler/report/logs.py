@@ -1,4 +1,4 @@
-"""One log record a build, with numbers and names as fields. Knows contexts; holds no text, and imports no logging.
+"""One log record a build, with numbers and names as fields.
 
 A process that never imported `logging` listens to nothing, so nothing is looked up in it.
 """

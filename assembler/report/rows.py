@@ -1,4 +1,4 @@
-"""What a report says, as values: rows, the cache, what was found. Knows tokens, names and indexes; finds nothing."""
+"""What a report says, as values: rows, the cache, what was found."""
 
 from __future__ import annotations
 

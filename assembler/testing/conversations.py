@@ -1,4 +1,4 @@
-"""Whole conversations that an API accepts, as data: what your code is given. Knows dialects by name only."""
+"""Whole conversations that an API accepts, as data: what your code is given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A conversation before any API spells it, and how one is drawn. Knows who says what when; knows no JSON key."""
+"""A conversation before any API spells it, and how one is drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts that people and attackers write: every script, hostile fragments, long runs. Knows no message."""
+"""Texts that people and attackers write: every script, hostile fragments, long runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gate that every text passes: what is a `str`, and what UTF-8 can carry. Knows no region's meaning."""
+"""The gate that every text passes: what is a `str`, and what UTF-8 can carry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An independent checker of what the APIs demand of a request. Knows raw request dicts; shares no code with emitters.
+"""An independent checker of what the APIs demand of a request.
 
 A dialect's rules are one file, and one line in `DIALECTS`.
 """

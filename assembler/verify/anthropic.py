@@ -1,4 +1,4 @@
-"""Anthropic Messages: rules A1 to A16. Knows the body of that one call (`system`, `messages`, `tools`, `thinking`).
+"""Anthropic Messages: rules A1 to A16.
 
 Consecutive messages of one role are one turn, as the API combines them. Not decidable from one request: whether a
 thinking block was edited (half of A15); an emptied signature is the one trace that can be seen.

@@ -1,4 +1,4 @@
-"""The shape of Anthropic's messages, blocks and tools. Knows their fields; knows no rule between blocks."""
+"""The shape of Anthropic's messages, blocks and tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bedrock Converse: rules B1 to B5. Knows the body of that one call (`system`, `messages`, `toolConfig`)."""
+"""Bedrock Converse: rules B1 to B5."""
 
 from __future__ import annotations
 

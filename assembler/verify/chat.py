@@ -1,4 +1,4 @@
-"""The Chat spelling that several dialects share: role, content, tool_calls, tool_call_id. Knows shape and turns.
+"""The Chat spelling that several dialects share: role, content, tool_calls, tool_call_id.
 
 The rules are the dialects'; here are only the readings that they start from.
 """

@@ -1,4 +1,4 @@
-"""Tool definitions, in any dialect: names, schemas, the list itself. Knows no message."""
+"""Tool definitions, in any dialect: names, schemas, the list itself."""
 
 from __future__ import annotations
 

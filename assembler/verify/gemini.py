@@ -1,4 +1,4 @@
-"""Gemini generateContent: rules G0 to G8. Knows that one call, in the SDK's spelling (snake_case) and in the wire's.
+"""Gemini generateContent: rules G0 to G8.
 
 Not decidable from one request: whether a thought signature is byte for byte as it came (half of G8); that there is one
 can be seen.

@@ -1,4 +1,4 @@
-"""The shape of Gemini's contents, parts and tools, in both spellings. Knows fields; knows no rule between contents."""
+"""The shape of Gemini's contents, parts and tools, in both spellings."""
 
 from __future__ import annotations
 

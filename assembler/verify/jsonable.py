@@ -1,4 +1,4 @@
-"""Whether JSON can carry a value. Knows no message; walks anything, however deep, in one pass and without recursion."""
+"""Whether JSON can carry a value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mistral's hosted chat API: rules M1 to M4. Knows the body of that one call (`messages`, `tools`)."""
+"""Mistral's hosted chat API: rules M1 to M4."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules that no dialect owns: N1 to N9. Knows conversations spelled as Chat messages or as Anthropic's blocks.
+"""The rules that no dialect owns: N1 to N9.
 
 N9 cannot be seen in full in one request: an edited thinking block is known only by the signature that it lost.
 """

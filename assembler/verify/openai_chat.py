@@ -1,4 +1,4 @@
-"""OpenAI Chat Completions: rules O0 to O9. Knows the body of that one call (`messages`, `tools`, `tool_choice`)."""
+"""OpenAI Chat Completions: rules O0 to O9."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenAI Responses: rules R0 to R3. Knows the body of that one call (`instructions`, `input`, `tools`).
+"""OpenAI Responses: rules R0 to R3.
 
 One direction of R3 cannot be seen in a request: that an item was once preceded by a reasoning item which is gone.
 """

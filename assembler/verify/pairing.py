@@ -1,4 +1,4 @@
-"""Calls and their answers, in any dialect: who is answered, who is not. Knows turns and ids; knows no rule's name."""
+"""Calls and their answers, in any dialect: who is answered, who is not."""
 
 from __future__ import annotations
 

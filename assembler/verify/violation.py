@@ -1,4 +1,4 @@
-"""A provider's rule and a breach of it. Knows no request: only how a breach is told without quoting what was said."""
+"""A provider's rule and a breach of it."""
 
 from __future__ import annotations
 

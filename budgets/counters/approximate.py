@@ -1,4 +1,4 @@
-"""An estimate for those who want no tokenizer at all. Knows scripts and sizes; loads nothing.
+"""An estimate for those who want no tokenizer at all.
 
 It errs high. Factors: fitted so that neither o200k_base nor cl100k_base counts more on the Universal Declaration of
 Human Rights in the languages that most people write, on source code, logs, JSON, hexadecimal and base64 (the

@@ -1,4 +1,4 @@
-"""Cuts a text around runs of blanks too long for tiktoken's regex, without changing its count. Knows no vocabulary.
+"""Cuts a text around runs of blanks too long for tiktoken's regex, without changing its count.
 
 The regex engine inside tiktoken keeps one stack entry per blank while it tries the rule `\\s+(?!\\S)`, and gives up (in
 `encode_ordinary` with a panic) at 999,999 blanks in a row; measured with 0.14.0, read 2026-11, for each encoding here.

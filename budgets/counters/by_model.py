@@ -1,4 +1,4 @@
-"""Which bundled counter counts for a model, one memory for each in a process. Knows families; loads no tokenizer."""
+"""Which bundled counter counts for a model, one memory for each in a process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claude's counts line by line: what was counted once is remembered. Knows white space; the marks are others'.
+"""Claude's counts line by line: what was counted once is remembered.
 
 No piece goes on over white space, so a text is the sum of its lines, a line that of its stretches, whatever was
 counted before. Three memories, bounded; each is forgotten at once when it is full.

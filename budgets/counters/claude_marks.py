@@ -1,4 +1,4 @@
-"""How Claude's tokenizer rewrites a text before it is cut: as PyPI's ctok measured it. Knows characters, no piece.
+"""How Claude's tokenizer rewrites a text before it is cut: as PyPI's ctok measured it.
 
 A word stands between marks of its begin and end, its capitals are marks before lower-case letters, and the blank
 between two marked neighbours is not written. Each set of characters here was measured character by character (ctok

@@ -1,4 +1,4 @@
-"""The fewest pieces that spell a text of Claude's marks. Knows a vocabulary; knows no rule of marking.
+"""The fewest pieces that spell a text of Claude's marks.
 
 Every piece costs one token, whichever way the text is cut; the count is that of the shortest cut. A character that no
 piece spells costs its UTF-8 bytes, cut the same way.

@@ -1,4 +1,4 @@
-"""The fastest exact counter that is installed. Knows the engines' order; counts nothing."""
+"""The fastest exact counter that is installed."""
 
 from __future__ import annotations
 

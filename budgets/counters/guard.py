@@ -1,4 +1,4 @@
-"""What every counter promises, and how a foreign one is held to it. Knows no tokenizer.
+"""What every counter promises, and how a foreign one is held to it.
 
 A counter is total: any text without lone surrogates gives an int >= 0, anything else is a TokenCountError. Only what
 asks the program itself to stop passes through unchanged: see `_STOPS`.

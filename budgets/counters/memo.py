@@ -1,4 +1,4 @@
-"""A bounded memory of counts by text. Knows no tokenizer and forgets without being asked.
+"""A bounded memory of counts by text.
 
 Exact, because a count depends on its text alone. A hit is one dictionary look-up and takes no lock.
 """

@@ -1,4 +1,4 @@
-"""A provider's own count endpoint as a counter. Knows failures and answers; the caller's code holds the connection.
+"""A provider's own count endpoint as a counter.
 
 `provider_counter(lambda text: client.count(text))`, or over whole requests:
 `provider_counter(lambda request: client.messages.count_tokens(model=…, **request)).count(context.request())`.

@@ -1,4 +1,4 @@
-"""Which pricing rules, vocabulary and dialect a model's name stands for. Knows spellings; knows no window.
+"""Which pricing rules, vocabulary and dialect a model's name stands for.
 
 Families are as fine as the recorded counts tell models apart, and no finer:
 

@@ -1,4 +1,4 @@
-"""How one model is spelled in many places. Knows prefixes and suffixes; knows no number and no model.
+"""How one model is spelled in many places.
 
 A spelling is taken apart by closed rules only: a name that merely starts like a known one stays unknown.
 

@@ -1,4 +1,4 @@
-"""The published byte-pair vocabularies, as data in the wheel. Knows files and hashes; loads no tokenizer."""
+"""The published byte-pair vocabularies, as data in the wheel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads a packed vocabulary from the package, if it is the one that was packed. Knows no engine, no cache."""
+"""Reads a packed vocabulary from the package, if it is the one that was packed."""
 
 from __future__ import annotations
 

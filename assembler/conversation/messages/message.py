@@ -1,4 +1,4 @@
-"""One message, as every stage reads it. Knows no provider's spelling; keeps the caller's object beside its reading.
+"""One message, as every stage reads it.
 
 A message is a role and parts. A part is plain text (`str`) or one of the small values below, and every consumer
 matches them to the end:

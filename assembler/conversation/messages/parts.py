@@ -1,4 +1,4 @@
-"""How a content part of any provider is read: one table from the part's type to its reader. Knows no message."""
+"""How a content part of any provider is read: one table from the part's type to its reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Anthropic bills for a request. Knows how Claude reads one; never spells it for the API.
+"""What Anthropic bills for a request.
 
     request = price_request + price_system + sum(price_message) + price_tooling + sum(price_tool)
 

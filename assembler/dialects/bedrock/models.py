@@ -1,4 +1,4 @@
-"""What Bedrock bills for models of other makers: these makers' price lists, loosened. Knows names and margins.
+"""What Bedrock bills for models of other makers: these makers' price lists, loosened.
 
 Little of it is recorded on Bedrock. An open model's template is its own wherever it runs, while what the host adds is
 not; so every price of a maker's list is graded estimated and keeps a margin, and a model that has no list (Cohere,

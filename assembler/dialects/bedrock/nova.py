@@ -1,4 +1,4 @@
-"""What Bedrock bills for Amazon's Nova models. Knows their hidden tool prompts; nobody published a tokenizer.
+"""What Bedrock bills for Amazon's Nova models.
 
 `o200k_base` stands in for it: on recorded texts of 100 tokens and more it is 1 % off in the middle, 7 % at most. Fitted
 on the recordings of one repository for each row and read against the others', as far as there are any.

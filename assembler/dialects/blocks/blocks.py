@@ -1,4 +1,4 @@
-"""What the APIs of blocks share: turns of one role, results first, legal call ids. Knows no API's own spelling.
+"""What the APIs of blocks share: turns of one role, results first, legal call ids.
 
 Anthropic Messages, Bedrock Converse and Gemini take turns of blocks: all results of a step stand together in the turn
 right after its calls, nothing is empty, the user begins. Rules and 400 texts: the APIs' references and public issue

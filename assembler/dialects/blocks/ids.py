@@ -1,4 +1,4 @@
-"""Ids of calls, legal for an API and unique in the conversation. Knows calls and answers; knows no spelling."""
+"""Ids of calls, legal for an API and unique in the conversation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an image or a document moves from one provider's spelling to another's. Knows where content is; prices nothing.
+"""How an image or a document moves from one provider's spelling to another's.
 
 It reads the spellings that `assembler.pricing.media` reads. What lies behind an address or in a provider's file store
 is not fetched: it moves only where the other API takes addresses too.

@@ -1,7 +1,4 @@
-"""What the price lists of hidden tokenizers share: pieces that add up to their whole, media beside the texts.
-
-Knows counters and calibrations; knows no provider's constants.
-"""
+"""What the price lists of hidden tokenizers share: pieces that add up to their whole, media beside the texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a conversation is bent to what a chat template takes: folded, merged, parted. Knows roles; knows no tokens."""
+"""How a conversation is bent to what a chat template takes: folded, merged, parted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a chat template's prompts cost: wholes exactly, parts by estimate. Knows traits and a count; renders nothing.
+"""What a chat template's prompts cost: wholes exactly, parts by estimate.
 
 No template promises that its parts add up. The estimates order turns, fill the report and say where to look; only the
 whole is held against a budget.

@@ -1,4 +1,4 @@
-"""The prompts that were rendered last, found again by what they were rendered from. Knows identity; renders nothing.
+"""The prompts that were rendered last, found again by what they were rendered from.
 
 A reading of a message never changes, and a message that its owner changed is read anew: the same readings, the same
 prompt. They are held here while they are remembered, so that no other reading can take their place.

@@ -1,4 +1,4 @@
-"""One Hugging Face tokenizer, copied, as an engine that renders and counts. Knows ids and texts; decides nothing.
+"""One Hugging Face tokenizer, copied, as an engine that renders and counts.
 
 The copy is private: what the caller or another thread does to the original changes no count, and every call uses the
 same settings, which the engine underneath needs (tokenizers 0.23.3: calls with different settings disturb each other

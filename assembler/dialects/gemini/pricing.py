@@ -1,4 +1,4 @@
-"""What Gemini bills for a request. Knows contents, declarations and media tiles; never spells a request.
+"""What Gemini bills for a request.
 
     request = price_request + price_system + sum(price_message) + price_tools
 

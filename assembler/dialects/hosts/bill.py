@@ -1,7 +1,4 @@
-"""The bill of hosts that are spoken to in OpenAI's formats: DeepSeek, xAI, Groq, Cerebras, Together and others.
-
-Knows how a layout is billed there, by the rules of `assembler.dialects.hosted_pricing`; never spells a request.
-"""
+"""The bill of hosts that are spoken to in OpenAI's formats: DeepSeek, xAI, Groq, Cerebras, Together and others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which models are spoken to as OpenAI's and billed by a host's chat template. Knows names; loads the bill if asked."""
+"""Which models are spoken to as OpenAI's and billed by a host's chat template."""
 
 from __future__ import annotations
 

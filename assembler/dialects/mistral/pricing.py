@@ -1,4 +1,4 @@
-"""What Mistral bills for a request. Knows the control tokens of its chat template; never spells a request.
+"""What Mistral bills for a request.
 
     request = price_request + price_system + sum(price_message) + price_tools
 

@@ -1,4 +1,4 @@
-"""What OpenAI bills for tools, past calls, forced tools and output schemas. Knows texts and tokens; reads no request.
+"""What OpenAI bills for tools, past calls, forced tools and output schemas.
 
 Plain texts need no rule of their own: a message is `family.per_message`, a token of role, and its text.
 How each number was found: `docs/how-it-counts-openai.md`.

@@ -1,4 +1,4 @@
-"""How OpenAI's servers write a function tool into the prompt: as TypeScript. Knows JSON schema; knows no price.
+"""How OpenAI's servers write a function tool into the prompt: as TypeScript.
 
 The text is not published for the API. It was put together from three things: the token counts that recorded requests
 were billed, the TypeScript that openai/harmony (Apache-2.0, src/encoding.rs, read 2026-11) renders for gpt-oss, and the

@@ -1,4 +1,4 @@
-"""What Claude bills for an image or a PDF. Knows patches and pages; reads no part.
+"""What Claude bills for an image or a PDF.
 
 Sources, read 2026-11, none of them recorded here: Anthropic, "Images and vision" (a token is a patch of 28 x 28
 pixels; larger images are scaled down) and its earlier edition (width x height / 750); "PDF support" (each page as 1,500

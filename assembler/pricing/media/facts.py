@@ -1,4 +1,4 @@
-"""What is known of an image, a document, a sound: the input of every media price. Knows no price."""
+"""What is known of an image, a document, a sound: the input of every media price."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Gemini bills for an image, a PDF, a sound, a film. Knows tiles, pages and seconds; reads no part.
+"""What Gemini bills for an image, a PDF, a sound, a film.
 
 Sources, read 2026-11, none of them recorded here: Google, "Understand and count tokens" (258 tokens up to 384 x 384,
 else tiles of 768 x 768 at 258 each; 32 tokens a second of sound, 263 of film), "Image understanding" of Vertex AI (a

@@ -1,4 +1,4 @@
-"""What OpenAI bills for an image, a PDF, a sound. Knows pages and seconds; leaves pixels to `openai_images`.
+"""What OpenAI bills for an image, a PDF, a sound.
 
 Sources, read 2026-11: OpenAI, "Images and vision" (see `openai_images`, tiles recorded), "File inputs" (a PDF is sent
 as the text and an image of each page), "Managing costs" of the Realtime API (a token is 100 ms of the user's sound).

@@ -1,4 +1,4 @@
-"""What OpenAI bills for an image, from its size in pixels. Knows arithmetic; opens no image.
+"""What OpenAI bills for an image, from its size in pixels.
 
 Two formulas, by model: squares of 512 pixels (recorded, exact) and patches of 32 (published, not recorded).
 Source: the formulas of OpenAI's "Images and vision" guide as commonly quoted, not read again here; tile figures

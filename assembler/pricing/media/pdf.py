@@ -1,4 +1,4 @@
-"""Pages of a PDF, from the counts that its page tree keeps. Knows objects and object streams; renders nothing.
+"""Pages of a PDF, from the counts that its page tree keeps.
 
 Layout: ISO 32000-1, 7.5.7 (object streams) and 7.7.3 (page tree); read 2026-11. Limits, each of which ends in None:
 object streams that are encrypted or packed by another filter than Flate, a count given by reference, nothing found,

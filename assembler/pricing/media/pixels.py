@@ -1,4 +1,4 @@
-"""Width and height from the head of an image file. Knows six formats; decodes no pixel.
+"""Width and height from the head of an image file.
 
 Layouts: PNG (RFC 2083, IHDR), JPEG (ITU T.81, frame headers), GIF89a (logical screen), WebP (RFC 9649), BMP (both
 headers), AVIF and HEIC (ISO/IEC 23008-12, `ispe`); read 2026-11.

@@ -1,4 +1,4 @@
-"""From a provider's own part to what is known of it. Knows every provider's spelling of a medium; knows no price.
+"""From a provider's own part to what is known of it.
 
 Read are the parts of OpenAI (`image_url`, `input_image`, `input_audio`, `file`, `input_file`), Anthropic (`image`,
 `document`), Gemini (`inline_data`, `file_data`), Bedrock Converse (`image`, `document`, `video`) and MCP (`data` with

@@ -1,4 +1,4 @@
-"""Seconds of a sound from its head. Knows WAV; of compressed sounds, whose length is not in the head, it knows nothing.
+"""Seconds of a sound from its head.
 
 Layout: RIFF WAVE, chunks `fmt ` and `data` (Microsoft and IBM, 1991); read 2026-11.
 """

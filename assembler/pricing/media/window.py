@@ -1,4 +1,4 @@
-"""Bytes by place out of base64, decoding only what is asked for. Knows no format."""
+"""Bytes by place out of base64, decoding only what is asked for."""
 
 from __future__ import annotations
 

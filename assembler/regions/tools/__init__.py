@@ -1,4 +1,4 @@
-"""Tools: functions, classes, models and definitions in, one noun out. Knows schemas; knows no price.
+"""Tools: functions, classes, models and definitions in, one noun out.
 
 The readers are loaded when a tool is first read.
 """

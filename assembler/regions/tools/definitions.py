@@ -1,4 +1,4 @@
-"""Tool definitions as the providers spell them, in dicts. Knows six spellings, imports no provider."""
+"""Tool definitions as the providers spell them, in dicts."""
 
 from __future__ import annotations
 

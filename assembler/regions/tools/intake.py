@@ -1,4 +1,4 @@
-"""Everything a caller may call a tool, in; `Tool`s out. Knows the readers' order, not what they read."""
+"""Everything a caller may call a tool, in; `Tool`s out."""
 
 from __future__ import annotations
 

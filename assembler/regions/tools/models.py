@@ -1,4 +1,4 @@
-"""Pydantic model classes as tools, and as other tools' argument schemas. Knows the model by its methods only."""
+"""Pydantic model classes as tools, and as other tools' argument schemas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plain JSON data, and the copy that proves it. Knows nothing about tools, except whose name to put in the error."""
+"""Plain JSON data, and the copy that proves it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every reader hands on, and the one check that makes a Tool of it. Knows no kind of tool."""
+"""What every reader hands on, and the one check that makes a Tool of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON schemas as trees of schemas. Knows where one may hold another, and what pydantic and Gemini write in them."""
+"""JSON schemas as trees of schemas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One tool, as every dialect reads it. Knows no provider's spelling."""
+"""One tool, as every dialect reads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A request as the bytes that are sent, cut where a prefix cache may cut. Knows spellings; knows no price, no provider.
+"""A request as the bytes that are sent, cut where a prefix cache may cut.
 
 A provider's cache holds a request from its first byte on: what stands before the first difference can be served, and
 nothing after it. The unit here is an entry of the request's conversation list (`messages`, `input`, `contents`).

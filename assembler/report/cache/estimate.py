@@ -1,4 +1,4 @@
-"""How much of a request a prefix cache can serve, in tokens. Knows a plan and its prices; tokenises only what is new.
+"""How much of a request a prefix cache can serve, in tokens.
 
 Every number is an estimate: providers serve a cached prefix on best effort, and for a while.
 """

@@ -1,4 +1,4 @@
-"""Which items of a plan's stable prefix hold volatile text. Knows regions; the patterns are in `volatile`.
+"""Which items of a plan's stable prefix hold volatile text.
 
 Turns are not read. A message says the same for as long as it stays, so that a moment in it costs a cache nothing, and
 tool results are full of moments: each would be a false alarm. An instruction, a document and a tool are written anew

@@ -1,4 +1,4 @@
-"""Values as hashes and as plain data that tells no text. Knows JSON; knows no request."""
+"""Values as hashes and as plain data that tells no text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a replay says when the same bytes cannot be had. Knows places and hashes; holds no text."""
+"""What a replay says when the same bytes cannot be had."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a manifest looks like, field by field. Knows names and kinds; knows no request.
+"""What a manifest looks like, field by field.
 
 A field that this version does not know is let pass: it may come from a later one of the same format. What it knows
 must be there and of its kind, or a replay would compare with nothing and name what never was.

@@ -1,4 +1,4 @@
-"""A decision as data: ids, hashes, tokens, settings, versions. Knows plans; holds no text of any prompt.
+"""A decision as data: ids, hashes, tokens, settings, versions.
 
 The hash of a short text can be guessed by whoever guesses the text: a manifest tells less than the request, not
 nothing.

@@ -1,4 +1,4 @@
-"""Panels under one another as one SVG, readable on a light and a dark page. Knows numbers; knows no request."""
+"""Panels under one another as one SVG, readable on a light and a dark page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text into a page, as text. Knows HTML, and the three files beside this one; knows no request.
+"""Text into a page, as text.
 
 Whatever a field holds stays text: the template escapes by default, the figures travel as JSON in which no character can
 end a script, and the page's own policy lets run only what has the hash of this package's script.

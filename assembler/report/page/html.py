@@ -1,4 +1,4 @@
-"""A report as one self-contained page of HTML. Knows items and sizes; decides nothing about the request."""
+"""A report as one self-contained page of HTML."""
 
 from __future__ import annotations
 

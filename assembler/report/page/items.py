@@ -1,4 +1,4 @@
-"""The rows of a page: every item of a plan, each turn a row of its own. Knows prices; spells no HTML."""
+"""The rows of a page: every item of a plan, each turn a row of its own."""
 
 from __future__ import annotations
 

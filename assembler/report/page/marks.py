@@ -1,4 +1,4 @@
-"""Where the cache marks of a request stand, as rows of a page. Knows emitted requests and items; sets no mark."""
+"""Where the cache marks of a request stand, as rows of a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would be kept at other windows, found once for a page. Knows plans and items; counts no text again.
+"""What would be kept at other windows, found once for a page.
 
 Where the policy is `TrimOldest()` or `Refuse()` over regions that do not depend on the window, `report.steps()` says it
 of every window. Elsewhere `plan.what_if` is asked at some, and only those are shown.

@@ -1,4 +1,4 @@
-"""What an item says, clipped, for pages that were asked to show it. Knows messages and tools; spells no HTML."""
+"""What an item says, clipped, for pages that were asked to show it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A source as a rule of choice sees it. Knows a cost, a score and a vector; knows no text."""
+"""A source as a rule of choice sees it."""
 
 from __future__ import annotations
 

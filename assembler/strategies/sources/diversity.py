@@ -1,4 +1,4 @@
-"""The order of maximal marginal relevance, one candidate at a time. Knows scores and vectors; knows no tokens."""
+"""The order of maximal marginal relevance, one candidate at a time."""
 
 from __future__ import annotations
 

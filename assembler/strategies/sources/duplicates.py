@@ -1,4 +1,4 @@
-"""Which sources say what a better one says already. Knows scores by their order, texts and vectors; knows no tokens.
+"""Which sources say what a better one says already.
 
 Every rule is the same one with another likeness: take the sources best first, and drop one that is like a source
 that was kept.

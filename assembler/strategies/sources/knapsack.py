@@ -1,4 +1,4 @@
-"""The 0/1 knapsack, exactly. Knows numbers only."""
+"""The 0/1 knapsack, exactly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a source is written: its heading with the number, and its body. Knows text; knows no tokens.
+"""How a source is written: its heading with the number, and its body.
 
 Heading and body are apart because numbers are given last: a body is priced once, whatever number it gets. Headings and
 bodies end with a line break and begin with a letter or a mark, so that their counts add.

@@ -1,4 +1,4 @@
-"""Neighbours in a document become one source, their overlap said once. Knows texts and chunk indexes; no tokens."""
+"""Neighbours in a document become one source, their overlap said once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In which order sources are read. Knows ranks and positions; knows no text and no tokens."""
+"""In which order sources are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which sources go in. Knows costs, scores and a room in tokens; knows no text.
+"""Which sources go in.
 
 A source costs its body and the heading that carries its number, and numbers are given last: what k headings cost
 depends on k alone, so the k-th source taken is charged with the k-th heading, whichever source it is.

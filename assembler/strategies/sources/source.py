@@ -1,4 +1,4 @@
-"""A source for a prompt: a document with the score that it is ranked by. Knows metadata keys; knows no tokens."""
+"""A source for a prompt: a document with the score that it is ranked by."""
 
 from __future__ import annotations
 

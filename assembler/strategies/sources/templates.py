@@ -1,4 +1,4 @@
-"""The words around sources and question. Knows text only.
+"""The words around sources and question.
 
 The opening words, the labels and the rules are the RAG source system's published ones.
 """

@@ -1,4 +1,4 @@
-"""The few ways in which a request is broken, whatever its API. Knows lists and keys; knows no rule.
+"""The few ways in which a request is broken, whatever its API.
 
 Every breach is done to a fresh request whose last exchange makes at least one call and ends with its results.
 """

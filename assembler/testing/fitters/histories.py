@@ -1,4 +1,4 @@
-"""Histories to trim, drawn by their pattern: two choices each, so that thousands take seconds. Knows Chat's keys."""
+"""Histories to trim, drawn by their pattern: two choices each, so that thousands take seconds."""
 
 from __future__ import annotations
 

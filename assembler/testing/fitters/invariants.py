@@ -1,4 +1,4 @@
-"""The laws of trimming, one value each: a name, a claim, what to do about it, and the test. Knows trials only.
+"""The laws of trimming, one value each: a name, a claim, what to do about it, and the test.
 
 A broken law answers with a sentence that says where; one that holds, or does not apply, with None.
 """

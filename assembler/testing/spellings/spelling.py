@@ -1,4 +1,4 @@
-"""What a spelling is: a drawn conversation in, a request out. Knows no API."""
+"""What a spelling is: a drawn conversation in, a request out."""
 
 from __future__ import annotations
 
