@@ -194,7 +194,7 @@ class Assembler:
         """
         from assembler.plan import Plan  # it knows the report and the manifest, which a build does without
 
-        return Plan.of(fit(self._draft, self._settings))
+        return Plan(fit(self._draft, self._settings))
 
     def build(self) -> Context:
         """The request that fits. Raises what `plan` raises, and `ConversationError` for what an API would refuse."""

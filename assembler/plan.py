@@ -1,30 +1,60 @@
-"""A plan as its owner reads it: its report, its manifest, and what another window would do. Decides nothing itself."""
+"""A plan as its owner reads it: the decision, its report, its manifest, and what another window would do."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import attrs
 
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.fit import fit, refitted
-from assembler.pipeline.planned import Planned
+from assembler.pipeline.planned import Dropped, Planned
 from assembler.pipeline.settings import Settings
 from assembler.report.manifest.writing import manifest_of
 from assembler.report.report import Report, report_of
-from budgets import Tokens
+from budgets import AssemblyError, Count, RegionCosts, Tokens
 
 
-@attrs.frozen(eq=False, repr=False, slots=False)
-class Plan(Planned):
+@attrs.frozen(eq=False, repr=False)
+class Plan:
     """What a build would keep and drop, and why. Spells no request."""
 
-    @classmethod
-    def of(cls, planned: Planned) -> Self:
-        """The same decision; what was found out about it stays found. O(1)."""
-        plan = cls.__new__(cls)
-        plan.__dict__.update(planned.__dict__)
-        return plan
+    inside: Planned
+    """The decision itself: for this library's own packages, and no public contract."""
+
+    @property
+    def count(self) -> Count:
+        """What the request costs: tokens, grade, upper bound."""
+        return self.inside.count
+
+    @property
+    def costs(self) -> RegionCosts:
+        """Tokens by region: instruction, capability, knowledge, conversation, framing; their sum is `count.tokens`."""
+        return self.inside.costs
+
+    @property
+    def kept(self) -> list[int]:
+        """The indexes of the messages that stay, in order."""
+        return self.inside.kept
+
+    @property
+    def dropped(self) -> list[Dropped]:
+        """The messages that are left out or shortened, oldest first."""
+        return self.inside.dropped
+
+    @property
+    def warnings(self) -> tuple[AssemblyError, ...]:
+        """What went wrong and was survived, such as a summarizer that failed: no text of a message."""
+        return self.inside.warnings
+
+    @property
+    def report(self) -> Report:
+        """Every item that stays or goes, with its tokens and the reason."""
+        return report_of(self.inside)
+
+    def manifest(self) -> dict[str, Any]:
+        """What was decided, JSON-ready and without text, for `Assembler.replay`: ids, hashes, tokens, versions."""
+        return manifest_of(self.inside)
 
     def what_if(self, *, context_window: Tokens) -> Plan:
         """The plan for another window, everything else as it is. Counts no text again and asks no summarizer: one that
@@ -32,21 +62,18 @@ class Plan(Planned):
 
         Raises what a build would, `ContextLengthError` for a window that is too small.
         """
-        return Plan.of(refitted(self, context_window))
-
-    @property
-    def report(self) -> Report:
-        """Every item that stays or goes, with its tokens and the reason."""
-        return report_of(self)
-
-    def manifest(self) -> dict[str, Any]:
-        """What was decided, JSON-ready and without text, for `Assembler.replay`: ids, hashes, tokens, versions."""
-        return manifest_of(self)
+        return Plan(refitted(self.inside, context_window))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _found_again, (self.draft, self.settings)
+        return _found_again, (self.inside.draft, self.inside.settings)
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Plan:
+        return self  # frozen
+
+    def __repr__(self) -> str:
+        return f"Plan(kept={len(self.kept)}, of={self.inside.sight.length}, tokens={self.count.tokens})"
 
 
 def _found_again(draft: Draft, settings: Settings) -> Plan:
     """A plan follows from these: it is found again, not carried."""
-    return Plan.of(fit(draft, settings))
+    return Plan(fit(draft, settings))

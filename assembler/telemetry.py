@@ -33,7 +33,7 @@ def attributes(told: Context | Plan | ContextLengthError) -> dict[str, Value]:
         case Context():
             found = figures_of(told.inside)
         case Plan():
-            found = figures_of(told)
+            found = figures_of(told.inside)
         case ContextLengthError():
             found = {
                 "required": told.required,

@@ -10,7 +10,7 @@ import attrs
 from assembler.assembler import Assembler
 from assembler.context import Context, emit
 from assembler.integrations.own_objects import instructed
-from assembler.plan import Plan
+from assembler.pipeline.planned import Planned
 from assembler.report.report import Report
 from budgets import BudgetError
 
@@ -64,7 +64,7 @@ class Fitting:
         system: str | None,
         tools: Sequence[Any] | None,
         run: Hashable = None,
-    ) -> tuple[Plan, Context]:
+    ) -> tuple[Planned, Context]:
         """The plan and the context of one call. Raises what `build` raises, and then remembers nothing of it.
 
         `system` is the framework's own prompt: the base's instruction and knowledge follow it. `tools` are all that the
@@ -79,7 +79,7 @@ class Fitting:
             if tools is not None:
                 assembler.add_capability(tools)
         same = _recognised(messages, () if known is None else known.messages)
-        plan = assembler.add_messages(same).plan()
+        plan = assembler.add_messages(same).plan().inside
         context = emit(plan)
         self._remember(run, _Known(system, tools, same, assembler, context))
         return plan, context

@@ -18,7 +18,7 @@ from assembler.conversation.messages import Message
 from assembler.integrations.fitting import Fitting, LastCall
 from assembler.integrations.llama_messages import message_fields, rewritten
 from assembler.integrations.own_objects import kept_objects
-from assembler.plan import Plan
+from assembler.pipeline.planned import Planned
 from budgets import AssemblyError, ContextLengthError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
         base = self._fitting.assembler
         if fields and fields[-1]["role"] == "assistant" and "tool_calls" not in fields[-1]:
             try:
-                plan = base.fork().add_messages(fields).plan()
+                plan = base.fork().add_messages(fields).plan().inside
             except ContextLengthError:
                 return list(history)
         else:
@@ -178,7 +178,7 @@ _MEMORY_PLACE = 2
 """Where `run` takes a memory by position: after the message and the history."""
 
 
-def _with_system(plan: Plan, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+def _with_system(plan: Planned, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """The messages that stay; the assembler's text as a system message after those at the head."""
     kept: list[Any] = kept_objects(plan, messages, rewritten=rewritten, said=_said)
     system = plan.layout.system

@@ -7,13 +7,13 @@ from typing import TypeVar
 
 from assembler.assembler import Assembler
 from assembler.conversation.messages import Message, Part
-from assembler.plan import Plan
+from assembler.pipeline.planned import Planned
 
 Own = TypeVar("Own")
 
 
 def kept_objects(
-    plan: Plan,
+    plan: Planned,
     objects: Sequence[Own],
     *,
     rewritten: Callable[[Own, Message, Message], Own],

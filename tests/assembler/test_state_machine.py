@@ -234,7 +234,7 @@ def agrees_with_brute_force(assembler: Assembler, told: Told) -> None:
     everything = [fields_of(message) for message in told.messages]
     assert [id(everything[place]) for place in plan.kept] == [id(message) for message in wanted]
     assert plan.count.tokens == plan.costs.total == cost <= told.limit
-    assert plan.measured.rendered.system == told.system()
+    assert plan.inside.measured.rendered.system == told.system()
     if told.waiting():
         return
     sent = [message["content"] for message in assembler.build().request()["messages"]]

@@ -65,7 +65,7 @@ def drawn_at(data: dict[str, Any], plan: Plan, window: int) -> tuple[set[int], d
     if left is None:
         return None
     size = [size for size in data["sizes"] if size["window"] <= window][-1]
-    spans = [item.span for item in page_items.items_of(plan)]
+    spans = [item.span for item in page_items.items_of(plan.inside)]
     gone = {
         index
         for span, tokens in zip(spans, left, strict=True)
@@ -73,9 +73,9 @@ def drawn_at(data: dict[str, Any], plan: Plan, window: int) -> tuple[set[int], d
         for index in range(*span)
     }
     regions = dict(zip(page_items.REGIONS, size["regions"], strict=True))
-    if plan.settings.whole is None:
+    if plan.inside.settings.whole is None:
         by_item: dict[str, int] = dict.fromkeys(page_items.REGIONS, 0)
-        for item, tokens in zip(page_items.items_of(plan), left, strict=True):
+        for item, tokens in zip(page_items.items_of(plan.inside), left, strict=True):
             by_item[item.region] += tokens or 0
         assert by_item == regions
     assert sum(regions.values()) == size["tokens"] <= size["upper"] <= window
