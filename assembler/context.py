@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
+from assembler.conversation.messages.dicts import private_copy
 from assembler.dialects import Dialect
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.emit import requested
@@ -158,7 +159,7 @@ class Context:
 
     def unmarked(self) -> dict[str, Any]:
         """The request that was priced, before any cache mark: what one build and the next have in common."""
-        return self.inside.settings.dialect.emit(self.inside.layout)
+        return private_copy(self.inside.emission.request)
 
     def request(self, dialect: Dialect | None = None, *, cache_marks: CacheMarks | None = None) -> dict[str, Any]:
         """The keyword arguments of the API's call that carry the regions: plain dicts and lists of your own.

@@ -41,5 +41,5 @@ def _priced(request: Mapping[str, Any], dialect: Dialect, model: str | None, cou
     layout = dialect.parse(request)
     pricer = dialect.pricer(model, counter)
     if isinstance(pricer, WholePricer):
-        dialect.notes(layout)  # raises for what this dialect would not send
+        dialect.emit(layout)  # raises for what this dialect would not send
     return priced_request(pricer, layout)

@@ -6,6 +6,8 @@ import enum
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+import attrs
+
 from assembler.pricing.pricer import Pricer
 from assembler.regions.layout import Layout
 from budgets import TokenCounter
@@ -18,11 +20,20 @@ class Opening(enum.Enum):
     USER = "a user message"
 
 
+@attrs.frozen(eq=False)
+class Emission:
+    """A request as an API takes it, and what was folded or left out to get there, one line each."""
+
+    request: dict[str, Any] = attrs.field(repr=False)
+    notes: tuple[str, ...] = ()
+
+
 class Dialect(Protocol):
     """One API's spelling. A value: compare by name.
 
-    Contract: `emit` returns plain dicts and lists that JSON can carry and that share no list or dict with the caller's
-    objects; what it emits costs what its pricer says; what it cannot express raises `UnsupportedContentError`.
+    Contract: `emit` returns plain dicts and lists that JSON can carry, shares none of them with the caller's objects,
+    and changes nothing that it is given. What it emits costs what its pricer says. What it cannot express raises
+    `UnsupportedContentError`.
     """
 
     @property
@@ -43,13 +54,6 @@ class Dialect(Protocol):
         """The price list for a model; None means the dialect's newest family."""
         ...
 
-    def notes(self, layout: Layout) -> tuple[str, ...]:
-        """What the spelling of this layout folds or leaves out, a line each, for the report. Most often `()`.
-
-        Called by every build, O(messages that stay): raises here, not only in `emit`, what cannot be expressed.
-        """
-        ...
-
     def options(self, layout: Layout) -> dict[str, Any]:
         """The request's keys that ask for the output schema and the tool choice, as the pricer's `options` reads them.
 
@@ -57,6 +61,10 @@ class Dialect(Protocol):
         """
         ...
 
-    def emit(self, layout: Layout) -> dict[str, Any]:
-        """The keyword arguments of the API's call that carry the regions."""
+    def emit(self, layout: Layout) -> Emission:
+        """The keyword arguments of the API's call that carry the regions, with notes for the report.
+
+        Every build calls it once, O(messages that stay), and hands out copies. It may share what the layout holds.
+        Raises `ConversationError` where nothing can be sent yet.
+        """
         ...

@@ -77,14 +77,14 @@ def _beginning(settings: Settings, bill: CalibratedCounter, plan: Planned) -> Fi
 def _spelled(settings: Settings, plan: Planned) -> dict[str, Any]:
     """The request; of a conversation that cannot be sent yet, of as much as could have been: it begins the same."""
     try:
-        return settings.dialect.emit(plan.layout)
+        return plan.emission.request
     except UnsupportedContentError:
         raise
     except ConversationError:
         said = _sendable(plan)
         if len(said) == len(plan.layout.messages):
             raise
-        return settings.dialect.emit(attrs.evolve(plan.layout, messages=said))
+        return settings.dialect.emit(attrs.evolve(plan.layout, messages=said)).request
 
 
 def _sendable(plan: Planned) -> list[Message]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from assembler.conversation.messages.dicts import private_copy
 from assembler.dialects import Dialect
 from assembler.pipeline.planned import Planned
 
@@ -19,11 +20,11 @@ def requested(plan: Planned, dialect: Dialect | None = None, cache_marks: CacheM
     """
     plan.refuse_unfinished()
     spoken = plan.settings.dialect if dialect is None else dialect
-    request = spoken.emit(plan.layout)
+    emission = plan.emission if dialect is None else dialect.emit(plan.layout)
     marks = plan.settings.cache_marks if cache_marks is None else cache_marks
     if marks is None:
-        return request
+        return private_copy(emission.request)
     from assembler.dialects.marking import marked  # most requests carry none
 
     budget = plan.settings.budget
-    return marked(request, spoken, marks, model=None if budget is None else budget.model).request
+    return private_copy(marked(emission.request, spoken, marks, model=None if budget is None else budget.model).request)

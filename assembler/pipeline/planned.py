@@ -10,7 +10,8 @@ import attrs
 from assembler.conversation.history import Sight, Span
 from assembler.conversation.messages import Message
 from assembler.conversation.turns import Open, open_at_the_end, unanswered
-from assembler.errors import ConversationError
+from assembler.dialects import Emission
+from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.ladder import Kept
 from assembler.pipeline.measure import Measured
@@ -153,9 +154,21 @@ class Planned:
         return self.what.failures
 
     @found_once
+    def emission(self) -> Emission:
+        """The request of this plan, spelled once, with its notes. Whoever hands it out hands out a copy."""
+        return self.settings.dialect.emit(self.layout)
+
+    @found_once
     def notes(self) -> tuple[str, ...]:
-        """What the dialect folds or leaves out. Raises for what it cannot express."""
-        return self.settings.dialect.notes(self.layout)
+        """What the dialect folds or leaves out. Raises for what it cannot express, not for the want of a message."""
+        try:
+            return self.emission.notes
+        except UnsupportedContentError:
+            raise
+        except ConversationError:
+            if self.layout.messages:
+                raise
+            return ()
 
     @found_once
     def conversation(self) -> Count:
@@ -173,9 +186,8 @@ class Planned:
             return self.sealed
         pricer = self.settings.pricer
         if isinstance(pricer, MergingPricer):
-            dialect = self.settings.dialect
             try:
-                return pricer.sent(dialect.parse(dialect.emit(self.layout)))
+                return pricer.sent(self.settings.dialect.parse(self.emission.request))
             except ConversationError:
                 pass
         return self.fixed + self.conversation

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from assembler.conversation.messages import Message
-from assembler.dialects import DIALECTS, Opening, plain
+from assembler.dialects import DIALECTS, Emission, Opening, plain
 from assembler.dialects.standin import DEEPSEEK, GEMINI, LLAMA, MISTRAL, QWEN, price_texts
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.layout import Layout
@@ -41,15 +41,11 @@ class HeldToBoth:
         """Texts alone, estimated."""
         return _Pricer(plain.pricer(model, count), own_rule(self.model))
 
-    def notes(self, layout: Layout) -> tuple[str, ...]:
-        """As `plain` does."""
-        return plain.notes(layout)
-
     def options(self, layout: Layout) -> dict[str, Any]:
         """As `plain` does."""
         return plain.options(layout)
 
-    def emit(self, layout: Layout) -> dict[str, Any]:
+    def emit(self, layout: Layout) -> Emission:
         """As `plain` does."""
         return plain.emit(layout)
 

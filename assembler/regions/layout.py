@@ -14,29 +14,6 @@ from assembler.regions.tools import Tool
 _NO_OPTIONS: Mapping[str, Any] = {}
 
 
-class Spelled:
-    """A request that was spelled for its notes, kept for the `emit` that follows. Given away once: it is the caller's.
-
-    Not pickled. Two threads never get the same one.
-    """
-
-    __slots__ = ("_by",)
-
-    def __init__(self) -> None:
-        self._by: dict[object, dict[str, Any]] = {}
-
-    def keep(self, dialect: object, request: dict[str, Any]) -> None:
-        """Keep what a dialect spelled; nobody else may hold it."""
-        self._by[dialect] = request
-
-    def take(self, dialect: object) -> dict[str, Any] | None:
-        """What the dialect spelled, if nobody took it."""
-        return self._by.pop(dialect, None)
-
-    def __reduce__(self) -> tuple[type[Spelled], tuple[()]]:
-        return Spelled, ()
-
-
 @attrs.frozen(eq=False)
 class Layout:
     """One request before it is spelled, or after it was read. `messages` are the turns; `head` stands before them."""
@@ -52,4 +29,3 @@ class Layout:
     options: Mapping[str, Any] = attrs.field(default=_NO_OPTIONS, repr=False)
     """The keys of a request that carry no region, as its API writes them: those of a parsed one, or those that ask for
     the output schema and the tool choice. They are priced; `emit` writes its own."""
-    spelled: Spelled = attrs.field(factory=Spelled, init=False, repr=False)

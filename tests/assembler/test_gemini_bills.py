@@ -149,7 +149,7 @@ def test_one_part_that_stands_for_a_list_of_one_is_read_and_sent_as_a_list() -> 
     system = {"parts": {"text": "Be brief"}}
     count = billed(GOOGLE_2_5, contents=[alone], systemInstruction=system)
     assert count == billed(GOOGLE_2_5, contents=[listed], systemInstruction={"parts": [{"text": "Be brief"}]})
-    assert gemini.emit(gemini.parse({"contents": [alone]}))["contents"] == [listed]
+    assert gemini.emit(gemini.parse({"contents": [alone]})).request["contents"] == [listed]
     assert alone["parts"] == {"text": "One two"}
 
 

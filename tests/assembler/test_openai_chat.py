@@ -83,7 +83,7 @@ def test_a_history_in_its_own_spelling_goes_out_as_it_came(history: list[dict[st
 @given(histories())
 def test_what_is_parsed_is_what_was_emitted(history: list[dict[str, Any]]) -> None:
     layout = openai_chat.parse({"messages": history})
-    assert openai_chat.emit(layout)["messages"] == history
+    assert openai_chat.emit(layout).request["messages"] == history
     assert [m.role for m in layout.head] == [m["role"] for m in by_hand.split_head(history)[0]]
 
 

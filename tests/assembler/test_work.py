@@ -96,7 +96,7 @@ class PricedOnce:
     name: str = "plain"
     opening: Any = plain.opening
     parse: Any = plain.parse
-    notes: Any = plain.notes
+    options: Any = plain.options
     emit: Any = plain.emit
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:

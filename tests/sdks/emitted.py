@@ -137,7 +137,7 @@ def native(draw: st.DrawFn, name: str) -> Request:
     """A provider's own request, read and emitted again."""
     request: Mapping[str, Any] = SPELLINGS[name](draw(conversations()))
     dialect = DIALECTS[name]
-    return dialect.emit(dialect.parse(request))
+    return dialect.emit(dialect.parse(request)).request
 
 
 def every(name: str) -> st.SearchStrategy[Request]:

@@ -178,7 +178,7 @@ def _asked(arguments: dict[str, Any], found: str) -> list[dict[str, Any]]:
 def emitted(name: str, dialect: Dialect, request: dict[str, Any]) -> Counter[int]:
     """How often each special id stands in the prompt of a request."""
     special = set(TOKENIZERS[name].convert_tokens_to_ids(CONTROL[name]))
-    ids = dialect.emit(dialect.parse(request))["prompt_token_ids"]
+    ids = dialect.emit(dialect.parse(request)).request["prompt_token_ids"]
     return Counter(each for each in ids if each in special)
 
 

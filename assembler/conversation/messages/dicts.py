@@ -60,7 +60,8 @@ def private_copy(value: Any) -> Any:
                 copy[key] = private_copy(item)
         return copy
     if kind is list or kind is tuple:
-        return [private_copy(item) for item in value]
+        flat = CONTAINERS.isdisjoint(map(type, value))
+        return [*value] if flat else [private_copy(item) for item in value]
     return value
 
 

@@ -15,7 +15,7 @@ matches them to the end:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 import attrs
@@ -97,8 +97,8 @@ class Message:
     """Whether `seen` is a dict of texts alone: then a shallow copy of it shares nothing that can change."""
     beside: tuple[str, ...] = ()
     """The fields of a Chat message that nobody here reads; they go out to the APIs of that spelling alone."""
-    copier: Callable[[], dict[str, Any]] | None = attrs.field(default=None, init=False, repr=False)
-    """How `dialects.openai_wire` makes the next request's own copy: `seen` never changes, so this is found once."""
+    sent: Mapping[str, Any] | None = attrs.field(default=None, init=False, repr=False)
+    """What Chat Completions is sent for it, where that is one message by itself: found at the first request."""
 
     @property
     def call_ids(self) -> frozenset[str | None]:

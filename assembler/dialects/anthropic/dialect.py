@@ -28,7 +28,7 @@ from assembler.dialects.blocks.blocks import (
     turns_of,
 )
 from assembler.dialects.blocks.pricing import as_sent, media_apart, with_error_texts, with_objects
-from assembler.dialects.dialect import Opening
+from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.graded import graded
 from assembler.dialects.own_tokenizer import counts_for_openai
 from assembler.dialects.request_options import anthropic_options
@@ -88,24 +88,12 @@ class Anthropic:
         family = family_of(model)
         return AnthropicPricer(family, shared_counter_for(family.generation) if counts_for_openai(count) else count)
 
-    def notes(self, layout: Layout) -> tuple[str, ...]:
-        """What is folded in or left out. Raises what `emit` raises, except for the want of any message."""
-        if not layout.messages:
-            return ()
-        request, notes = self._written(layout)
-        layout.spelled.keep(self, request)
-        return notes.lines()
-
     def options(self, layout: Layout) -> dict[str, Any]:
         """`output_config` and `tool_choice`."""
         return anthropic_options(layout)
 
-    def emit(self, layout: Layout) -> dict[str, Any]:
+    def emit(self, layout: Layout) -> Emission:
         """`system`, `messages` and `tools`. Raises `ConversationError` and `UnsupportedContentError`."""
-        spelled = layout.spelled.take(self)
-        return self._written(layout)[0] if spelled is None else spelled
-
-    def _written(self, layout: Layout) -> tuple[dict[str, Any], Notes]:
         notes = Notes()
         turns = turns_of(layout.messages, AnthropicWriter(notes))
         refuse_ending(turns, self.name, self.ending)
@@ -123,7 +111,7 @@ class Anthropic:
         request |= self.options(layout)
         _rstrip_prefill(request["messages"][-1], notes)
         _drop_surplus_marks(request, notes)
-        return request, notes
+        return Emission(request, notes.lines())
 
 
 anthropic = Anthropic()

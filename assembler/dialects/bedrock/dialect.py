@@ -28,7 +28,7 @@ from assembler.dialects.blocks.blocks import (
     system_texts,
     turns_of,
 )
-from assembler.dialects.dialect import Opening
+from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.request_options import bedrock_options
 from assembler.errors import ConversationError, ToolError
 from assembler.pricing.pricer import Pricer
@@ -80,24 +80,12 @@ class Bedrock:
             return ConversePricer(anthropic.pricer(model, count))
         return nova_pricer(model, count) if is_nova(model) else OpenModelPricer.of(model, count)
 
-    def notes(self, layout: Layout) -> tuple[str, ...]:
-        """What is folded in or left out. Raises what `emit` raises, except for the want of any message."""
-        if not layout.messages:
-            return ()
-        request, notes = self._written(layout)
-        layout.spelled.keep(self, request)
-        return notes.lines()
-
     def options(self, layout: Layout) -> dict[str, Any]:
         """`outputConfig`, and `toolChoice` for `toolConfig`."""
         return bedrock_options(layout)
 
-    def emit(self, layout: Layout) -> dict[str, Any]:
+    def emit(self, layout: Layout) -> Emission:
         """`system`, `messages` and `toolConfig`. Raises `ConversationError` and `UnsupportedContentError`."""
-        spelled = layout.spelled.take(self)
-        return self._written(layout)[0] if spelled is None else spelled
-
-    def _written(self, layout: Layout) -> tuple[dict[str, Any], Notes]:
         notes = Notes()
         turns = turns_of(layout.messages, BedrockWriter(notes))
         refuse_ending(turns, self.name, Ending.USER)
@@ -119,7 +107,7 @@ class Bedrock:
             request["toolConfig"]["toolChoice"] = choice
         request |= options
         _drop_surplus_points(request, notes)
-        return request, notes
+        return Emission(request, notes.lines())
 
 
 bedrock = Bedrock()

@@ -22,7 +22,7 @@ from assembler.dialects.chat_template.prompts import Prompt, Prompts
 from assembler.dialects.chat_template.render import ChatTokenizer, Renderer
 from assembler.dialects.chat_template.spelling import CHAT_TEMPLATE, Spelling, spelled
 from assembler.dialects.chat_template.traits import Traits, traits_of
-from assembler.dialects.dialect import Opening
+from assembler.dialects.dialect import Emission, Opening
 from assembler.errors import ConversationError
 from assembler.regions.layout import Layout
 from assembler.regions.tools import read_tools
@@ -45,7 +45,7 @@ class ChatTemplate:
     """One template's spelling. Request in: `{"messages", "tools"}`; out: `{"prompt", "prompt_token_ids"}`.
 
     The ids hold the beginning-of-text token that the template writes: give them to the engine as they are, or the text
-    with `add_special_tokens=False`. What the template cannot say is folded, and `notes` says so: several system
+    with `add_special_tokens=False`. What the template cannot say is folded, and the notes say so: several system
     messages joined; a system message where there is no place for one put before the next user text; neighbours of one
     role merged where roles must alternate; calls side by side parted where it takes one at a time. Arguments become
     objects, except a text that is no JSON object. Compared by identity.
@@ -97,24 +97,21 @@ class ChatTemplate:
         """The ids of the prompt. One render, none where the same messages were rendered lately. Checks no text."""
         return self._prompt(layout).ids.tolist()
 
-    def notes(self, layout: Layout) -> tuple[str, ...]:
-        """What the template folds, leaves out or had broken up. Raises `UnsupportedContentError` for control text."""
-        if WRITTEN in layout.options:
-            return ()
-        prompt = self._checked(layout)
-        broken = (f"{prompt.broken} text(s) with a control token broken up",) if prompt.broken else ()
-        return (*prompt.spelling.notes, *broken, *_unasked(layout))
-
     def options(self, layout: Layout) -> dict[str, Any]:
         """None: a template has no word for an answer's schema. A server takes it beside the prompt."""
         return {}
 
-    def emit(self, layout: Layout) -> dict[str, Any]:
-        """The prompt as text and as ids. Raises `ConversationError` where the template refuses it."""
+    def emit(self, layout: Layout) -> Emission:
+        """The prompt as text and as ids, and what the template folds, leaves out or had broken up.
+
+        Raises `ConversationError` where the template refuses it, `UnsupportedContentError` for control text.
+        """
         if WRITTEN in layout.options:
-            return dict(layout.options)
+            return Emission(dict(layout.options))
         prompt = self._checked(layout)
-        return {"prompt": prompt.text, "prompt_token_ids": prompt.ids.tolist()}
+        broken = (f"{prompt.broken} text(s) with a control token broken up",) if prompt.broken else ()
+        request = {"prompt": prompt.text, WRITTEN: prompt.ids.tolist()}
+        return Emission(request, (*prompt.spelling.notes, *broken, *_unasked(layout)))
 
     def estimated(self, text: str) -> Tokens:
         """Tokens of one text alone, without the template."""

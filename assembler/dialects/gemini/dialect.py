@@ -15,7 +15,7 @@ from assembler.conversation.messages import Call, Media, Message, Result, read_m
 from assembler.conversation.messages.responses import in_steps, joined
 from assembler.dialects.blocks.blocks import Block, Ending, Notes, Turn, fields_of, refuse_ending, turns_of
 from assembler.dialects.blocks.pricing import as_sent, media_apart, price_together, with_objects
-from assembler.dialects.dialect import Opening
+from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.gemini import pricing as google
 from assembler.dialects.gemini.families import Family, family_of, with_own_tokenizer
 from assembler.dialects.gemini.parts import (
@@ -84,24 +84,12 @@ class Gemini:
         family = family_of(model or _NEWEST)
         return GeminiPricer(family if stands_in(count) else with_own_tokenizer(family), count)
 
-    def notes(self, layout: Layout) -> tuple[str, ...]:
-        """What is folded in or left out. Raises what `emit` raises, except for the want of any message."""
-        if not layout.messages:
-            return ()
-        request, notes = self._written(layout)
-        layout.spelled.keep(self, request)
-        return notes.lines()
-
     def options(self, layout: Layout) -> dict[str, Any]:
         """`response_json_schema` and `tool_config`, in the config."""
         return gemini_options(layout)
 
-    def emit(self, layout: Layout) -> dict[str, Any]:
+    def emit(self, layout: Layout) -> Emission:
         """`contents` and `config`. Raises `ConversationError`, `ToolError` and `UnsupportedContentError`."""
-        spelled = layout.spelled.take(self)
-        return self._written(layout)[0] if spelled is None else spelled
-
-    def _written(self, layout: Layout) -> tuple[dict[str, Any], Notes]:
         notes = Notes()
         turns = turns_of(layout.messages, GeminiWriter(notes))
         refuse_ending(turns, self.name, Ending.USER)
@@ -113,7 +101,7 @@ class Gemini:
             config["tools"] = declarations(layout.tools)
         config |= self.options(layout)
         request: dict[str, Any] = {"contents": [content for turn in turns for content in _turn(turn)]}
-        return ({**request, "config": config} if config else request), notes
+        return Emission({**request, "config": config} if config else request, notes.lines())
 
 
 gemini = Gemini()

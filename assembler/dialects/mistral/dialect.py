@@ -13,7 +13,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages import Call, Message, Part, Result, Thinking
-from assembler.dialects.dialect import Opening
+from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.graded import graded_pricer
 from assembler.dialects.mistral.families import SETTINGS, Family, family_of, with_own_tokenizer
 from assembler.dialects.mistral.pricing import (
@@ -49,7 +49,7 @@ protocol/instruct/normalize.py, read 2026-11)."""
 class Mistral:
     """Mistral's chat API. Request: `{"messages", "tools"}`, `tools` left out where there are none.
 
-    What it has no word for is folded in, and `notes` says so: a system message after an answer is sent as the user's;
+    What it has no word for is folded in, and the notes say so: a system message after an answer is sent as the user's;
     an assistant message reading `BRIDGE` stands between a tool's answer and the user; an assistant message at the end
     is a prefix to continue; speakers' names and other models' reasoning are left out.
     """
@@ -66,23 +66,20 @@ class Mistral:
         family = family_of(model or NEWEST)
         return graded_pricer(MistralPricer(family if stands_in(count) else with_own_tokenizer(family), count), count)
 
-    def notes(self, layout: Layout) -> tuple[str, ...]:
-        """What was left out, put in or sent under another role, and how often."""
-        return tuple(f"{times} {thing}" for thing, times in wired(_said(layout)).done.items())
-
     def options(self, layout: Layout) -> dict[str, Any]:
         """`response_format` and `tool_choice`."""
         return mistral_options(layout)
 
-    def emit(self, layout: Layout) -> dict[str, Any]:
+    def emit(self, layout: Layout) -> Emission:
         """`messages`, the system text first, and `tools`. Raises `ConversationError` where there is no message."""
-        messages = wired(_said(layout)).messages
-        if not messages:
+        sent = wired(_said(layout))
+        if not sent.messages:
             raise ConversationError("Mistral needs at least one message; add an instruction or a message")
-        request: dict[str, Any] = {"messages": messages}
+        request: dict[str, Any] = {"messages": sent.messages}
         if layout.tools:
             request["tools"] = [definition(tool) for tool in layout.tools]
-        return request | self.options(layout)
+        notes = tuple(f"{times} {thing}" for thing, times in sent.done.items())
+        return Emission(request | self.options(layout), notes)
 
 
 mistral = Mistral()

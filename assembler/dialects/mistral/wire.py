@@ -15,6 +15,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages import Message, Thinking
+from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.parts import FOREIGN
 from assembler.dialects.openai.wire import (
     FIELDS,
@@ -91,7 +92,8 @@ def wired(messages: Iterable[Message]) -> Wired:
     done: Counter[str] = Counter()
     named: dict[str, str] = {}
     ordered: list[dict[str, Any]] = []
-    for fields in wire_messages(_adopted(message, done) for message in messages):
+    sent = private_copy(wire_messages(_adopted(message, done) for message in messages))
+    for fields in cast("list[dict[str, Any]]", sent):
         if _made_legal(fields, named, done):
             _set_down(fields, ordered, done)
         else:
@@ -208,7 +210,7 @@ def _end(ordered: list[dict[str, Any]], done: Counter[str]) -> None:
 
 def definition(tool: Tool) -> dict[str, Any]:
     """A nested definition with a schema, whatever the tool takes. One that came in this spelling keeps its keys."""
-    nested = tool_definition(tool)
+    nested = cast("dict[str, Any]", private_copy(tool_definition(tool)))
     function = nested["function"]
     if not function.get("parameters"):
         function["parameters"] = dict(NO_PARAMETERS, properties={})

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import marshal  # plain data in and out of one process, several times faster than a recursive copy
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, assert_never, cast
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.beside import field_of, without_nothing
-from assembler.conversation.messages.dicts import CALL_NAME, CONTAINERS, PIN, private_copy
+from assembler.conversation.messages.dicts import CALL_NAME, PIN, private_copy
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import in_steps, joined
 from assembler.conversation.waiting import Waiting, answer_to, asked_by
@@ -88,13 +86,14 @@ def _stays(part: Thinking, message: Message) -> bool:
 
 
 def wire_messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
-    """The messages as Chat Completions dicts of the caller's own. A result gets the id of the call that it answers."""
+    """The messages as Chat Completions dicts, which share what was read. A result gets the id of its call."""
     listed = list(messages)
-    for message in [message for message in listed if message.copier is None]:
+    for message in [message for message in listed if message.sent is None]:
         if message.shape in _SPOKEN and not says_nothing(message) and not _has_objects_for_arguments(message):
-            object.__setattr__(message, "copier", _copier_of(message))
-    copiers = [message.copier for message in listed]
-    return [copier() for copier in copiers if copier] if all(copiers) else list(_respelled_where_needed(listed))
+            sent = message.seen if _stands(message.seen) else _as_it_came(message)
+            object.__setattr__(message, "sent", sent)
+    sent = [message.sent for message in listed]
+    return list(_respelled_where_needed(listed)) if None in sent else cast("list[dict[str, Any]]", sent)
 
 
 _SPOKEN = (NEUTRAL, "openai")
@@ -105,8 +104,8 @@ def _respelled_where_needed(messages: Sequence[Message]) -> Iterator[dict[str, A
     waiting: Waiting[tuple[Call, str]] = Waiting()
     steps = in_steps(messages)
     for message in messages if steps is messages else joined(steps):
-        if message.copier is not None and not _answers_respelled(message, waiting):
-            yield message.copier()
+        if message.sent is not None and not _answers_respelled(message, waiting):
+            yield cast("dict[str, Any]", message.sent)
         elif not says_nothing(message):
             yield from _respelled(message, waiting)
 
@@ -128,20 +127,6 @@ def _has_objects_for_arguments(message: Message) -> bool:
     return any(not isinstance(function.get("arguments"), str) for function in functions)
 
 
-def _copier_of(message: Message) -> Callable[[], dict[str, Any]]:
-    """What makes a fresh copy of a message as it came. It is kept on the message: a session copies it at every call.
-
-    A message that two threads meet at once gets two equal copiers, and keeps one.
-    """
-    fields = message.seen if _stands(message.seen) else _as_it_came(message)
-    if CONTAINERS.isdisjoint(map(type, fields.values())):
-        return fields.copy
-    if _is_text_with_calls(fields):
-        calls = [(call, call["function"]) for call in fields["tool_calls"]]
-        return functools.partial(_with_own_calls, fields, calls)
-    return functools.partial(private_copy, fields)
-
-
 def _stands(seen: dict[str, Any]) -> bool:
     """Whether nothing in a message has to be changed for this API: then what was read may be copied from as it is."""
     content = seen.get("content")
@@ -153,32 +138,6 @@ def _stands(seen: dict[str, Any]) -> bool:
         return len(seen.get("tool_call_id") or "") <= CALL_ID_LIMIT
     calls: list[dict[str, Any]] = seen["tool_calls"] or []
     return bool(calls) and max(len(call.get("id") or "") for call in calls) <= CALL_ID_LIMIT
-
-
-def _is_text_with_calls(fields: dict[str, Any]) -> bool:
-    """Whether all that can change in a message are its calls, and each holds nothing but texts and its function."""
-    nested = [key for key, value in fields.items() if type(value) in CONTAINERS]
-    return nested == ["tool_calls"] and all(map(_is_plain_call, fields["tool_calls"]))
-
-
-def _is_plain_call(call: dict[str, Any]) -> bool:
-    """Whether a call holds one dict and nothing else that can change: the function, with texts in it."""
-    nested = [key for key, value in call.items() if type(value) in CONTAINERS]
-    function: object = call.get("function")
-    if nested != ["function"] or type(function) is not dict:
-        return False
-    return CONTAINERS.isdisjoint(map(type, cast("dict[str, object]", function).values()))
-
-
-def _with_own_calls(fields: dict[str, Any], calls: list[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, Any]:
-    copy = fields.copy()
-    own: list[dict[str, Any]] = []
-    copy["tool_calls"] = own
-    for call, function in calls:  # half the time of displays in a comprehension
-        one = call.copy()
-        one["function"] = function.copy()
-        own.append(one)
-    return copy
 
 
 def _as_it_came(message: Message) -> dict[str, Any]:
@@ -319,11 +278,9 @@ def _text_of(result: Result) -> str | list[dict[str, Any]]:
 
 def tool_definition(tool: Tool) -> dict[str, Any]:
     """The nested definition. One that came in this spelling goes out as it came."""
-    packed = tool.packed
-    if packed is None:
-        packed = marshal.dumps(_definition(tool))
-        object.__setattr__(tool, "packed", packed)
-    return cast("dict[str, Any]", marshal.loads(packed))
+    if tool.sent is None:
+        object.__setattr__(tool, "sent", _definition(tool))
+    return cast("dict[str, Any]", tool.sent)
 
 
 def _definition(tool: Tool) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from assembler.conversation.messages.responses import in_steps, joined
 from assembler.conversation.turns import head_length
 from assembler.dialects.beside_pricing import price_beside
 from assembler.dialects.blocks.media import not_carried
-from assembler.dialects.dialect import Opening
+from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.foreign import foreign
 from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosts.hosted import hosted_pricer
@@ -91,30 +91,14 @@ class OpenAIChat:
         own = foreign(OpenAIChatPricer(family_of(model), count, model), model, count)
         return graded_pricer(forwarded_pricer(model, count) or hosted_pricer(model, count) or own, count)
 
-    def notes(self, layout: Layout) -> tuple[str, ...]:
-        """How many assistant messages, parts of reasoning and cache marks are left out, and calls renamed.
-
-        Raises `UnsupportedContentError` for a part that no API of this spelling is known to take.
-        """
-        # A message that was written once has something to say: of a session that grew, the last few are looked at.
-        unwritten = [message for message in layout.messages if message.copier is None]
-        refuse_unread([*layout.head, *unwritten])
-        silent, names, thoughts = sum(map(says_nothing, unwritten)), renamed(unwritten), foreign_thoughts(unwritten)
-        marks = foreign_marks([*layout.head, *unwritten])
-        return (
-            *((f"{silent} empty assistant message(s) left out",) if silent else ()),
-            *((f"{names} {RENAMED}",) if names else ()),
-            *((f"{thoughts} {REASONING}",) if thoughts else ()),
-            *((f"{marks} {MARKS}",) if marks else ()),
-        )
-
     def options(self, layout: Layout) -> dict[str, Any]:
         """`response_format` and `tool_choice`."""
         return chat_options(layout)
 
-    def emit(self, layout: Layout) -> dict[str, Any]:
+    def emit(self, layout: Layout) -> Emission:
         """`messages`, the system text first, and `tools`. Raises `ConversationError` where there is no message."""
         messages: list[dict[str, Any]] = []
+        notes = _notes(layout)
         if layout.system is not None:
             messages.append({"role": "system", "content": layout.system})
         messages += wire_messages([*layout.head, *layout.messages])
@@ -123,10 +107,28 @@ class OpenAIChat:
         request: dict[str, Any] = {"messages": messages}
         if layout.tools:
             request["tools"] = [tool_definition(tool) for tool in layout.tools]
-        return request | self.options(layout)
+        return Emission(request | self.options(layout), notes)
 
 
 openai_chat = OpenAIChat()
+
+
+def _notes(layout: Layout) -> tuple[str, ...]:
+    """How many assistant messages, parts of reasoning and cache marks are left out, and calls renamed.
+
+    Raises `UnsupportedContentError` for a part that no API of this spelling is known to take.
+    """
+    # A message that was written once has something to say: of a session that grew, the last few are looked at.
+    unwritten = [message for message in layout.messages if message.sent is None]
+    refuse_unread([*layout.head, *unwritten])
+    silent, names, thoughts = sum(map(says_nothing, unwritten)), renamed(unwritten), foreign_thoughts(unwritten)
+    marks = foreign_marks([*layout.head, *unwritten])
+    return (
+        *((f"{silent} empty assistant message(s) left out",) if silent else ()),
+        *((f"{names} {RENAMED}",) if names else ()),
+        *((f"{thoughts} {REASONING}",) if thoughts else ()),
+        *((f"{marks} {MARKS}",) if marks else ()),
+    )
 
 
 @attrs.frozen(eq=False)

@@ -15,7 +15,7 @@ from assembler.conversation.messages import Call, Media, Message, Opaque, Part, 
 from assembler.conversation.messages.responses import RESPONSES, joined, sendable
 from assembler.conversation.turns import head_length
 from assembler.dialects.blocks.blocks import fields_of
-from assembler.dialects.dialect import Opening
+from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.foreign import foreign as loosened
 from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosts.hosted import hosted_pricer
@@ -100,27 +100,11 @@ class OpenAIResponses:
         hosted = forwarded_pricer(model, count) or hosted_pricer(model, count, "responses")
         return graded_pricer(hosted or own, count)
 
-    def notes(self, layout: Layout) -> tuple[str, ...]:
-        """How many calls are renamed, and how many names, torn and foreign parts of reasoning are left out."""
-        foreign = [message for message in (*layout.head, *layout.messages) if not sendable(message)]
-        names = sum(1 for message in foreign if message.name is not None)
-        thoughts = sum(1 for message in foreign for part in message.parts if type(part) is Thinking)
-        calls, torn = renamed(layout.messages), len(torn_reasoning([*layout.head, *layout.messages]))
-        fields, marks = sum(len(message.beside) for message in foreign), foreign_marks(foreign)
-        return (
-            *((f"{torn} reasoning item(s) that nothing of the model follows left out",) if torn else ()),
-            *((f"{calls} {RENAMED}",) if calls else ()),
-            *((f"{names} name(s) of messages left out",) if names else ()),
-            *((f"{thoughts} {REASONING}",) if thoughts else ()),
-            *((f"{fields} {FIELDS}",) if fields else ()),
-            *((f"{marks} {MARKS}",) if marks else ()),
-        )
-
     def options(self, layout: Layout) -> dict[str, Any]:
         """`text` and `tool_choice`."""
         return responses_options(layout)
 
-    def emit(self, layout: Layout) -> dict[str, Any]:
+    def emit(self, layout: Layout) -> Emission:
         """`instructions`, `input` and `tools`. A system text alone goes out as an item, since `input` must hold one.
 
         Raises `ConversationError` where there is nothing at all.
@@ -136,10 +120,27 @@ class OpenAIResponses:
         request["input"] = items
         if layout.tools:
             request["tools"] = [flat_definition(tool) for tool in layout.tools]
-        return request | self.options(layout)
+        return Emission(request | self.options(layout), _notes(layout))
 
 
 openai_responses = OpenAIResponses()
+
+
+def _notes(layout: Layout) -> tuple[str, ...]:
+    """How many calls are renamed, and how many names, torn and foreign parts of reasoning are left out."""
+    foreign = [message for message in (*layout.head, *layout.messages) if not sendable(message)]
+    names = sum(1 for message in foreign if message.name is not None)
+    thoughts = sum(1 for message in foreign for part in message.parts if type(part) is Thinking)
+    calls, torn = renamed(layout.messages), len(torn_reasoning([*layout.head, *layout.messages]))
+    fields, marks = sum(len(message.beside) for message in foreign), foreign_marks(foreign)
+    return (
+        *((f"{torn} reasoning item(s) that nothing of the model follows left out",) if torn else ()),
+        *((f"{calls} {RENAMED}",) if calls else ()),
+        *((f"{names} name(s) of messages left out",) if names else ()),
+        *((f"{thoughts} {REASONING}",) if thoughts else ()),
+        *((f"{fields} {FIELDS}",) if fields else ()),
+        *((f"{marks} {MARKS}",) if marks else ()),
+    )
 
 
 @attrs.frozen(eq=False)

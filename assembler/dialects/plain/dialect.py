@@ -10,7 +10,7 @@ import attrs
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking, read_message
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.parts import compact_json
-from assembler.dialects.dialect import Opening
+from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.foreign import foreign
 from assembler.dialects.request_options import plain_options
 from assembler.errors import ConversationError, UnsupportedContentError
@@ -41,15 +41,11 @@ class Plain:
         """Texts alone: exact without a model, or with one whose vocabulary is known; else an estimate."""
         return foreign(PlainPricer(count), model, count)
 
-    def notes(self, layout: Layout) -> tuple[str, ...]:
-        """Nothing: every message goes out as it came."""
-        return ()
-
     def options(self, layout: Layout) -> dict[str, Any]:
         """`output_schema`; a tool choice has no text."""
         return plain_options(layout)
 
-    def emit(self, layout: Layout) -> dict[str, Any]:
+    def emit(self, layout: Layout) -> Emission:
         """The regions under their own names; message dicts as they came, other objects as role and content."""
         request: dict[str, Any] = {}
         if layout.system is not None:
@@ -57,7 +53,7 @@ class Plain:
         request["messages"] = [spelled(message) for message in (*layout.head, *layout.messages)]
         if layout.tools:
             request["tools"] = [definition(tool) for tool in layout.tools]
-        return request | self.options(layout)
+        return Emission(request | self.options(layout))
 
 
 plain = Plain()

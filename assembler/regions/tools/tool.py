@@ -24,5 +24,5 @@ class Tool:
     extra: Mapping[str, Any] = attrs.field(factory=dict[str, Any], repr=False)
     seen: object = attrs.field(default=None, repr=False, eq=False, kw_only=True)
     """A private copy of the definition that came in, where it came as a dict: what a dialect that speaks it emits."""
-    packed: bytes | None = attrs.field(default=None, init=False, repr=False, eq=False)
-    """The Chat Completions definition, packed at its first use: every request gets a copy of its own from it."""
+    sent: Mapping[str, Any] | None = attrs.field(default=None, init=False, repr=False, eq=False)
+    """The Chat Completions definition: found at the first request."""

@@ -45,10 +45,10 @@ def emitted(request: Mapping[str, Any]) -> Emitted | None:
 
 def emission_of(plan: Planned, layout: Layout | None = None) -> Emitted:
     """The bytes of a plan's own request; of a finished prompt, those of its plain spelling, message by message."""
-    asked = plan.layout if layout is None else layout
-    found = emitted(plan.settings.dialect.emit(asked))
+    emission = plan.emission if layout is None else plan.settings.dialect.emit(layout)
+    found = emitted(emission.request)
     if found is None:
-        found = emitted(DIALECTS["plain"].emit(asked))
+        found = emitted(DIALECTS["plain"].emit(plan.layout if layout is None else layout).request)
     if found is None:
         raise AssertionError("the plain spelling has a list of messages")
     return found

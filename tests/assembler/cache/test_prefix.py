@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from assembler import Assembler, Context, TrimOldest
 from assembler.dialects import (
     Dialect,
+    Emission,
     anthropic,
     bedrock,
     gemini,
@@ -175,8 +176,8 @@ def test_a_finished_prompt_is_compared_message_by_message() -> None:
         def __getattr__(self, name: str) -> Any:
             return getattr(plain, name)
 
-        def emit(self, layout: Any) -> dict[str, Any]:
-            return {"prompt": json.dumps(plain.emit(layout), default=str)}
+        def emit(self, layout: Any) -> Emission:
+            return Emission({"prompt": json.dumps(plain.emit(layout).request, default=str)})
 
     one = session_assembler(Finished()).add_messages([("user", "a"), ("assistant", "b"), ("user", "c")])
     grown = one.fork().add_message(("assistant", "d")).add_message(("user", "e"))

@@ -26,7 +26,7 @@ MARK = {"type": "ephemeral"}
 
 
 def again(request: Dict) -> Dict:
-    return anthropic.emit(anthropic.parse(request))
+    return anthropic.emit(anthropic.parse(request)).request
 
 
 @scaled(0.5)
@@ -143,7 +143,7 @@ def test_never_more_than_four_marks_and_the_newest_stays(
     if newest is not None:
         assert sent["messages"][3 + 2 * newest + 1]["content"][0]["cache_control"] == MARK
     if asked > 4:
-        assert any("cache mark" in note for note in anthropic.notes(anthropic.parse(request)))
+        assert any("cache mark" in note for note in anthropic.emit(anthropic.parse(request)).notes)
     if system and asked - 1 - sum(marked) <= 3:
         assert ("cache_control" in sent["system"][0]) is True
 
@@ -183,7 +183,7 @@ def test_claudes_reasoning_on_bedrock_is_its_reasoning_here() -> None:
 def test_a_schema_always_says_that_it_is_an_object() -> None:
     bare = [{"name": "a", "input_schema": {}}, {"name": "b", "parameters": {"properties": {}}}, {"name": "c"}]
     layout = anthropic.parse({"messages": [{"role": "user", "content": "q"}], "tools": [bare[0]]})
-    own = anthropic.emit(layout)["tools"]
+    own = anthropic.emit(layout).request["tools"]
     request = Assembler(dialect=anthropic).add_capability(bare[1:]).add_message(("user", "q")).build().request()
     assert [tool["input_schema"]["type"] for tool in [*own, *request["tools"]]] == ["object"] * 3
 

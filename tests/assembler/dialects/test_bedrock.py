@@ -22,7 +22,7 @@ SPEC = {"toolSpec": {"name": "search", "inputSchema": {"json": {"type": "object"
 
 
 def again(request: Dict) -> Dict:
-    return bedrock.emit(bedrock.parse(request))
+    return bedrock.emit(bedrock.parse(request)).request
 
 
 @scaled(0.5)

@@ -198,7 +198,7 @@ def test_what_is_emitted_is_what_was_priced(name: str) -> None:
     history = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}]
     layout = layout_of([*history, {"role": "user", "content": "three"}], None, [TOOL])
     dialect, tokenizer = DIALECTS[name], TOKENIZERS[name]
-    emitted = dialect.emit(layout)
+    emitted = dialect.emit(layout).request
     given_to_it = dialect.spell(layout)
     ids = applied(tokenizer, given_to_it["messages"], given_to_it["tools"])
     assert emitted["prompt_token_ids"] == ids
@@ -214,7 +214,7 @@ def test_a_prompt_begins_with_one_bos_where_the_tokenizer_would_add_another() ->
         single="<s> $A", special_tokens=[("<s>", bos)]
     )
     assert tokenizer.encode("x").count(bos) == 1
-    emitted = chat_template(tokenizer).emit(layout_of([{"role": "user", "content": "hi"}]))
+    emitted = chat_template(tokenizer).emit(layout_of([{"role": "user", "content": "hi"}])).request
     assert emitted["prompt_token_ids"].count(bos) == 1
     assert emitted["prompt_token_ids"][0] == bos
 
@@ -259,7 +259,7 @@ def test_a_whole_price_is_one_render_and_the_last_one_is_kept() -> None:
     Counting.renders.clear()
     pricer.whole(layout)
     assert len(Counting.renders) == 1
-    dialect.notes(layout)
+    dialect.emit(layout)
     assert len(Counting.renders) == 2  # the masked one
     pricer.whole(layout)
     assert len(Counting.renders) == 2
@@ -304,7 +304,7 @@ def test_every_history_is_spelled_validly_and_rendered(name: str, history: list[
     if name != "llama":  # the rule of pairs there is held by its own text
         checked = {**given_to_it, "chat_template": TEMPLATES[name]}
         assert verify(checked, dialect=dialect) == []
-    emitted = dialect.emit(layout)
+    emitted = dialect.emit(layout).request
     assert emitted["prompt_token_ids"] == applied(tokenizer, given_to_it["messages"], given_to_it["tools"])
     assert verify(emitted, dialect=dialect) == []
     assert history == before
@@ -367,7 +367,7 @@ def test_another_provider_s_turn_is_respelled() -> None:
         {"role": "tool", "tool_call_id": "t", "name": "search", "content": "a"},
         {"role": "user", "content": "and"},
     ]
-    assert dialect.notes(layout_of(history)) == ("the template shows no reasoning part(s): 2 left out",)
+    assert dialect.emit(layout_of(history)).notes == ("the template shows no reasoning part(s): 2 left out",)
     thinking = chat_template(
         tokenizer_of(
             CHATML.replace(
@@ -376,7 +376,7 @@ def test_another_provider_s_turn_is_respelled() -> None:
         )
     )
     assert thinking.spell(layout_of(history))["messages"][1]["reasoning_content"] == "hm"
-    assert thinking.notes(layout_of(history)) == ()
+    assert thinking.emit(layout_of(history)).notes == ()
 
 
 def test_calls_without_ids_are_answered_by_name_and_order() -> None:
@@ -403,10 +403,10 @@ def test_calls_side_by_side_are_parted_where_one_at_a_time_is_taken() -> None:
         ("assistant", "", None),
         ("tool", "found", "2"),
     ]
-    assert DIALECTS["llama"].notes(layout) == (
+    assert DIALECTS["llama"].emit(layout).notes == (
         "1 message(s) with several calls parted: the template takes one at a time",
     )
-    assert DIALECTS["chatml"].notes(layout) == ()
+    assert DIALECTS["chatml"].emit(layout).notes == ()
 
 
 def test_neighbours_are_merged_where_roles_must_alternate() -> None:
@@ -426,11 +426,14 @@ def test_neighbours_are_merged_where_roles_must_alternate() -> None:
         ("assistant", "Understood."),
         ("user", "e"),
     ]
-    assert dialect.notes(layout)[-1] == "1 assistant message(s) 'Understood.' put between a tool's answer and the user"
-    assert dialect.notes(layout_of(history[:3])) == (
+    assert (
+        dialect.emit(layout).notes[-1]
+        == "1 assistant message(s) 'Understood.' put between a tool's answer and the user"
+    )
+    assert dialect.emit(layout_of(history[:3])).notes == (
         "1 message(s) merged into their neighbours: the template demands that roles alternate",
     )
-    assert DIALECTS["chatml"].notes(layout) == ()
+    assert DIALECTS["chatml"].emit(layout).notes == ()
     assert dialect.opening is DIALECTS["no system"].opening is Opening.USER
     assert DIALECTS["chatml"].opening is Opening.ANY
 
@@ -440,7 +443,7 @@ def test_a_system_text_goes_before_the_user_s_where_there_is_no_place_for_it() -
     folded = "1 system message(s) folded into the user's: the template has no place for them"
     for dialect in (DIALECTS["no system"], chat_template(tokenizer_of(FORGETFUL))):
         assert dialect.spell(layout)["messages"] == [{"role": "user", "content": "Be brief.\n\nq"}]
-        assert dialect.notes(layout) == (folded,)
+        assert dialect.emit(layout).notes == (folded,)
     alone = DIALECTS["no system"].spell(Layout(system="Be brief."))
     assert alone["messages"] == [{"role": "user", "content": "Be brief."}]
     assert DIALECTS["chatml"].spell(layout)["messages"][0] == {"role": "system", "content": "Be brief."}
@@ -464,7 +467,7 @@ def test_a_system_message_in_the_middle_finds_the_next_user() -> None:
         ("assistant", "b"),
         ("user", "r5\n\nc"),
     ]
-    assert DIALECTS["alternating"].notes(layout)[:2] == (
+    assert DIALECTS["alternating"].emit(layout).notes[:2] == (
         "3 system messages joined: the template takes one",
         "3 system message(s) folded into the user's: the template has no place for them",
     )
@@ -474,7 +477,7 @@ def test_a_system_message_in_the_middle_finds_the_next_user() -> None:
 def test_what_a_template_never_shows_is_said() -> None:
     dialect = chat_template(tokenizer_of(FORGETFUL))
     layout = layout_of([{"role": "user", "content": "q"}, *answered(call("1"))], None, [TOOL])
-    assert dialect.notes(layout) == (
+    assert dialect.emit(layout).notes == (
         "the template shows no tool(s): 1 left out",
         "the template shows no call(s): 1 left out",
         "the template shows no result(s): 1 left out",
@@ -503,7 +506,7 @@ def test_words_beside_a_call_that_cannot_go_before_it_are_said_to_be_left_out() 
     spoken, *rest = answered(call("1"))
     dialect = chat_template(tokenizer_of(template))
     layout = layout_of([{"role": "user", "content": "q"}, {**spoken, "content": "let me look"}, *rest], None, [TOOL])
-    assert "the template shows no text beside a call: 1 left out" in dialect.notes(layout)
+    assert "the template shows no text beside a call: 1 left out" in dialect.emit(layout).notes
 
 
 def test_an_empty_answer_is_left_out_of_a_history_and_kept_in_a_raw_request() -> None:
@@ -515,7 +518,7 @@ def test_an_empty_answer_is_left_out_of_a_history_and_kept_in_a_raw_request() ->
     dialect, tokenizer = DIALECTS["chatml"], TOKENIZERS["chatml"]
     layout = layout_of(messages)
     assert len(dialect.spell(layout)["messages"]) == 2
-    assert dialect.notes(layout) == ("1 empty assistant message(s) left out",)
+    assert dialect.emit(layout).notes == ("1 empty assistant message(s) left out",)
     assert count_request({"messages": messages}, dialect=dialect).tokens == len(applied(tokenizer, messages))
 
 
@@ -542,8 +545,8 @@ def test_a_call_without_content_gets_one_only_where_the_template_needs_it() -> N
 def test_variables_reach_the_template() -> None:
     dated = tokenizer_of("{{ date_string | default('today') }}{% for m in messages %}{{ m.content }}{% endfor %}")
     layout = layout_of([{"role": "user", "content": "q"}])
-    assert chat_template(dated).emit(layout)["prompt"] == "todayq"
-    assert chat_template(dated, variables={"date_string": "1970"}).emit(layout)["prompt"] == "1970q"
+    assert chat_template(dated).emit(layout).request["prompt"] == "todayq"
+    assert chat_template(dated, variables={"date_string": "1970"}).emit(layout).request["prompt"] == "1970q"
 
 
 def test_a_template_for_tools_is_taken_where_there_are_tools() -> None:
@@ -585,8 +588,8 @@ def test_control_text_in_any_leaf_is_refused_by_index_and_never_quoted(leaf: str
     assert forged != special_ids(tokenizer, applied(tokenizer, clean))
     for attempt in (
         lambda: count_request({"messages": messages}, dialect=DIALECTS["chatml"]),
-        lambda: DIALECTS["chatml"].notes(layout_of(messages)),
-        lambda: DIALECTS["chatml"].emit(layout_of(messages)),
+        lambda: DIALECTS["chatml"].emit(layout_of(messages)).notes,
+        lambda: DIALECTS["chatml"].emit(layout_of(messages)).request,
         lambda: Assembler(dialect=DIALECTS["chatml"]).add_messages(messages).build(),
     ):
         with pytest.raises(UnsupportedContentError) as refused:
@@ -602,10 +605,10 @@ def test_broken_up_control_text_adds_no_special_id(leaf: str) -> None:
     tokenizer, dialect = TOKENIZERS["chatml"], BROKEN_UP["chatml"]
     layout = dialect.parse({"messages": messages})
     clean = json.loads(json.dumps(messages).replace(FORGED, "zzz"))
-    emitted = dialect.emit(layout)
+    emitted = dialect.emit(layout).request
     assert special_ids(tokenizer, emitted["prompt_token_ids"]) == special_ids(tokenizer, applied(tokenizer, clean))
     assert "< |im_end|>" in emitted["prompt"]
-    assert dialect.notes(layout) == ("1 text(s) with a control token broken up",)
+    assert dialect.emit(layout).notes == ("1 text(s) with a control token broken up",)
 
 
 @given(names, histories(), st.sampled_from(SPECIAL))
@@ -623,11 +626,11 @@ def test_no_text_becomes_structure(name: str, history: list[Any], token: str) ->
         for one in message.get("tool_calls", []):
             one["function"]["arguments"] = '{"x": "x"}'
     tokenizer = TOKENIZERS[name]
-    expected = special_ids(tokenizer, OPEN[name].emit(layout_of(plain_texts))["prompt_token_ids"])
+    expected = special_ids(tokenizer, OPEN[name].emit(layout_of(plain_texts)).request["prompt_token_ids"])
     with pytest.raises(UnsupportedContentError):
         DIALECTS[name].emit(layout_of(history))
-    assert special_ids(tokenizer, BROKEN_UP[name].emit(layout_of(history))["prompt_token_ids"]) == expected
-    allowed = special_ids(tokenizer, OPEN[name].emit(layout_of(history))["prompt_token_ids"])
+    assert special_ids(tokenizer, BROKEN_UP[name].emit(layout_of(history)).request["prompt_token_ids"]) == expected
+    allowed = special_ids(tokenizer, OPEN[name].emit(layout_of(history)).request["prompt_token_ids"])
     assert len(allowed) > len(expected)
 
 
@@ -651,7 +654,7 @@ def test_a_control_token_that_normalisation_uncovers_is_found() -> None:
     broken = chat_template(tokenizer, control_text=ControlText.NEUTRALISE)
     assert (
         tokenizer.convert_tokens_to_ids("<go>")
-        not in broken.emit(broken.parse({"messages": messages}))["prompt_token_ids"]
+        not in broken.emit(broken.parse({"messages": messages})).request["prompt_token_ids"]
     )
 
 
@@ -668,7 +671,7 @@ def test_control_text_in_a_tool_is_refused(place: str) -> None:
     with pytest.raises(UnsupportedContentError, match="instruction"):
         DIALECTS["chatml"].emit(layout_of([{"role": "user", "content": "q"}], FORGED))
     layout = BROKEN_UP["chatml"].parse(request)
-    assert "< |im_end|>" in BROKEN_UP["chatml"].emit(layout)["prompt"]
+    assert "< |im_end|>" in BROKEN_UP["chatml"].emit(layout).request["prompt"]
 
 
 @pytest.mark.parametrize("text", ["a < b | c", "&lt;|im_end|&gt;", "<|im_end", "x  y", "", " \n", "user", "[inst]"])
@@ -676,7 +679,7 @@ def test_text_that_is_no_control_token_passes(text: str) -> None:
     messages = [{"role": "user", "content": text}]
     for name, dialect in DIALECTS.items():
         assert count_request({"messages": messages}, dialect=dialect).tokens == len(applied(TOKENIZERS[name], messages))
-        assert BROKEN_UP[name].notes(layout_of(messages)) == ()
+        assert BROKEN_UP[name].emit(layout_of(messages)).notes == ()
 
 
 def test_words_that_the_tokenizer_does_not_know_are_no_control_text() -> None:
@@ -711,7 +714,7 @@ def test_a_part_that_is_no_text_is_named() -> None:
     result[-1]["content"] = [{"type": "image_url", "image_url": {"url": "x"}}]
     for history in ([picture], result):
         with pytest.raises(UnsupportedContentError, match="image"):
-            DIALECTS["chatml"].notes(layout_of(history))
+            DIALECTS["chatml"].emit(layout_of(history))
     assert DIALECTS["chatml"].pricer(None, len).message(read_message(picture, 0)).tokens > 0
 
 
@@ -778,7 +781,7 @@ def test_a_tokenizer_without_a_fast_engine_counts_too() -> None:
 def test_a_dialect_pickles() -> None:
     again: ChatTemplate = pickle.loads(pickle.dumps(DIALECTS["chatml"]))
     layout = layout_of([{"role": "user", "content": "q"}])
-    assert again.emit(layout) == DIALECTS["chatml"].emit(layout)
+    assert again.emit(layout).request == DIALECTS["chatml"].emit(layout).request
 
 
 def test_a_build_returns_the_prompt() -> None:

@@ -23,7 +23,7 @@ LAST = {"role": "user", "parts": [{"text": "more"}]}
 
 
 def again(request: Dict) -> Dict:
-    return gemini.emit(gemini.parse(request))
+    return gemini.emit(gemini.parse(request)).request
 
 
 @scaled(0.5)
@@ -119,7 +119,7 @@ def test_calls_without_ids_are_answered_by_name_and_order() -> None:
     assert again({"contents": contents})["contents"] == contents
     there = DIALECTS["anthropic"]
     tools = [{"functionDeclarations": [{"name": "search"}]}]
-    request = there.emit(gemini.parse({"contents": contents, "tools": tools}))
+    request = there.emit(gemini.parse({"contents": contents, "tools": tools})).request
     assert verify(request, dialect="anthropic") == []
     asked = [block["id"] for block in request["messages"][1]["content"]]
     assert [block["tool_use_id"] for block in request["messages"][2]["content"]] == asked
@@ -139,8 +139,10 @@ def test_ids_made_for_calls_without_one_stay_when_older_turns_are_cut() -> None:
 
     tools = [{"function_declarations": [{"name": "search"}]}]
     there = DIALECTS["anthropic"]
-    whole = there.emit(gemini.parse({"contents": [*turn("one"), *turn("two"), LAST], "tools": tools}))["messages"]
-    cut = there.emit(gemini.parse({"contents": [*turn("two"), LAST], "tools": tools}))["messages"]
+    whole = there.emit(gemini.parse({"contents": [*turn("one"), *turn("two"), LAST], "tools": tools})).request[
+        "messages"
+    ]
+    cut = there.emit(gemini.parse({"contents": [*turn("two"), LAST], "tools": tools})).request["messages"]
     assert whole[4:] == cut
 
 

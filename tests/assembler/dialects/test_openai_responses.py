@@ -139,7 +139,7 @@ def priced(layout: Layout, model: str = "gpt-4o") -> Count:
 def test_what_is_parsed_and_emitted_is_the_request_key_for_key(request: dict[str, Any]) -> None:
     before = copy.deepcopy(request)
     layout = openai_responses.parse(request)
-    emitted = openai_responses.emit(layout)
+    emitted = openai_responses.emit(layout).request
     assert {**layout.options, **emitted} == before
     assert request == before
     assert set(layout.options).isdisjoint(emitted)
@@ -148,7 +148,7 @@ def test_what_is_parsed_and_emitted_is_the_request_key_for_key(request: dict[str
 @given(histories(), st.none() | words)
 def test_a_chat_history_says_the_same_after_a_round_trip(history: list[Any], system: str | None) -> None:
     layout = layout_of(history, system, [CHAT_TOOL])
-    back = openai_responses.parse(openai_responses.emit(layout))
+    back = openai_responses.parse(openai_responses.emit(layout).request)
     assert abstract(back) == abstract(layout)
     (tool,), (came,) = back.tools, layout.tools
     assert (tool.name, tool.description, tool.parameters) == (came.name, came.description, came.parameters)
@@ -158,7 +158,7 @@ def test_a_chat_history_says_the_same_after_a_round_trip(history: list[Any], sys
 def test_the_model_s_turn_becomes_one_message_of_another_dialect(request: dict[str, Any]) -> None:
     layout = openai_responses.parse({**request, "tools": [CHAT_TOOL]})
     assume(all(any(message.parts) for message in layout.messages))  # Chat cannot carry a list of empty texts
-    chat = openai_chat.emit(layout)
+    chat = openai_chat.emit(layout).request
     assert verify(chat, dialect="openai_chat") == []
     spoken = [line for line in abstract(layout) if line != ("assistant", "", [], [])]
     assert [line for line in abstract(openai_chat.parse(chat)) if line[0] != "system"] == [
@@ -169,7 +169,7 @@ def test_the_model_s_turn_becomes_one_message_of_another_dialect(request: dict[s
 @given(requests())
 def test_emitting_twice_shares_nothing(request: dict[str, Any]) -> None:
     layout = openai_responses.parse(request)
-    first = openai_responses.emit(layout)
+    first = openai_responses.emit(layout).request
     again = copy.deepcopy(first)
     for item in first["input"]:
         for value in item.values():
@@ -177,7 +177,7 @@ def test_emitting_twice_shares_nothing(request: dict[str, Any]) -> None:
                 value.clear()
         item.clear()
     first.get("tools", []).clear()
-    assert openai_responses.emit(layout) == again
+    assert openai_responses.emit(layout).request == again
 
 
 # ── the API's rules
@@ -185,7 +185,7 @@ def test_emitting_twice_shares_nothing(request: dict[str, Any]) -> None:
 
 @given(requests())
 def test_every_parsed_request_goes_out_valid(request: dict[str, Any]) -> None:
-    assert verify(openai_responses.emit(openai_responses.parse(request)), dialect=openai_responses) == []
+    assert verify(openai_responses.emit(openai_responses.parse(request)).request, dialect=openai_responses) == []
 
 
 @given(histories(), ids, st.booleans())
@@ -197,7 +197,7 @@ def test_every_history_goes_out_valid_whatever_its_ids(history: list[Any], prefi
                 if answer.get("tool_call_id") == call["id"]:
                     answer["tool_call_id"] = prefix + own
             call["id"] = prefix + own
-    emitted = openai_responses.emit(layout_of(history, "Be brief.", [CHAT_TOOL]))
+    emitted = openai_responses.emit(layout_of(history, "Be brief.", [CHAT_TOOL])).request
     assert verify(emitted, dialect=openai_responses) == []
     assert abstract(openai_responses.parse(emitted))[1:] == abstract(layout_of(history))
 
@@ -212,7 +212,7 @@ def test_an_id_changes_only_where_it_is_too_long(length: int) -> None:
             {"type": "function_call_output", "call_id": call_id, "output": "a"},
         ]
     }
-    _, call, output = openai_responses.emit(openai_responses.parse(request))["input"]
+    _, call, output = openai_responses.emit(openai_responses.parse(request)).request["input"]
     assert call["call_id"] == output["call_id"]
     assert (call["call_id"] == call_id) == (length <= 64)
     assert len(call["call_id"]) <= 64
@@ -229,7 +229,7 @@ def test_calls_without_ids_get_ids_of_their_own() -> None:
             },
         ]
 
-    emitted = openai_responses.emit(layout_of([*turn("Rome"), *turn("Oslo")], None, [CHAT_TOOL]))
+    emitted = openai_responses.emit(layout_of([*turn("Rome"), *turn("Oslo")], None, [CHAT_TOOL])).request
     assert verify(emitted, dialect=openai_responses) == []
     calls = [item["call_id"] for item in emitted["input"] if item.get("type") == "function_call"]
     assert len(set(calls)) == 4
@@ -242,21 +242,23 @@ def test_a_tool_of_another_api_says_that_it_is_not_strict() -> None:
         "type": "function",
         "function": {"name": "exact", "strict": True, "parameters": {"properties": {}}},
     }
-    tools = openai_responses.emit(layout_of([{"role": "user", "content": "q"}], None, [CHAT_TOOL, nothing, strict]))
+    tools = openai_responses.emit(
+        layout_of([{"role": "user", "content": "q"}], None, [CHAT_TOOL, nothing, strict])
+    ).request
     assert [tool["strict"] for tool in tools["tools"]] == [False, False, True]
     assert all(tool["parameters"]["type"] == "object" for tool in tools["tools"])
     assert verify(tools, dialect=openai_responses) == []
 
 
 def test_a_tool_without_parameters_gets_an_empty_object() -> None:
-    emitted = openai_responses.emit(layout_of([{"role": "user", "content": "q"}], None, [{"name": "now"}]))
+    emitted = openai_responses.emit(layout_of([{"role": "user", "content": "q"}], None, [{"name": "now"}])).request
     assert emitted["tools"] == [
         {"type": "function", "name": "now", "parameters": {"type": "object", "properties": {}}, "strict": False}
     ]
 
 
 def test_a_system_text_alone_goes_out_as_an_item() -> None:
-    emitted = openai_responses.emit(Layout(system="Be brief."))
+    emitted = openai_responses.emit(Layout(system="Be brief.")).request
     assert emitted == {"input": [{"role": "system", "content": "Be brief."}]}
     assert verify(emitted, dialect=openai_responses) == []
     with pytest.raises(ConversationError):
@@ -271,16 +273,16 @@ def test_our_own_keys_stay_at_home_and_names_are_said_to_be_left_out() -> None:
         {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "s"}]},
     ]
     layout = layout_of(history)
-    assert openai_responses.emit(layout)["input"] == [
+    assert openai_responses.emit(layout).request["input"] == [
         {"role": "user", "content": "q"},
         {"type": "function_call", "call_id": "c", "name": "search", "arguments": "{}"},
         {"type": "function_call_output", "call_id": "c", "output": "a"},
     ]
-    assert openai_responses.notes(layout) == (
+    assert openai_responses.emit(layout).notes == (
         "1 name(s) of messages left out",
         "1 reasoning part(s) of another model left out",
     )
-    assert openai_responses.notes(layout_of([{"role": "user", "content": "q"}])) == ()
+    assert openai_responses.emit(layout_of([{"role": "user", "content": "q"}])).notes == ()
     assert [message.pinned for message in layout.messages] == [True, True, False, False]
 
 
@@ -305,7 +307,7 @@ def test_a_turn_of_texts_and_results_keeps_its_order() -> None:
             ],
         },
     ]
-    emitted = openai_responses.emit(layout_of(history))
+    emitted = openai_responses.emit(layout_of(history)).request
     assert emitted["input"][1:] == [
         {"role": "assistant", "content": "one two"},
         {"type": "function_call", "call_id": "t", "name": "search", "arguments": '{"q":"x"}'},
@@ -333,7 +335,7 @@ def test_pictures_and_files_of_chat_are_respelled() -> None:
         {"type": "image_url", "image_url": "https://x/z.png"},
         {"type": "file", "file": {"file_id": "f"}},
     ]
-    (item,) = openai_responses.emit(layout_of([{"role": "user", "content": seen}]))["input"]
+    (item,) = openai_responses.emit(layout_of([{"role": "user", "content": seen}])).request["input"]
     assert item["content"] == [
         {"type": "input_text", "text": "what is it?"},
         {"type": "input_image", "image_url": "https://x/y.png", "detail": "low"},
@@ -360,7 +362,7 @@ def test_pictures_and_files_of_chat_are_respelled() -> None:
     ],
 )
 def test_pictures_and_documents_of_anthropic_are_respelled(part: Item, sent: Item) -> None:
-    (item,) = openai_responses.emit(layout_of([{"role": "user", "content": [part]}]))["input"]
+    (item,) = openai_responses.emit(layout_of([{"role": "user", "content": [part]}])).request["input"]
     (content,) = item["content"]
     assert {key: content.get(key) for key in sent} == sent
     assert set(content) <= {*sent, "filename"}
@@ -372,7 +374,7 @@ def test_a_call_without_a_call_id_is_answered_under_the_one_it_gets() -> None:
         {"type": "function_call", "id": "fc_1", "name": "search", "arguments": "{}"},
         {"type": "function_call_output", "call_id": "fc_1", "output": "found"},
     ]
-    emitted = openai_responses.emit(layout_of(items, None, [CHAT_TOOL]))["input"]
+    emitted = openai_responses.emit(layout_of(items, None, [CHAT_TOOL])).request["input"]
     assert emitted[1]["call_id"] == emitted[2]["call_id"]
 
 
@@ -426,9 +428,9 @@ def test_a_text_as_input_is_one_user_message() -> None:
 
 def test_another_provider_s_message_is_not_taken_for_an_item() -> None:
     answer = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "hi"}], "stop_reason": "x"}
-    assert openai_responses.emit(layout_of([answer]))["input"] == [{"role": "assistant", "content": "hi"}]
+    assert openai_responses.emit(layout_of([answer])).request["input"] == [{"role": "assistant", "content": "hi"}]
     spoken = read_message({"type": "message", "role": "user", "content": "hi"}, 0)
-    assert openai_chat.emit(Layout(messages=[spoken]))["messages"] == [{"role": "user", "content": "hi"}]
+    assert openai_chat.emit(Layout(messages=[spoken])).request["messages"] == [{"role": "user", "content": "hi"}]
 
 
 def test_reasoning_shows_what_of_it_can_be_read() -> None:
@@ -465,7 +467,7 @@ def test_plain_texts_cost_a_primer_and_four_tokens_each(lines: list[tuple[str, s
 @given(requests(), st.sampled_from(["gpt-4o", "gpt-5", "gpt-3.5-turbo", None]))
 def test_what_is_emitted_costs_what_the_layout_costs(request: dict[str, Any], model: str | None) -> None:
     layout = openai_responses.parse(request)
-    emitted = {**layout.options, **openai_responses.emit(layout)}
+    emitted = {**layout.options, **openai_responses.emit(layout).request}
     assert count_request(emitted, dialect=openai_responses, model=model) == count_request(
         request, dialect=openai_responses, model=model
     )
@@ -474,7 +476,7 @@ def test_what_is_emitted_costs_what_the_layout_costs(request: dict[str, Any], mo
 @given(histories(), st.sampled_from(["gpt-4o", "gpt-5"]))
 def test_a_chat_history_costs_here_what_its_items_cost(history: list[Any], model: str) -> None:
     layout = layout_of(history, None, [CHAT_TOOL])
-    emitted = openai_responses.emit(layout)
+    emitted = openai_responses.emit(layout).request
     assert count_request(emitted, dialect=openai_responses, model=model) == priced(layout, model)
 
 
@@ -495,7 +497,7 @@ def test_a_text_beside_calls_is_an_item_of_its_own() -> None:
         "tool_calls": [{"id": "c", "function": {"name": "search", "arguments": "{}"}}],
     }
     silent = layout_of([{"role": "user", "content": "q"}, chat])
-    assert len(openai_responses.emit(silent)["input"]) == 2
+    assert len(openai_responses.emit(silent).request["input"]) == 2
 
 
 def test_several_parts_cost_at_most_what_they_cost_apart() -> None:
