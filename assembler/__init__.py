@@ -26,6 +26,7 @@ if typing.TYPE_CHECKING:
         ToolError,
         UnsupportedContentError,
     )
+    from assembler.fit_request import fit_request
     from assembler.pipeline.planned import Dropped
     from assembler.plan import Plan
     from assembler.policies import (
@@ -113,6 +114,7 @@ _load_later(
         "calibrate": "assembler.pricing.calibration",
         "count_request": "assembler.count_request",
         "first_user": "assembler.policies",
+        "fit_request": "assembler.fit_request",
         "repair": "assembler.conversation.repair",
         "verify": "assembler.verify",
         "without_invisible": "assembler.text.invisible",
@@ -170,6 +172,7 @@ __all__ = [
     "calibrate",
     "count_request",
     "first_user",
+    "fit_request",
     "repair",
     "verify",
     "without_invisible",

@@ -33,7 +33,7 @@ class Plain:
         if not isinstance(listed, list | tuple):
             raise ConversationError(f"messages must be a list, got {type(listed).__name__}")
         messages = [read_message(raw, index) for index, raw in enumerate(cast("list[object]", listed))]
-        options = {key: request[key] for key in ("output_schema",) if key in request}
+        options = {key: value for key, value in request.items() if key not in ("system", "messages", "tools")}
         tools = read_tools(request.get("tools") or ())
         return Layout(system=request.get("system"), messages=messages, tools=tools, options=options)
 

@@ -1,0 +1,96 @@
+"""A provider's own request taken apart into regions and the rest, and put together again around other regions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, cast, runtime_checkable
+
+import attrs
+
+from assembler.conversation.messages import Message
+from assembler.conversation.messages.dicts import private_copy
+from assembler.dialects.dialect import Dialect
+from assembler.regions.layout import Layout
+
+_TOOLS = frozenset({"tools", "functions", "toolConfig"})
+"""The keys under which the APIs have their tools, in the body or in its `config`."""
+
+
+@runtime_checkable
+class SpellingDialect(Dialect, Protocol):
+    """A dialect whose request goes through one more step before it is sent: a template that writes a prompt."""
+
+    def spell(self, layout: Layout) -> dict[str, Any]:
+        """The request as it is before that step."""
+        ...
+
+
+@attrs.frozen(eq=False)
+class RawRequest:
+    """One body of an API's call. `body` is never changed, and nothing that is made of it shares a list or dict."""
+
+    body: Mapping[str, Any]
+    dialect: Dialect
+    layout: Layout
+
+    @classmethod
+    def of(cls, body: Mapping[str, Any], dialect: Dialect) -> RawRequest:
+        """Raises `ConversationError` or `ToolError` where the body cannot be read."""
+        return cls(body, dialect, dialect.parse(body))
+
+    @property
+    def messages(self) -> list[object]:
+        """The head and the conversation, one entry a message or item, as they came."""
+        read = [*self.layout.head, *self.layout.messages]
+        own: object = self.body.get("messages")
+        if isinstance(own, list | tuple) and len(cast("Sequence[object]", own)) == len(read):
+            return [*cast("Sequence[object]", own)]  # a dialect may have read more into them than they say
+        return [entry for message in read for entry in _entries(message)]
+
+    def copied(self) -> dict[str, Any]:
+        """The body as it came."""
+        return cast("dict[str, Any]", private_copy(dict(self.body)))
+
+    def around(self, layout: Layout, *, same_tools: bool) -> dict[str, Any]:
+        """The body with these regions in place of its own. Its tools go out as they came where they are the same."""
+        written = self.dialect.spell(layout) if isinstance(self.dialect, SpellingDialect) else self.dialect.emit(layout)
+        if same_tools:
+            written = _without(written, _TOOLS)
+        stays = self.layout.options.keys() | (_TOOLS if same_tools else frozenset[str]())
+        return _merged(_only(self.copied(), stays), written)
+
+
+def _entries(message: Message) -> list[object]:
+    """What a message was read from: one dict, or the items of one turn of the model."""
+    seen: object = message.seen
+    return [*cast("list[object]", seen)] if isinstance(seen, list) else [seen]
+
+
+def _only(body: Mapping[str, Any], keys: Any) -> dict[str, Any]:
+    """The entries under these keys, here and one dict further in (`config`, `toolConfig`)."""
+    kept: dict[str, Any] = {}
+    for key, value in body.items():
+        if key in keys:
+            kept[key] = value
+        elif isinstance(value, Mapping):
+            inner = {name: each for name, each in cast("Mapping[str, Any]", value).items() if name in keys}
+            kept |= {key: inner} if inner else {}
+    return kept
+
+
+def _without(value: Any, keys: Any) -> Any:
+    """A dict without these keys; anything else as it is."""
+    if not isinstance(value, Mapping):
+        return value
+    fields = cast("Mapping[str, Any]", value)
+    return {
+        name: _without(each, keys) if name == "config" else each for name, each in fields.items() if name not in keys
+    }
+
+
+def _merged(body: dict[str, Any], written: Mapping[str, Any]) -> dict[str, Any]:
+    for key, value in written.items():
+        inside = body.get(key)
+        both = isinstance(inside, dict) and isinstance(value, dict)
+        body[key] = {**cast("dict[str, Any]", inside), **cast("dict[str, Any]", value)} if both else value
+    return body

@@ -1,0 +1,169 @@
+"""Any provider's own request in, the same request fitted out: for gateways, and for whatever has no adapter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import attrs
+
+from assembler.assembler import Assembler
+from assembler.context import Context
+from assembler.count_request import count_request
+from assembler.dialects import Dialect
+from assembler.dialects.raw_request import RawRequest
+from assembler.errors import AssemblyError, ConversationError, MessageTypeError
+from assembler.pipeline.draft import Draft
+from assembler.pipeline.settings import Settings
+from assembler.regions.regions import Regions
+from assembler.validation import must_be, wrong
+from budgets import BudgetError, ContextLengthError, Tokens
+
+
+def fit_request(body: Mapping[str, Any], *, dialect: Dialect, assembler: Assembler) -> dict[str, Any]:
+    """The same request within the assembler's budget: a body of your own. `body` is never changed.
+
+    Messages, tools, output format and tool choice are priced as `count_request` prices them, for the budget's model,
+    whatever model the body names. The assembler is a base: its instruction and knowledge are put in, and the tools are
+    the body's. Every key that carries no region stays as it came; so does a whole body that fits and that nothing is
+    put into. Without a budget nothing gives way.
+
+    Reads and prices the whole body at every call: O(body), each text counted once in a process. Raises
+    `ContextLengthError` where nothing that may go makes it fit, and `ConversationError` or `ToolError` for a body that
+    cannot be read, or whose API would refuse it.
+    """
+    if not isinstance(cast(object, body), Mapping):
+        raise MessageTypeError(wrong("body", "the body of the API's call (a dict)", body))
+    if isinstance(dialect, type) or not hasattr(dialect, "parse"):
+        raise BudgetError(wrong("dialect", "a value from assembler.dialects", dialect))
+    must_be("assembler", cast(object, assembler), (Assembler,), "an Assembler(budget=…)")
+    return fit_raw(RawRequest.of(body, dialect), assembler).body
+
+
+@attrs.frozen(eq=False)
+class Fitted:
+    """A body that fits, the context that it was made of, and the assembler that the next call may go on from."""
+
+    body: dict[str, Any]
+    context: Context
+    assembler: Assembler
+
+
+def fit_raw(
+    raw: RawRequest, base: Assembler, *, messages: Sequence[object] | None = None, before: Assembler | None = None
+) -> Fitted:
+    """`fit_request` of one body.
+
+    `before` is the assembler of the same conversation's last call, and `messages` are the body's own with the objects
+    of that call in place of equal ones: what is known of them is found again.
+    """
+    regions, settings = _regions(raw, base), _speaking(base.inside[1], raw.dialect)
+    if before is not None and before.inside[0].regions == regions:
+        regions = before.inside[0].regions
+    history = (base if before is None else before).inside[0].history
+    gathered = Assembler.around(Draft(regions, history), settings)
+    gathered.add_messages(raw.messages if messages is None else messages)
+    return _Fit(raw, gathered, puts_in=base.inside[0].regions).fitted()
+
+
+def _regions(raw: RawRequest, base: Assembler) -> Regions:
+    """The body's system text and tools, with the base's instruction and knowledge."""
+    own = base.inside[0].regions
+    texts = [text for text in (raw.layout.system, own.instruction) if text]
+    instruction = "\n\n".join(texts) or None
+    return attrs.evolve(own, instruction=instruction, tools=tuple(raw.layout.tools), output=None, choice=None)
+
+
+def _speaking(settings: Settings, dialect: Dialect) -> Settings:
+    if settings.dialect is dialect:
+        return settings
+    return Settings.of(settings.budget, dialect, settings.policies, settings.strategy, settings.cache_marks)
+
+
+@attrs.frozen(eq=False)
+class _Fit:
+    """One body on its way."""
+
+    raw: RawRequest
+    gathered: Assembler
+    puts_in: Regions
+    """What the base has to say beside the body."""
+
+    def fitted(self) -> Fitted:
+        """The body as it came where it fits; else the least that a policy takes from it, by the count of the result."""
+        if self._fits_as_it_came():
+            return self._as_it_came()
+        extra = self._asked_beside()
+        while True:
+            context = self._build(extra)
+            body = self.raw.around(context.inside.layout, same_tools=self._has_its_tools(context))
+            over = self._over(body)
+            if over <= 0:
+                return Fitted(body, context, self.gathered)
+            extra += over
+
+    def _fits_as_it_came(self) -> bool:
+        if self.puts_in.instruction or self.puts_in.documents:
+            return False
+        try:
+            return self._over(self.raw.body) <= 0
+        except AssemblyError:  # a part without a price may be what gives way
+            return False
+
+    def _as_it_came(self) -> Fitted:
+        """The body in its own words, or in the dialect's where that leaves out what its API refuses."""
+        try:
+            context = self._build(0)
+        except ContextLengthError:
+            context = self._unlimited()
+        if context.dropped:
+            context = self._unlimited()
+        as_it_came = not context.inside.notes or self._is_valid()
+        body = self.raw.copied() if as_it_came else self.raw.around(context.inside.layout, same_tools=True)
+        return Fitted(body, context, self.gathered)
+
+    def _is_valid(self) -> bool:
+        from assembler.verify import DIALECTS, verify  # for the few that have something to fold
+
+        dialect = self.raw.dialect
+        return dialect.name in DIALECTS and not verify(self.raw.body, dialect=dialect)
+
+    def _build(self, extra: Tokens) -> Context:
+        """The context, with room for `extra` tokens that no region has."""
+        draft, settings = self.gathered.inside
+        if extra and settings.budget is not None:
+            budget = attrs.evolve(settings.budget, overhead=settings.budget.overhead + extra)
+            settings = attrs.evolve(settings, budget=budget)
+        return Assembler.around(draft, settings).build()
+
+    def _unlimited(self) -> Context:
+        draft, settings = self.gathered.inside
+        return Assembler.around(draft, attrs.evolve(settings, budget=None)).build()
+
+    def _asked_beside(self) -> Tokens:
+        """What the body's other keys cost: an output format, a forced tool."""
+        pricer = self.gathered.inside[1].pricer
+        try:
+            return max(0, pricer.options(self.raw.layout).upper)
+        except AssemblyError:
+            raise
+        except (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError) as error:
+            problem = type(error).__name__  # raised out here, as what it says may quote the request
+        raise ConversationError(
+            f"request cannot be read ({problem}): its options are not of the types that its API names"
+        )
+
+    def _over(self, body: Mapping[str, Any]) -> Tokens:
+        """Tokens above the limit, counted from the body; 0 or less where it fits, or nothing limits it.
+
+        Where a known bill counts, the build has settled it.
+        """
+        _, settings = self.gathered.inside
+        budget = settings.budget
+        if budget is None or settings.calibration is not None:
+            return 0
+        count = count_request(body, dialect=self.raw.dialect, model=budget.model, counter=budget.token_counter)
+        return count.upper - budget.input_limit
+
+    def _has_its_tools(self, context: Context) -> bool:
+        return tuple(context.inside.layout.tools) == tuple(self.raw.layout.tools)

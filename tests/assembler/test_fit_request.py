@@ -1,0 +1,213 @@
+"""A raw request in, the same request fitted out: in every dialect, on the edge of every budget."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler import (
+    Assembler,
+    ClearToolResults,
+    ContextLengthError,
+    ConversationError,
+    MessageTypeError,
+    Policy,
+    TrimOldest,
+    TrimSteps,
+    Truncate,
+    count_request,
+    fit_request,
+    verify,
+)
+from assembler.dialects import DIALECTS, Dialect, anthropic, bedrock, gemini, openai_chat, openai_responses
+from assembler.testing import requests
+from budgets import Budget, BudgetError
+from tests.scaled import scaled
+
+MODELS = {
+    "anthropic": "claude-sonnet-4-5",
+    "bedrock": "anthropic.claude-sonnet-4-5-20250929-v1:0",
+    "gemini": "gemini-2.5-pro",
+    "mistral": "mistral-small-latest",
+    "openai_chat": "gpt-4o",
+    "openai_responses": "gpt-4o",
+    "plain": None,
+}
+SCHEMA = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}},
+    "required": ["city"],
+    "additionalProperties": False,
+}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "anthropic": {"max_tokens": 90, "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}},
+    "bedrock": {"modelId": "m", "inferenceConfig": {"maxTokens": 90}},
+    "gemini": {"model": "m"},
+    "mistral": {"model": "m", "temperature": 0.5},
+    "openai_chat": {
+        "model": "gpt-4o",
+        "temperature": 0,
+        "response_format": {"type": "json_schema", "json_schema": {"name": "place", "schema": SCHEMA, "strict": True}},
+    },
+    "openai_responses": {
+        "model": "gpt-4o",
+        "text": {"verbosity": "low", "format": {"type": "json_schema", "name": "place", "schema": SCHEMA}},
+        "metadata": {"user": "7"},
+    },
+    "plain": {"model": "m", "seed": 3},
+}
+LADDERS: list[list[Policy]] = [
+    [TrimOldest()],
+    [ClearToolResults(keep=0), TrimOldest(low_water=0.5), TrimSteps(keep=1)],
+    [Truncate(8), TrimOldest()],
+]
+
+
+def upper(body: Mapping[str, Any], dialect: Dialect) -> int:
+    return count_request(body, dialect=dialect, model=MODELS[dialect.name]).upper
+
+
+def base(limit: int, dialect: Dialect, ladder: Any = None) -> Assembler:
+    budget = Budget(limit + 10, max_output_tokens=10, model=MODELS[dialect.name])
+    return Assembler(budget, dialect=dialect, on_overflow=ladder or TrimOldest())
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+@scaled(0.2)
+@given(data=st.data())
+def test_what_comes_out_is_valid_fits_and_keeps_every_other_key(name: str, data: st.DataObject) -> None:
+    dialect = DIALECTS[name]
+    body = {**data.draw(requests(dialect)), **data.draw(st.sampled_from([{}, OPTIONS[name]]))}
+    before, cost = copy.deepcopy(body), upper(body, dialect)
+    limit = data.draw(st.one_of(st.integers(max(1, cost - 2), cost + 2), st.integers(1, max(1, cost))))
+    try:
+        fitted = fit_request(body, dialect=dialect, assembler=base(limit, dialect, data.draw(st.sampled_from(LADDERS))))
+    except ContextLengthError as error:
+        assert limit < cost
+        assert error.excess > 0
+        return
+    finally:
+        assert body == before
+    assert verify(fitted, dialect=dialect) == []
+    assert upper(fitted, dialect) <= limit
+    if cost <= limit:
+        assert fitted == body
+    assert {key: fitted[key] for key in body.keys() & OPTIONS[name].keys()} == {
+        key: body[key] for key in body.keys() & OPTIONS[name].keys()
+    }
+    assert fitted.keys() <= body.keys()
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+@scaled(0.1)
+@given(data=st.data())
+def test_what_the_assembler_says_is_put_in_and_everything_else_stays(name: str, data: st.DataObject) -> None:
+    dialect = DIALECTS[name]
+    body = data.draw(requests(dialect))
+    said = Assembler(dialect=dialect).add_instruction("Be brief.").add_knowledge("Zürich", type="city")
+    fitted = fit_request(body, dialect=dialect, assembler=said)
+    assert verify(fitted, dialect=dialect) == []
+    assert "Be brief." in str(fitted)
+    assert "Zürich" in str(fitted)
+
+
+@scaled(0.2)
+@given(body=requests(openai_chat))
+def test_nothing_that_comes_out_is_shared_with_what_went_in(body: dict[str, Any]) -> None:
+    fitted = fit_request(body, dialect=openai_chat, assembler=base(10**6, openai_chat))
+    before = copy.deepcopy(body)
+    fitted["messages"][0]["content"] = "changed"
+    fitted["messages"].append({})
+    for tool in fitted.get("tools", ()):
+        tool["function"]["name"] = "changed"
+    assert body == before
+
+
+def turns(count: int) -> list[dict[str, Any]]:
+    said = [[("user", f"Question {n}. " + "why " * 20), ("assistant", f"Because {n}.")] for n in range(count)]
+    return [{"role": role, "content": text} for turn in said for role, text in turn] + [
+        {"role": "user", "content": "?"}
+    ]
+
+
+def test_an_output_format_that_costs_the_last_tokens_makes_a_turn_give_way() -> None:
+    bare = {"messages": turns(5)}
+    asked = {**bare, "response_format": OPTIONS["openai_chat"]["response_format"]}
+    limit = upper(bare, openai_chat)
+    assert fit_request(bare, dialect=openai_chat, assembler=base(limit, openai_chat)) == bare
+    fitted = fit_request(asked, dialect=openai_chat, assembler=base(limit, openai_chat))
+    assert len(fitted["messages"]) < len(bare["messages"])
+    assert upper(fitted, openai_chat) <= limit < upper(asked, openai_chat)
+
+
+def test_blocks_of_a_system_prompt_keep_their_cache_marks() -> None:
+    system = [{"type": "text", "text": "Plan trips.", "cache_control": {"type": "ephemeral"}}]
+    body = {"model": "claude-sonnet-4-5", "max_tokens": 9, "system": system, "messages": turns(9)}
+    fitted = fit_request(body, dialect=anthropic, assembler=base(200, anthropic))
+    assert fitted["system"] == system
+    assert 1 <= len(fitted["messages"]) < len(body["messages"])
+
+
+def test_a_text_as_input_stays_a_text() -> None:
+    body = {"model": "gpt-4o", "input": "Where is Köln?"}
+    assert fit_request(body, dialect=openai_responses, assembler=base(90, openai_responses)) == body
+
+
+def test_a_config_keeps_what_is_no_region() -> None:
+    contents = [{"role": m["role"].replace("assistant", "model"), "parts": [{"text": m["content"]}]} for m in turns(9)]
+    config = {"system_instruction": "Plan trips.", "temperature": 0.2, "response_mime_type": "application/json"}
+    fitted = fit_request({"contents": contents, "config": config}, dialect=gemini, assembler=base(200, gemini))
+    assert fitted["config"] == config
+    assert len(fitted["contents"]) < len(contents)
+
+
+def test_a_chosen_tool_and_a_cache_point_stay_beside_the_tools() -> None:
+    spec = {"toolSpec": {"name": "find", "description": "Finds.", "inputSchema": {"json": {"type": "object"}}}}
+    config = {"tools": [spec, {"cachePoint": {"type": "default"}}], "toolChoice": {"any": {}}}
+    messages = [{"role": m["role"], "content": [{"text": m["content"]}]} for m in turns(9)]
+    body = {"modelId": "m", "messages": messages, "toolConfig": config}
+    fitted = fit_request(body, dialect=bedrock, assembler=base(900, bedrock))
+    assert fitted["toolConfig"] == config
+    assert len(fitted["messages"]) < len(messages)
+
+
+def test_legacy_functions_go_out_as_functions() -> None:
+    functions = [{"name": "find", "description": "Finds.", "parameters": {"type": "object", "properties": {}}}]
+    body = {"messages": turns(9), "functions": functions, "function_call": {"name": "find"}}
+    fitted = fit_request(body, dialect=openai_chat, assembler=base(200, openai_chat))
+    assert (fitted["functions"], fitted["function_call"]) == (functions, {"name": "find"})
+    assert "tools" not in fitted
+
+
+def test_a_body_may_be_of_another_api_than_the_assemblers_own() -> None:
+    body = {"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": turns(9)}
+    assembler = Assembler(Budget(210, max_output_tokens=10, model="claude-sonnet-4-5"), on_overflow=TrimOldest())
+    chat = Assembler(assembler.budget, dialect=openai_chat, on_overflow=TrimOldest())
+    assert fit_request(body, dialect=anthropic, assembler=chat) == fit_request(
+        body, dialect=anthropic, assembler=assembler
+    )
+
+
+def test_a_history_that_no_api_takes_is_refused_even_where_it_fits() -> None:
+    orphan = {"messages": [{"role": "tool", "tool_call_id": "x", "content": "y"}, {"role": "user", "content": "?"}]}
+    with pytest.raises(ConversationError):
+        fit_request(orphan, dialect=openai_chat, assembler=base(10**6, openai_chat))
+
+
+def test_without_a_budget_a_body_comes_out_as_it_went_in() -> None:
+    body = {"model": "x", "messages": turns(3)}
+    assert fit_request(body, dialect=openai_chat, assembler=Assembler()) == body
+
+
+def test_values_of_other_types_are_refused_by_name() -> None:
+    with pytest.raises(MessageTypeError, match="body"):
+        fit_request([], dialect=openai_chat, assembler=Assembler())  # type: ignore[arg-type]
+    with pytest.raises(BudgetError, match="dialect"):
+        fit_request({}, dialect="openai_chat", assembler=Assembler())  # type: ignore[arg-type]
+    with pytest.raises((BudgetError, TypeError), match="assembler"):
+        fit_request({}, dialect=openai_chat, assembler=None)  # type: ignore[arg-type]
