@@ -34,6 +34,7 @@ from assembler import (
     Truncate,
     calibrate,
     count_request,
+    fit_request,
     repair,
     verify,
     without_invisible,
@@ -259,6 +260,18 @@ ROWS: dict[str, dict[str, Case]] = {
         **over(
             TOOLS,
             lambda r: count_request(r, dialect=openai_chat, model="gpt-4o"),
+            after=lambda t: {"messages": [user("q")], "tools": [{"type": "function", "function": one} for one in t]},
+        ),
+    },
+    "assembler.fit_request": {
+        **over(
+            CONVERSATIONS,
+            lambda r: fit_request(r, dialect=openai_chat, assembler=Assembler(Budget(500), on_overflow=TrimOldest())),
+            after=lambda m: built(m).request(),
+        ),
+        **over(
+            TOOLS,
+            lambda r: fit_request(r, dialect=openai_chat, assembler=Assembler(Budget(10**9))),
             after=lambda t: {"messages": [user("q")], "tools": [{"type": "function", "function": one} for one in t]},
         ),
     },
