@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final, TypeAlias, cast
 
 from assembler.conversation.history import Sight
+from assembler.conversation.readings import Matched
 from assembler.conversation.turns import opens_turn
 from assembler.errors import ConversationError
 from budgets import BudgetError
@@ -40,14 +41,14 @@ def checked_pins(pins: Callable[[Any], object] | Collection[int] | FirstUser) ->
     raise BudgetError(f"pins: expected a predicate, a set of message indexes, or first_user, got {type(pins).__name__}")
 
 
-def pinned_messages(sight: Sight, pins_of_rungs: Iterable[Pins], memory: dict[object, Any]) -> tuple[int, ...]:
+def pinned_messages(sight: Sight, pins_of_rungs: Iterable[Pins]) -> tuple[int, ...]:
     """The pinned messages, oldest first. A look at each message; a predicate is asked once a message."""
     found = set(sight.marked)
     for pins in pins_of_rungs:
         if pins is first_user:
             found.update(_first_question(sight))
         elif callable(pins):
-            found.update(_matches(sight, pins, memory))
+            found.update(_matches(sight, pins))
         elif pins:
             found.update(index for index in pins if index < sight.length)
     return tuple(sorted(index for index in found if index >= sight.head)) if found else ()
@@ -58,13 +59,14 @@ def _first_question(sight: Sight) -> Iterable[int]:
     return (start,) if start < sight.length and opens_turn(sight.message(start)) else ()
 
 
-def _matches(sight: Sight, pins: Callable[[Any], object], memory: dict[object, Any]) -> Iterable[int]:
-    asked, matches = memory.get(pins, (0, ()))
-    if asked < sight.length:
-        raws = sight.raws(asked, sight.length)
-        matches = (*matches, *(index for index, raw in enumerate(raws, asked) if pins(raw)))
-        for index in range(asked, sight.length):
+def _matches(sight: Sight, pins: Callable[[Any], object]) -> Iterable[int]:
+    found = sight.readings.matched_by(pins)
+    if found.asked < sight.length:
+        raws = sight.raws(found.asked, sight.length)
+        indexes = (*found.indexes, *(index for index, raw in enumerate(raws, found.asked) if pins(raw)))
+        for index in range(found.asked, sight.length):
             with contextlib.suppress(ConversationError):  # of what was cut away nobody asks whether it is a message
                 sight.message(index)  # so that a change of what the predicate was asked about is noticed
-        memory[pins] = (sight.length, matches)
-    return (index for index in matches if index < sight.length)
+        found = Matched(pins, sight.length, indexes)
+        sight.readings.remember_match(found)
+    return (index for index in found.indexes if index < sight.length)

@@ -14,7 +14,6 @@ from assembler.pipeline.as_sent import everything_fits, widened
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.ladder import Kept, whole
 from assembler.pipeline.measure import measure
-from assembler.pipeline.once import found_for
 from assembler.pipeline.overflow import Overflow, Trial
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.relief import kept_from, relieved
@@ -23,7 +22,6 @@ from assembler.pipeline.stale import first_changed
 from assembler.policies.traits import unasked
 from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import MergingPricer, WholePricer
-from assembler.regions.regions import Regions
 from budgets import Budget, BudgetError, ContextLengthError, Count, Tokens
 
 _ROUNDS = 8
@@ -209,12 +207,7 @@ def _shared(plan: Planned, budget: Budget) -> tuple[Planned, Tokens]:
         raise Overflow(plan, budget, required=required, available=available, costs=costs, region=region)
     if found.regions is plan.draft.regions:
         return plan, min(conversation_cap(budget), budget.input_limit - plan.fixed.upper)
-    memory = found_for(plan.settings, plan.draft.regions.priced, _shared)
-    named = tuple(omitted.name for omitted in found.omitted)
-    regions: Regions | None = memory.get(named)
-    if regions != found.regions:  # documents of one source have one name
-        regions = memory[named] = found.regions
-    draft = attrs.evolve(plan.draft, regions=regions)
+    draft = attrs.evolve(plan.draft, regions=plan.draft.regions.memory.once(found.regions))
     measured, fixed = measure(draft, plan.sight, plan.settings)
     rendered = attrs.evolve(measured.rendered, omitted=(*measured.rendered.omitted, *found.omitted))
     measured = attrs.evolve(measured, rendered=rendered)
@@ -224,7 +217,7 @@ def _shared(plan: Planned, budget: Budget) -> tuple[Planned, Tokens]:
 
 def _with_pins(plan: Planned) -> Ledger:
     """The ledger with what no policy may rewrite: pinned messages, and a question that carries knowledge."""
-    pins = pinned_messages(plan.sight, plan.settings.pins, plan.ledger.memory)
+    pins = pinned_messages(plan.sight, plan.settings.pins)
     if (asked := plan.measured.asked) is not None:
         pins = tuple(sorted({*pins, asked.index}))
     return attrs.evolve(plan.ledger, pins=pins) if pins else plan.ledger

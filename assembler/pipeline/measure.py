@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -18,8 +19,11 @@ from assembler.strategies import Rendered
 from budgets import Count, RegionCosts
 from budgets.count import total
 
+if TYPE_CHECKING:
+    from assembler.report.remembered import FixedFacts
 
-@attrs.frozen(eq=False)
+
+@attrs.define(eq=False)
 class Measured:
     """The regions as text and as tokens: all of a request but its turns."""
 
@@ -30,6 +34,8 @@ class Measured:
     choice: Choice | None = None
     asked: Asked | None = None
     """The newest question's message, where knowledge was put around it."""
+    facts: FixedFacts | None = attrs.field(default=None, init=False, repr=False)
+    """What reports say of them: `report` makes and reads it."""
 
     @property
     def instruction(self) -> Count:
@@ -70,13 +76,14 @@ def measure(draft: Draft, sight: Sight, settings: Settings) -> tuple[Measured, C
     regions = draft.regions
     head = tuple(sight.messages(0, sight.head)) if sight.length else ()
     choice = choice_for(sight, settings)
-    found: tuple[Measured, Count] | None = regions.priced.get(settings.pricer)
+    found = regions.memory.measured_by(settings.pricer)
     if found is not None and _same(found[0].head, head) and found[0].choice == choice:
         return found
     rendered, prices = laid_out(regions, head, settings, choice)
     measured = Measured(regions, rendered, head, prices, choice, asked(rendered, choice))
-    found = regions.priced[settings.pricer] = (measured, measured.count())
-    return found
+    count = measured.count()
+    regions.memory.remember_measured(settings.pricer, measured, count)
+    return measured, count
 
 
 def _same(one: tuple[Message, ...], other: tuple[Message, ...]) -> bool:

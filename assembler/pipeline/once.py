@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Generic, Self, TypeVar, overload
-from weakref import WeakKeyDictionary
 
 Owner = TypeVar("Owner", contravariant=True)
 Found = TypeVar("Found", covariant=True)
@@ -31,14 +30,3 @@ class found_once(Generic[Owner, Found]):  # noqa: N801 - read as a decorator, as
         # The value in the instance's own dictionary hides this descriptor from now on.
         found = owner.__dict__[self._name] = self._find(owner)
         return found
-
-
-def found_for(owner: object, memory: dict[Any, Any], kind: object) -> dict[Any, Any]:
-    """Where what was found for `owner` is kept in a memory that outlives it: forgotten with its owner.
-
-    The settings of a what-if, and those before the last bill, are gone soon; a history may live for days.
-    """
-    if kind not in memory:
-        memory.setdefault(kind, WeakKeyDictionary())
-    owners: WeakKeyDictionary[Any, dict[Any, Any]] = memory[kind]
-    return owners.setdefault(owner, {})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assembler.conversation.messages import spoken
+from assembler.pipeline.decisions import decided_by
 from assembler.pipeline.ladder import Decision, Kept, climbed, lived
-from assembler.pipeline.once import found_for
 from assembler.pipeline.settings import Settings
 from assembler.policies.contract import verified
 from assembler.policies.traits import CuttingRung, Rung, asks, unmarked
@@ -33,13 +33,10 @@ def relieved(ledger: Ledger, settings: Settings, room: Tokens, start: Kept | Non
     calm = tuple(map(unmarked, rungs))
     if any(map(asks, rungs)):
         return _held(ledger, settings, calm, room, int(low * room))
-    memory = found_for(settings, ledger.memory, lived)
-    known: tuple[int, Kept] | None = memory.get(room)
-    if known is not None and known[0] > ledger.length:
-        known = None
-    stop, kept = lived(ledger, calm, room, int(low * room), known)
-    memory.clear()
-    memory[room] = (stop, kept)
+    before = decided_by(settings, ledger)
+    goes_on = before.lived is not None and before.lived[0] == room and before.lived[1] <= ledger.length
+    stop, kept = lived(ledger, calm, room, int(low * room), before.lived[1:] if before.lived and goes_on else None)
+    before.lived = (room, stop, kept)
     return kept
 
 
@@ -63,14 +60,13 @@ def _held(ledger: Ledger, settings: Settings, calm: Sequence[Rung], room: Tokens
     Living through the history would ask a model for every summary of its past, and of a past that no build ever saw:
     where one writes, the moments are builds that overflow.
     """
-    memory = found_for(settings, ledger.memory, _held)
-    known: tuple[int, Kept] | None = memory.get(_held)
-    before = known[1] if known is not None and known[0] <= ledger.length else None
+    last = decided_by(settings, ledger)
+    before = last.held[1] if last.held is not None and last.held[0] <= ledger.length else None
     if before is not None and before.count(ledger).upper <= room:
         return before
     kept = climbed(ledger, calm, low, before)
     if kept.count(ledger).upper <= room:
-        memory[_held] = (ledger.length, kept)
+        last.held = (ledger.length, kept)
     return kept
 
 

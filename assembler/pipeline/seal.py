@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import attrs
 
+from assembler.pipeline.decisions import decided_by
 from assembler.pipeline.ladder import Kept, whole
 from assembler.pipeline.most_turns import Weighed, most_turns
-from assembler.pipeline.once import found_for
 from assembler.pipeline.planned import Planned
 from assembler.policies.traits import trimming
 from assembler.pricing.ledger import Ledger
@@ -41,8 +41,8 @@ def sealed(
     estimated tokens.
     """
     ledger, regions = plan.ledger, plan.draft.regions
-    memory = found_for(plan.settings, ledger.memory, sealed)
-    known: Sealed | None = memory.get(sealed)
+    last = decided_by(plan.settings, ledger)
+    known = last.sealed
     if known is not None and (known.regions is not regions or known.limit != limit or known.length > ledger.length):
         known = None
     if known is not None and known.length == ledger.length:
@@ -58,7 +58,7 @@ def sealed(
         kept, count, seen = most_turns(ledger, *trimmer, limit, plan.fixed.upper, pricer, weigh, seen, oldest)
     else:
         kept, count = _tightened(ledger, start, room, limit, weigh, relieve)
-    memory[sealed] = Sealed(regions, limit, ledger.length, kept, count, seen)
+    last.sealed = Sealed(regions, limit, ledger.length, kept, count, seen)
     return attrs.evolve(plan, what=kept, sealed=count), count
 
 

@@ -44,7 +44,7 @@ def steps_of(plan: Planned) -> tuple[Step, ...]:
     """
     if not _regions_stay(plan):
         return ()
-    pins = pinned_messages(plan.sight, plan.settings.pins, plan.ledger.memory)
+    pins = pinned_messages(plan.sight, plan.settings.pins)
     plan = attrs.evolve(plan, ledger=attrs.evolve(plan.ledger, pins=pins))
     found = _asked(plan) if _must_ask(plan) else _counted(plan)
     return tuple(step for step in found if step.tokens <= _most(plan))

@@ -65,11 +65,7 @@ class Ledger(Priced):
         pins: tuple[int, ...] = (),
     ) -> Ledger:
         """The ledger of a sight, with the prices that its history already knows."""
-        notes = sight.readings.notes
-        prices = notes.get(pricer)
-        if prices is None:
-            prices = notes.setdefault(pricer, Prices())
-        prices.stretch(sight.length)
+        prices = Prices.of(sight, pricer)
         return cls(sight, pricer, prices, sight.head if first is None else first, pins)
 
     def until(self, length: int) -> Ledger:
@@ -91,11 +87,11 @@ class Ledger(Priced):
         return whole + self._savings[start].upper if start in self._savings else whole
 
     def _whole(self, start: int, stop: int) -> Tokens:
-        whole = self._prices.running[stop - 1]
+        whole = self.prices.running[stop - 1]
         return self._summed(start, stop) if whole is None else whole
 
     def _summed(self, start: int, stop: int) -> Tokens:
-        running = self._prices.running
+        running = self.prices.running
         known = stop - 1
         while known >= start and running[known] is None:
             known -= 1
@@ -127,14 +123,14 @@ class Ledger(Priced):
         Goes on from the last time: O(what came since) where the same turns stay, and where the oldest of them have gone
         since, O(what went).
         """
-        known = self._prices.tail
+        known = self.prices.tail
         if known is not None and known[0] <= first <= known[1] <= self.length:
             whole = known[2] if known[0] == first else self._without(known, first)
             if known[1] < self.length:
                 whole = total(map(self.message, range(known[1], self.length)), whole)
         else:
             whole = total(map(self.message, range(first, self.length)))
-        self._prices.tail = (first, self.length, whole)
+        self.prices.tail = (first, self.length, whole)
         if not self._savings:
             return whole
         return whole + sum((saved for start, saved in self._savings.items() if start >= first), Difference())
@@ -152,16 +148,16 @@ class Ledger(Priced):
 
         What was too much once is so still when the history has grown: O(new messages) from then on.
         """
-        beyond = self._prices.beyond
+        beyond = self.prices.beyond
         if beyond is not None and beyond[0] >= self.first and beyond[1] <= self.length and beyond[2] > room:
             return False
         used, fitting = 0, self.length
         for start, stop in self.turns():
             used += self._whole(start, stop)
             if used > room:
-                self._prices.beyond = (start, self.length, used)
+                self.prices.beyond = (start, self.length, used)
                 if fitting < self.length:
-                    self._prices.fitting = (room, fitting, self.length)
+                    self.prices.fitting = (room, fitting, self.length)
                 return False
             fitting = start
         return used <= room
@@ -174,13 +170,13 @@ class Ledger(Priced):
         """
         if self.pins or self._savings:
             return self._reached(room, least)
-        known = self._prices.fitting
+        known = self.prices.fitting
         if known is not None and known[0] == room and self.first <= known[1] < known[2] <= self.length:
             protected = self.newest_turns(least)
             first = min(self._shrunk(known[1], room, protected), protected)
         else:
             first = self._reached(room, least)
-        self._prices.fitting = (room, first, self.length)
+        self.prices.fitting = (room, first, self.length)
         return first
 
     def _reached(self, room: Tokens, least: int) -> int:
@@ -234,7 +230,7 @@ class Ledger(Priced):
 
     def timeline(self) -> Timeline:
         """The whole history priced, oldest first: for policies that replay it. O(messages not priced before)."""
-        sums = self._prices.sums.reaching(self.length, lambda index: self.message(index).upper)
+        sums = self.prices.sums.reaching(self.length, lambda index: self.message(index).upper)
         pins = self.pinned_turns() if self.pins else ()
         pinned = tuple([(start, self.turn(start, stop).upper) for start, stop in pins])
         return Timeline(self._sight, sums, pinned, self.first, self.length)

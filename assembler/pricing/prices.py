@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
@@ -19,6 +19,14 @@ from assembler.conversation.messages.responses import RESPONSES, continues
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.pricer import AnsweringPricer, JoiningPricer, Pricer, price_messages
 from budgets import Count, TokenCountError, Tokens
+
+if TYPE_CHECKING:
+    from assembler.pipeline.decisions import Decisions
+    from assembler.report.remembered import EndedTurns
+
+
+PRICERS = 4
+"""Pricers whose prices a history remembers at once. Forks share one; another comes with another model or counter."""
 
 
 class Sums:
@@ -51,11 +59,28 @@ class Sums:
 
 
 class Prices:
-    """The prices of one history under one pricer, as far as anybody asked."""
+    """What one history costs under one pricer, as far as anybody asked, and what followed from that.
 
-    __slots__ = ("beyond", "fitting", "last_run", "memory", "messages", "passed", "running", "sums", "tail")
+    Threads share it as they share the `Readings` that hold it, by the same rule.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = (
+        "beyond",
+        "decisions",
+        "ended",
+        "fitting",
+        "last_run",
+        "memory",
+        "messages",
+        "passed",
+        "pricer",
+        "running",
+        "sums",
+        "tail",
+    )
+
+    def __init__(self, pricer: Pricer) -> None:
+        self.pricer = pricer
         self.messages: list[Count | None] = []
         self.last_run: tuple[tuple[Message, ...], Count] | None = None
         """The items that were priced as one last, and their price: the next one is most often priced beside them."""
@@ -73,11 +98,27 @@ class Prices:
         """The newest turns that fitted last: the room, where they began, where they ended."""
         self.memory: dict[object, Any] = {}
         """What policies found about a history that can only grow from here; forgotten when a message changes."""
+        self.decisions: Decisions | None = None
+        """What was decided last: `pipeline` makes and reads it. Forgotten when a message changes."""
+        self.ended: EndedTurns | None = None
+        """What reports say of turns that have ended: `report` makes and reads it. Forgotten when a message changes."""
+
+    @classmethod
+    def of(cls, sight: Sight, pricer: Pricer) -> Prices:
+        """The prices that the history of a sight knows under a pricer, with a place for each of its messages."""
+        known = sight.readings.prices
+        prices = next((found for found in known if found.pricer is pricer), None)
+        if prices is None:
+            known.append(mine := cls(pricer))
+            del known[:-PRICERS]
+            prices = next((found for found in known if found.pricer is pricer), mine)  # another thread's, if first
+        prices.stretch(sight.length)
+        return prices
 
     def known_until(self, stop: int) -> Prices:
         """A copy that knows the messages before `stop` and nothing after."""
         self.stretch(stop)
-        copy = Prices()
+        copy = Prices(self.pricer)
         copy.running = self.running[:stop]
         copy.messages = self.messages[:stop]
         copy.sums = self.sums.known_until(stop)
@@ -98,7 +139,8 @@ class Priced:
 
     _sight: Sight
     _pricer: Pricer
-    _prices: Prices
+    prices: Prices
+    """What is remembered of the history's prices."""
 
     @property
     def length(self) -> int:
@@ -128,9 +170,9 @@ class Priced:
 
     def message(self, index: int) -> Count:
         """The price of one message, as it came in."""
-        price = self._prices.messages[index]
+        price = self.prices.messages[index]
         if price is None:
-            price = self._prices.messages[index] = self._priced(index)
+            price = self.prices.messages[index] = self._priced(index)
         return price
 
     def _priced(self, index: int) -> Count:
@@ -153,11 +195,11 @@ class Priced:
         if first == index:
             return self._pricer.message(message)
         before = tuple(self._sight.messages(first, index))
-        known = self._prices.last_run
+        known = self.prices.last_run
         beside = known[1] if known is not None and _same(known[0], before) else self.priced_run(before)
         together = (*before, message)
         price = self.priced_run(together)
-        self._prices.last_run = together, price
+        self.prices.last_run = together, price
         return (price - beside).alone()
 
     def priced_run(self, messages: Sequence[Message]) -> Count:
@@ -193,7 +235,7 @@ class Priced:
 
     def dropped_tokens(self, start: int, stop: int) -> Tokens:
         """What the messages from `start` to before `stop` would cost, in tokens. O(messages not priced before)."""
-        passed = self._prices.passed.reaching(stop, lambda index: self.message(index).tokens)
+        passed = self.prices.passed.reaching(stop, lambda index: self.message(index).tokens)
         return passed[stop] - passed[start]
 
     @property
@@ -210,7 +252,7 @@ class Priced:
 
         Keyed by the policy. A fork may be shorter than what was found: an entry says for how many messages it holds.
         """
-        return self._prices.memory
+        return self.prices.memory
 
 
 def _same(some: tuple[Message, ...], others: tuple[Message, ...]) -> bool:

@@ -2,13 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 
 from assembler.regions.knowledge import Document
 from assembler.regions.output_schema import OutputSchema
 from assembler.regions.tools import Tool
+
+if TYPE_CHECKING:
+    from assembler.pipeline.measure import Measured
+    from assembler.pricing.pricer import Pricer
+    from budgets import Count
+
+
+class RegionsMemory:
+    """What is remembered about regions: how they were laid out and priced last, and what limits left of them.
+
+    Threads share it without a lock: both lists are replaced whole, never changed, and whoever comes second finds the
+    same again. `MOST` entries each.
+    """
+
+    __slots__ = ("measured", "smaller")
+
+    MOST: ClassVar = 4
+
+    def __init__(self) -> None:
+        self.measured: tuple[tuple[Pricer, Measured, Count], ...] = ()
+        """The regions as text and as tokens, with the sum, by pricer."""
+        self.smaller: tuple[Regions, ...] = ()
+        """What the limits of a budget left of them: each with a memory of its own."""
+
+    def measured_by(self, pricer: Pricer) -> tuple[Measured, Count] | None:
+        """How they were laid out and priced last under a pricer."""
+        return next(((measured, count) for known, measured, count in self.measured if known is pricer), None)
+
+    def remember_measured(self, pricer: Pricer, measured: Measured, count: Count) -> None:
+        """Keep how they are laid out and priced, in place of what was known under this pricer."""
+        others = [entry for entry in self.measured if entry[0] is not pricer]
+        self.measured = (*others[1 - self.MOST :], (pricer, measured, count))
+
+    def once(self, smaller: Regions) -> Regions:
+        """The regions that equal these and were left before, if there are any: what is known of them stays known."""
+        known = next((regions for regions in self.smaller if regions == smaller), None)
+        if known is None:
+            known = smaller
+            self.smaller = (*self.smaller[1 - self.MOST :], known)
+        return known
 
 
 @attrs.frozen
@@ -24,8 +64,8 @@ class Regions:
     """Which tool the model must call; None leaves it to the API."""
     provenance: str | None = attrs.field(default=None, eq=False, kw_only=True)
     """Where the instruction was rendered from, for the report."""
-    priced: dict[Any, Any] = attrs.field(factory=dict[Any, Any], init=False, repr=False, eq=False)
-    """What these regions cost, by pricer: lives and dies with them, so that nothing is priced twice."""
+    memory: RegionsMemory = attrs.field(factory=lambda: RegionsMemory(), init=False, repr=False, eq=False)
+    """What was found out about them: lives and dies with them, so that nothing is laid out or priced twice."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _regions, (self.instruction, self.tools, self.documents, self.output, self.choice, self.provenance)

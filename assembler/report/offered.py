@@ -13,6 +13,7 @@ from assembler.conversation.history import Span
 from assembler.conversation.messages import Call
 from assembler.pipeline.planned import Planned
 from assembler.regions.tools.reading import NAME
+from assembler.report.remembered import ended_turns
 
 _NAMED = 5
 """Names that a line repeats; of further ones it says the number."""
@@ -36,7 +37,7 @@ def tool_notes(plan: Planned) -> tuple[str, ...]:
 
 def _called(plan: Planned, turn: Span) -> tuple[str, ...]:
     """The names that the calls of a turn go by, each once."""
-    closed: dict[Span, tuple[str, ...]] = plan.ledger.memory.setdefault(tool_notes, {})
+    closed = ended_turns(plan).called
     found = closed.get(turn)
     if found is None:
         messages = plan.sight.messages(*turn)

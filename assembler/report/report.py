@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from assembler.conversation.history import Span
 from assembler.conversation.messages import Result
 from assembler.dialects.marking import no_marks
 from assembler.errors import AssemblyError, ConversationError
@@ -18,6 +17,7 @@ from assembler.pricing.ledger import Ledger
 from assembler.report.cache.estimate import rule_of, servable, stable_prefix
 from assembler.report.cache.lint import items_of, volatile_of
 from assembler.report.offered import tool_notes
+from assembler.report.remembered import ended_turns, fixed_facts
 from assembler.report.rows import CacheRow, Outcome, Reported, Row
 from assembler.strategies import NotingStrategy
 from assembler.text.invisible import Invisible, invisible_texts
@@ -139,7 +139,7 @@ def _anchor(plan: Planned) -> tuple[str, ...]:
 def _invisible(plan: Planned) -> Iterator[Invisible]:
     """What cannot be seen in the fixed regions and in what tools said; turns that have ended are read once."""
     yield from _invisible_in_regions(plan.measured)
-    closed: dict[Span, tuple[Invisible, ...]] = plan.ledger.memory.setdefault(_invisible, {})
+    closed = ended_turns(plan).invisible
     for turn in plan.turns:
         found = closed.get(turn)
         if found is None:
@@ -150,12 +150,10 @@ def _invisible(plan: Planned) -> Iterator[Invisible]:
 
 
 def _invisible_in_regions(measured: Measured) -> tuple[Invisible, ...]:
-    known: tuple[Measured, tuple[Invisible, ...]] | None = measured.regions.priced.get(_invisible)
-    if known is not None and known[0] is measured:
-        return known[1]
-    found = tuple(invisible_texts(items_of(measured, measured.rendered.every_piece)))
-    measured.regions.priced[_invisible] = (measured, found)
-    return found
+    facts = fixed_facts(measured)
+    if facts.invisible is None:
+        facts.invisible = tuple(invisible_texts(items_of(measured, measured.rendered.every_piece)))
+    return facts.invisible
 
 
 def _results(plan: Planned, start: int, stop: int) -> Iterator[tuple[str, str, str]]:
@@ -195,13 +193,11 @@ def _cut_down(row: Row, after: Tokens) -> Row:
 
 def _fixed(measured: Measured) -> tuple[tuple[Row, ...], Row]:
     """The rows before the conversation and the one after it; made once for these regions."""
-    known: tuple[Measured, tuple[tuple[Row, ...], Row]] | None = measured.regions.priced.get(_fixed)
-    if known is not None and known[0] is measured:
-        return known[1]
-    framing = _kept("framing", "framing", measured.prices.framing)
-    made = tuple(_fixed_rows(measured)), framing
-    measured.regions.priced[_fixed] = (measured, made)
-    return made
+    facts = fixed_facts(measured)
+    if facts.rows is None or facts.framing is None:
+        facts.framing = _kept("framing", "framing", measured.prices.framing)
+        facts.rows = tuple(_fixed_rows(measured))
+    return facts.rows, facts.framing
 
 
 def _fixed_rows(measured: Measured) -> Iterator[Row]:
@@ -230,7 +226,7 @@ def _conversation(plan: Planned) -> Iterator[Row]:
     if summary is not None:
         yield Row("conversation", "in place of dropped turns", 0, plan.ledger.price(summary).tokens, reason="summary")
     at, first, length, savings = plan.sight.head, plan.first, plan.sight.length, plan.what.savings
-    whole: dict[Span, Row] = plan.ledger.memory.setdefault(_turn, {})
+    whole = ended_turns(plan).rows
     gone = _as_they_are(plan)
     for turn in plan.turns:
         start, stop = turn

@@ -12,9 +12,9 @@ import attrs
 
 from assembler.conversation.messages import Message
 from assembler.dialects.plain.dialect import definition, spelled
-from assembler.pipeline.measure import Measured
 from assembler.pipeline.planned import Planned
 from assembler.report.cache.rules import PrefixCache, rule_for
+from assembler.report.remembered import fixed_facts
 from budgets import Count, Grade
 from budgets.count import NOTHING, total
 
@@ -83,13 +83,10 @@ def _tools(plan: Planned) -> Count:
 def _fixed(plan: Planned) -> Count:
     """System text, head and tools. What frames a request closes it, or stands in it once: it is no prefix."""
     measured = plan.measured
-    known: tuple[Measured, Count] | None = measured.regions.priced.get(_fixed)
-    if known is not None and known[0] is measured:
-        return known[1]
-    prices = measured.prices
-    fixed = total([*prices.pieces[: len(measured.rendered.pieces)], *prices.head]) + _tools(plan)
-    measured.regions.priced[_fixed] = (measured, fixed)
-    return fixed
+    facts, prices = fixed_facts(measured), measured.prices
+    if facts.prefix is None:
+        facts.prefix = total([*prices.pieces[: len(measured.rendered.pieces)], *prices.head]) + _tools(plan)
+    return facts.prefix
 
 
 def _same_tools(plan: Planned, previous: Planned) -> bool:

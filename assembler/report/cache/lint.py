@@ -13,6 +13,7 @@ from assembler.conversation.messages.parts import compact_json
 from assembler.pipeline.measure import Measured
 from assembler.pricing.pricer import Piece
 from assembler.report.cache.volatile import Volatile, volatile_texts
+from assembler.report.remembered import fixed_facts
 
 
 def volatile_of(measured: Measured) -> tuple[Volatile, ...]:
@@ -20,12 +21,10 @@ def volatile_of(measured: Measured) -> tuple[Volatile, ...]:
 
     What stands around the newest question is no part of the prefix, and is not read.
     """
-    known: tuple[Measured, tuple[Volatile, ...]] | None = measured.regions.priced.get(volatile_of)
-    if known is not None and known[0] is measured:
-        return known[1]
-    found = tuple(volatile_texts(items_of(measured, measured.rendered.pieces)))
-    measured.regions.priced[volatile_of] = (measured, found)
-    return found
+    facts = fixed_facts(measured)
+    if facts.volatile is None:
+        facts.volatile = tuple(volatile_texts(items_of(measured, measured.rendered.pieces)))
+    return facts.volatile
 
 
 def items_of(measured: Measured, pieces: Iterable[Piece]) -> Iterator[tuple[str, str, str]]:

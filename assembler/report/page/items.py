@@ -94,7 +94,7 @@ def _stand_in(plan: Planned) -> Iterator[Item]:
 
 
 def _conversation(plan: Planned) -> Iterator[Item]:
-    pins = pinned_messages(plan.sight, plan.settings.pins, plan.ledger.memory)
+    pins = pinned_messages(plan.sight, plan.settings.pins)
     pinned = dict(attrs.evolve(plan.ledger, pins=pins).pinned_turns()) if pins else {}
     turns, readable = _turns(plan)
     newest = turns[-1][0] if turns else plan.sight.length

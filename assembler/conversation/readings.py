@@ -1,0 +1,222 @@
+"""What is remembered about the messages of a history: how each reads, where turns begin, what they cost.
+
+It holds for more messages than a history may have, if a sibling that shares the log has grown. So whatever is kept here
+is either kept by the index of a message and follows from the messages up to that one alone, or it says for how many
+messages it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import attrs
+
+from assembler.conversation.keepsake import Keepsake, kept_until
+from assembler.conversation.messages import Message, read_message
+from assembler.conversation.messages.pin import pinned_among
+from assembler.conversation.turns import NOTHING_OPEN, Open, after, is_head, opens_turn, unanswered
+
+if TYPE_CHECKING:
+    from assembler.pricing.prices import Prices
+
+Span: TypeAlias = tuple[int, int]
+"""Messages that stand next to each other, a turn or several: first index, and the index after the last."""
+
+PREDICATES = 8
+"""Predicates for pins whose answers are remembered at once. A ladder of policies has one or two."""
+
+
+@attrs.frozen(eq=False)
+class Matched:
+    """Which of the first `asked` messages a predicate for pins matched."""
+
+    pins: Callable[[Any], object]
+    asked: int
+    indexes: tuple[int, ...]
+
+
+class Readings:
+    """All that is remembered about the messages of a log: what was read, and what followed from it.
+
+    Grows with the log; never forgets, is replaced instead (`known_until`). Threads share it without a lock. Whatever is
+    stored follows from the messages and from whoever asked, so that two threads that find it at once store the same;
+    and each is stored by one assignment of a finished value, so that no thread meets half of it.
+    """
+
+    __slots__ = (
+        "_head",
+        "_lawful",
+        "_marks",
+        "_raws",
+        "_waiting",
+        "keepsakes",
+        "matched",
+        "messages",
+        "objects",
+        "prices",
+        "remarked",
+        "seen",
+        "starts",
+    )
+
+    def __init__(self, raws: list[object]) -> None:
+        self._raws = raws
+        self.messages: list[Message | None] = []
+        self.starts: list[int | None] = []
+        self._waiting: list[Open | None] = []
+        self.seen: list[object] = []
+        """What was read of each message: the fields of a dict, any other object itself, None where nothing was yet. Two
+        lists of dicts are compared at once, without a step of ours for each."""
+        self.objects: set[int] = set()
+        """The messages that were read from an object that is no dict."""
+        self._head: int | None = None
+        self._lawful: Span = (0, 0)
+        self.prices: list[Prices] = []
+        """What the messages cost, by each pricer that asked: of the last `PRICERS` of them."""
+        self.matched: tuple[Matched, ...] = ()
+        """What predicates for pins matched: of the last `PREDICATES` of them."""
+        self.keepsakes: dict[object, Keepsake] = {}
+        """What policies must not lose, by policy."""
+        self._marks: tuple[int, list[int]] = (0, [])
+        """How many messages were looked at for our own mark, and which of them carried it then."""
+        self.remarked: int | None = None
+        """A message that got or lost its mark after it was looked at: what was found since the first look may lie."""
+
+    def known_until(self, stop: int, raws: list[object]) -> Readings:
+        """A copy that knows the messages before `stop` and nothing after. Looks at marks anew."""
+        self.stretch(stop)
+        copy = Readings(raws)
+        # What follows from the readings before the readings, and those before what they are compared with: another
+        # thread may find more between one line and the next.
+        copy._waiting = self._waiting[:stop]
+        copy.starts = self.starts[:stop]
+        copy.messages = self.messages[:stop]
+        copy.seen = self.seen[:stop]
+        copy.objects = {index for index in self.objects.copy() if index < stop}
+        if self._head is not None and self._head < stop:
+            copy._head = self._head
+        copy.keepsakes = kept_until(stop, self.keepsakes)
+        copy.prices = [prices.known_until(stop) for prices in self.prices.copy()]
+        return copy
+
+    def stretch(self, length: int) -> None:
+        """Make room for `length` messages, or more where two threads do at once. The list asked is the last to grow."""
+        missing = length - len(self.messages)
+        if missing > 0:
+            self.seen.extend([None] * missing)
+            self.starts.extend([None] * missing)
+            self._waiting.extend([None] * missing)
+            self.messages.extend([None] * missing)
+
+    def matched_by(self, pins: Callable[[Any], object]) -> Matched:
+        """What a predicate matched, as far as it was asked."""
+        return next((found for found in self.matched if found.pins is pins), Matched(pins, 0, ()))
+
+    def remember_match(self, found: Matched) -> None:
+        """Keep what a predicate matched in place of what was known of it."""
+        others = [other for other in self.matched if other.pins is not found.pins]
+        self.matched = (*others[-PREDICATES + 1 :], found)
+
+    def marked(self, length: int) -> list[int]:
+        """Those of the first `length` messages that carry our own mark now. O(length): a mark may be set in place."""
+        now = pinned_among(self._raws[:length])
+        known, found = self._marks
+        changed = {index for index in found if index < length}.symmetric_difference(
+            index for index in now if index < known
+        )
+        self.remarked = min(changed, default=self.remarked)
+        if length > known:
+            self._marks = (length, now)
+        return now
+
+    def message(self, index: int) -> Message:
+        """The message at `index`, read at the first call."""
+        found = self.messages[index]
+        if found is None:
+            raw = self._raws[index]
+            found = read_message(raw, index)
+            # Before the reading itself: whoever finds that finds what it must be compared with.
+            if type(raw) is dict:
+                self.seen[index] = found.seen
+            else:
+                self.seen[index] = raw
+                self.objects.add(index)
+            self.messages[index] = found
+        return found
+
+    def raws(self, start: int, stop: int) -> list[object]:
+        """The caller's very objects from `start` to before `stop`."""
+        return self._raws[start:stop]
+
+    def head(self, length: int) -> int:
+        """How many of the first `length` messages, at the front, are system or developer messages."""
+        if self._head is not None:
+            return min(self._head, length)  # a longer history may have found one more
+        for index in range(length):
+            if not is_head(self.message(index)):
+                self._head = index
+                return index
+        return length
+
+    def turn_start(self, index: int, head: int) -> int:
+        """Where the turn of the message at `index` begins. O(1) amortised over a growing history."""
+        at = index
+        while (start := self.starts[at]) is None:
+            if at == head or opens_turn(self.message(at)):
+                start = at
+                break
+            at -= 1
+        for later in range(at, index + 1):
+            self.starts[later] = start
+        return start
+
+    def read_newest(self, index: int) -> int | None:
+        """Read the last message and hold it against the law of pairs: O(1) where the one before it was read.
+
+        Where its turn begins; None in the head. Raises for all that it breaks but calls that wait for an answer.
+        """
+        message, head = self.message(index), self.head(index + 1)
+        if index < head:
+            return None
+        start = index if index == head or opens_turn(message) else self.turn_start(index - 1, head)
+        self.starts[index] = start
+        before = NOTHING_OPEN if start == index else self.open_calls(start, index)
+        self._waiting[index] = after(before, message, index, self.message(index - 1) if before else None)
+        return start
+
+    def check(self, first: int, turns: Iterable[Span], length: int) -> None:
+        """Raise `ConversationError` if any turn from the one that begins at `first` breaks the law of pairs.
+
+        The newest may wait for answers: the next messages can be those. A turn that another follows can no longer
+        change, so it is asked once: O(new turns) over a growing history.
+        """
+        lawful, until = self._lawful
+        newest = length
+        for start, stop in turns:
+            if start < first or (lawful <= first and stop <= until and stop < length):
+                break
+            self.check_turn(start, stop, length)
+            if stop == length:
+                newest = start
+        self._lawful = (first, newest)
+
+    def check_turn(self, start: int, stop: int, length: int) -> None:
+        """Raise `ConversationError` unless every call of the turn is answered where it must be, or may yet be.
+
+        O(new messages).
+        """
+        waiting = self.open_calls(start, stop)
+        if waiting and stop < length:
+            raise unanswered(waiting, stop)
+
+    def open_calls(self, start: int, stop: int) -> Open:
+        """The calls of a turn that wait for an answer at its end. Raises for any other breach of the law of pairs."""
+        known = stop - 1
+        while known >= start and self._waiting[known] is None:
+            known -= 1
+        waiting = NOTHING_OPEN if known < start else self._waiting[known] or NOTHING_OPEN
+        for index in range(known + 1, stop):
+            before = self.message(index - 1) if waiting else None
+            self._waiting[index] = waiting = after(waiting, self.message(index), index, before)
+        return waiting

@@ -1,0 +1,62 @@
+"""What was decided last about a history, for later builds to go on from: one entry for each settings that asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from weakref import ref
+
+from assembler.pricing.ledger import Ledger
+
+if TYPE_CHECKING:
+    from assembler.pipeline.ladder import Kept
+    from assembler.pipeline.seal import Sealed
+    from assembler.pipeline.settings import Settings
+    from budgets import Tokens
+
+_CROWDED = 16
+"""Entries from which on those of settings that are gone are taken out."""
+
+
+class Decided:
+    """What some settings decided last. Each field says for how many messages it holds: a fork may have fewer."""
+
+    __slots__ = ("held", "lived", "sealed", "settings")
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = ref(settings)  # those of a what-if are gone soon, and a history may live for days
+        self.lived: tuple[Tokens, int, Kept] | None = None
+        """What a ladder with a low-water mark left at its last overflow: the room, the length then, and what stayed."""
+        self.held: tuple[int, Kept] | None = None
+        """The same of a ladder that asks a model: the length of the history when it was asked, and what stayed."""
+        self.sealed: Sealed | None = None
+        """What was found by counting the whole request."""
+
+
+class Decisions:
+    """What was decided about one history under one pricer. Shared by threads as the `Prices` that hold it are."""
+
+    __slots__ = ("_entries",)
+
+    def __init__(self) -> None:
+        self._entries: list[Decided] = []
+
+    def of(self, settings: Settings) -> Decided:
+        """What these settings decided last. O(settings that live)."""
+        found = self._known(settings)
+        if found is None:
+            if len(self._entries) >= _CROWDED:
+                self._entries = [entry for entry in self._entries if entry.settings() is not None]
+            self._entries.append(mine := Decided(settings))
+            found = self._known(settings) or mine  # another thread's, if that was first
+        return found
+
+    def _known(self, settings: Settings) -> Decided | None:
+        return next((entry for entry in self._entries if entry.settings() is settings), None)
+
+
+def decided_by(settings: Settings, ledger: Ledger) -> Decided:
+    """What these settings decided last about the history of a ledger."""
+    prices = ledger.prices
+    if prices.decisions is None:
+        prices.decisions = Decisions()
+    return prices.decisions.of(settings)
