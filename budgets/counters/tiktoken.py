@@ -49,11 +49,12 @@ def _build(encoding: str, pattern: str | None) -> tiktoken.Encoding:
     import tiktoken
 
     from budgets.vocabularies import PUBLISHED, mergeable_ranks
+    from budgets.vocabularies.splitting import splitting
 
     vocabulary = PUBLISHED[encoding]
     return tiktoken.Encoding(
         encoding,
-        pat_str=pattern or vocabulary.pattern,
+        pat_str=pattern or splitting(vocabulary.pattern),
         mergeable_ranks=mergeable_ranks(encoding),
         special_tokens=dict(vocabulary.specials),
     )

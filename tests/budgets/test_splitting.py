@@ -1,0 +1,59 @@
+"""The respelled split patterns give the published ones' ids: tiktoken itself, with each, is the referee."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+import tiktoken
+from hypothesis import example, given
+
+from budgets.counters.tiktoken import _engine
+from budgets.vocabularies import PUBLISHED, mergeable_ranks
+from budgets.vocabularies.splitting import splitting
+from tests.benchmarks.fuzz_splitting import CLASSES, block, first_difference
+from tests.budgets.drawn_texts import texts
+from tests.budgets.raw_engines import NAMES, engine
+from tests.scaled import scaled
+
+TELLING = ["cl100k_base", "o200k_base", "r50k_base"]
+"""o200k_harmony has the tokens and the pattern of o200k_base."""
+
+
+@scaled(0.5)
+@given(text=texts)
+@example("  \n \n  x")
+@example(";\r\n/ a")
+@example("x'S's'\u017f'LL")
+@example("\u0301a \u0301'd")
+@pytest.mark.parametrize("name", TELLING)
+def test_a_text_has_the_ids_that_the_published_pattern_gives(name: str, text: str) -> None:
+    assert _engine(name).encode_ordinary(text) == engine(name).encode_ordinary(text)
+
+
+@pytest.mark.parametrize("name", TELLING)
+def test_every_text_of_three_characters_has_them(name: str) -> None:
+    pair = engine(name).encode_ordinary, _engine(name).encode_ordinary
+    assert first_difference(map("".join, itertools.product(CLASSES, repeat=3)), {name: pair}) is None
+
+
+def test_without_the_look_ahead_it_would_be_another_pattern() -> None:
+    r"""The mutant: `\s+` without the look-ahead takes the last blank from the word behind it."""
+    wrong = splitting(PUBLISHED["r50k_base"].pattern).replace(r"|\s+(?!\S)", "|\\s+")
+    spoilt = tiktoken.Encoding("spoilt", pat_str=wrong, mergeable_ranks=mergeable_ranks("r50k_base"), special_tokens={})
+    pair = engine("r50k_base").encode_ordinary, spoilt.encode_ordinary
+    assert first_difference(["a b", "a  b"], {"r50k_base": pair}) == ("r50k_base", "a  b")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_possessive_quantifier_is_left_before_the_look_ahead(name: str) -> None:
+    before, look_ahead, _ = splitting(PUBLISHED[name].pattern).partition(r"|\s+(?!\S)")
+    assert look_ahead
+    assert before.startswith("(?:")
+    assert not any(quantifier in before for quantifier in ("++", "*+", "?+", "3}+"))
+
+
+def test_a_block_of_the_search_is_the_same_in_every_run() -> None:
+    assert list(itertools.islice(block(0), 4)) == list(CLASSES[:4])
+    drawn = [list(itertools.islice(block(1_000), 5)) for _ in range(2)]
+    assert drawn[0] == drawn[1]
