@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Generic, Self, cast, overload
 
 import attrs
 
-from assembler.context import Context, emit
+from assembler.context import Context, Longest, emit
 from assembler.conversation.history import History
 from assembler.dialects import Dialect
 from assembler.errors import ConversationError, MessageTypeError
@@ -40,26 +40,58 @@ _REFUSE = Refuse()
 _CHAT_REGIONS = ChatRegions()
 
 
-class Assembler:
+class Assembler(Generic[Longest]):
     """Lays out one request: gathers four regions, prices them as the provider will, and fits them into a budget.
 
     Every `add_*` changes this assembler and returns it; one that raises leaves it as it was. `plan` and `build` change
     nothing. `fork` copies in O(1): share one base assembler between requests and threads, and fork it for each.
 
-    Without a budget everything passes through, still priced. Without a dialect the budget's model decides, and without
-    a model it is `plain`. `on_overflow` is a policy or a ladder of them, tried in order. `cache_marks` marks the stable
-    prefix of every request where the API caches only what is marked.
+    Without a budget everything passes through, still priced. `dialect` is a value of `assembler.dialects` or its name;
+    without one the budget's model decides, and without a model it is `plain`. `on_overflow` is a policy or a ladder of
+    them, tried in order. `cache_marks` marks the stable prefix of every request where the API caches only what is
+    marked. For type checkers an `Assembler[int]` has a budget, and an `Assembler[None]` has none.
     """
 
     __slots__ = ("_draft", "_settings")
     _draft: Draft
     _settings: Settings
 
+    @overload
+    def __init__(
+        self: Assembler[Tokens],
+        budget: Budget,
+        *,
+        dialect: Dialect | str | None = None,
+        on_overflow: Policy | Iterable[Policy] = ...,
+        strategy: Strategy = ...,
+        cache_marks: CacheMarks | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Assembler[None],
+        budget: None = None,
+        *,
+        dialect: Dialect | str | None = None,
+        on_overflow: Policy | Iterable[Policy] = ...,
+        strategy: Strategy = ...,
+        cache_marks: CacheMarks | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Assembler[Tokens | None],
+        budget: Budget | None,
+        *,
+        dialect: Dialect | str | None = None,
+        on_overflow: Policy | Iterable[Policy] = ...,
+        strategy: Strategy = ...,
+        cache_marks: CacheMarks | None = None,
+    ) -> None: ...
+
     def __init__(
         self,
         budget: Budget | None = None,
         *,
-        dialect: Dialect | None = None,
+        dialect: Dialect | str | None = None,
         on_overflow: Policy | Iterable[Policy] = _REFUSE,
         strategy: Strategy = _CHAT_REGIONS,
         cache_marks: CacheMarks | None = None,
@@ -78,7 +110,7 @@ class Assembler:
         return self._draft.regions.instruction
 
     @property
-    def tool_classes(self) -> list[object]:
+    def tool_classes(self) -> list[Any]:
         """The tools that were set last, the very objects."""
         return list({id(tool.raw): tool.raw for tool in self._draft.regions.tools}.values())
 
@@ -169,12 +201,13 @@ class Assembler:
         self._settings = self._settings.anchored(calibration)
         return self
 
-    def available_for_messages(self) -> Tokens | None:
+    def available_for_messages(self) -> Longest:
         """Tokens that the fixed regions leave for the conversation, 0 or more; None without a budget."""
-        if self._settings.budget is None:
-            return None
+        budget = self._settings.budget
+        if budget is None:
+            return cast("Longest", None)
         _, fixed = measure(self._draft, self._draft.history.current(), self._settings)
-        return self._settings.budget.available(used=fixed.upper)
+        return cast("Longest", budget.available(used=fixed.upper))
 
     def costs(self) -> RegionCosts:
         """What everything gathered costs, by region, before any cut. Prices the whole history, once."""
@@ -196,7 +229,7 @@ class Assembler:
 
         return Plan(fit(self._draft, self._settings))
 
-    def build(self) -> Context:
+    def build(self) -> Context[Longest]:
         """The request that fits. Raises what `plan` raises, and `ConversationError` for what an API would refuse."""
         context = emit(fit(self._draft, self._settings))
         if context.warnings:
@@ -205,7 +238,7 @@ class Assembler:
             log_build(logger, context)
         return context
 
-    def replay(self, manifest: Mapping[str, Any]) -> Context:
+    def replay(self, manifest: Mapping[str, Any]) -> Context[Longest]:
         """The request of `plan.manifest()` made again from what is gathered here, byte for byte.
 
         Raises `ReplayError` that names what changed, `ManifestError` for what is no manifest.
@@ -214,7 +247,7 @@ class Assembler:
 
         return emit(replayed(manifest, self._draft, self._settings))
 
-    def fork(self) -> Assembler:
+    def fork(self) -> Assembler[Longest]:
         """An independent copy, in O(1): neither sees what the other adds."""
         return Assembler.around(self._draft, self._settings)
 
@@ -240,7 +273,7 @@ class Assembler:
         return self._draft, self._settings
 
     @classmethod
-    def around(cls, draft: Draft, settings: Settings) -> Assembler:
+    def around(cls, draft: Draft, settings: Settings) -> Assembler[Any]:
         """An assembler of what another one holds `inside`. O(1)."""
         made = object.__new__(cls)
         made._draft, made._settings = draft, settings

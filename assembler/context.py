@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, cast, overload
 
 import attrs
 
@@ -19,13 +19,35 @@ from assembler.validation import must_be
 from budgets import AssemblyError, Count, RegionCosts, Tokens
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
     from assembler.dialects.marking import CacheMarks
+    from assembler.dialects.typed_requests import (
+        AnthropicRequest,
+        BedrockRequest,
+        ChatRequest,
+        GeminiRequest,
+        MistralRequest,
+        ResponsesRequest,
+    )
     from assembler.report.report import Report
 
+    Longest = TypeVar("Longest", bound=Tokens | None, default=Tokens | None, covariant=True)
+    _Unpacked = tuple[str | None, list[Any], list[Any]]  # checkers give types to what is unpacked from tuples alone
+else:
+    from typing import TypeVar
 
-@attrs.frozen(repr=False)
-class Context:
+    Longest = TypeVar("Longest", covariant=True)
+
+    class _Unpacked:
+        __slots__ = ()
+
+
+@attrs.frozen(repr=False, order=False)
+class Context(_Unpacked, Generic[Longest]):
     """One request that fits: unpacks to `system, messages, tool_classes`.
+
+    For type checkers a `Context[int]` was built with a budget: its `max_output_tokens` is a number.
 
     `system` is the instruction with the knowledge, or None; `messages` and `tool_classes` hold the caller's very
     objects; new are a summary, a note, and copies of what was shortened or carries knowledge. Equal contexts say the
@@ -33,13 +55,21 @@ class Context:
     """
 
     system: str | None
-    messages: list[object]
-    tool_classes: list[object]
+    messages: list[Any]
+    tool_classes: list[Any]
     inside: Planned = attrs.field(eq=False, repr=False)
     """How it was decided: for this library's own rooms, and no public contract."""
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.system, self.messages, self.tool_classes))
+
+    if not TYPE_CHECKING:  # checkers take these from the tuple
+
+        def __len__(self) -> int:
+            return 3
+
+        def __getitem__(self, index: int) -> Any:
+            return (self.system, self.messages, self.tool_classes)[index]
 
     @property
     def costs(self) -> RegionCosts:
@@ -47,7 +77,7 @@ class Context:
         return self.inside.costs
 
     @property
-    def count(self) -> Count:
+    def count(self) -> Count:  # type: ignore[override] # the base is a tuple for type checkers alone
         """Tokens of the whole request, the grade of that number, and the upper bound that was checked."""
         return self.inside.count
 
@@ -101,12 +131,15 @@ class Context:
         return self.inside.measured.rendered.sources
 
     @property
-    def max_output_tokens(self) -> Tokens | None:
+    def max_output_tokens(self) -> Longest:
         """What may be asked of the model: the budget's `longest_answer`, or all that is left where that is not known.
 
         Never more than the window leaves beside the request and all else that is kept free, and never less than the
         budget's `least_output_tokens`. None without a budget.
         """
+        return cast("Longest", self._longest_answer())
+
+    def _longest_answer(self) -> Tokens | None:
         budget = self.inside.settings.budget
         if budget is None:
             return None
@@ -161,11 +194,42 @@ class Context:
         """The request that was priced, before any cache mark: what one build and the next have in common."""
         return private_copy(self.inside.emission.request)
 
-    def request(self, dialect: Dialect | None = None, *, cache_marks: CacheMarks | None = None) -> dict[str, Any]:
+    # A name that only the program knows gets a dict, which is what all of these are.
+    @overload
+    def request(self, dialect: None = None, *, cache_marks: CacheMarks | None = None) -> dict[str, Any]: ...
+    @overload
+    def request(  # type: ignore[overload-overlap]
+        self, dialect: Literal["openai_chat"], *, cache_marks: CacheMarks | None = None
+    ) -> ChatRequest: ...
+    @overload
+    def request(  # type: ignore[overload-overlap]
+        self, dialect: Literal["openai_responses"], *, cache_marks: CacheMarks | None = None
+    ) -> ResponsesRequest: ...
+    @overload
+    def request(  # type: ignore[overload-overlap]
+        self, dialect: Literal["anthropic"], *, cache_marks: CacheMarks | None = None
+    ) -> AnthropicRequest: ...
+    @overload
+    def request(  # type: ignore[overload-overlap]
+        self, dialect: Literal["gemini"], *, cache_marks: CacheMarks | None = None
+    ) -> GeminiRequest: ...
+    @overload
+    def request(  # type: ignore[overload-overlap]
+        self, dialect: Literal["bedrock"], *, cache_marks: CacheMarks | None = None
+    ) -> BedrockRequest: ...
+    @overload
+    def request(  # type: ignore[overload-overlap]
+        self, dialect: Literal["mistral"], *, cache_marks: CacheMarks | None = None
+    ) -> MistralRequest: ...
+    @overload
+    def request(self, dialect: Dialect | str | None, *, cache_marks: CacheMarks | None = None) -> dict[str, Any]: ...
+
+    def request(self, dialect: Dialect | str | None = None, *, cache_marks: CacheMarks | None = None) -> Any:
         """The keyword arguments of the API's call that carry the regions: plain dicts and lists of your own.
 
         The model's name, the length of the answer and the sampling are the caller's to add. Without an argument it is
-        what was priced; with another dialect it is the same conversation in that spelling, which may cost otherwise.
+        what was priced; with another dialect, a value or its name, it is the same conversation written for that API,
+        where it may cost more or less. Under a type checker name the dialect: it then knows the keys of the request.
         `cache_marks=CacheMarks()` marks the stable prefix where the API is told so, for no tokens; without it, the
         assembler's own hold. Dialects without marks ignore them. Raises `UnsupportedContentError` for what the dialect
         cannot express.
@@ -185,7 +249,7 @@ class Context:
         )
 
 
-def emit(plan: Planned) -> Context:
+def emit(plan: Planned) -> Context[Any]:
     """The context of a plan. O(messages that stay). Raises `ConversationError` for what an API would refuse."""
     plan.refuse_unfinished()
     layout = plan.layout

@@ -6,30 +6,35 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from assembler.dialects import Dialect
+from assembler.dialects.named import read_dialect
 from assembler.errors import AssemblyError, ConversationError, MessageTypeError
 from assembler.pricing.pricer import WholePricer, priced_request
 from assembler.validation import must_be, wrong
-from budgets import BudgetError, Count, TokenCounter, total_counter
+from budgets import Count, TokenCounter, total_counter
 from budgets.counters.by_model import counter_for
 
 
 def count_request(
-    request: Mapping[str, Any], *, dialect: Dialect, model: str | None = None, counter: TokenCounter | None = None
+    request: Mapping[str, Any],
+    *,
+    dialect: Dialect | str,
+    model: str | None = None,
+    counter: TokenCounter | None = None,
 ) -> Count:
     """Tokens that the provider will bill for `request`, their grade, and an upper bound.
 
-    `request` is the body of the API's call, with or without its model and sampling keys. `counter` stands in for the
+    `request` is the body of the API's call, with or without its model and sampling keys; `dialect` a value of
+    `assembler.dialects` or its name. `counter` stands in for the
     model's own. Raises `ConversationError` or `ToolError` where the request cannot be read,
     `UnsupportedContentError` for a part that has no price, and `BudgetError` for what is no dialect, model or counter.
     """
     if not isinstance(cast(object, request), Mapping):
         raise MessageTypeError(wrong("request", "the body of the API's call (a dict)", request))
     must_be("model", model, (str, type(None)), "a model's name (str) or None")
-    if isinstance(dialect, type) or not hasattr(dialect, "parse"):
-        raise BudgetError(wrong("dialect", "a value from assembler.dialects", dialect))
+    spoken = read_dialect(dialect)
     counted = counter_for(model) if counter is None else total_counter(counter)
     try:
-        return _priced(request, dialect, model, counted)
+        return _priced(request, spoken, model, counted)
     except AssemblyError:
         raise
     except (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError) as error:

@@ -6,21 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 from assembler.conversation.messages.dicts import private_copy
 from assembler.dialects import Dialect
+from assembler.dialects.named import read_dialect
 from assembler.pipeline.planned import Planned
 
 if TYPE_CHECKING:
     from assembler.dialects.marking import CacheMarks
 
 
-def requested(plan: Planned, dialect: Dialect | None = None, cache_marks: CacheMarks | None = None) -> dict[str, Any]:
+def requested(
+    plan: Planned, dialect: Dialect | str | None = None, cache_marks: CacheMarks | None = None
+) -> dict[str, Any]:
     """The keyword arguments of the API's call: in the plan's dialect with the plan's marks, or in others.
 
     Raises `UnsupportedContentError` for what the dialect cannot express, `ConversationError` for a plan of which no
     request can be made yet.
     """
     plan.refuse_unfinished()
-    spoken = plan.settings.dialect if dialect is None else dialect
-    emission = plan.emission if dialect is None else dialect.emit(plan.layout)
+    spoken = plan.settings.dialect if dialect is None else read_dialect(dialect)
+    emission = plan.emission if dialect is None else spoken.emit(plan.layout)
     marks = plan.settings.cache_marks if cache_marks is None else cache_marks
     if marks is None:
         return private_copy(emission.request)

@@ -9,6 +9,7 @@ import attrs
 
 from assembler.conversation.pins import NO_PINS, Pins
 from assembler.dialects import DIALECTS, Dialect
+from assembler.dialects.named import read_dialect
 from assembler.pipeline.once import found_once
 from assembler.policies import Policy
 from assembler.policies.traits import Rung, rung_of, willing
@@ -80,26 +81,21 @@ class Settings:
     def of(
         cls,
         budget: Budget | None,
-        dialect: Dialect | None,
+        dialect: Dialect | str | None,
         on_overflow: Policy | Iterable[Policy],
         strategy: Strategy,
         cache_marks: CacheMarks | None = None,
     ) -> Settings:
-        """Terms from what the caller passed. Raises `BudgetError` for what is none of these."""
+        """Settings from what the caller passed. Raises `BudgetError` for what is none of these."""
         if budget is not None and not isinstance(cast(object, budget), Budget):
             raise BudgetError(f"budget: expected a Budget, got {type(budget).__name__}; pass Budget(context_window=…)")
-        if dialect is not None and not hasattr(dialect, "pricer"):
-            raise BudgetError(
-                f"dialect: expected a value from assembler.dialects, got {type(dialect).__name__}; "
-                "from assembler.dialects import openai_chat"
-            )
         if isinstance(strategy, type) or not callable(getattr(strategy, "render", None)):
             raise BudgetError(wrong("strategy", "a strategy such as ChatRegions()", strategy))
         if cache_marks is not None:
             from assembler.dialects.marking import CacheMarks
 
             must_be("cache_marks", cast(object, cache_marks), (CacheMarks,), "CacheMarks()")
-        spoken = dialect if dialect is not None else _dialect_for(budget)
+        spoken = _dialect_for(budget) if dialect is None else read_dialect(dialect)
         model = budget.model if budget is not None else None
         pricer = spoken.pricer(model, counter_for(budget))
         return cls(budget, spoken, _ladder(on_overflow), strategy, pricer, cache_marks)
@@ -149,6 +145,6 @@ def _dialect_for(budget: Budget | None) -> Dialect:
     """The dialect that the budget's model is spoken to in; `plain` without a model or for an unknown one."""
     if budget is None or budget.model is None:
         return DIALECTS["plain"]
-    from budgets.models import dialect_of
+    from budgets import models
 
-    return DIALECTS.get(dialect_of(budget.model) or "plain", DIALECTS["plain"])
+    return DIALECTS.get(models.dialect_of(budget.model) or "plain", DIALECTS["plain"])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeAlias
 
 import attrs
 
@@ -16,8 +16,9 @@ from assembler.pricing.ledger import Cut, Ledger
 from assembler.validation import at_least_one
 from budgets import Tokens
 
-Summarizer: TypeAlias = Callable[[Sequence[object], str | None, Tokens], str]
-"""`(dropped_messages, previous_summary, max_tokens) -> summary`: the caller's messages, oldest first."""
+Summarizer: TypeAlias = Callable[[list[Any], str | None, Tokens], str]
+"""`(dropped_messages, previous_summary, max_tokens) -> summary`: the caller's own messages, oldest first, in a
+list of its own."""
 
 HEADING = "Summary of the conversation so far:\n"
 """What stands before a summary, in the user message that carries it."""
@@ -117,7 +118,7 @@ class Summarize:
             return Refusal(start, first, spare, f"a summary was refused: it would leave {left} of {whole} tokens")
         return written
 
-    def _asked(self, dropped: Sequence[object], before: str | None, spare: Tokens) -> str:
+    def _asked(self, dropped: list[Any], before: str | None, spare: Tokens) -> str:
         """What the summarizer writes. Raises `SummaryError` for whatever else it does."""
         try:
             text: object = self.summarizer(dropped, before, spare)

@@ -8,6 +8,7 @@ import attrs
 
 from assembler import Assembler, ClearToolResults, Policy, Refuse, TrimOldest, TrimSteps
 from assembler.dialects import DIALECTS, Dialect
+from assembler.dialects.named import read_dialect
 from assembler.pipeline.draft import Draft
 from assembler.regions.knowledge import Document
 from assembler.testing.conversations import requests
@@ -100,13 +101,13 @@ def _with_room(budget: Budget, room: Tokens) -> Budget:
     return attrs.evolve(budget, context_window=room + budget.kept_free, max_input_tokens=None, limits={})
 
 
-def assemblers(dialect: Dialect | None = None) -> SearchStrategy[Assembler]:
+def assemblers(dialect: Dialect | str | None = None) -> SearchStrategy[Assembler]:
     """Assemblers with anything in any region, valid for their dialect, and a budget on the edge of what they hold.
 
     `build()` returns or raises `ContextLengthError`. Tokens are characters (`len`), so that nothing heavy is loaded and
     a price can be checked by eye. Without `dialect`, any of `assembler.dialects.DIALECTS`.
     """
-    return _assemblers([*DIALECTS.values()] if dialect is None else [dialect])
+    return _assemblers([*DIALECTS.values()] if dialect is None else [read_dialect(dialect)])
 
 
 @st.composite

@@ -491,7 +491,7 @@ def test_a_refusal_is_something_said() -> None:
     assert "I will not." in json.dumps(request)
 
 
-@pytest.mark.parametrize("odd", ["openai_chat", 5, object()])
+@pytest.mark.parametrize("odd", ["no_such_api", "", 5, object(), type(openai_chat)])
 def test_what_is_no_dialect_is_refused_at_construction(odd: Any) -> None:
     with pytest.raises(AssemblyError):
         Assembler(dialect=odd)

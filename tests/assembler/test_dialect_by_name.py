@@ -1,0 +1,69 @@
+"""A dialect is its value or its name, at every door; and its request holds the keys that type checkers are told of."""
+
+from __future__ import annotations
+
+import pytest
+
+from assembler import Assembler, count_request, verify
+from assembler.dialects import DIALECTS, typed_requests
+from assembler.testing import assemblers, assert_fits, assert_valid
+from budgets import Budget, BudgetError
+
+TYPED = {
+    "anthropic": typed_requests.AnthropicRequest,
+    "bedrock": typed_requests.BedrockRequest,
+    "gemini": typed_requests.GeminiRequest,
+    "mistral": typed_requests.MistralRequest,
+    "openai_chat": typed_requests.ChatRequest,
+    "openai_responses": typed_requests.ResponsesRequest,
+}
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_name_does_at_every_door_what_its_value_does(name: str) -> None:
+    value = DIALECTS[name]
+    said = Assembler(dialect=name).add_instruction("Be brief.").add_message(("user", "Hi"))
+    assert repr(said) == repr(Assembler(dialect=value).add_instruction("Be brief.").add_message(("user", "Hi")))
+    context = said.build()
+    request = context.request()
+    assert context.request(name) == context.request(value) == request
+    assert count_request(request, dialect=name) == count_request(request, dialect=value)
+    assert verify(request, dialect=name) == verify(request, dialect=value) == []
+    assert verify(request, dialect=context.dialect) == []
+    assert_fits(request, budget=Budget(1_000), dialect=name)
+    assert_valid(request, dialect=name)
+    assert assemblers(name) is not None
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("openai", "openai_chat"),
+        ("OpenAI", "openai_chat"),
+        ("claude", "anthropic"),
+        ("responses", "openai_responses"),
+        ("openai-responses", "openai_responses"),
+        ("google", "gemini"),
+        ("converse", "bedrock"),
+        ("antropic", "anthropic"),
+    ],
+)
+def test_another_name_of_an_api_is_answered_with_ours(said: str, meant: str) -> None:
+    with pytest.raises(BudgetError, match=rf"did you mean {meant}\?$"):
+        Assembler(dialect=said)
+
+
+@pytest.mark.parametrize("said", ["chat_template", Assembler.build, DIALECTS.get])
+def test_what_makes_a_dialect_of_a_tokenizer_is_said_to_be_called_with_one(said: object) -> None:
+    with pytest.raises(BudgetError, match=r"chat_template\(tokenizer\)"):
+        Assembler(dialect=said)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_the_type_of_a_request_names_every_key_of_one_that_says_all_there_is(name: str) -> None:
+    assembler = Assembler(dialect=name).add_instruction("Be brief.").add_message(("user", "Hi"))
+    assembler.add_capability([{"name": "look", "description": "", "parameters": {"type": "object"}}], choice="look")
+    assembler.add_output_schema({"type": "object", "properties": {"a": {"type": "string"}}}, name="answer")
+    keys = assembler.build().request().keys()
+    assert len(keys) > 1
+    assert keys <= TYPED[name].__annotations__.keys()

@@ -1,0 +1,80 @@
+"""A user's script as people type it. `make types` holds it under pyright strict and mypy --strict; it never runs.
+
+Each `assert_type` is what a reader's editor shows. No cast, no `type: ignore`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypedDict, assert_type
+
+from assembler import Assembler, Context, Summarize, TrimOldest, count_request, verify
+from assembler.dialects import Dialect, openai_chat
+from assembler.dialects.typed_requests import AnthropicRequest, ChatRequest
+from budgets import Budget, Count
+
+
+class Turn(TypedDict):
+    role: str
+    content: str
+
+
+def write_of_dicts(dropped: list[dict[str, Any]], previous: str | None, max_tokens: int) -> str:
+    return f"{len(dropped)} {previous} {max_tokens}"
+
+
+def write_of_turns(dropped: list[Turn], previous: str | None, max_tokens: int) -> str:
+    return dropped[0]["content"][:max_tokens] + (previous or "")
+
+
+def write_of_objects(dropped: Sequence[object], previous: str | None, max_tokens: int) -> str:
+    return f"{len(dropped)} {previous} {max_tokens}"
+
+
+def create(
+    *, model: str, max_tokens: int, messages: list[Turn], system: object = None, tools: object = None, **rest: object
+) -> str:
+    """Stands for an SDK's call that takes whole numbers and its own message type."""
+    return f"{model}{max_tokens}{len(messages)}{system}{tools}{rest}"
+
+
+def with_a_budget(history: list[Turn]) -> str:
+    assembler = Assembler(
+        Budget(100, max_output_tokens=10, model="claude-opus-4-6"),
+        on_overflow=[Summarize(write_of_dicts), Summarize(write_of_turns), Summarize(write_of_objects), TrimOldest()],
+    )
+    assembler.add_instruction("Be brief.").add_messages(history)
+    assert_type(assembler.fork().available_for_messages(), int)
+    context = assembler.build()
+    assert_type(context, Context[int])
+    assert_type(context.max_output_tokens, int)
+    system, messages, tools = context
+    assert_type(system, str | None)
+    assert_type(messages, list[Any])
+    assert_type(tools, list[Any])
+    first: Turn = context.messages[0]
+    answer = create(model="m", max_tokens=context.max_output_tokens, **context.request("anthropic"))
+    answer += create(model="m", max_tokens=context.max_output_tokens, messages=context.messages)
+    return answer + create(model="m", max_tokens=context.max_output_tokens, **context.request()) + first["role"]
+
+
+def without_a_budget() -> None:
+    context = Assembler(dialect="openai_chat").build()
+    assert_type(context.max_output_tokens, None)
+    assert_type(context.request("openai_chat"), ChatRequest)
+    assert_type(context.request("anthropic"), AnthropicRequest)
+    assert_type(context.request(openai_chat), dict[str, Any])
+
+
+def with_a_budget_or_none(budget: Budget | None, dialect: str | Dialect) -> None:
+    context = Assembler(budget, dialect=dialect).build()
+    assert_type(context.max_output_tokens, int | None)
+    assert_type(context.request(dialect), dict[str, Any])
+    assert_type(count_request(context.request(dialect), dialect=dialect), Count)
+    verify(context.request(), dialect=context.dialect)
+    any_context(context)
+
+
+def any_context(context: Context) -> Callable[[Assembler], object]:
+    assert_type(context.max_output_tokens, int | None)
+    return lambda assembler: assembler.build().request()
