@@ -43,8 +43,10 @@ _CHAT_REGIONS = ChatRegions()
 class Assembler(Generic[Longest]):
     """Lays out one request: gathers four regions, prices them as the provider will, and fits them into a budget.
 
-    Every `add_*` changes this assembler and returns it; one that raises leaves it as it was. `plan` and `build` change
-    nothing. `fork` copies in O(1): share one base assembler between requests and threads, and fork it for each.
+    Every `add_*` changes this assembler and returns it; one that raises leaves it as it was. `add_knowledge` and
+    `add_message` append. The others replace what was there, and each has a second name that says so:
+    `set_instruction`, `set_tools`, `set_output_schema`, `set_messages`. `plan` and `build` change nothing. `fork`
+    copies in O(1): share one base assembler between requests and threads, and fork it for each.
 
     Without a budget everything passes through, still priced. `dialect` is a value of `assembler.dialects` or its name;
     without one the budget's model decides, and without a model it is `plain`. `on_overflow` is a policy or a ladder of
@@ -191,6 +193,11 @@ class Assembler(Generic[Longest]):
         _held_to_the_law(history, _read_the_newest)
         self._draft = Draft(draft.regions, history)
         return self
+
+    set_instruction = add_instruction
+    set_tools = add_capability
+    set_output_schema = add_output_schema
+    set_messages = add_messages
 
     def anchor(self, calibration: CalibratedCounter | None) -> Self:
         """Count from a provider's own bill: `assembler.anchor(calibrate(context, response.usage))`. None forgets it.

@@ -11,16 +11,17 @@ from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.count_request import count_request
 from assembler.dialects import Dialect
+from assembler.dialects.named import read_dialect
 from assembler.dialects.raw_request import RawRequest
 from assembler.errors import AssemblyError, ConversationError, MessageTypeError
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.settings import Settings
 from assembler.regions.regions import Regions
 from assembler.validation import must_be, wrong
-from budgets import BudgetError, ContextLengthError, Tokens
+from budgets import ContextLengthError, Tokens
 
 
-def fit_request(body: Mapping[str, Any], *, dialect: Dialect, assembler: Assembler) -> dict[str, Any]:
+def fit_request(body: Mapping[str, Any], *, dialect: Dialect | str, assembler: Assembler) -> dict[str, Any]:
     """The same request within the assembler's budget: a body of your own. `body` is never changed.
 
     Messages, tools, output format and tool choice are priced as `count_request` prices them, for the budget's model,
@@ -34,10 +35,9 @@ def fit_request(body: Mapping[str, Any], *, dialect: Dialect, assembler: Assembl
     """
     if not isinstance(cast(object, body), Mapping):
         raise MessageTypeError(wrong("body", "the body of the API's call (a dict)", body))
-    if isinstance(dialect, type) or not hasattr(dialect, "parse"):
-        raise BudgetError(wrong("dialect", "a value from assembler.dialects", dialect))
+    spoken = read_dialect(dialect)
     must_be("assembler", cast(object, assembler), (Assembler,), "an Assembler(budget=…)")
-    return fit_raw(RawRequest.of(body, dialect), assembler).body
+    return fit_raw(RawRequest.of(body, spoken), assembler).body
 
 
 @attrs.frozen(eq=False)

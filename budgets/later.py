@@ -9,19 +9,25 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
+_NOTHING: Mapping[str, str] = {}
 
-def load_later(package: str, homes: Mapping[str, str]) -> None:
+
+def load_later(package: str, homes: Mapping[str, str], *, elsewhere: Mapping[str, str] = _NOTHING) -> None:
     """Let `package` find each name of `homes` in the module that it is mapped to, and its own modules, at first use.
 
     Where a name is also that of a submodule, it stays the name's: the import system would bind the submodule to it.
+    `elsewhere` maps names that people look for here to the package that has them. Asking for one is an `ImportError`
+    that says the right import: of an `AttributeError` an import statement shows no text.
     """
     module = sys.modules[package]
     module.__dict__["_homes"] = homes
+    module.__dict__["_elsewhere"] = elsewhere
     module.__class__ = _Package
 
 
 class _Package(ModuleType):
     _homes: Mapping[str, str]
+    _elsewhere: Mapping[str, str]
 
     def __getattr__(self, name: str) -> Any:
         home = self.__dict__["_homes"].get(name)
@@ -35,10 +41,13 @@ class _Package(ModuleType):
         full = f"{self.__name__}.{name}"
         if not name.startswith("_") and importlib.util.find_spec(full) is not None:
             return importlib.import_module(full)
+        right = self.__dict__["_elsewhere"].get(name)
+        if right is not None:
+            raise ImportError(f"{self.__name__} has no {name}: from {right} import {name}", name=self.__name__)
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self.__dict__["_homes"]})
+        return sorted({*self.__dict__.get("__all__", ()), *self.__dict__["_homes"]})
 
     def __setattr__(self, name: str, value: object) -> None:
         if not (name in self.__dict__["_homes"] and isinstance(value, ModuleType)):

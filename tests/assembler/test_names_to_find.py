@@ -1,0 +1,62 @@
+"""Names are found where people look for them: a wrong package says the right one, and `dir` lists what is public."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import pytest
+
+import assembler
+from assembler import Assembler
+
+ELSEWHERE: dict[str, str] = vars(assembler)["_elsewhere"]
+
+
+@pytest.mark.parametrize(("name", "package"), ELSEWHERE.items())
+def test_a_name_asked_of_the_wrong_package_is_answered_with_the_import_that_works(name: str, package: str) -> None:
+    with pytest.raises(ImportError, match=f"^assembler has no {name}: from {package} import {name}$"):
+        exec(f"from assembler import {name}")  # the statement that people write
+    assert hasattr(importlib.import_module(package), name)
+
+
+def test_every_public_name_of_budgets_that_a_user_needs_for_a_budget_is_answered() -> None:
+    import budgets
+
+    tried = set(budgets.__all__) - set(assembler.__all__)
+    assert tried - ELSEWHERE.keys() == {"CountEndpointError", "Tokens", "memoised", "total_counter"}
+
+
+def test_a_name_that_nobody_has_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'Bugdet'"):
+        _ = assembler.Bugdet
+
+
+@pytest.mark.parametrize("package", ["assembler", "budgets", "assembler.policies", "assembler.strategies"])
+def test_dir_shows_the_public_names_and_nothing_else(package: str) -> None:
+    module = importlib.import_module(package)
+    assert dir(module) == sorted(module.__all__)
+
+
+@pytest.mark.parametrize(
+    ("plain", "older"),
+    [
+        ("set_instruction", "add_instruction"),
+        ("set_tools", "add_capability"),
+        ("set_output_schema", "add_output_schema"),
+        ("set_messages", "add_messages"),
+    ],
+)
+def test_what_replaces_has_a_name_that_says_set(plain: str, older: str) -> None:
+    assert getattr(Assembler, plain) is getattr(Assembler, older)
+    said: dict[str, Any] = {
+        "set_instruction": "Be brief.",
+        "set_tools": [],
+        "set_output_schema": None,
+        "set_messages": [("user", "Hi")],
+    }
+    one, two = Assembler(), Assembler()
+    getattr(one, plain)(said[plain])
+    getattr(two, older)(said[plain])
+    assert getattr(one, plain)(said[plain]) is one
+    assert one.build().request() == two.build().request() if plain == "set_messages" else repr(one) == repr(two)
