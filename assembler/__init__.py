@@ -15,6 +15,7 @@ if typing.TYPE_CHECKING:
     from assembler.assembler import Assembler
     from assembler.context import Context
     from assembler.conversation.repair import Repair, repair
+    from assembler.conversation.wanted import Wanted
     from assembler.count_request import count_request
     from assembler.errors import (
         ConversationError,
@@ -111,6 +112,7 @@ _load_later(
         "UnknownModelError": "budgets",
         "UnsupportedContentError": "assembler.errors",
         "Violation": "assembler.verify",
+        "Wanted": "assembler.conversation.wanted",
         "calibrate": "assembler.pricing.calibration",
         "count_request": "assembler.count_request",
         "first_user": "assembler.policies",
@@ -202,6 +204,7 @@ __all__ = [
     "UnknownModelError",
     "UnsupportedContentError",
     "Violation",
+    "Wanted",
     "calibrate",
     "count_request",
     "first_user",

@@ -10,20 +10,22 @@ import attrs
 
 from assembler.context import Context, Longest, emit
 from assembler.conversation.history import History
+from assembler.conversation.wanted import Wanted
 from assembler.dialects import Dialect
 from assembler.errors import ConversationError, MessageTypeError
+from assembler.pipeline.answers import asked, must_be_awaited, unasked
 from assembler.pipeline.draft import Draft
-from assembler.pipeline.fit import fit
 from assembler.pipeline.measure import measure
+from assembler.pipeline.planned import Planned
 from assembler.pipeline.settings import Settings
 from assembler.policies import Policy, Refuse
 from assembler.pricing.ledger import Ledger
 from assembler.regions.knowledge import document, xml_tag
 from assembler.regions.provenance import provenance
-from assembler.report.logs import listening, log_build, log_warnings
+from assembler.report.logs import listening, log_build, log_ignored, log_warnings
 from assembler.strategies import ChatRegions, Strategy
 from assembler.text.checked import checked_text
-from assembler.validation import iterates
+from assembler.validation import iterates, must_be
 from budgets import Budget, RegionCosts, Tokens
 
 if TYPE_CHECKING:
@@ -230,20 +232,44 @@ class Assembler(Generic[Longest]):
         until the next message, and so does `manifest()` of the plan; its report says why. Raises
         `ContextLengthError` where nothing that may go makes it fit, `ConversationError` for what no later message can
         mend (`UnsupportedContentError` for a part without a price), `TokenCountError` where the counter fails, and
-        `PlanError` for a policy that breaks its contract.
+        `PlanError` for a policy that breaks its contract. A summarizer that is async is not asked: `wanted` then says
+        what it would be asked, and a plan that wants a summary may cost more than the budget allows.
         """
         from assembler.plan import Plan  # it knows the report and the manifest, which a build does without
 
-        return Plan(fit(self._draft, self._settings))
+        return Plan(unasked(self._draft, self._settings))
 
     def build(self) -> Context[Longest]:
-        """The request that fits. Raises what `plan` raises, and `ConversationError` for what an API would refuse."""
-        context = emit(fit(self._draft, self._settings))
-        if context.warnings:
-            log_warnings(context)
-        if (logger := listening()) is not None:
-            log_build(logger, context)
-        return context
+        """The request that fits. Raises what `plan` raises, and `ConversationError` for what an API would refuse.
+
+        Raises `BudgetError` where a summarizer is async: `await assembler.abuild()`.
+        """
+        if self._settings.awaits:
+            raise must_be_awaited()
+        return _built(asked(self._draft, self._settings))
+
+    async def abuild(self) -> Context[Longest]:
+        """What `build` returns, the same bytes, with the event loop of asyncio never blocked.
+
+        Summarizers and counters that are async are awaited; a summarizer that is not runs in a thread, and so does the
+        build. It is of what was gathered when it was called: what is added meanwhile is for the next one.
+        """
+        from assembler.pipeline.awaiting import awaited  # asyncio comes with it
+
+        return await awaited(self._draft, self._settings, _built)
+
+    def add_summary(self, wanted: Wanted, text: str) -> Self:
+        """Set the summary that `context.wanted` or `plan().wanted` asked for, whenever it is done. O(its messages).
+
+        Builds use it from now on, where it is no longer than it may be. It is ignored, with a warning on the logger,
+        where the messages that it speaks of have changed since, or a newer one stands for them.
+        """
+        must_be("wanted", cast(object, wanted), (Wanted,), "what context.wanted or plan().wanted said")
+        if wanted.question.speaks_of(self._draft.history.current()):
+            wanted.question.settle(checked_text(text, field="summary"))
+        else:
+            log_ignored("a summary", "the messages that it speaks of have changed")
+        return self
 
     def replay(self, manifest: Mapping[str, Any]) -> Context[Longest]:
         """The request of `plan.manifest()` made again from what is gathered here, byte for byte.
@@ -302,6 +328,16 @@ class Assembler(Generic[Longest]):
             f"instruction={'yes' if regions.instruction else 'no'}, tools={len(regions.tools)}, "
             f"documents={len(regions.documents)}, messages={len(self._draft.history)})"
         )
+
+
+def _built(plan: Planned) -> Context[Any]:
+    """The context of a plan, and what is to be logged of it."""
+    context = emit(plan)
+    if context.warnings:
+        log_warnings(context)
+    if (logger := listening()) is not None:
+        log_build(logger, context)
+    return context
 
 
 def _listed(messages: object) -> Iterable[object]:

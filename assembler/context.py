@@ -9,9 +9,9 @@ import attrs
 
 from assembler.conversation.messages.dicts import private_copy
 from assembler.dialects import Dialect
+from assembler.pipeline.answers import asked
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.emit import requested
-from assembler.pipeline.fit import fit
 from assembler.pipeline.planned import Dropped, Planned
 from assembler.pipeline.settings import Settings
 from assembler.regions.knowledge import Document
@@ -21,6 +21,7 @@ from budgets import AssemblyError, Count, RegionCosts, Tokens
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
+    from assembler.conversation.wanted import Wanted
     from assembler.dialects.marking import CacheMarks
     from assembler.dialects.typed_requests import (
         AnthropicRequest,
@@ -106,6 +107,11 @@ class Context(_Unpacked, Generic[Longest]):
     def warnings(self) -> tuple[AssemblyError, ...]:
         """What went wrong and was done without: a `SummaryError` where a summarizer failed. No text of a message."""
         return self.inside.warnings
+
+    @property
+    def wanted(self) -> Wanted | None:
+        """The summary that would have helped where `Summarize(None)` asks nobody; else None. See `add_summary`."""
+        return self.inside.wanted
 
     @property
     def report(self) -> Report:
@@ -264,4 +270,4 @@ def emit(plan: Planned) -> Context[Any]:
 
 def _built_again(draft: Draft, settings: Settings) -> Context:
     """A context follows from these: it is built again, not carried."""
-    return emit(fit(draft, settings))
+    return emit(asked(draft, settings))

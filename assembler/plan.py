@@ -6,8 +6,10 @@ from typing import Any
 
 import attrs
 
+from assembler.conversation.wanted import Wanted
+from assembler.pipeline.answers import unasked
 from assembler.pipeline.draft import Draft
-from assembler.pipeline.fit import fit, refitted
+from assembler.pipeline.fit import refitted
 from assembler.pipeline.planned import Dropped, Planned
 from assembler.pipeline.settings import Settings
 from assembler.report.manifest.writing import manifest_of
@@ -48,6 +50,11 @@ class Plan:
         return self.inside.warnings
 
     @property
+    def wanted(self) -> Wanted | None:
+        """The summary that would help, where a summarizer was not asked; the plan may be too large without it."""
+        return self.inside.wanted
+
+    @property
     def report(self) -> Report:
         """Every item that stays or goes, with its tokens and the reason."""
         return report_of(self.inside)
@@ -76,4 +83,4 @@ class Plan:
 
 def _found_again(draft: Draft, settings: Settings) -> Plan:
     """A plan follows from these: it is found again, not carried."""
-    return Plan(fit(draft, settings))
+    return Plan(unasked(draft, settings))

@@ -10,7 +10,7 @@ from typing import Any, Self
 import attrs
 
 from budgets.allotment import check_floors
-from budgets.count import TokenCounter, Tokens
+from budgets.count import AwaitedCounter, TokenCounter, Tokens
 from budgets.counters.by_model import shared_counter_for
 from budgets.counters.guard import Guarded, name_of, refuse_wrong_arity
 from budgets.counters.memo import Memoised, memoised
@@ -23,7 +23,7 @@ _OPTIONAL_NUMBERS = ("least_output_tokens", "max_input_tokens")
 _NO_LIMITS: Mapping[str, Limit] = {}
 
 
-def _callable_with_a_text(_budget: object, _field: object, counter: TokenCounter | None) -> None:
+def _callable_with_a_text(_budget: object, _field: object, counter: TokenCounter | AwaitedCounter | None) -> None:
     if counter is not None and not isinstance(counter, Guarded):
         refuse_wrong_arity(counter)
 
@@ -35,7 +35,7 @@ def _a_name(_budget: object, _field: object, model: Any) -> None:
         )
 
 
-def _shown(counter: TokenCounter | None) -> str:
+def _shown(counter: TokenCounter | AwaitedCounter | None) -> str:
     return "None" if counter is None else name_of(counter)
 
 
@@ -60,7 +60,7 @@ class Budget:
     overhead: Tokens = attrs.field(default=0, kw_only=True)
     safety_margin: Tokens = attrs.field(default=0, kw_only=True)
     # Not hashed: equal budgets still hash alike, and a counter or a mapping need not be hashable.
-    counter: TokenCounter | None = attrs.field(
+    counter: TokenCounter | AwaitedCounter | None = attrs.field(
         default=None, kw_only=True, hash=False, repr=_shown, validator=_callable_with_a_text
     )
     model: str | None = attrs.field(default=None, kw_only=True, validator=_a_name)
@@ -99,7 +99,7 @@ class Budget:
         max_input_tokens: Tokens | None = None,
         overhead: Tokens = 0,
         safety_margin: Tokens = 0,
-        counter: TokenCounter | None = None,
+        counter: TokenCounter | AwaitedCounter | None = None,
         limits: Mapping[str, Limit] = _NO_LIMITS,
     ) -> Self:
         """The budget of a model by its published window and input cap, either of them replaced where given.
@@ -216,7 +216,7 @@ def _restored(cls: type[Budget], fields: dict[str, Any]) -> Budget:
     return cls(**fields)
 
 
-def _refuse_unpicklable(counter: TokenCounter | None) -> None:
+def _refuse_unpicklable(counter: TokenCounter | AwaitedCounter | None) -> None:
     try:
         pickle.dumps(counter)
     except Exception as failure:

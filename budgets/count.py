@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeAlias, overload
 
 import attrs
@@ -16,6 +16,9 @@ Tokens: TypeAlias = int
 
 TokenCounter: TypeAlias = Callable[[str], int]
 """Any callable from a text to its tokens: pure, never negative, 0 for the empty text."""
+
+AwaitedCounter: TypeAlias = Callable[[str], Awaitable[int]]
+"""The same, where the tokens must be awaited: `await assembler.abuild()` does."""
 
 
 class Grade(enum.IntEnum):

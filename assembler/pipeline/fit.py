@@ -8,6 +8,7 @@ import attrs
 
 from assembler.conversation.history import Sight
 from assembler.conversation.pins import pinned_messages
+from assembler.conversation.wanted import Wanted
 from assembler.dialects import Opening
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.as_sent import everything_fits, widened
@@ -19,7 +20,6 @@ from assembler.pipeline.planned import Planned
 from assembler.pipeline.relief import kept_from, relieved
 from assembler.pipeline.settings import Settings
 from assembler.pipeline.stale import first_changed
-from assembler.policies.traits import unasked
 from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import MergingPricer, WholePricer
 from budgets import Budget, BudgetError, ContextLengthError, Count, Tokens
@@ -35,7 +35,7 @@ def fit(draft: Draft, settings: Settings) -> Planned:
     message that its owner has changed since is read anew.
     Raises `ContextLengthError` if no policy makes it fit, `ConversationError` if what stays is no valid conversation
     and no later message makes it one, `PlanError` if a policy cuts where no turn begins, `TokenCountError` if the
-    counter fails.
+    counter fails, and `UnansweredError` where a policy wants an answer first: see `assembler.pipeline.answers`.
     """
     try:
         return _fitted(draft, settings)
@@ -89,12 +89,20 @@ def tried(plan: Planned, context_window: Tokens) -> Planned | None:
         return None
 
 
+def without_asking(draft: Draft, settings: Settings, wanted: Wanted) -> Planned:
+    """The plan with what stands in for policies that ask. Where it does not fit without an answer, what is left."""
+    try:
+        plan = _fitted(draft, settings.unasking)
+    except Overflow as overflow:
+        plan = overflow.plan
+    return attrs.evolve(plan, settings=settings, what=attrs.evolve(plan.what, wanted=wanted))
+
+
 def _settings_at(plan: Planned, context_window: Tokens) -> Settings:
     if plan.settings.budget is None:
         raise BudgetError("what_if needs a budget to change; pass one to Assembler")
     budget = attrs.evolve(plan.settings.budget, context_window=context_window)
-    rungs = tuple(map(unasked, plan.settings.rungs))
-    return attrs.evolve(plan.settings, budget=budget, rungs=rungs)
+    return attrs.evolve(plan.settings.unasking, budget=budget)
 
 
 def _decided(draft: Draft, sight: Sight, settings: Settings) -> Planned:

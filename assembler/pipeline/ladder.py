@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from assembler.conversation.messages import Message
+from assembler.conversation.wanted import Wanted
 from assembler.policies.contract import proposed, refuse_unlawful, verified
 from assembler.policies.passage import Passage
 from assembler.policies.traits import CuttingRung, RewritingRung, Rung, asks
@@ -65,6 +66,8 @@ class Kept:
     decisions: tuple[Decision, ...] = ()
     failures: tuple[AssemblyError, ...] = ()
     """What went wrong in policies, and was done without."""
+    wanted: Wanted | None = None
+    """The summary that a policy would have liked to have."""
 
     @property
     def why_gone(self) -> str:
@@ -101,7 +104,7 @@ def whole(ledger: Ledger) -> Kept:
 
 def climbed(ledger: Ledger, rungs: Sequence[Rung], room: Tokens, start: Kept | None = None) -> Kept:
     """What the policies leave, asked in order until the conversation costs at most `room`, or none is left to ask."""
-    kept = whole(ledger) if start is None else attrs.evolve(start, failures=())
+    kept = whole(ledger) if start is None else attrs.evolve(start, failures=(), wanted=None)
     for rung in rungs:
         used = kept.count(ledger).upper
         if used <= room:
@@ -141,7 +144,8 @@ def _cut(ledger: Ledger, rung: CuttingRung, kept: Kept, room: Tokens, used: Toke
     saved = used - seen.kept(cut).upper
     decisions = _noted(kept.decisions, Decision(rung.name, max(saved, 0), ((cut.reason, 0),)))
     failures = kept.failures if cut.failure is None else (*kept.failures, cut.failure)
-    return attrs.evolve(kept, cut=cut if saved > 0 else kept.cut, decisions=decisions, failures=failures)
+    cut, wanted = attrs.evolve(cut, wanted=None) if cut.wanted else cut, kept.wanted or cut.wanted
+    return Kept(cut if saved > 0 else kept.cut, kept.changed, kept.savings, decisions, failures=failures, wanted=wanted)
 
 
 def _rewritten(ledger: Ledger, rung: RewritingRung, kept: Kept, excess: Tokens) -> Kept:

@@ -10,6 +10,7 @@ import attrs
 from assembler.conversation.history import Sight, Span
 from assembler.conversation.messages import Message
 from assembler.conversation.turns import Open, open_at_the_end, unanswered
+from assembler.conversation.wanted import Wanted
 from assembler.dialects import Emission
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.draft import Draft
@@ -152,6 +153,11 @@ class Planned:
     def warnings(self) -> tuple[AssemblyError, ...]:
         """What went wrong and was done without, such as a summarizer that failed: no text of a message."""
         return self.what.failures
+
+    @property
+    def wanted(self) -> Wanted | None:
+        """The summary that would have helped, where the summarizer was not asked; else None."""
+        return self.what.wanted
 
     @found_once
     def emission(self) -> Emission:

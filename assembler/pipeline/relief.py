@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import attrs
+
 from assembler.conversation.messages import spoken
 from assembler.pipeline.decisions import decided_by
 from assembler.pipeline.ladder import Decision, Kept, climbed, lived
@@ -26,7 +28,7 @@ def relieved(ledger: Ledger, settings: Settings, room: Tokens, start: Kept | Non
     if len(rungs) == 1 and isinstance(rung, CuttingRung):
         cut = verified(rung.policy, rung.policy.cut(ledger, room), ledger)
         failures = () if cut.failure is None else (cut.failure,)
-        return Kept(cut, decisions=(Decision(rung.name, 0, ((cut.reason, 0),)),), failures=failures)
+        return Kept(cut, decisions=(Decision(rung.name, 0, ((cut.reason, 0),)),), failures=failures, wanted=cut.wanted)
     low = _low_water(rungs)
     if low is None:
         return climbed(ledger, rungs, room)
@@ -66,7 +68,7 @@ def _held(ledger: Ledger, settings: Settings, calm: Sequence[Rung], room: Tokens
         return before
     kept = climbed(ledger, calm, low, before)
     if kept.count(ledger).upper <= room:
-        last.held = (ledger.length, kept)
+        last.held = (ledger.length, attrs.evolve(kept, wanted=None))
     return kept
 
 

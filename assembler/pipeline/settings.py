@@ -12,7 +12,7 @@ from assembler.dialects import DIALECTS, Dialect
 from assembler.dialects.named import read_dialect
 from assembler.pipeline.once import found_once
 from assembler.policies import Policy
-from assembler.policies.traits import Rung, rung_of, willing
+from assembler.policies.traits import Rung, rung_of, unasked, willing
 from assembler.pricing.pricer import Pricer, WholePricer
 from assembler.strategies import Strategy
 from assembler.validation import iterates, must_be, wrong
@@ -66,6 +66,16 @@ class Settings:
     def willing(self) -> tuple[Rung, ...]:
         """The rungs that may let something give way; the first alone where there is none."""
         return willing(self.rungs)
+
+    @found_once
+    def unasking(self) -> Settings:
+        """The same settings with what stands in for policies that ask a model. Made once."""
+        return attrs.evolve(self, rungs=tuple(map(unasked, self.rungs)))
+
+    @property
+    def awaits(self) -> bool:
+        """Whether a policy asks a model that must be awaited."""
+        return any(rung.traits.awaited for rung in self.rungs)
 
     @property
     def policies(self) -> tuple[Policy, ...]:

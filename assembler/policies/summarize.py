@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
 import attrs
 
+from assembler.conversation.history import Sight
 from assembler.conversation.keepsake import Keepsake
 from assembler.conversation.messages import Message, spoken
+from assembler.conversation.wanted import UnansweredError, Wanted
 from assembler.errors import SummaryError
-from assembler.policies.checks import a_plain_function
+from assembler.policies.checks import a_function_or_none
 from assembler.policies.traits import Traits
 from assembler.pricing.ledger import Cut, Ledger
 from assembler.validation import at_least_one
 from budgets import Tokens
+from budgets.counters.awaited import is_async
 
-Summarizer: TypeAlias = Callable[[list[Any], str | None, Tokens], str]
+Summarizer: TypeAlias = Callable[[list[Any], str | None, Tokens], str | Awaitable[str]]
 """`(dropped_messages, previous_summary, max_tokens) -> summary`: the caller's own messages, oldest first, in a
 list of its own."""
 
@@ -46,6 +49,27 @@ class Refusal(Keepsake):
 
 
 @attrs.frozen
+class Answer(Keepsake):
+    """What came back for the messages from `after` on, before anybody has counted it: the next cut does."""
+
+    after: int
+    spare: Tokens
+    text: str | SummaryError = attrs.field(repr=False)
+
+    def judged(self, ledger: Ledger) -> Written | Refusal:
+        """The summary, where it costs no more than it may and less than what it stands for."""
+        if isinstance(self.text, SummaryError):
+            return Refusal(self.after, self.stop, self.spare, str(self.text), self.text)
+        written = Written(self.start, self.stop, self.text, spoken(HEADING + self.text))
+        said = ledger.price(written.message).upper - ledger.price(spoken(HEADING)).upper
+        left, whole = ledger.kept(_cut(written)).upper, ledger.since(ledger.first).upper
+        if said > self.spare or left >= whole:
+            reason = f"a summary was refused: it would leave {left} of {whole} tokens"
+            return Refusal(self.after, self.stop, self.spare, reason)
+        return written
+
+
+@attrs.frozen
 class Summarize:
     """Replaces all but the `keep_turns` newest turns by one user message: `HEADING` and what `summarizer` wrote.
 
@@ -55,13 +79,33 @@ class Summarize:
     next policy is asked. Pinned turns are never summarised. One call of the summarizer for each new summary, and one
     for each failure: both are remembered with the history, not in this policy, and where it failed it is asked again
     only when more turns would have to go, or more could be said.
+
+    `build()` calls the summarizer; `await abuild()` awaits one that is async, and runs any other in a thread. With
+    `Summarize(None)` nobody is called: the summary that stands stays, the next policy makes up for the rest, and
+    `context.wanted` says what to write, for `assembler.add_summary(wanted, text)` whenever that is done.
     """
 
-    summarizer: Summarizer = attrs.field(repr=False, validator=a_plain_function)
+    summarizer: Summarizer | None = attrs.field(repr=False, validator=a_function_or_none)
     keep_turns: int = attrs.field(default=4, validator=at_least_one)
 
     def cut(self, ledger: Ledger, room: Tokens, /) -> Cut:
-        """The summary and the turns that stay beside it; where no new one helps, the one before, or everything."""
+        """The summary and the turns that stay beside it; where no new one helps, the one before, or everything.
+
+        Raises `UnansweredError` where the summarizer must be asked first: the same call answers once that is settled.
+        """
+        answer = ledger.keepsakes.pop((Answer, self), None)
+        if isinstance(answer, Answer):
+            found = answer.judged(ledger)
+            ledger.keepsakes[self if isinstance(found, Written) else (Refusal, self)] = found
+        found = self.settled(ledger, room)
+        if isinstance(found, Cut):
+            return found
+        if self.summarizer is None:
+            return found.unanswered("a summary is wanted")
+        raise UnansweredError(found.wanted)
+
+    def settled(self, ledger: Ledger, room: Tokens) -> Cut | Asked:
+        """What is kept without asking, or what would be asked. Remembers nothing."""
         before = self.remembered(ledger)
         if before is not None:
             cut = _cut(before)
@@ -70,7 +114,14 @@ class Summarize:
         first = ledger.newest_turns(self.keep_turns)
         if first <= (ledger.first if before is None else before.stop):
             return _unchanged(ledger, before, "too few turns to summarise")
-        return self._summarised(ledger, room, first, before)
+        bare = ledger.kept(self.bare(ledger)).upper
+        if room <= bare:
+            return _unchanged(ledger, before, f"no room for a summary: {bare} of {room} tokens are taken")
+        asked = Asked(self, ledger, room, room - bare, before, first)
+        refusal = ledger.keepsakes.get((Refusal, self))
+        if isinstance(refusal, Refusal) and refusal.settles(asked.start, first, asked.spare):
+            return _refused(ledger, before, refusal)
+        return asked
 
     def bare(self, ledger: Ledger) -> Cut:
         """The turns that stay beside a summary of no words."""
@@ -79,7 +130,7 @@ class Summarize:
     @property
     def traits(self) -> Traits:
         """It asks a model; where it may not, the summary that stands stays, and no new one is written."""
-        return Traits(unasked=StandingSummary(self), briefest=BriefestSummary(self))
+        return Traits(unasked=StandingSummary(self), briefest=BriefestSummary(self), awaited=is_async(self.summarizer))
 
     def remembered(self, ledger: Ledger) -> Written | None:
         """What was written last of this history."""
@@ -88,49 +139,59 @@ class Summarize:
             return written
         return None
 
-    def _summarised(self, ledger: Ledger, room: Tokens, first: int, before: Written | None) -> Cut:
-        bare = ledger.kept(self.bare(ledger)).upper
-        if room <= bare:
-            return _unchanged(ledger, before, f"no room for a summary: {bare} of {room} tokens are taken")
-        start, spare = ledger.first if before is None else before.stop, room - bare
-        refusal = ledger.keepsakes.get((Refusal, self))
-        if isinstance(refusal, Refusal) and refusal.settles(start, first, spare):
-            return _refused(ledger, before, refusal)
-        written = self._written(ledger, room, spare, before, first)
-        if isinstance(written, Written):
-            ledger.keepsakes[self] = written
-            return _cut(written)
-        ledger.keepsakes[(Refusal, self)] = written
-        return _refused(ledger, before, written)
 
-    def _written(
-        self, ledger: Ledger, room: Tokens, spare: Tokens, before: Written | None, first: int
-    ) -> Written | Refusal:
-        """A summary of at most `spare` tokens that stands for all before `first`, or why there is none."""
-        start = ledger.first if before is None else before.stop
-        try:
-            text = self._asked(ledger.objects(start, first), None if before is None else before.text, spare)
-        except SummaryError as failure:
-            return Refusal(start, first, spare, str(failure), failure)
-        written = Written(ledger.first, first, text, spoken(HEADING + text))
-        left, whole = ledger.kept(_cut(written)).upper, ledger.since(ledger.first).upper
-        if left > room or left >= whole:
-            return Refusal(start, first, spare, f"a summary was refused: it would leave {left} of {whole} tokens")
-        return written
+@attrs.frozen(eq=False)
+class Asked:
+    """A summary of at most `spare` tokens that is to stand for all before `first`, and what it stands on."""
 
-    def _asked(self, dropped: list[Any], before: str | None, spare: Tokens) -> str:
-        """What the summarizer writes. Raises `SummaryError` for whatever else it does."""
-        try:
-            text: object = self.summarizer(dropped, before, spare)
-        except Exception as error:  # whatever the caller's function raises, the ladder goes on and says so
-            kind = type(error).__name__
-            raise SummaryError(f"the summarizer raised {kind}", raised=kind) from None
-        if isinstance(text, Coroutine):
-            text.close()  # nobody will await it
-            raise SummaryError("the summarizer returned a coroutine, which build() cannot await yet")
-        if not isinstance(text, str) or not text.strip():
-            raise SummaryError("the summarizer returned no text")
-        return text
+    policy: Summarize
+    ledger: Ledger
+    room: Tokens
+    spare: Tokens
+    before: Written | None
+    first: int
+
+    @property
+    def start(self) -> int:
+        """The first message that the summary before does not stand for."""
+        return self.ledger.first if self.before is None else self.before.stop
+
+    @property
+    def wanted(self) -> Wanted:
+        """The question, as whoever answers it reads it."""
+        dropped = tuple(self.ledger.objects(self.start, self.first))
+        return Wanted(dropped, None if self.before is None else self.before.text, self.spare, self)
+
+    @property
+    def awaited(self) -> bool:
+        """Whether the summarizer is async."""
+        return self.policy.traits.awaited
+
+    def unanswered(self, reason: str) -> Cut:
+        """What stays until there is an answer."""
+        return attrs.evolve(_unchanged(self.ledger, self.before, reason), wanted=self.wanted)
+
+    def ask(self) -> object:
+        """What the summarizer answers."""
+        if self.policy.summarizer is None:
+            return None
+        wanted = self.wanted
+        return self.policy.summarizer(list(wanted.dropped), wanted.previous, wanted.max_tokens)
+
+    def settle(self, answer: object) -> None:
+        """Remember the answer; the next cut counts it."""
+        if not isinstance(answer, str | SummaryError) or not str(answer).strip():
+            answer = SummaryError("the summarizer returned no text")
+        self.ledger.keepsakes[(Answer, self.policy)] = Answer(
+            self.ledger.first, self.first, self.start, self.spare, answer
+        )
+
+    def speaks_of(self, sight: Sight) -> bool:
+        """Whether these messages are still the ones that it would stand for, after the same summary."""
+        if sight.length <= self.first or sight.readings.keepsakes.get(self.policy) != self.before:
+            return False
+        now = sight.messages(self.ledger.first, self.first)
+        return all(one == self.ledger.reading(index) for index, one in enumerate(now, self.ledger.first))
 
 
 @attrs.frozen
@@ -146,7 +207,10 @@ class StandingSummary:
 
     def cut(self, ledger: Ledger, room: Tokens, /) -> Cut:
         """The turns beside the summary that was written last; all of them where there is none. Remembers nothing."""
-        return _unchanged(ledger, self.policy.remembered(ledger), "the summarizer is not asked for a what-if")
+        found, reason = self.policy.settled(ledger, room), "the summarizer is not asked for a what-if"
+        if isinstance(found, Cut):
+            return _unchanged(ledger, self.policy.remembered(ledger), reason)
+        return found.unanswered(reason)
 
 
 @attrs.frozen

@@ -12,6 +12,7 @@ import attrs
 
 from assembler.conversation.history import Sight, Span
 from assembler.conversation.messages import Message
+from assembler.conversation.wanted import Wanted
 from assembler.pricing.pricer import Pricer
 from assembler.pricing.prices import Priced, Prices
 from assembler.pricing.timeline import Timeline
@@ -24,13 +25,14 @@ class Cut:
     """The verdict of a policy: the messages before `first_kept` go, except pinned turns; all from there on stay.
 
     `summary` is a message that stands for what went, before all that stays. `failure` is what went wrong on the way:
-    `context.warnings` holds it.
+    `context.warnings` holds it. `wanted` is a summary that would have helped: `context.wanted`.
     """
 
     first_kept: int
     reason: str
     summary: Message | None = None
     failure: AssemblyError | None = attrs.field(default=None, eq=False, kw_only=True)
+    wanted: Wanted | None = attrs.field(default=None, eq=False, kw_only=True)
 
 
 @attrs.frozen

@@ -63,4 +63,9 @@ def log_warnings(context: Context) -> None:
         _logger().warning("built without what failed: %s", warning, extra={"context_assembler_warning": kind})
 
 
-__all__ = ["NAME", "listening", "log_build", "log_warnings"]
+def log_ignored(what: str, why: str) -> None:
+    """A warning for what the caller gave and nothing was made of."""
+    _logger().warning("ignored %s: %s", what, why, extra={"context_assembler_warning": "Ignored"})
+
+
+__all__ = ["NAME", "listening", "log_build", "log_ignored", "log_warnings"]

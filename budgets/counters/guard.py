@@ -11,7 +11,8 @@ from typing import cast
 
 import attrs
 
-from budgets.count import Grade, TokenCounter, Tokens
+from budgets.count import AwaitedCounter, Grade, TokenCounter, Tokens
+from budgets.counters.awaited import waited_for
 from budgets.errors import BudgetError, TokenCountError
 from budgets.numbers import LARGEST, index_of, shown
 
@@ -55,7 +56,7 @@ class Guarded:
         raise NotImplementedError
 
 
-def name_of(counter: TokenCounter) -> str:
+def name_of(counter: TokenCounter | AwaitedCounter) -> str:
     """What to call a counter in errors: its `name`, or that of its function or class. Never its repr."""
     for attribute in ("name", "__qualname__"):
         found = said_by(counter, attribute)
@@ -72,7 +73,7 @@ def said_by(counter: object, attribute: str, otherwise: object = None) -> object
         return otherwise
 
 
-def notes_of(counter: TokenCounter) -> tuple[str, ...]:
+def notes_of(counter: TokenCounter | AwaitedCounter) -> tuple[str, ...]:
     """What a counter has to say about its counts: its `notes`, if that is a tuple of lines."""
     found = said_by(counter, "notes")
     lines = cast("tuple[object, ...]", found) if isinstance(found, tuple) else ()
@@ -139,7 +140,7 @@ def _kind(answer: object) -> str:
 class TotalCounter(Guarded):
     """Another's counter, held to the promise: an int >= 0, or TokenCountError with the cause chained."""
 
-    counter: TokenCounter = attrs.field(repr=name_of)
+    counter: TokenCounter | AwaitedCounter = attrs.field(repr=name_of)
 
     @property
     def name(self) -> str:
@@ -166,13 +167,15 @@ class TotalCounter(Guarded):
         """Tokens of `text`, or TokenCountError."""
         refuse_surrogates(self.name, text)
         try:
-            answer = self.counter(text)
+            answer: object = self.counter(text)
+            if type(answer) is not int:
+                answer = waited_for(self.name, answer)
         except BaseException as failure:
             raise failure_of(self.name, failure)  # noqa: B904 - chained there, unless it is the failure itself
         return tokens_answered(self.name, answer)
 
 
-def total_counter(counter: TokenCounter) -> Guarded:
+def total_counter(counter: TokenCounter | AwaitedCounter) -> Guarded:
     """`counter` held to the promise of this module; a counter that keeps it already is returned as it is.
 
     Raises BudgetError at once if `counter` cannot be called with one text.
@@ -183,16 +186,13 @@ def total_counter(counter: TokenCounter) -> Guarded:
     return TotalCounter(counter)
 
 
-def refuse_wrong_arity(counter: TokenCounter) -> None:
-    """Raise BudgetError unless `counter` can be called with exactly one text and answers at once.
+def refuse_wrong_arity(counter: TokenCounter | AwaitedCounter) -> None:
+    """Raise BudgetError unless `counter` can be called with exactly one text.
 
     Builtins that do not tell their signature are believed; what they answer is checked at each count anyway.
     """
     if not callable(counter):
         raise BudgetError(f"counter is a {type(counter).__name__}, not a callable from a text to its tokens")
-    called: object = counter if inspect.isroutine(counter) else type(counter).__call__
-    if inspect.iscoroutinefunction(called):
-        raise BudgetError(f"counter {name_of(counter)} is a coroutine function: pass one that answers at once")
     try:
         signature = inspect.signature(counter)
     except Exception:  # a builtin's ValueError, or what a strange object raises when it is looked at

@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from budgets.count import Grade, TokenCounter, Tokens
+from budgets.count import AwaitedCounter, Grade, TokenCounter, Tokens
 from budgets.counters.guard import Guarded, no_text, total_counter
 from budgets.errors import BudgetError
 from budgets.numbers import whole
@@ -114,7 +114,7 @@ class Memoised(Guarded):
 
 
 def memoised(
-    counter: TokenCounter, *, max_entries: int = MAX_ENTRIES, max_characters: int = MAX_CHARACTERS
+    counter: TokenCounter | AwaitedCounter, *, max_entries: int = MAX_ENTRIES, max_characters: int = MAX_CHARACTERS
 ) -> Memoised:
     """`counter`, total and with a memory of at most `max_entries` texts and `max_characters` characters.
 

@@ -444,7 +444,7 @@ ROWS: dict[str, dict[str, Case]] = {
 }
 
 _VALUES = """
-assembler: Change Cut Difference Dropped Invisible Passage Repair Row Violation
+assembler: Change Cut Difference Dropped Invisible Passage Repair Row Violation Wanted
 assembler.batch: Columns Raise Record Skip
 assembler.report.cache: Marked PrefixCache Volatile
 assembler.greedy: Config

@@ -149,8 +149,6 @@ class WaitsToo:
         (no_argument, r"no_argument cannot be called with one text: its signature is \(\)"),
         (two_arguments, r"two_arguments cannot be called with one text: its signature is \(text, model\)"),
         (keyword_only, r"its signature is \(text\)"),
-        (waits, "waits is a coroutine function"),
-        (WaitsToo(), "WaitsToo is a coroutine function"),
         ("o200k_base", "counter is a str, not a callable"),
         (7, "counter is a int, not a callable"),
     ],
@@ -158,6 +156,18 @@ class WaitsToo:
 def test_a_counter_that_does_not_take_one_text_is_refused_at_once(make: Any, counter: Any, problem: str) -> None:
     with pytest.raises(BudgetError, match=problem):
         make(counter)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("make", [total_counter, memoised])
+@pytest.mark.parametrize(
+    ("counter", "name"), [(waits, "waits"), (WaitsToo(), "WaitsToo"), (functools.partial(waits), "partial")]
+)
+def test_a_counter_that_must_be_awaited_says_who_awaits_it_and_leaves_no_coroutine_behind(
+    make: Any, counter: Any, name: str
+) -> None:
+    with pytest.raises(TokenCountError, match=rf"{name}.* is async.*await assembler\.abuild\(\)"):
+        make(counter)("a")
 
 
 def with_default(text: str, model: str = "x") -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
+from assembler.pipeline.answers import asked
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.emit import requested
-from assembler.pipeline.fit import fit
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.settings import Settings
 from assembler.report.manifest.digests import hashed, spelled
@@ -26,7 +26,7 @@ def replayed(manifest: Mapping[str, Any], draft: Draft, settings: Settings) -> P
     """
     _refuse_foreign(manifest)
     try:
-        plan = fit(draft, settings)
+        plan = asked(draft, settings)
         sent = hashed(spelled(requested(plan)))
     except AssemblyError as error:
         found = _gathered(manifest, draft, settings)

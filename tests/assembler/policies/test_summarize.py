@@ -325,9 +325,12 @@ class Afar:
 
 
 @pytest.mark.parametrize("write", [from_afar, functools.partial(from_afar), Afar()], ids=["def", "partial", "call"])
-def test_an_async_summarizer_is_refused_when_the_policy_is_made(write: Any) -> None:
-    with pytest.raises(BudgetError, match="async"):
-        Summarize(write)
+def test_an_async_summarizer_is_refused_by_a_build_that_awaits_nothing_and_told_of_the_one_that_does(
+    write: Any,
+) -> None:
+    assembler = assembler_of(talk(2), 90, Summarize(write))
+    with pytest.raises(BudgetError, match=r"async.*await assembler\.abuild\(\)"):
+        assembler.build()
 
 
 def later(dropped: Any, previous: str | None, most: int) -> Any:

@@ -1,0 +1,84 @@
+"""Decisions that need an answer: the core says what it wants, a shell here asks, the core decides again.
+
+There is one core, `fit`, and it asks nobody. `asked` calls a summarizer, `awaited` awaits it, `unasked` does without.
+An answer is remembered with the history before the core is asked again, so that it then goes on behind the question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from inspect import isawaitable
+
+from assembler.conversation.wanted import UnansweredError, Wanted
+from assembler.errors import ConversationError, SummaryError
+from assembler.pipeline.draft import Draft
+from assembler.pipeline.fit import fit, without_asking
+from assembler.pipeline.planned import Planned
+from assembler.pipeline.settings import Settings
+from budgets import BudgetError
+
+_QUESTIONS = 16
+"""Questions of one build. Each policy has one; more come where a message changes while it is summarised."""
+
+
+def asked(draft: Draft, settings: Settings) -> Planned:
+    """The plan, with every summarizer that it needs called. Raises `BudgetError` for one that must be awaited."""
+    for _ in range(_QUESTIONS):
+        found = tried(draft, settings)
+        if isinstance(found, Planned):
+            return found
+        if found.question.awaited:
+            raise must_be_awaited()
+        found.question.settle(_answer(found))
+    raise changing()
+
+
+def unasked(draft: Draft, settings: Settings) -> Planned:
+    """The same, where no summarizer that must be awaited is asked: `wanted` says what it would be."""
+    if not settings.awaits:
+        return asked(draft, settings)
+    try:
+        return fit(draft, settings)
+    except UnansweredError as unanswered:
+        wanted = unanswered.wanted
+    return without_asking(draft, settings, wanted)
+
+
+def tried(draft: Draft, settings: Settings) -> Planned | Wanted:
+    """The plan, or what must be answered first."""
+    try:
+        return fit(draft, settings)
+    except UnansweredError as unanswered:
+        return unanswered.wanted
+
+
+def must_be_awaited() -> BudgetError:
+    """What to raise where a summarizer is async and nothing here can await it."""
+    return BudgetError(
+        "on_overflow: the summarizer is async, and build() awaits nothing: "
+        "call `await assembler.abuild()`, or pass a function that returns the text"
+    )
+
+
+def changing() -> ConversationError:
+    """What to raise where each answer is about messages that have changed meanwhile."""
+    return ConversationError("messages change while they are summarised; leave them alone until build() returns")
+
+
+def failed(error: Exception) -> SummaryError:
+    """What is said of a summarizer that raised: never its text, which could be a message's."""
+    kind = type(error).__name__
+    return SummaryError(f"the summarizer raised {kind}", raised=kind)
+
+
+def _answer(wanted: Wanted) -> object:
+    """What the summarizer writes, or why it is none."""
+    try:
+        text = wanted.question.ask()
+    except Exception as error:  # whatever the caller's function raises, the ladder goes on and says so
+        return failed(error)
+    if not isawaitable(text):
+        return text
+    if isinstance(text, Coroutine):
+        text.close()  # nobody will await it
+    return SummaryError("the summarizer returned a coroutine, which build() cannot await: call `await abuild()`")

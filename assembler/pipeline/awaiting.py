@@ -1,0 +1,101 @@
+"""The shell that awaits: the core runs in threads, the summarizers and counters of the caller on the caller's loop.
+
+The core holds no thread while a summarizer is awaited. A counter that must be awaited is asked in the middle of it, so
+that the thread of such a build waits for the loop: it is a thread of its own, since one of the executor's could wait
+for another that the counter itself needs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from contextvars import copy_context
+from functools import partial
+from inspect import isawaitable
+from typing import TypeVar
+
+from assembler.conversation.wanted import Wanted
+from assembler.pipeline.answers import changing, failed, tried
+from assembler.pipeline.draft import Draft
+from assembler.pipeline.planned import Planned
+from assembler.pipeline.settings import Settings
+from budgets.counters.awaited import WAITING, is_async
+
+T = TypeVar("T")
+
+_QUESTIONS = 16
+"""As many as a build that awaits nothing may ask."""
+
+
+async def awaited(draft: Draft, settings: Settings, then: Callable[[Planned], T]) -> T:
+    """What `then` makes of the plan, off the loop; every summarizer that the plan needs is asked once, and awaited."""
+    counter = None if settings.budget is None else settings.budget.counter
+    beside = _beside if is_async(counter) else asyncio.to_thread
+
+    def decided() -> T | Wanted:
+        found = tried(draft, settings)
+        return found if isinstance(found, Wanted) else then(found)
+
+    for _ in range(_QUESTIONS):
+        found = await beside(decided)
+        if not isinstance(found, Wanted):
+            return found
+        found.question.settle(await _answer(found))
+    raise changing()
+
+
+async def _answer(wanted: Wanted) -> object:
+    """What the summarizer writes, or why it is none. One that is not async is called in a thread."""
+    question = wanted.question
+    try:
+        text = question.ask() if question.awaited else await asyncio.to_thread(question.ask)
+        return await text if isawaitable(text) else text
+    except Exception as error:  # whatever the caller's function raises, the ladder goes on and says so
+        return failed(error)
+
+
+async def _beside(work: Callable[[], T]) -> T:
+    """What `work` gives in a thread of its own, where counters may wait for this loop. Ends with whoever awaits it."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+    pending: list[Future[object]] = []
+
+    def wait(answer: Awaitable[object]) -> object:
+        if done.cancelled():
+            raise asyncio.CancelledError
+        future = asyncio.run_coroutine_threadsafe(_awaited(answer), loop)
+        pending[:] = [future]
+        return future.result()
+
+    def run() -> None:
+        WAITING.set(wait)
+        try:
+            told = partial(_finished, done, work())
+        except BaseException as error:  # it is whose who awaits this
+            told = partial(_failed, done, error)
+        with suppress(RuntimeError):  # the loop is closed: nobody awaits it
+            loop.call_soon_threadsafe(told)
+
+    threading.Thread(target=copy_context().run, args=(run,), name="assembler.abuild", daemon=True).start()
+    try:
+        return await done
+    finally:
+        for future in pending:
+            future.cancel()
+
+
+async def _awaited(answer: Awaitable[object]) -> object:
+    return await answer
+
+
+def _finished(done: asyncio.Future[T], found: T) -> None:
+    if not done.done():
+        done.set_result(found)
+
+
+def _failed(done: asyncio.Future[T], error: BaseException) -> None:
+    if not done.done():
+        done.set_exception(error)
