@@ -93,9 +93,10 @@ class Summarize:
 
         Raises `UnansweredError` where the summarizer must be asked first: the same call answers once that is settled.
         """
-        answer = ledger.keepsakes.pop((Answer, self), None)
-        if isinstance(answer, Answer):
+        answer = ledger.keepsakes.get((Answer, self))
+        if isinstance(answer, Answer) and answer.start == ledger.first and answer.stop < ledger.length:
             found = answer.judged(ledger)
+            ledger.keepsakes.pop((Answer, self), None)
             ledger.keepsakes[self if isinstance(found, Written) else (Refusal, self)] = found
         found = self.settled(ledger, room)
         if isinstance(found, Cut):

@@ -356,6 +356,16 @@ def test_a_summary_of_what_has_changed_since_is_ignored_with_a_warning(
     ]
 
 
+def test_a_shorter_fork_leaves_a_summary_to_those_who_have_what_it_speaks_of() -> None:
+    assembler = background(130, *talk(8))
+    wanted = assembler.build().wanted
+    assert wanted is not None
+    short = assembler.fork().add_messages(assembler.inside[0].history.raws(0, 3))
+    assembler.add_summary(wanted, "told")
+    assert len(short.build().messages) == 3
+    assert assembler.build().messages[0] == {"role": "user", "content": HEADING + "told"}
+
+
 def test_a_summary_that_is_too_long_is_refused_and_the_next_policy_goes_on() -> None:
     history = talk(8)
     assembler = background(130, *history)
