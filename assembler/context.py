@@ -182,8 +182,8 @@ class Context(_Unpacked, Generic[Longest]):
     def cacheable(self) -> Count:
         """Tokens of the stable prefix, all before the newest turn, that a prefix cache can serve: always an estimate.
 
-        Minimum lengths and steps by provider and model: `assembler.cache.RULES`. Where no rule is known `tokens` is 0
-        and `upper` the whole prefix.
+        Minimum lengths and steps by provider and model: `assembler.cache.rule_for`. Where no rule is known `tokens`
+        is 0 and `upper` the whole prefix.
         """
         from assembler.report.cache.estimate import cacheable
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 
+from assembler.dialects.api import Api
 from assembler.dialects.dialect import Dialect, Emission, Opening
 from budgets.later import load_later
 
@@ -43,4 +44,4 @@ class _Shelf(Mapping[str, Dialect]):
 
 DIALECTS: Mapping[str, Dialect] = _Shelf()
 
-__all__ = ["DIALECTS", "Dialect", "Emission", "Opening"]
+__all__ = ["DIALECTS", "Api", "Dialect", "Emission", "Opening"]

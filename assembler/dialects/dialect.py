@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import attrs
 
+from assembler.dialects.api import Api
 from assembler.pricing.pricer import Pricer
 from assembler.regions.layout import Layout
 from budgets import TokenCounter
@@ -39,6 +40,11 @@ class Dialect(Protocol):
     @property
     def name(self) -> str:
         """The name that `Assembler(dialect=…)`, errors and docs use."""
+        ...
+
+    @property
+    def api(self) -> Api:
+        """What other rooms ask about the API: `Api()` where it does nothing special."""
         ...
 
     @property

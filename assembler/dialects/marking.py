@@ -9,20 +9,25 @@ goes at most 20 blocks from a mark (Claude docs, Prompt caching, read 2026-11): 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import attrs
 
 from assembler.dialects import Dialect
 from assembler.dialects.blocks.blocks import MOST_MARKS
-from assembler.dialects.mark_places import END, MESSAGES, SPELLINGS, SYSTEM, TOOLS, Place, Spelling, opens_newest_turn
+from assembler.dialects.mark_places import (
+    END,
+    MESSAGES,
+    SYSTEM,
+    TOOLS,
+    Lifetime,
+    Marks,
+    Place,
+    Run,
+    opens_newest_turn,
+)
 from assembler.validation import OneOf, must_be
 
-Lifetime = Literal["5m", "1h"]
-_NOVA = "nova"
-_TAKERS = ("claude", _NOVA)
-"""Whose models take cache points in Converse; Nova's in system and messages alone, for five minutes: Amazon Bedrock
-user guide, Prompt caching, read 2026-11 by way of third parties' copies of its table. Others refuse the request."""
 _LIFETIMES: tuple[Lifetime, ...] = ("5m", "1h")
 
 
@@ -48,16 +53,14 @@ class Marked:
 def marked(request: Mapping[str, Any], dialect: Dialect, marks: CacheMarks, *, model: str | None = None) -> Marked:
     """A copy of the request with cache marks; what was given stays as it was and is shared where nothing changed.
 
-    A dialect that has no marks, or a model of Bedrock's that takes none, leaves the request as it is and says so in
-    `notes`. Never more than four marks, never one on an empty text. O(blocks).
+    A dialect that has no marks, or a model that takes none, leaves the request as it is and says so in `notes`.
+    Never more than four marks, never one on an empty text. O(blocks).
     """
     must_be("cache_marks", cast(object, marks), (CacheMarks,), "CacheMarks()")
-    reason, spelling = no_marks(dialect.name, model), SPELLINGS.get(dialect.name)
+    reason, spelling = no_marks(dialect, model), dialect.api.marks
     if spelling is None or reason is not None:
         return Marked(dict(request), () if reason is None else (reason,))
-    ttl, places = marks.ttl, _wanted(request, spelling)
-    if dialect.name == "bedrock" and model is not None and _NOVA in model.lower():
-        ttl, places = "5m", (place for place in _wanted(request, spelling) if place[0] != TOOLS)
+    ttl, places = spelling.lifetime(marks.ttl, model), _wanted(request, spelling, model)
     given = spelling.marks(request)
     free = max(0, MOST_MARKS - len(given))
     taken = {place for place, _ in given}
@@ -65,35 +68,33 @@ def marked(request: Mapping[str, Any], dialect: Dialect, marks: CacheMarks, *, m
     return Marked(spelling.put(request, {place: _lifetime(place, ttl, given) for place in chosen}))
 
 
-def no_marks(dialect: str, model: str | None) -> str | None:
+def no_marks(dialect: Dialect, model: str | None) -> str | None:
     """Why a request of this dialect for this model gets no marks, for the report; None where it does."""
-    if dialect not in SPELLINGS:
-        return f"{dialect} takes no cache marks: none set"
-    if dialect == "bedrock" and model is not None and not any(taker in model.lower() for taker in _TAKERS):
-        return "this model takes no cache marks: none set"
-    return None
+    if dialect.api.marks is None:
+        return f"{dialect.name} takes no cache marks: none set"
+    return dialect.api.marks.refusal(model)
 
 
-def _wanted(request: Mapping[str, Any], spelling: Spelling) -> Iterator[Place]:
+def _wanted(request: Mapping[str, Any], spelling: Marks, model: str | None) -> Iterator[Place]:
     """The places worth a mark, the worthiest first."""
     runs = list(spelling.runs(request))
-    newest = opens_newest_turn(request)
+    newest = opens_newest_turn(request, spelling)
     spoken = [run for run in runs if run[0] == MESSAGES]
     whole = any(place[0] == END for place, _ in spelling.marks(request))
     ends = [
-        None if whole else _last(spoken, spelling),
-        _last(spoken[:newest], spelling),
-        _last([run for run in runs if run[0] == SYSTEM], spelling),
-        _last([run for run in runs if run[0] == TOOLS], spelling),
+        None if whole else _last(spoken, spelling, model),
+        _last(spoken[:newest], spelling, model),
+        _last([run for run in runs if run[0] == SYSTEM], spelling, model),
+        _last([run for run in runs if run[0] == TOOLS], spelling, model),
     ]
     yield from (place for place in ends if place is not None)
 
 
-def _last(runs: Sequence[tuple[int, int, Sequence[object]]], spelling: Spelling) -> Place | None:
+def _last(runs: Sequence[Run], spelling: Marks, model: str | None) -> Place | None:
     """The last block of these that takes a mark."""
     for region, index, blocks in reversed(runs):
         for at in range(len(blocks) - 1, -1, -1):
-            if spelling.takes_mark(region, blocks[at]):
+            if spelling.takes_mark(region, blocks[at], model):
                 return region, index, at
     return None
 

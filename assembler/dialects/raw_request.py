@@ -53,7 +53,11 @@ class RawRequest:
 
     def around(self, layout: Layout, *, same_tools: bool) -> dict[str, Any]:
         """The body with these regions in place of its own. Its tools go out as they came where they are the same."""
-        written = self.dialect.spell(layout) if isinstance(self.dialect, SpellingDialect) else self.dialect.emit(layout)
+        written = (
+            self.dialect.spell(layout)
+            if isinstance(self.dialect, SpellingDialect)
+            else cast("dict[str, Any]", private_copy(self.dialect.emit(layout).request))
+        )
         if same_tools:
             written = _without(written, _TOOLS)
         stays = self.layout.options.keys() | (_TOOLS if same_tools else frozenset[str]())

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from assembler.conversation.messages import Message
-from assembler.dialects import DIALECTS, Emission, Opening, plain
+from assembler.dialects import DIALECTS, Api, Emission, Opening, plain
 from assembler.dialects.standin import DEEPSEEK, GEMINI, LLAMA, MISTRAL, QWEN, price_texts
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.layout import Layout
@@ -31,6 +31,7 @@ class HeldToBoth:
 
     model: str
     name: str = "plain"
+    api: Api = attrs.field(default=plain.api, init=False, repr=False, eq=False)
     opening: Opening = plain.opening
 
     def parse(self, request: Mapping[str, Any]) -> Layout:

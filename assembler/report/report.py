@@ -114,7 +114,7 @@ def _unmarked(plan: Planned) -> tuple[str, ...]:
     """Why the marks that were asked for are not set, if they are not."""
     if plan.settings.cache_marks is None:
         return ()
-    reason = no_marks(plan.settings.dialect.name, None if plan.settings.budget is None else plan.settings.budget.model)
+    reason = no_marks(plan.settings.dialect, None if plan.settings.budget is None else plan.settings.budget.model)
     return () if reason is None else (reason,)
 
 

@@ -96,6 +96,7 @@ class PricedOnce:
     name: str = "plain"
     opening: Any = plain.opening
     parse: Any = plain.parse
+    api: Any = plain.api
     options: Any = plain.options
     emit: Any = plain.emit
 

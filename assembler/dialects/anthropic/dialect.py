@@ -16,7 +16,10 @@ from assembler.conversation.messages.responses import in_steps, joined
 from assembler.conversation.turns import head_length
 from assembler.dialects.anthropic import pricing as claude
 from assembler.dialects.anthropic.blocks import AnthropicWriter, sends, system_blocks, tool_definition
+from assembler.dialects.anthropic.caches import CACHES
 from assembler.dialects.anthropic.families import Family, about, family_of
+from assembler.dialects.anthropic.marks import AnthropicMarks
+from assembler.dialects.api import Api
 from assembler.dialects.blocks.blocks import (
     Block,
     Ending,
@@ -62,6 +65,7 @@ class Anthropic:
     """
 
     name: str = "anthropic"
+    api: Api = attrs.field(default=Api(marks=AnthropicMarks(), caches=CACHES), init=False, repr=False, eq=False)
     opening: Opening = Opening.USER
     ending: Ending = Ending.USER
 

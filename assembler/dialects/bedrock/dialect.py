@@ -14,7 +14,10 @@ import attrs
 
 from assembler.conversation.messages import Message, read_message
 from assembler.dialects.anthropic.dialect import anthropic
+from assembler.dialects.api import Api
 from assembler.dialects.bedrock.blocks import BedrockWriter, tool_spec
+from assembler.dialects.bedrock.caches import CACHES
+from assembler.dialects.bedrock.marks import BedrockMarks
 from assembler.dialects.bedrock.models import OpenModelPricer, is_claude
 from assembler.dialects.bedrock.nova import is_nova, nova_pricer
 from assembler.dialects.bedrock.pricing import ConversePricer
@@ -51,6 +54,7 @@ class Bedrock:
     """
 
     name: str = "bedrock"
+    api: Api = attrs.field(default=Api(marks=BedrockMarks(), caches=CACHES), init=False, repr=False, eq=False)
     opening: Opening = Opening.USER
 
     def parse(self, request: Mapping[str, Any]) -> Layout:

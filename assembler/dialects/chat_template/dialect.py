@@ -16,6 +16,7 @@ import attrs
 from assembler.conversation.messages import Message, read_message
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.turns import head_length
+from assembler.dialects.api import Api
 from assembler.dialects.chat_template.control import neutralised, refuse_control_text
 from assembler.dialects.chat_template.pricing import ChatTemplatePricer
 from assembler.dialects.chat_template.prompts import Prompt, Prompts
@@ -56,6 +57,7 @@ class ChatTemplate:
     control_text: ControlText
     _renderer: Renderer
     _prompts: Prompts = attrs.field(factory=Prompts, init=False, repr=False)
+    api: Api = attrs.field(default=Api(), init=False, repr=False, eq=False)
 
     @property
     def opening(self) -> Opening:

@@ -13,10 +13,12 @@ import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Result, read_message
 from assembler.conversation.messages.responses import in_steps, joined
+from assembler.dialects.api import Api
 from assembler.dialects.blocks.blocks import Block, Ending, Notes, Turn, fields_of, refuse_ending, turns_of
 from assembler.dialects.blocks.pricing import as_sent, media_apart, price_together, with_objects
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.gemini import pricing as google
+from assembler.dialects.gemini.caches import CACHES
 from assembler.dialects.gemini.families import Family, family_of, with_own_tokenizer
 from assembler.dialects.gemini.parts import (
     GeminiWriter,
@@ -59,6 +61,7 @@ class Gemini:
     """
 
     name: str = "gemini"
+    api: Api = attrs.field(default=Api(history="contents", caches=CACHES), init=False, repr=False, eq=False)
     opening: Opening = Opening.USER
 
     def parse(self, request: Mapping[str, Any]) -> Layout:

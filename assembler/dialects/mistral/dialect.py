@@ -13,6 +13,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages import Call, Message, Part, Result, Thinking
+from assembler.dialects.api import Api
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.graded import graded_pricer
 from assembler.dialects.mistral.families import SETTINGS, Family, family_of, with_own_tokenizer
@@ -55,6 +56,7 @@ class Mistral:
     """
 
     name: str = "mistral"
+    api: Api = attrs.field(default=Api(), init=False, repr=False, eq=False)
     opening: Opening = Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:

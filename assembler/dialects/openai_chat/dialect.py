@@ -16,6 +16,7 @@ from assembler.conversation.messages import Call, Media, Message, Opaque, Result
 from assembler.conversation.messages.beside import REASONING as REASONING_FIELDS
 from assembler.conversation.messages.responses import in_steps, joined
 from assembler.conversation.turns import head_length
+from assembler.dialects.api import Api
 from assembler.dialects.beside_pricing import price_beside
 from assembler.dialects.blocks.media import not_carried
 from assembler.dialects.dialect import Emission, Opening
@@ -23,6 +24,7 @@ from assembler.dialects.foreign import foreign
 from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosts.hosted import hosted_pricer
 from assembler.dialects.hosts.upstream import forwarded_pricer
+from assembler.dialects.openai.caches import OF_CHAT
 from assembler.dialects.openai.pricing import (
     FUNCTION_ROLE,
     Family,
@@ -70,6 +72,7 @@ class OpenAIChat:
     """Chat Completions. Request: `{"messages", "tools"}`, `tools` left out where there are none."""
 
     name: str = "openai_chat"
+    api: Api = attrs.field(default=Api(caches=OF_CHAT), init=False, repr=False, eq=False)
     opening: Opening = Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:

@@ -14,12 +14,14 @@ import attrs
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking, read_message
 from assembler.conversation.messages.responses import RESPONSES, joined, sendable
 from assembler.conversation.turns import head_length
+from assembler.dialects.api import Api
 from assembler.dialects.blocks.blocks import fields_of
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.foreign import foreign as loosened
 from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosts.hosted import hosted_pricer
 from assembler.dialects.hosts.upstream import forwarded_pricer
+from assembler.dialects.openai.caches import OF_OPENAI
 from assembler.dialects.openai.pricing import (
     Family,
     family_of,
@@ -68,6 +70,7 @@ class OpenAIResponses:
     """
 
     name: str = "openai_responses"
+    api: Api = attrs.field(default=Api(history="input", caches=OF_OPENAI), init=False, repr=False, eq=False)
     opening: Opening = Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:

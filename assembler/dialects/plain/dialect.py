@@ -10,6 +10,7 @@ import attrs
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking, read_message
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.parts import compact_json
+from assembler.dialects.api import Api
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.foreign import foreign
 from assembler.dialects.request_options import plain_options
@@ -25,6 +26,7 @@ class Plain:
     """Texts as they are. Request: `{"system", "messages", "tools"}`, each left out where there is nothing."""
 
     name: str = "plain"
+    api: Api = attrs.field(default=Api(), init=False, repr=False, eq=False)
     opening: Opening = Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:

@@ -22,9 +22,6 @@ from assembler.regions.layout import Layout
 OPENING = -1
 """What `first_changed` says when the requests differ before their first message: in the system text or the tools."""
 
-_CONVERSATION = ("messages", "input", "contents")
-
-
 @attrs.frozen
 class Emitted:
     """A request in two parts: everything beside the conversation list as one text, and the list entry by entry."""
@@ -33,20 +30,19 @@ class Emitted:
     entries: tuple[bytes, ...]
 
 
-def emitted(request: Mapping[str, Any]) -> Emitted | None:
-    """The bytes of a request; None for one that has no list of messages, such as a finished prompt. O(characters)."""
-    key = next((key for key in _CONVERSATION if isinstance(request.get(key), list)), None)
-    if key is None:
+def emitted(request: Mapping[str, Any], history: str = "messages") -> Emitted | None:
+    """The bytes of a request; None for one that has no list under `history`, such as a prompt. O(characters)."""
+    if not isinstance(request.get(history), list):
         return None
-    entries = cast("list[object]", request[key])
-    opening = {name: value for name, value in request.items() if name != key}
+    entries = cast("list[object]", request[history])
+    opening = {name: value for name, value in request.items() if name != history}
     return Emitted(_spelled(opening), tuple(_spelled(entry) for entry in entries))
 
 
 def emission_of(plan: Planned, layout: Layout | None = None) -> Emitted:
     """The bytes of a plan's own request; of a finished prompt, those of its plain spelling, message by message."""
     emission = plan.emission if layout is None else plan.settings.dialect.emit(layout)
-    found = emitted(emission.request)
+    found = emitted(emission.request, plan.settings.dialect.api.history)
     if found is None:
         found = emitted(DIALECTS["plain"].emit(plan.layout if layout is None else layout).request)
     if found is None:

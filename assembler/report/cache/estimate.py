@@ -12,8 +12,8 @@ import attrs
 
 from assembler.conversation.messages import Message
 from assembler.dialects.plain.dialect import definition, spelled
+from assembler.dialects.prefix_cache import PrefixCache, first_rule
 from assembler.pipeline.planned import Planned
-from assembler.report.cache.rules import PrefixCache, rule_for
 from assembler.report.remembered import fixed_facts
 from budgets import Count, Grade
 from budgets.count import NOTHING, total
@@ -22,11 +22,11 @@ from budgets.count import NOTHING, total
 def rule_of(plan: Planned) -> PrefixCache | None:
     """The rule of the model that a plan is made for."""
     budget = plan.settings.budget
-    return _known_rule(plan.settings.dialect.name, None if budget is None else budget.model)
+    return _first_rule(plan.settings.dialect.api.caches, None if budget is None else budget.model)
 
 
 # Every report asks, and the search through the patterns takes longer than all its rows.
-_known_rule = functools.lru_cache(maxsize=256)(rule_for)
+_first_rule = functools.lru_cache(maxsize=256)(first_rule)
 
 
 def stable_prefix(plan: Planned) -> Count:

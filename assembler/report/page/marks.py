@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from assembler.dialects.mark_places import END, SPELLINGS, SYSTEM, TOOLS, Place, opens_newest_turn
+from assembler.dialects.mark_places import END, SYSTEM, TOOLS, Place, opens_newest_turn
 from assembler.errors import ConversationError
 from assembler.pipeline.emit import requested
 from assembler.pipeline.planned import Planned
@@ -24,14 +24,14 @@ class Mark:
 
 def marks_of(plan: Planned, items: Sequence[Item]) -> tuple[Mark, ...]:
     """The marks that the request carries, the caller's own included, in its order; none before there is one."""
-    spelling = SPELLINGS.get(plan.settings.dialect.name)
+    spelling = plan.settings.dialect.api.marks
     if spelling is None:
         return ()
     try:
         request = requested(plan)
     except ConversationError:  # no request can be made yet: the report says why
         return ()
-    newest = opens_newest_turn(request)
+    newest = opens_newest_turn(request, spelling)
     return tuple(_mark(place, lifetime or "5m", newest, items, plan) for place, lifetime in spelling.marks(request))
 
 

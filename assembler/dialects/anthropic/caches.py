@@ -1,0 +1,23 @@
+"""What Anthropic's prompt cache serves: the least prefix of each model. It caches only where a request is marked."""
+
+from __future__ import annotations
+
+from assembler.dialects.prefix_cache import PrefixCache
+from budgets import Tokens
+
+_PAGE = "Claude docs, Prompt caching, section Minimum cacheable prompt length, 2026-10-08"
+
+
+def marked(models: str, least: Tokens | None, source: str = _PAGE) -> PrefixCache:
+    """A row of an API that caches where the request is marked, to the token."""
+    return PrefixCache(models, least, 1, source, marked=True)
+
+
+CACHES = (
+    marked(r"claude-(2|instant)", None),
+    marked(r"(opus|haiku)-4[.-]5|4[.-]5-(opus|haiku)|opus-4[.-]6|4[.-]6-opus", 4_096),
+    marked(r"opus-4[.-]7|4[.-]7-opus|mythos-preview|haiku-3|3(?:[.-]5)?-haiku", 2_048),
+    marked(r"sonnet-5[.-]5|5[.-]5-sonnet|(?:opus|haiku)-5|5(?:[.-]0)?-(?:opus|haiku)|fable|mythos", 512),
+    marked(r"sonnet|opus", 1_024),
+    marked(r"", 512),
+)

@@ -1,0 +1,91 @@
+"""How Anthropic writes cache marks: a mark is a key of the block that it ends, `cache_control`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from assembler.dialects.blocks.blocks import Block, Raw, fields_of
+from assembler.dialects.mark_places import (
+    END,
+    MESSAGES,
+    SYSTEM,
+    TOOLS,
+    Lifetime,
+    Place,
+    Run,
+    blocks_of,
+    listed,
+    replace,
+    says_something,
+    ttl_of,
+    with_marks,
+)
+
+
+class AnthropicMarks:
+    """Marks of the Messages API, for every model.
+
+    Reasoning, sub-blocks and empty texts take none: Claude docs, Prompt caching, "What cannot be cached", read 2026-11.
+    """
+
+    _taking = ("text", "image", "document", "tool_use", "tool_result")
+
+    def refusal(self, model: str | None) -> str | None:
+        """None: every model takes marks."""
+        return None
+
+    def lifetime(self, asked: Lifetime, model: str | None) -> Lifetime:
+        """As asked."""
+        return asked
+
+    def runs(self, request: Raw) -> Iterator[Run]:
+        """Tools, system, messages."""
+        yield TOOLS, 0, listed(request.get("tools"))
+        yield SYSTEM, 0, blocks_of(request.get("system"))
+        for index, message in enumerate(listed(request.get("messages"))):
+            yield MESSAGES, index, blocks_of((fields_of(message) or {}).get("content"))
+
+    def marks(self, request: Raw) -> list[tuple[Place, str | None]]:
+        """Those inside a tool's result stand where the result does; one on the request itself at its end."""
+        found = [
+            ((region, index, at), mark)
+            for region, index, blocks in self.runs(request)
+            for at, block in enumerate(blocks)
+            for mark in _controls(block)
+        ]
+        if request.get("cache_control") is not None:
+            found.append(((END, 0, 0), ttl_of(request["cache_control"])))
+        return found
+
+    def takes_mark(self, region: int, block: object, model: str | None) -> bool:
+        """Every tool; of the blocks those that the API lists, none of them an empty text."""
+        fields = fields_of(block)
+        if fields is None:
+            return False
+        if region == TOOLS:
+            return True
+        return fields.get("type") in self._taking and (fields["type"] != "text" or says_something(fields))
+
+    def is_said(self, block: object) -> bool:
+        """All but results."""
+        return (fields_of(block) or {}).get("type") != "tool_result"
+
+    def put(self, request: Raw, wanted: Mapping[Place, str]) -> dict[str, Any]:
+        """The key on each block; a text alone becomes a list of one."""
+        copy = dict(request)
+        for region, index, blocks in with_marks(self.runs(request), wanted, _with_control):
+            replace(copy, ("tools", "system")[region] if region < MESSAGES else index, blocks)
+        return copy
+
+
+def _with_control(block: object, ttl: str) -> list[object]:
+    control = {"type": "ephemeral"} if ttl == "5m" else {"type": "ephemeral", "ttl": ttl}
+    return [{**cast(Block, block), "cache_control": control}]
+
+
+def _controls(block: object) -> list[str | None]:
+    """The lifetimes of the marks on a block and, one level down, inside it."""
+    fields = fields_of(block) or {}
+    holders = [fields, *(fields_of(item) or {} for item in listed(fields.get("content")))]
+    return [ttl_of(mark) for holder in holders if (mark := holder.get("cache_control")) is not None]

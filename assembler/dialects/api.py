@@ -1,0 +1,20 @@
+"""What the library asks of an API beside its spelling: facts that lie in the API's own folder."""
+
+from __future__ import annotations
+
+import attrs
+
+from assembler.dialects.mark_places import Marks
+from assembler.dialects.prefix_cache import PrefixCache
+
+
+@attrs.frozen(kw_only=True)
+class Api:
+    """The facts of one API. Each has a default: an API that does nothing special says `Api()`."""
+
+    history: str = "messages"
+    """The key of a request under which the list of the conversation stands."""
+    marks: Marks | None = None
+    """How a request says where the provider is to cache it; None where it cannot say so."""
+    caches: tuple[PrefixCache, ...] = ()
+    """What the provider's cache serves, by model. The first row that matches decides."""

@@ -1,0 +1,18 @@
+"""What Bedrock's prompt cache serves: minimums of its own for a few models, Anthropic's for the other Claudes."""
+
+from __future__ import annotations
+
+from assembler.dialects.anthropic.caches import CACHES as OF_ANTHROPIC
+from assembler.dialects.anthropic.caches import marked
+
+_PAGE = "Claude docs, Prompt caching (Bedrock's own minimums), and litellm docs, Prompt caching, 2026-10-07"
+_NOVA_PAGE = "Amazon Bedrock user guide, Prompt caching, by way of third parties' copies of its table: not verified"
+_TAKERS_PAGE = "Amazon Bedrock user guide, Prompt caching: of Converse's models Claude and Nova take cache points"
+
+CACHES = (
+    marked(r"opus-4[.-]7|4[.-]7-opus", 4_096, _PAGE),
+    marked(r"(fable|mythos)-5$", 1_024, _PAGE),
+    marked(r"nova", 1_024, _NOVA_PAGE),
+    marked(r"^(?!.*claude).+", None, _TAKERS_PAGE),
+    *OF_ANTHROPIC,
+)

@@ -1,0 +1,88 @@
+"""How Converse writes cache marks: a block of its own after the one that it ends, a cache point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from assembler.dialects.blocks.blocks import Raw, fields_of
+from assembler.dialects.mark_places import (
+    MESSAGES,
+    SYSTEM,
+    TOOLS,
+    Lifetime,
+    Place,
+    Run,
+    listed,
+    replace,
+    says_something,
+    ttl_of,
+    with_marks,
+)
+
+_NOVA = "nova"
+_TAKERS = ("claude", _NOVA)
+"""Whose models take cache points in Converse; Nova's in system and messages alone, for five minutes: Amazon Bedrock
+user guide, Prompt caching, read 2026-11 by way of third parties' copies of its table. Others refuse the request."""
+
+
+class BedrockMarks:
+    """Marks of Converse: `{"cachePoint": {"type": "default"}}`."""
+
+    _taking = ("text", "image", "document", "toolUse", "toolResult", "toolSpec")
+
+    def refusal(self, model: str | None) -> str | None:
+        """A line for a model that is neither Claude nor Nova."""
+        if model is None or any(taker in model.lower() for taker in _TAKERS):
+            return None
+        return "this model takes no cache marks: none set"
+
+    def lifetime(self, asked: Lifetime, model: str | None) -> Lifetime:
+        """As asked; five minutes for Nova."""
+        return "5m" if _is_nova(model) else asked
+
+    def runs(self, request: Raw) -> Iterator[Run]:
+        """Tools, system, messages."""
+        yield TOOLS, 0, listed((fields_of(request.get("toolConfig")) or {}).get("tools"))
+        yield SYSTEM, 0, listed(request.get("system"))
+        for index, message in enumerate(listed(request.get("messages"))):
+            yield MESSAGES, index, listed((fields_of(message) or {}).get("content"))
+
+    def marks(self, request: Raw) -> list[tuple[Place, str | None]]:
+        """A point stands where the block before it ends."""
+        return [
+            ((region, index, at - 1), ttl_of(point))
+            for region, index, blocks in self.runs(request)
+            for at, block in enumerate(blocks)
+            if (point := (fields_of(block) or {}).get("cachePoint")) is not None
+        ]
+
+    def takes_mark(self, region: int, block: object, model: str | None) -> bool:
+        """What a point may end: no reasoning, no other point, no blank text; no tool of Nova's."""
+        if region == TOOLS and _is_nova(model):
+            return False
+        fields = fields_of(block) or {}
+        return any(key in fields for key in self._taking) and ("text" not in fields or says_something(fields))
+
+    def is_said(self, block: object) -> bool:
+        """All but results and points."""
+        fields = fields_of(block) or {}
+        return "toolResult" not in fields and "cachePoint" not in fields
+
+    def put(self, request: Raw, wanted: Mapping[Place, str]) -> dict[str, Any]:
+        """A point after each block."""
+        copy = dict(request)
+        for region, index, blocks in with_marks(self.runs(request), wanted, _with_point):
+            if region == TOOLS:
+                copy["toolConfig"] = {**copy["toolConfig"], "tools": blocks}
+            else:
+                replace(copy, "system" if region == SYSTEM else index, blocks)
+        return copy
+
+
+def _is_nova(model: str | None) -> bool:
+    return model is not None and _NOVA in model.lower()
+
+
+def _with_point(block: object, ttl: str) -> list[object]:
+    return [block, {"cachePoint": {"type": "default", **({} if ttl == "5m" else {"ttl": ttl})}}]
