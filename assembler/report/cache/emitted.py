@@ -22,6 +22,7 @@ from assembler.regions.layout import Layout
 OPENING = -1
 """What `first_changed` says when the requests differ before their first message: in the system text or the tools."""
 
+
 @attrs.frozen
 class Emitted:
     """A request in two parts: everything beside the conversation list as one text, and the list entry by entry."""
