@@ -31,10 +31,13 @@ if typing.TYPE_CHECKING:
     from assembler.pipeline.planned import Dropped
     from assembler.plan import Plan
     from assembler.policies import (
+        BM25,
         Change,
         ClearReasoning,
         ClearToolResults,
+        Cosine,
         Cut,
+        KeepRelevant,
         OverflowPolicy,
         Passage,
         Policy,
@@ -67,6 +70,7 @@ _load_later(
     {
         "Assembler": "assembler.assembler",
         "AssemblyError": "budgets",
+        "BM25": "assembler.policies",
         "BudgetError": "budgets",
         "CacheMarks": "assembler.report.cache",
         "CalibratedCounter": "assembler.pricing.calibration",
@@ -78,10 +82,12 @@ _load_later(
         "Context": "assembler.context",
         "ContextLengthError": "budgets",
         "ConversationError": "assembler.errors",
+        "Cosine": "assembler.policies",
         "Cut": "assembler.policies",
         "Difference": "assembler.report.manifest",
         "Dropped": "assembler.pipeline.planned",
         "Invisible": "assembler.text.invisible",
+        "KeepRelevant": "assembler.policies",
         "ManifestError": "assembler.report.manifest",
         "MarkupError": "assembler.errors",
         "MessageTypeError": "assembler.errors",
@@ -157,6 +163,7 @@ _load_later(
 )
 
 __all__ = [
+    "BM25",
     "REMINDER",
     "Assembler",
     "AssemblyError",
@@ -171,10 +178,12 @@ __all__ = [
     "Context",
     "ContextLengthError",
     "ConversationError",
+    "Cosine",
     "Cut",
     "Difference",
     "Dropped",
     "Invisible",
+    "KeepRelevant",
     "ManifestError",
     "MarkupError",
     "MessageTypeError",

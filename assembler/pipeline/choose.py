@@ -23,7 +23,7 @@ from assembler.dialects import Dialect
 from assembler.pipeline.asking import fixed_prices
 from assembler.pipeline.settings import Settings, counter_for
 from assembler.policies.contract import verified
-from assembler.policies.traits import CuttingRung, asks, unmarked
+from assembler.policies.traits import CuttingRung, KeepsChosen, asks, unmarked
 from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_messages
 from assembler.regions.regions import Regions
@@ -107,11 +107,15 @@ def _limits(ledger: Ledger, budget: Budget, least: Tokens) -> Limits | None:
 def _least_conversation(ledger: Ledger, settings: Settings) -> Tokens:
     """The least that the policies would keep, or all of it where one may ask its owner (a summary costs a model call).
 
-    A policy that rewrites is only asked once knowledge has been chosen, and then has less to do.
+    A policy that rewrites is only asked once knowledge has been chosen, and then has less to do; what one that drops
+    whole turns declares to keep is known before.
     """
-    cutting = [rung for rung in map(unmarked, settings.rungs) if isinstance(rung, CuttingRung) and not asks(rung)]
-    cuts = [verified(rung.policy, rung.policy.cut(ledger, 0), ledger) for rung in cutting]
-    return ledger.since(max((cut.first_kept for cut in cuts), default=ledger.first)).upper
+    rungs = [*map(unmarked, settings.rungs)]
+    cutting = [rung for rung in rungs if isinstance(rung, CuttingRung) and not asks(rung)]
+    firsts = [verified(rung.policy, rung.policy.cut(ledger, 0), ledger).first_kept for rung in cutting]
+    choosing = [rung.traits.keeps for rung in rungs]
+    firsts += [ledger.newest_turns(keeps.at_least) for keeps in choosing if isinstance(keeps, KeepsChosen)]
+    return ledger.since(max(firsts, default=ledger.first)).upper
 
 
 def asked_for(ledger: Ledger, limit: Tokens) -> Tokens:

@@ -15,7 +15,7 @@ from assembler.conversation.messages import Message
 from assembler.conversation.wanted import Wanted
 from assembler.policies.contract import proposed, refuse_unlawful, verified
 from assembler.policies.passage import Passage
-from assembler.policies.traits import CuttingRung, RewritingRung, Rung, asks
+from assembler.policies.traits import CuttingRung, KeepsChosen, RewritingRung, Rung, asks
 from assembler.pricing.ledger import Cut, Ledger
 from budgets import AssemblyError, Count, Tokens
 from budgets.count import Difference
@@ -122,13 +122,14 @@ def lived(
     """The length of the history at its last overflow, and what the ladder left then; goes on from `known`."""
     stop, kept = known or (ledger.first, whole(ledger))
     line = ledger.timeline()
+    anew = any(isinstance(rung.traits.keeps, KeepsChosen) for rung in rungs)
     while stop < ledger.length:
         spare = room - kept.count(ledger.until(stop)).upper if stop > kept.cut.first_kept else room
         grown = line.grown_by(stop, spare) if spare >= 0 else stop + 1
         if grown is None:
             break
         stop = grown
-        kept = climbed(ledger.until(stop), rungs, low, kept)
+        kept = climbed(ledger.until(stop), rungs, low, None if anew else kept)
     return stop, kept
 
 

@@ -70,7 +70,10 @@ class Planned:
     def turns(self) -> list[Span]:
         """The turns that stay, oldest first, each by itself."""
         newest = itertools.takewhile(lambda turn: turn[0] >= self.first, self.sight.turns_newest_first())
-        return [*self.stretches[:-1], *reversed(list(newest))]
+        turns = [*self.stretches[:-1], *reversed(list(newest))]
+        changed = self.what.changed
+        gone = {index for index, message in changed.items() if message is None}
+        return [turn for turn in turns if not gone.issuperset(range(*turn))] if gone else turns
 
     @found_once
     def sent(self) -> list[tuple[int, Message]]:

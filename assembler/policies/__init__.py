@@ -9,7 +9,7 @@ from assembler.conversation.pins import first_user
 from assembler.policies.passage import Change, Passage
 from assembler.policies.policy import OverflowPolicy, Policy, RewritingPolicy
 from assembler.policies.refuse import Refuse
-from assembler.policies.traits import KeepsAll, KeepsNewest, Traits
+from assembler.policies.traits import KeepsAll, KeepsChosen, KeepsNewest, Traits
 from assembler.policies.trim_oldest import TrimOldest
 from assembler.pricing.ledger import Cut
 from budgets.later import load_later as _load_later
@@ -17,6 +17,8 @@ from budgets.later import load_later as _load_later
 if typing.TYPE_CHECKING:
     from assembler.policies.clear_reasoning import ClearReasoning
     from assembler.policies.clear_tool_results import ClearToolResults
+    from assembler.policies.keep_relevant import KeepRelevant
+    from assembler.policies.relevance import BM25, Cosine, Score
     from assembler.policies.summarize import Summarize
     from assembler.policies.trim_steps import TrimSteps
     from assembler.policies.truncate import Truncate
@@ -24,8 +26,12 @@ if typing.TYPE_CHECKING:
 _load_later(
     __name__,
     {
+        "BM25": "assembler.policies.relevance",
         "ClearReasoning": "assembler.policies.clear_reasoning",
         "ClearToolResults": "assembler.policies.clear_tool_results",
+        "Cosine": "assembler.policies.relevance",
+        "KeepRelevant": "assembler.policies.keep_relevant",
+        "Score": "assembler.policies.relevance",
         "Summarize": "assembler.policies.summarize",
         "TrimSteps": "assembler.policies.trim_steps",
         "Truncate": "assembler.policies.truncate",
@@ -33,17 +39,22 @@ _load_later(
 )
 
 __all__ = [
+    "BM25",
     "Change",
     "ClearReasoning",
     "ClearToolResults",
+    "Cosine",
     "Cut",
+    "KeepRelevant",
     "KeepsAll",
+    "KeepsChosen",
     "KeepsNewest",
     "OverflowPolicy",
     "Passage",
     "Policy",
     "Refuse",
     "RewritingPolicy",
+    "Score",
     "Summarize",
     "Traits",
     "TrimOldest",

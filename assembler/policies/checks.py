@@ -27,6 +27,18 @@ def a_function(policy: object, field: attrs.Attribute[Any], value: object) -> No
         raise BudgetError(f"{type(policy).__name__}: {field.name} is a function, got {type(value).__name__}")
 
 
+def a_plain_function(policy: object, field: attrs.Attribute[Any], value: object) -> None:
+    """Something that can be called and answers at once: nobody awaits a score."""
+    import inspect
+
+    a_function(policy, field, value)
+    for function in (value, getattr(value, "__call__", None)):  # noqa: B004 - the method of an object that is called
+        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+            raise BudgetError(
+                f"{type(policy).__name__}: {field.name} is async; pass a function that returns its answer"
+            )
+
+
 def a_function_or_none(policy: object, field: attrs.Attribute[Any], value: object) -> None:
     """Something that can be called, or None."""
     if value is not None:

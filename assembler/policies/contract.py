@@ -66,7 +66,7 @@ def _is_by_index(messages: object) -> bool:
 def refuse_unlawful(policy: object, passage: Passage, change: Change) -> None:
     """A rewritten message asks and answers the same calls; what is dropped asks no less than it answers.
 
-    Raises `PlanError` for any other change.
+    A question goes with all that stands of its turn, and the newest never. Raises `PlanError` for any other change.
     """
     name = type(policy).__name__
     _refuse_absent(name, passage, change)
@@ -74,8 +74,8 @@ def refuse_unlawful(policy: object, passage: Passage, change: Change) -> None:
     answered: set[str | None] = set()
     for index, message in change.messages.items():
         before = passage.current(index)
-        if message is None and opens_turn(before):
-            raise PlanError(name, f"drops message {index}, the question of its turn")
+        if message is None and opens_turn(before) and not _drops_its_turn(passage, change, index):
+            raise PlanError(name, f"drops message {index}, the question of its turn; drop the whole turn or keep it")
         if message is not None and not _says_its_parts(message):
             raise PlanError(name, f"writes message {index} otherwise than its parts say; use edited()")
         if message is None:
@@ -85,6 +85,15 @@ def refuse_unlawful(policy: object, passage: Passage, change: Change) -> None:
             raise PlanError(name, f"changes who speaks or which calls message {index} holds")
     if asked != answered:
         raise PlanError(name, "drops a call without its result, or a result without its call")
+
+
+def _drops_its_turn(passage: Passage, change: Change, question: int) -> bool:
+    """Whether a change drops all that stands of an older turn: then nothing is left without its question."""
+    standing = passage.turn_of(question)
+    return question < passage.newest and all(change.messages.get(index, _STAYS) is None for index in standing)
+
+
+_STAYS = object()
 
 
 def _refuse_absent(policy: str, passage: Passage, change: Change) -> None:

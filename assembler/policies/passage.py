@@ -70,6 +70,11 @@ class Passage:
         """Where the turn `number` from the end begins, 1 for the newest; the oldest where there are not so many."""
         return self._ledger.newest_turns(number)
 
+    def turn_of(self, index: int) -> list[int]:
+        """The messages that still stand of the turn of the message at `index`, oldest first."""
+        start, stop = self._ledger.turn_span(index)
+        return [at for at, _ in self._standing(range(start, stop))]
+
     def tokens(self, message: Message) -> Tokens:
         """What a message costs, at most."""
         return self._ledger.price(message).upper

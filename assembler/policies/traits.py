@@ -25,7 +25,18 @@ class KeepsNewest:
     at_least: int = attrs.field(default=1, validator=at_least_one)
 
 
-Keeps: TypeAlias = KeepsAll | KeepsNewest
+@attrs.frozen
+class KeepsChosen:
+    """Only whole turns go, but not by age: of the turns before the `at_least` newest, those stay that matter most now.
+
+    Which these are may change with every question. So each time a ladder gives way it looks at the whole history anew,
+    and a turn that was dropped once may come back.
+    """
+
+    at_least: int = attrs.field(default=1, validator=at_least_one)
+
+
+Keeps: TypeAlias = KeepsAll | KeepsNewest | KeepsChosen
 
 
 def _a_policy(owner: object, field: attrs.Attribute[Policy | None], value: object) -> None:
@@ -53,7 +64,10 @@ class Traits:
     """
 
     keeps: Keeps | None = attrs.field(
-        default=None, validator=Is((KeepsAll, KeepsNewest, type(None)), "KeepsAll(), KeepsNewest() or None")
+        default=None,
+        validator=Is(
+            (KeepsAll, KeepsNewest, KeepsChosen, type(None)), "KeepsAll(), KeepsNewest(), KeepsChosen() or None"
+        ),
     )
     pins: Pins = attrs.field(default=NO_PINS, converter=checked_pins)
     note: str | None = attrs.field(default=None, validator=attrs.validators.optional(a_text))

@@ -209,6 +209,11 @@ class Ledger(Priced):
         starts = sorted({self.turn_start(pin) for pin in self.pins if self.first <= pin < stop})
         return tuple((start, self._turn_stop(start)) for start in starts if start < stop)
 
+    def turn_span(self, index: int) -> Span:
+        """The turn of the message at `index`."""
+        start = self.turn_start(index)
+        return start, self._turn_stop(start)
+
     def _turn_stop(self, start: int) -> int:
         stop = start + 1
         while stop < self.length and self.turn_start(stop) == start:

@@ -8,7 +8,17 @@ from pathlib import Path
 import attrs
 import pytest
 
-from assembler import ClearReasoning, ClearToolResults, Policy, Refuse, TrimOldest, TrimSteps, Truncate, policies
+from assembler import (
+    ClearReasoning,
+    ClearToolResults,
+    KeepRelevant,
+    Policy,
+    Refuse,
+    TrimOldest,
+    TrimSteps,
+    Truncate,
+    policies,
+)
 from assembler.cli import main
 from assembler.cli.request_file.policies import POLICIES, overflow
 from assembler.files.place import Place, SpecError
@@ -24,6 +34,7 @@ SPELLED: list[tuple[object, Policy]] = [
         {"trim_oldest": {"low_water": 0.5, "keep_turns": 2, "note": "(more)"}},
         TrimOldest(low_water=0.5, keep_turns=2, note="(more)"),
     ),
+    ({"keep_relevant": {"keep_turns": 1, "low_water": 0.5}}, KeepRelevant(keep_turns=1, low_water=0.5)),
     ({"trim_steps": {"keep": 0}}, TrimSteps(keep=0)),
     (
         {"clear_tool_results": {"keep": 1, "placeholder": "gone", "exclude": ["find"]}},

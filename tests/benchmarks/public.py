@@ -20,12 +20,15 @@ from adversaries import CONVERSATIONS, DOCUMENTS, FILES, TEXTS, TOOLS, Grown, pa
 
 import assembler.rag as rag
 from assembler import (
+    BM25,
     Assembler,
     CacheMarks,
     ChatRegions,
     CitedSources,
     ClearReasoning,
     ClearToolResults,
+    Cosine,
+    KeepRelevant,
     QuestionChunks,
     Refuse,
     Summarize,
@@ -226,12 +229,15 @@ ROWS: dict[str, dict[str, Case]] = {
     ),
     "assembler.CalibratedCounter": over(CONVERSATIONS, lambda c: calibrate(c, 10**6).count(c), after=built),
     "assembler.ChatRegions": over(DOCUMENTS, lambda texts: with_documents(texts, strategy=ChatRegions())),
+    "assembler.BM25": over(TEXTS, lambda t: (BM25()(t, [t]), BM25()(t, t.split(" ")[:1_000]), BM25()("q", [t] * 3))),
     "assembler.CitedSources": chosen(),
     "assembler.ClearReasoning": small(ClearReasoning()),
     "assembler.ClearToolResults": small(ClearToolResults()),
     "assembler.Context": over(
         CONVERSATIONS, lambda c: (c.first_changed(c), c.prefix_hash, c.cacheable, c.manifest()), after=built
     ),
+    "assembler.Cosine": over(TEXTS, lambda t: Cosine(lambda texts: [[float(len(t)), 1.0] for t in texts])(t, [t])),
+    "assembler.KeepRelevant": small(KeepRelevant()),
     "assembler.Plan": over(
         CONVERSATIONS, lambda m: chat(m, on_overflow=TrimOldest()).plan().what_if(context_window=500)
     ),
@@ -450,7 +456,7 @@ assembler.report.cache: Marked PrefixCache Volatile
 assembler.greedy: Config
 assembler.pricing.media: MediaFacts
 assembler.conversation.messages: Call Media Message Opaque Result Thinking
-assembler.policies: KeepsAll KeepsNewest Traits
+assembler.policies: KeepsAll KeepsChosen KeepsNewest Traits
 assembler.rag: Candidate Citation CitationReport FixedReserve OptimizationStats PromptComponents QuestionTemplate Quote
 assembler.rag: ReserveByQuestion RetrievalResult Sentence Settings BudgetInfo
 assembler.session: Call

@@ -12,7 +12,7 @@ from typing import Any, cast, get_args
 
 import attrs
 
-from assembler import ClearReasoning, ClearToolResults, Policy, Refuse, TrimOldest, TrimSteps, Truncate
+from assembler import ClearReasoning, ClearToolResults, KeepRelevant, Policy, Refuse, TrimOldest, TrimSteps, Truncate
 from assembler.cli.request_file.shapes import Reader, any_text, list_of, mapping, number, one_of, refuse_unknown, whole
 from assembler.files.place import Place
 from assembler.policies.truncate import Where
@@ -41,6 +41,7 @@ class _Named:
 POLICIES: Mapping[str, _Named] = {
     "refuse": _Named(Refuse),
     "trim_oldest": _Named(TrimOldest, {"low_water": number, "keep_turns": whole, "note": any_text}),
+    "keep_relevant": _Named(KeepRelevant, {"keep_turns": whole, "low_water": number}),
     "trim_steps": _Named(TrimSteps, {"keep": whole}),
     "clear_tool_results": _Named(
         ClearToolResults, {"keep": whole, "placeholder": any_text, "exclude": list_of(any_text, what="names of tools")}

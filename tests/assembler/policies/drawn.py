@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from assembler.policies import (
     ClearReasoning,
     ClearToolResults,
+    KeepRelevant,
     Policy,
     Summarize,
     TrimOldest,
@@ -108,6 +109,7 @@ rungs: st.SearchStrategy[Policy] = st.one_of(
         pins=st.sampled_from([frozenset(), first_user, frozenset({2})]),
         note=st.sampled_from([None, "[older turns left out]"]),
     ),
+    st.builds(KeepRelevant, keep_turns=st.integers(1, 3), pins=st.sampled_from([frozenset(), first_user])),
     st.builds(TrimSteps, keep=st.integers(0, 2)),
     st.builds(ClearToolResults, keep=st.integers(0, 3), exclude=st.sampled_from([(), ("read",)])),
     st.builds(ClearReasoning, keep=st.integers(0, 2)),

@@ -105,6 +105,32 @@ def test_a_change_that_would_break_the_history_raises(change: Any) -> None:
         assembler_of(session(), 60, [Rewrites(change), TrimOldest()]).build()
 
 
+TURNS = {
+    "the newest turn": {6: None},
+    "a question without the rest of its turn": {0: None},
+    "a question and a step of its turn": {0: None, 1: None, 2: None},
+    "a turn of which one message is rewritten": lambda passage: {
+        **dict.fromkeys(range(5)),
+        5: read_message({"role": "assistant", "content": "d"}, 5),
+    },
+}
+
+
+@pytest.mark.parametrize("change", TURNS.values(), ids=list(TURNS))
+def test_a_question_goes_with_the_whole_of_an_older_turn_alone(change: Any) -> None:
+    with pytest.raises(PlanError, match="the question of its turn"):
+        assembler_of(session(), 60, [Rewrites(change), TrimOldest()]).build()
+
+
+def test_a_whole_turn_may_go_and_so_may_what_is_left_of_it() -> None:
+    history = [*session(), {"role": "assistant", "content": "yes"}, {"role": "user", "content": "m"}]
+    for changes in ([dict.fromkeys(range(6))], [{1: None, 2: None}, {0: None, 3: None, 4: None, 5: None}]):
+        context = built(history, 14, Rewrites(*changes))
+        assert context is not None
+        check(context, history, 14)
+        assert context.messages == history[6:]
+
+
 SAFE = {
     "the same step twice": ({1: None, 2: None}, {1: None, 2: None}),
     "messages before the first": ({-1: None, -2: None}, {-6: None}),
@@ -248,10 +274,20 @@ class Declared(Cutting):
         return declared
 
 
+@attrs.frozen
+class DeclaredRewriting(Rewriting):
+    """The same for one that rewrites."""
+
+    @property
+    def traits(self) -> Traits:
+        declared: Traits = self.inner.traits
+        return declared
+
+
 def mine(policy: Any) -> Any:
     """A policy of one's own in place of a built-in: it declares only what nobody could find out by asking."""
     if not hasattr(policy, "cut"):
-        return Rewriting(policy)
+        return (DeclaredRewriting if hasattr(policy, "traits") else Rewriting)(policy)
     traits = rung_of(policy).traits
     silent = attrs.evolve(traits, keeps=None, note=None) == Traits()
     return (Cutting if silent else Declared)(policy)

@@ -1,0 +1,97 @@
+"""Whole turns give way, those first that have least to do with the question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+import attrs
+
+from assembler.conversation.messages import Call, Message, Result
+from assembler.conversation.pins import NO_PINS, Pins, checked_pins
+from assembler.conversation.turns import opens_turn
+from assembler.errors import PlanError
+from assembler.policies.checks import a_plain_function, a_share
+from assembler.policies.passage import Change, Passage
+from assembler.policies.relevance import BM25, Score
+from assembler.policies.traits import KeepsChosen, Traits
+from assembler.validation import at_least_one, finite_numbers
+from budgets import BudgetError
+
+DROPPED = "turn dropped as less relevant"
+
+
+@attrs.frozen
+class KeepRelevant:
+    """Drops whole turns, the least relevant to the newest question first, until the rest fits; gaps may be left.
+
+    `score` says how relevant each turn's text is to the question: `BM25()` by words, `Cosine(embed)` by meaning, or a
+    function `(question, texts) -> scores`. Of turns that score alike the older goes first. The `keep_turns` newest and
+    pinned turns are never dropped.
+
+    Without `low_water` every build chooses anew for its question, so the request seldom begins like the one before and
+    a prompt cache serves little. With `low_water`, a share of the room, what stays is chosen only when the window is
+    full, down to that share; in between nothing moves and the cache keeps its prefix, whatever is asked. The moments
+    are found by replaying the history, as for a ladder with a mark. `context.served_after(previous)` and the report's
+    cache row say what a choice costs.
+
+    The text of a turn is what was said, asked of tools and answered by them, never thinking. O(messages that stay), and
+    one call of `score`; with `low_water` one at each moment of the history, when it is replayed.
+    """
+
+    score: Score = attrs.field(factory=BM25, validator=a_plain_function)
+    keep_turns: int = attrs.field(default=2, validator=at_least_one, kw_only=True)
+    low_water: float | None = attrs.field(default=None, validator=a_share, kw_only=True)
+    pins: Pins = attrs.field(default=NO_PINS, kw_only=True, converter=checked_pins)
+
+    @property
+    def traits(self) -> Traits:
+        """Its pins, its mark, and that what stays is chosen anew."""
+        keeps = KeepsChosen(self.keep_turns)
+        if self.low_water is None:
+            return Traits(keeps=keeps, pins=self.pins)
+        unmarked = attrs.evolve(self, low_water=None)
+        return Traits(keeps=keeps, pins=self.pins, low_water=self.low_water, unmarked=unmarked)
+
+    def rewrites(self, passage: Passage, /) -> Iterator[Change]:
+        """One change a turn, the least relevant first."""
+        floor = passage.turn_from_the_end(self.keep_turns)
+        question, turns = "", list[tuple[list[int], list[str]]]()
+        for index, message in passage:
+            if index >= floor:
+                question = _text(message) if index == passage.newest else question
+                continue
+            if not turns or opens_turn(message):
+                turns.append(([], []))
+            turns[-1][0].append(index)
+            turns[-1][1].append(_text(message))
+        scores = self._scores(question, ["\n".join(texts) for _, texts in turns])
+        for place in sorted(range(len(turns)), key=scores.__getitem__):
+            yield Change(dict.fromkeys(turns[place][0]), DROPPED)
+
+    def _scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """A finite number a turn. Raises `PlanError` for whatever else the function answers."""
+        if not texts:
+            return ()
+        name, answer = type(self).__name__, cast("object", self.score(question, texts))
+        try:
+            scores = finite_numbers("score", answer)
+        except BudgetError as error:
+            raise PlanError(name, f"cannot order the turns: {error}") from None
+        if len(scores) != len(texts):
+            raise PlanError(name, f"got {len(scores)} scores for {len(texts)} turns; score() gives one a text")
+        return scores
+
+
+def _text(message: Message) -> str:
+    return "\n".join(_said(message))
+
+
+def _said(message: Message) -> Iterator[str]:
+    for part in message.parts:
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, Call):
+            yield f"{part.name} {part.arguments}"
+        elif isinstance(part, Result):
+            yield from (inner for inner in part.parts if isinstance(inner, str))

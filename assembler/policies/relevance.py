@@ -1,0 +1,166 @@
+"""How much each turn has to do with the question: by its words, by its meaning, or as the caller's function says."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
+
+import attrs
+
+from assembler.policies.checks import a_plain_function
+from assembler.validation import finite
+from budgets import BudgetError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+T = TypeVar("T")
+
+
+class Score(Protocol):
+    """Says how relevant texts are to a question. Pure: the same texts have the same scores in every process."""
+
+    def __call__(self, question: str, texts: Sequence[str], /) -> Sequence[float]:
+        """One finite number a text, in their order; the greater, the more relevant."""
+        ...
+
+
+_REMEMBERED = 2**22
+"""Characters of text whose words, or whose vectors, a score remembers: a session of a million tokens."""
+
+
+@attrs.define(eq=False)
+class _Remembered(Generic[T]):
+    """What was found of texts. Forgets everything at once when they outgrow `_REMEMBERED`; a pickle of it is empty."""
+
+    _found: dict[str, T] = attrs.field(factory=dict[str, T], init=False)
+    _characters: int = attrs.field(default=0, init=False)
+
+    def of(self, texts: Sequence[str], find: Callable[[list[str]], Sequence[T]]) -> list[T]:
+        """What `find` says of each text, asked in one call about all that are new."""
+        known = {text: self._found[text] for text in texts if text in self._found}
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            known.update(zip(new, find(new), strict=True))
+            self._keep({text: known[text] for text in new})
+        return [known[text] for text in texts]
+
+    def _keep(self, found: Mapping[str, T]) -> None:
+        longer = sum(map(len, found))
+        if self._characters + longer > _REMEMBERED:
+            self._found, self._characters = {}, 0
+        if longer <= _REMEMBERED:
+            self._found.update(found)
+            self._characters += longer
+
+    def __reduce__(self) -> tuple[type[_Remembered[T]], tuple[()]]:
+        return _Remembered, ()
+
+
+def _above_zero(score: object, field: attrs.Attribute[float], value: object) -> None:
+    number = finite(f"BM25.{field.name}", cast("float", value))
+    if number < 0 or (field.name == "b" and number > 1):
+        raise BudgetError(f"BM25: {field.name} is {number}; k1 is 0 or more, and b is between 0 and 1")
+
+
+@attrs.frozen
+class BM25:
+    """Relevance by words: those that the question and a text share, the rare ones more, long texts less.
+
+    Words are runs of letters and digits without case; of a script that writes no blanks between words, every two
+    neighbouring characters are one. Nothing is stemmed and no language is assumed. The weights are those of Robertson
+    and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009), with the idf of Lucene's
+    BM25Similarity, which is never below 0; the defaults are Lucene's too (read 2026-11).
+
+    O(characters) of texts that it has not seen, and O(texts · words of the question).
+    """
+
+    k1: float = attrs.field(default=1.2, validator=_above_zero)
+    b: float = attrs.field(default=0.75, validator=_above_zero)
+    _counted: _Remembered[Mapping[str, int]] = attrs.field(
+        factory=_Remembered[Mapping[str, int]], init=False, eq=False, repr=False
+    )
+
+    def __call__(self, question: str, texts: Sequence[str], /) -> list[float]:
+        """One score a text, 0 where it shares no word with the question."""
+        documents = self._counted.of(texts, _all_counted)
+        lengths = [sum(document.values()) for document in documents]
+        mean = sum(lengths) / len(lengths) if any(lengths) else 1.0
+        scores = [0.0] * len(documents)
+        for word in sorted(set(words(question))):
+            holding = [(place, document[word]) for place, document in enumerate(documents) if word in document]
+            rarity = math.log1p((len(documents) - len(holding) + 0.5) / (len(holding) + 0.5))
+            for place, times in holding:
+                weight = self.k1 * (1 - self.b + self.b * lengths[place] / mean)
+                scores[place] += rarity * times * (self.k1 + 1) / (times + weight)
+        return scores
+
+
+def _all_counted(texts: list[str]) -> list[Mapping[str, int]]:
+    return [Counter(words(text)) for text in texts]
+
+
+_WORD = re.compile(r"[^\W_]+")
+_UNSPACED = (
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+"""Thai, Lao, Burmese, Khmer, kana and Han: scripts without blanks between words (Unicode Annex 14, class SA; ID)."""
+_STRETCH = re.compile(f"{_UNSPACED}+|[^{_UNSPACED[1:-1]}]+")
+
+
+def words(text: str) -> Iterator[str]:
+    """The words of a text, without case. O(characters)."""
+    for word in _WORD.findall(text.casefold()):
+        if word.isascii():
+            yield word
+            continue
+        for stretch in _STRETCH.findall(word):
+            if len(stretch) > 2 and re.match(_UNSPACED, stretch):
+                yield from map("".join, itertools.pairwise(stretch))
+            else:
+                yield stretch
+
+
+Embedder = Callable[[Sequence[str]], "ArrayLike"]
+"""Texts in, one vector a text out: what every client of an embedding model offers."""
+
+
+@attrs.frozen
+class Cosine:
+    """Relevance by meaning: the cosine between the question's vector and each text's, as `embed` gives them.
+
+    `embed` takes a list of texts and gives one vector a text. It is asked once for a text while that is remembered, and
+    once a build for all that are new. A vector of zeros is relevant to nothing. Raises `BudgetError` for what are no
+    vectors of one length and finite numbers.
+    """
+
+    embed: Embedder = attrs.field(repr=False, validator=a_plain_function)
+    _embedded: _Remembered[Sequence[float]] = attrs.field(
+        factory=_Remembered[Sequence[float]], init=False, eq=False, repr=False
+    )
+
+    def __call__(self, question: str, texts: Sequence[str], /) -> list[float]:
+        """One cosine a text, from -1 to 1."""
+        import numpy as np
+
+        vectors = np.asarray(self._embedded.of([question, *texts], self._vectors), dtype=np.float64)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        units = vectors / np.where(lengths > 0, lengths, 1.0)
+        return cast("list[float]", (units[1:] @ units[0]).tolist())
+
+    def _vectors(self, texts: list[str]) -> Sequence[Sequence[float]]:
+        import numpy as np
+
+        try:
+            vectors = np.asarray(self.embed(texts), dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise BudgetError("Cosine: embed gives no vectors of one length") from error
+        if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
+            raise BudgetError(
+                f"Cosine: embed gave {vectors.shape} for {len(texts)} texts; one vector of finite numbers a text"
+            )
+        return cast("Sequence[Sequence[float]]", list(vectors))
