@@ -128,8 +128,10 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
 
 
 def _kind(item: Place) -> str:
-    """The type of an item; a message may leave it out."""
+    """The type of an item; a message may leave it out, and a reference."""
     kind = item.at("type")
+    if item.spoken == ["id"]:
+        return "item_reference"
     return "message" if kind.absent and not item.at("role").absent else kind.text or ""
 
 

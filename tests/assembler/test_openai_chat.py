@@ -184,11 +184,19 @@ def test_a_request_without_a_message_is_never_emitted() -> None:
 
 
 def test_a_part_without_a_price_is_refused_with_its_place() -> None:
-    image = {"type": "novelty", "payload": "x" * 1000}
-    assembler = Assembler(dialect=openai_chat).add_messages([("user", "a"), {"role": "user", "content": [image]}])
-    with pytest.raises(UnsupportedContentError, match="novelty") as raised:
+    film = {"type": "input_audio", "input_audio": {"data": "x", "format": "mp3"}}
+    assembler = Assembler(dialect=openai_chat).add_messages([("user", "a"), {"role": "user", "content": [film]}])
+    with pytest.raises(UnsupportedContentError, match="audio") as raised:
         assembler.build()
     assert raised.value.index == 1
+
+
+def test_a_part_that_nobody_knows_yet_goes_out_as_it_came_and_is_estimated() -> None:
+    message = {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "novelty", "say": "some words"}]}
+    context = Assembler(dialect=openai_chat).add_message(message).build()
+    assert context.request()["messages"] == [message]
+    assert context.count.grade is Grade.ESTIMATED
+    assert context.count.tokens < context.count.upper
 
 
 def test_an_unknown_model_is_priced_as_the_newest_family_and_graded_estimated() -> None:

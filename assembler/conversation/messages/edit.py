@@ -13,7 +13,7 @@ from assembler.conversation.messages.beside import REASONING, field_of
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.message import Call, Message, Part, Result
 from assembler.conversation.messages.parts import compact_json
-from assembler.conversation.messages.responses import RESPONSES
+from assembler.conversation.messages.responses import RESPONSES, read_item
 
 
 def edited(message: Message, parts: Sequence[Part | None]) -> Message:
@@ -34,6 +34,8 @@ def edited(message: Message, parts: Sequence[Part | None]) -> Message:
     else:
         _write_content(seen, message.parts, parts)
     kept = tuple(part for part in parts if part is not None)
+    if kept and message.shape == RESPONSES and "role" not in seen:
+        kept = read_item(seen, index=0).parts  # an item of a provider's own tool says a text in its own way, or cannot
     return attrs.evolve(message, parts=kept, seen=seen, raw=_like(message.raw, seen), shallow=False)
 
 
@@ -69,11 +71,23 @@ def _write_function_call(seen: dict[str, Any], old: Part, new: Part | None) -> N
 
 
 def _write_item(item: dict[str, Any], part: Part | None) -> None:
-    """An item of OpenAI Responses: a call, or the output of one."""
-    if isinstance(part, Call):
-        item["input" if item["type"] == "custom_tool_call" else "arguments"] = part.arguments
-    elif isinstance(part, Result):
-        item["output"] = _result_text(part)
+    """An item of OpenAI Responses: a call, or the output of one. What a provider's own tool was asked stays."""
+    kind = item["type"]
+    if isinstance(part, Call) and kind in _ARGUMENTS:
+        item[_ARGUMENTS[kind]] = part.arguments
+    elif isinstance(part, Result) and kind not in _TEXTLESS:
+        item["output"] = _of_shell(part) if kind == "shell_call_output" else _result_text(part)
+
+
+_ARGUMENTS = {"function_call": "arguments", "custom_tool_call": "input"}
+"""Where an item keeps what a tool of the caller's is asked."""
+_TEXTLESS = ("computer_call_output", "tool_search_output")
+"""Outputs for which the API takes no text: pictures and tools."""
+
+
+def _of_shell(part: Result) -> list[dict[str, Any]]:
+    """A text as what one command wrote: the API takes a list of these."""
+    return [{"stdout": _result_text(part), "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]
 
 
 def _list(items: Sequence[Any], old: Sequence[Part], new: Sequence[Part | None], write: Any) -> list[Any]:

@@ -56,4 +56,8 @@ def _part(item: object, index: int) -> Part:
         mime = str(_either(cast(Raw, blob), "mime_type", "mimeType") or "")
         kind = mime.split("/", 1)[0]
         return Media(kind if kind in ("image", "audio", "video") else "document", part)
-    return Opaque(next(iter(part), "part"), part)
+    return Opaque(next((key for key in part if key not in _SIGNS), "part"), part, "gemini")
+
+
+_SIGNS = ("thought", "thought_signature", "thoughtSignature")
+"""Keys that stand beside what a part is."""

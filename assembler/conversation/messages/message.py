@@ -70,10 +70,15 @@ class Media:
 
 @attrs.frozen(slots=True)
 class Opaque:
-    """A part of a kind that this library does not read; `kind` is the provider's word for it."""
+    """A part of a kind that this library does not read; `kind` is the provider's word for it.
+
+    It goes out byte for byte to the API whose part it is. `api` is the shape that only that API has, "neutral" where
+    nobody knows whose it is.
+    """
 
     kind: str
     raw: Mapping[str, Any] = attrs.field(repr=False, eq=False)
+    api: str = attrs.field(default="neutral", eq=False)
 
 
 Part: TypeAlias = str | Call | Result | Thinking | Media | Opaque

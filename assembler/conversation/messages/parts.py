@@ -59,10 +59,10 @@ def read_part(item: object, *, index: int) -> tuple[Part, str]:
     part = cast(Raw, item)
     kind = part.get("type")
     if kind is None:
-        kind = next((key for key in _UNTYPED if key in part), None)
+        kind = _kind_by_key(part)
     if not isinstance(kind, str):
         raise ConversationError("a content part has no type; expected {'type': 'text', 'text': …}", index=index)
-    reader, shape = _READERS.get(kind, (_opaque, NEUTRAL))
+    reader, shape = _READERS.get(kind) or (_unread(NEUTRAL if "type" in part else "bedrock"), NEUTRAL)
     if "type" not in part:
         shape = "bedrock"  # the only API that names a part's kind by its key
     elif kind == "text" and len(part) > 2 and not _ANTHROPIC_ONLY.isdisjoint(part):
@@ -74,9 +74,19 @@ def _text(part: Raw, index: int) -> str:
     return checked_text(part.get("text"), field=f"conversation[{index}]")
 
 
-def _opaque(part: Raw, index: int) -> Opaque:
-    kind = part.get("type") or next((key for key in _UNTYPED if key in part), "part")
-    return Opaque(str(kind), part)
+def _kind_by_key(part: Raw) -> str | None:
+    """The kind of a part that says no type, which Bedrock alone has: a key of its own, or one that nobody knows yet."""
+    known = next((key for key in _UNTYPED if key in part), None)
+    return known or next((key for key, held in part.items() if isinstance(held, Mapping)), None)
+
+
+def _unread(api: str) -> Callable[[Raw, int], Opaque]:
+    """A reader of a kind that is carried as it came; `api` is the shape that has it."""
+
+    def read(part: Raw, index: int) -> Opaque:
+        return Opaque(str(part.get("type") or _kind_by_key(part)), part, api)
+
+    return read
 
 
 def _media(kind: str) -> Callable[[Raw, int], Media]:
@@ -190,23 +200,32 @@ def _lang_chain_reasoning(part: Raw, index: int) -> Thinking:
     return Thinking(checked_text(text, field=f"conversation[{index}]") if isinstance(text, str) else "", part)
 
 
-_OF_ANTHROPIC_S_SERVER = (
+_OF_ANTHROPIC = (
     "advisor_tool_result",
     "bash_code_execution_tool_result",
+    "browser_state",
     "code_execution_tool_result",
     "compaction",
     "container_upload",
+    "fallback",
+    "mcp_tool_listing",
     "mcp_tool_result",
     "mcp_tool_use",
     "search_result",
     "server_tool_use",
     "text_editor_code_execution_tool_result",
+    "tool_addition",
     "tool_reference",
+    "tool_removal",
     "tool_search_tool_result",
     "web_fetch_tool_result",
     "web_search_tool_result",
 )
 """Blocks that Anthropic's API alone has and that are not read here (anthropic 2.12.0, types, read 2026-11)."""
+_OF_BEDROCK = ("cachePoint", "citationsContent", "guardContent", "searchResult", "toolAddition", "toolRemoval")
+"""The same of Converse (botocore 1.44.5, service model, read 2026-11)."""
+_OF_MISTRAL = ("document_url", "reference")
+"""The same of Mistral's API (mistralai 3.7.0, read 2026-11)."""
 
 # One line for each kind of part: its reader, and the spelling that only this provider uses.
 _READERS: dict[str, tuple[Callable[[Raw, int], Part], str]] = {
@@ -228,12 +247,20 @@ _READERS: dict[str, tuple[Callable[[Raw, int], Part], str]] = {
     "toolUse": (_bedrock_use, "bedrock"),
     "toolResult": (_bedrock_result, "bedrock"),
     "reasoningContent": (_bedrock_reasoning, "bedrock"),
-    "cachePoint": (_opaque, "bedrock"),
     "reasoning": (_lang_chain_reasoning, FOREIGN),
     "reasoning_content": (_lang_chain_reasoning, FOREIGN),
-    **dict.fromkeys(_OF_ANTHROPIC_S_SERVER, (_opaque, "anthropic")),
+    **dict.fromkeys(_OF_ANTHROPIC, (_unread("anthropic"), "anthropic")),
+    **dict.fromkeys(_OF_BEDROCK, (_unread("bedrock"), "bedrock")),
+    **dict.fromkeys(_OF_MISTRAL, (_unread("mistral"), NEUTRAL)),
 }
+
+
+def is_kind_of_part(kind: str) -> bool:
+    """Whether this is the type of a content part that some API is known to have."""
+    return kind in _READERS
+
+
 # Keys of a text block that only Anthropic's Messages API takes (Messages API reference, TextBlockParam, read 2026-11).
 _ANTHROPIC_ONLY = frozenset({"cache_control", "citations"})
 # Parts that name their kind by their only key (Bedrock Converse, ContentBlock; text last: it may stand beside others).
-_UNTYPED = ("toolUse", "toolResult", "reasoningContent", "cachePoint", "image", "document", "video", "text")
+_UNTYPED = ("toolUse", "toolResult", "reasoningContent", *_OF_BEDROCK, "image", "document", "video", "audio", "text")

@@ -52,7 +52,7 @@ def _read(raw: object, index: int) -> Message:
 def _read_fields(fields: Mapping[str, Any], index: int, raw: object) -> Message:
     if "content" not in fields and ("parts" in fields or _is_silent_answer(fields)):
         message = read_gemini(fields, index=index)
-    elif "type" in fields and is_item(fields):
+    elif is_item(fields):
         message = read_item(fields, index=index)
     else:
         return read_dict(fields, index=index, origin=None if fields is raw else raw)
@@ -79,10 +79,17 @@ def _is_plain(fields: Mapping[str, Any]) -> bool:
 
 
 def _dumped(raw: object) -> Mapping[str, Any] | None:
-    """What an SDK's own model says of itself; None for what is no such model."""
+    """What an SDK's own model says of itself; None for what is no such model.
+
+    Of an item of Responses all that its server said, as its SDK sends it back: some of its fields may be null and must
+    not be left out.
+    """
     dump: Any = getattr(raw, "model_dump", None)
     fields: Any = dump(exclude_none=True) if callable(dump) else None
-    return cast("Mapping[str, Any]", fields) if isinstance(fields, Mapping) else None
+    if not isinstance(fields, Mapping):
+        return None
+    said = cast("Mapping[str, Any]", fields)
+    return cast("Mapping[str, Any]", dump(exclude_unset=True)) if "role" not in said and is_item(said) else said
 
 
 def spoken(text: str) -> Message:

@@ -10,10 +10,18 @@ from typing import Any, cast
 
 import attrs
 
-from assembler.conversation.messages.dicts import PIN, read_dict
+from assembler.conversation.messages.beside import OF_ANSWERS, REASONING
+from assembler.conversation.messages.dicts import PIN, ROLES, read_dict
 from assembler.conversation.messages.jsonable import sendable_copy
-from assembler.conversation.messages.message import Call, Message, Opaque, Part, Result, Role, Thinking
-from assembler.conversation.messages.parts import NEUTRAL, Raw, call_of, result_of
+from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking
+from assembler.conversation.messages.parts import (
+    NEUTRAL,
+    Raw,
+    call_of,
+    compact_json,
+    is_kind_of_part,
+    result_of,
+)
 from assembler.errors import ConversationError
 from assembler.text.checked import checked_text
 
@@ -21,17 +29,16 @@ RESPONSES = "responses"
 """The shape of an item of `input`; `seen` is the item, or a list of items where several are one turn."""
 
 _PARTS = frozenset(["input_text", "input_image", "input_file", "output_text", "refusal"])
-_ENDINGS = ("_call", "_output")
-_OTHERS = frozenset(
-    [
-        "compaction",
-        "item_reference",
-        "mcp_approval_request",
-        "mcp_approval_response",
-        "mcp_list_tools",
-        "reasoning",
-    ]
-)
+_OF_MESSAGES = frozenset(["content", "parts", "tool_calls", "function_call", *REASONING, *OF_ANSWERS])
+"""The keys by which a dict with a role and a type is a message of some API: no item but a message has one."""
+_NAMED_LIKE_PARTS = frozenset(["compaction", "reasoning"])
+_ROLES: dict[str, Role] = {
+    "additional_tools": "developer",
+    "compaction_trigger": "developer",
+    "configuration_update": "developer",
+    "mcp_approval_response": "tool",
+}
+"""Who says the items that are neither the model's nor an output: none of them begins a turn."""
 _EASY = frozenset({"role", "content", "type", "phase", PIN})
 """The keys of an easy input message (openai 3.54.0, EasyInputMessageParam) and our own, which is not sent."""
 
@@ -39,11 +46,22 @@ _EASY = frozenset({"role", "content", "type", "phase", PIN})
 def is_item(fields: Raw) -> bool:
     """Whether a dict is an item of `input`: by its type, where it has no role; by its parts, where it is a message."""
     kind = fields.get("type")
+    if kind is None:
+        return fields.keys() == {"id"}  # a reference to an item may leave its type out
     if not isinstance(kind, str):
         return False
+    if kind == "message":
+        return "role" in fields and _speaks_items(fields.get("content"))
     if "role" in fields:
-        return kind == "message" and _speaks_items(fields.get("content"))
-    return kind.endswith(_ENDINGS) or kind in _OTHERS
+        return _OF_MESSAGES.isdisjoint(fields)
+    return kind.endswith(("_call", "_output")) or kind in _NAMED_LIKE_PARTS or _is_new(kind, fields)
+
+
+def _is_new(kind: str, fields: Raw) -> bool:
+    """Whether this may be an item: with a type that no part has, and nothing that a message of another API has."""
+    if kind in _ROLES:
+        return True
+    return not is_kind_of_part(kind) and kind not in ROLES and _OF_MESSAGES.isdisjoint(fields)
 
 
 def _speaks_items(content: object) -> bool:
@@ -59,21 +77,21 @@ def read_item(raw: Mapping[str, Any], *, index: int) -> Message:
 
     Raises `ConversationError` for an output that names no call and for parts that cannot be read.
     """
-    if "role" in raw:
+    if raw.get("type") == "message":
         return attrs.evolve(read_dict(raw, index=index), shape=RESPONSES, beside=())
     try:
         seen = sendable_copy(raw, index=index)
     except RecursionError:
         raise ConversationError("message is nested too deeply to be JSON", index=index) from None
-    kind = str(seen["type"])
+    kind = str(seen.get("type", "item_reference"))
     part = _READERS.get(kind, _opaque)(seen, index)
-    role: Role = "tool" if kind.endswith("_output") else "assistant"
+    role: Role = _ROLES.get(kind, "tool" if kind.endswith("_output") else "assistant")
     shallow = all(type(value) is str for value in seen.values())
     return Message(role, (part,), raw, RESPONSES, seen, pinned=seen.get(PIN) is True, shallow=shallow)
 
 
 def _opaque(item: Raw, index: int) -> Part:
-    return Opaque(str(item["type"]), item)
+    return Opaque(str(item.get("type", "item_reference")), item, RESPONSES)
 
 
 def _call(item: Raw, index: int) -> Part:
@@ -82,6 +100,22 @@ def _call(item: Raw, index: int) -> Part:
 
 def _custom_call(item: Raw, index: int) -> Part:
     return call_of(item.get("name"), item.get("input"), id=_call_id(item, index), index=index)
+
+
+def _action(item: Raw, index: int) -> Part:
+    """A call of a tool that the caller runs and the provider defines: its name is that of its type."""
+    asked: object = next((item[key] for key in _ASKED if item.get(key)), "{}")
+    given: object = cast(Raw, asked) if isinstance(asked, Mapping | str) else {"actions": asked}
+    name = str(item["type"]).removesuffix("_call")
+    return call_of(name, given, id=_call_id(item, index), index=index)
+
+
+_ASKED = ("action", "actions", "operation", "arguments")
+
+
+def _by_client(read: Callable[[Raw, int], Part]) -> Callable[[Raw, int], Part]:
+    """A reader of what either side may run: where the server does, no answer of the caller's is waited for."""
+    return lambda item, index: (read if item.get("execution") == "client" else _opaque)(item, index)
 
 
 def _call_id(item: Raw, index: int) -> str:
@@ -96,7 +130,24 @@ def _output(item: Raw, index: int) -> Part:
         raise ConversationError(f"{item['type']} without call_id; name the call that it answers", index=index)
     if "output" not in item:
         raise ConversationError(f"{item['type']} without output; give it the tool's answer", index=index)
-    return result_of(item["output"], call_id=item["call_id"], name=None, index=index)
+    return _answer(item, item["output"], index)
+
+
+def _answer(item: Raw, content: object, index: int) -> Part:
+    return result_of(content, call_id=_call_id(item, index), name=None, index=index)
+
+
+def _screenshot(item: Raw, index: int) -> Part:
+    """The output of a computer call: a picture."""
+    shown: object = item.get("output")
+    parts = (Media("image", cast(Raw, shown)),) if isinstance(shown, Mapping) else ()
+    return attrs.evolve(cast(Result, _answer(item, None, index)), parts=parts)
+
+
+def _of_shell(item: Raw, index: int) -> Part:
+    """The output of commands: a text, or what each of them wrote."""
+    written: object = item.get("output", item.get("tools")) or ""
+    return _answer(item, written if isinstance(written, str) else compact_json(written), index)
 
 
 def _reasoning(item: Raw, index: int) -> Part:
@@ -111,11 +162,21 @@ def _reasoning(item: Raw, index: int) -> Part:
 
 
 _READERS: dict[str, Callable[[Raw, int], Part]] = {
-    "function_call": _call,
+    "apply_patch_call": _action,
+    "apply_patch_call_output": _of_shell,
+    "computer_call": _action,
+    "computer_call_output": _screenshot,
     "custom_tool_call": _custom_call,
-    "function_call_output": _output,
     "custom_tool_call_output": _output,
+    "function_call": _call,
+    "function_call_output": _output,
+    "local_shell_call": _action,
+    "local_shell_call_output": _of_shell,
     "reasoning": _reasoning,
+    "shell_call": _action,
+    "shell_call_output": _of_shell,
+    "tool_search_call": _by_client(_action),
+    "tool_search_output": _by_client(_of_shell),
 }
 
 
@@ -131,7 +192,7 @@ def sendable(message: Message) -> bool:
 
 
 _OF_THE_MODEL = frozenset(["output_text", "refusal"])
-_OF_OTHERS = frozenset(["input_text", "input_image", "input_file"])
+_OF_OTHERS = frozenset(["input_text", "input_image", "input_file", "input_audio"])
 
 
 def _in_its_parts(message: Message) -> bool:
@@ -140,8 +201,14 @@ def _in_its_parts(message: Message) -> bool:
         return True
     allowed = _OF_THE_MODEL if message.role == "assistant" else _OF_OTHERS
     return all(
-        isinstance(part, Mapping) and cast(Raw, part).get("type") in allowed for part in cast("list[object]", content)
+        isinstance(part, Mapping) and _may_stand(cast(Raw, part).get("type"), allowed)
+        for part in cast("list[object]", content)
     )
+
+
+def _may_stand(kind: object, allowed: frozenset[str]) -> bool:
+    """Whether a part of this type is one of the API's here; one that nobody knows goes out as it came."""
+    return kind in allowed or (isinstance(kind, str) and not is_kind_of_part(kind))
 
 
 def continues(message: Message, before: Message) -> bool:

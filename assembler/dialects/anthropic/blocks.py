@@ -101,8 +101,6 @@ class AnthropicWriter:
                 if "cachePoint" in part.raw:
                     self.notes["cache mark(s) of another API left out"] += 1
                     return None
-                if shape != _SHAPE or not isinstance(part.raw.get("type"), str):
-                    raise not_carried(part, "anthropic")
                 return cast(Block, private_copy(dict(part.raw)))
             case _ as never:
                 assert_never(never)

@@ -13,6 +13,7 @@ import attrs
 
 from assembler.conversation.messages import Media, Message, read_message
 from assembler.conversation.messages.responses import in_steps, joined
+from assembler.conversation.messages.unread import heard_by, told
 from assembler.conversation.turns import head_length
 from assembler.dialects.anthropic import pricing as claude
 from assembler.dialects.anthropic.blocks import AnthropicWriter, sends, system_blocks, tool_definition
@@ -99,14 +100,14 @@ class Anthropic:
     def emit(self, layout: Layout) -> Emission:
         """`system`, `messages` and `tools`. Raises `ConversationError` and `UnsupportedContentError`."""
         notes = Notes()
-        turns = turns_of(layout.messages, AnthropicWriter(notes))
+        turns = turns_of(told(layout.messages, "anthropic", notes), AnthropicWriter(notes))
         refuse_ending(turns, self.name, self.ending)
         if not layout.tools and any(turn.results for turn in turns):
             raise ConversationError(
                 "the history calls tools and none is defined, which the API refuses: pass them to add_capability(tools)"
             )
         request: dict[str, Any] = {}
-        system = system_blocks(layout.system, layout.head, notes)
+        system = system_blocks(layout.system, told(layout.head, "anthropic", notes), notes)
         if system:
             request["system"] = system
         request["messages"] = [_message(turn) for turn in turns]
@@ -166,6 +167,8 @@ class AnthropicPricer:
 
     family: Family
     count: TokenCounter
+    shape: str = "anthropic"
+    """The spelling of the API that Claude is spoken to through: its own parts go out as they came."""
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """The system text in its pieces; what sets it apart, and the opening; the tools and their hidden prompt."""
@@ -181,7 +184,7 @@ class AnthropicPricer:
 
     def message(self, message: Message) -> Count:
         """One message in its framing, at most what it costs inside a merged turn. Raises for media without a price."""
-        sent = as_sent(message, sends)
+        sent = as_sent(heard_by(message, self.shape), sends)
         if sent is None:
             return Count(0)
         bare, media = media_apart(with_error_texts(with_objects(sent)))

@@ -28,6 +28,7 @@ from assembler.dialects.anthropic.families import (
     guess,
 )
 from assembler.errors import UnsupportedContentError
+from assembler.pricing.unread import unread
 from assembler.regions.tools.tool import Tool
 from budgets.count import NOTHING, Count, TokenCounter, total
 
@@ -211,8 +212,12 @@ def _part(part: Part, message: Message, family: Family, texts: list[str]) -> Cou
         case Opaque(kind="cachePoint"):
             return NOTHING  # a mark of the cache, not a word of the prompt
         case Opaque():
-            texts.append(_json(part.raw))
-            return LOADED_TOOL if part.kind in ("tool_reference", "tool_addition") else guess(0, 60)
+            if part.kind in ("tool_reference", "tool_addition"):
+                texts.append(_json(part.raw))
+                return LOADED_TOOL
+            found = unread(part)
+            texts.append(found.text)
+            return found.beyond
         case _:
             assert_never(part)
 

@@ -88,8 +88,6 @@ class BedrockWriter:
             case Media():
                 return _media(part)
             case Opaque():
-                if "type" in part.raw or shape not in (_SHAPE, NEUTRAL):
-                    raise not_carried(part, "bedrock")
                 return cast(Block, private_copy(dict(part.raw)))
             case _ as never:
                 assert_never(never)

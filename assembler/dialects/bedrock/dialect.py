@@ -13,6 +13,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages import Message, read_message
+from assembler.conversation.messages.unread import told
 from assembler.dialects.anthropic.dialect import anthropic
 from assembler.dialects.api import Api
 from assembler.dialects.bedrock.blocks import BedrockWriter, tool_spec
@@ -81,7 +82,7 @@ class Bedrock:
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         """Claude's own price list for a Claude model, and without a model; an estimate for any other."""
         if model is None or is_claude(model):
-            return ConversePricer(anthropic.pricer(model, count))
+            return ConversePricer(attrs.evolve(anthropic.pricer(model, count), shape="bedrock"))
         return nova_pricer(model, count) if is_nova(model) else OpenModelPricer.of(model, count)
 
     def options(self, layout: Layout) -> dict[str, Any]:
@@ -91,14 +92,14 @@ class Bedrock:
     def emit(self, layout: Layout) -> Emission:
         """`system`, `messages` and `toolConfig`. Raises `ConversationError` and `UnsupportedContentError`."""
         notes = Notes()
-        turns = turns_of(layout.messages, BedrockWriter(notes))
+        turns = turns_of(told(layout.messages, "bedrock", notes), BedrockWriter(notes))
         refuse_ending(turns, self.name, Ending.USER)
         if not layout.tools and any(turn.results for turn in turns):
             raise ConversationError(
                 "the history calls tools and none is defined, which the API refuses: pass them to add_capability(tools)"
             )
         request: dict[str, Any] = {}
-        system = system_texts(layout.system, layout.head, BedrockWriter(notes))
+        system = system_texts(layout.system, told(layout.head, "bedrock", notes), BedrockWriter(notes))
         if system:
             request["system"] = system
         request["messages"] = [

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import attrs
 
 from assembler.conversation.messages import Message
+from assembler.conversation.messages.unread import heard_by
 from assembler.dialects.anthropic.blocks import sends
 from assembler.dialects.blocks.pricing import as_sent, with_error_texts
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, priced_layout
@@ -74,7 +75,7 @@ class OpenModelPricer:
 
     def message(self, message: Message) -> Count:
         """One message with its margin."""
-        sent = as_sent(message, sends)
+        sent = as_sent(heard_by(message, "bedrock"), sends)
         return self._loosened(Count(0) if sent is None else self.makers.message(with_error_texts(sent)))
 
     def sent(self, layout: Layout) -> Count:

@@ -14,11 +14,13 @@ from collections.abc import Sequence
 import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.conversation.messages.unread import heard_by
 from assembler.dialects.blocks.blocks import fields_of
 from assembler.dialects.blocks.pricing import with_error_texts, with_objects
 from assembler.dialects.families import Evidence, first_match
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.pricer import FixedPrices, Piece, priced_layout
+from assembler.pricing.unread import unread
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from budgets import Count, Grade, TokenCounter
@@ -110,7 +112,7 @@ class NovaPricer:
 
     def message(self, message: Message) -> Count:
         """One message. Raises `UnsupportedContentError` for media: what Nova bills for it is not known."""
-        said = with_error_texts(with_objects(message))
+        said = with_error_texts(with_objects(heard_by(message, "bedrock")))
         return self.family.message + total(self._part(part) for part in said.parts)
 
     def sent(self, layout: Layout) -> Count:
@@ -144,7 +146,8 @@ class NovaPricer:
             case Opaque(kind="cachePoint"):
                 return NOTHING
             case Opaque():
-                return self._text(json.dumps(part.raw, ensure_ascii=False))
+                found = unread(part)
+                return self._text(found.text) + found.beyond
             case Media():
                 raise UnsupportedContentError(
                     f"a {part.kind} part has no price for Nova: reserve it, Budget(..., overhead=…).", kind=part.kind

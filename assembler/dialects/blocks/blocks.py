@@ -265,7 +265,7 @@ def system_texts(system: str | None, head: Sequence[Message], writer: Writer) ->
         for place, part in enumerate(message.parts):
             if isinstance(part, str):
                 _keep(blocks, writer.text(part, fields_of(beside[place]) if beside else None, message.shape))
-            elif isinstance(part, Opaque) and "cachePoint" in part.raw:
+            elif isinstance(part, Opaque):
                 _keep(blocks, writer.other(part, message.shape))
             else:
                 raise _no_text(part)

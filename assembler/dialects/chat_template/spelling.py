@@ -12,11 +12,12 @@ from assembler.conversation.messages import Call, Media, Message, Opaque, Result
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import in_steps
+from assembler.conversation.messages.unread import folding_notes, heard_by
 from assembler.conversation.waiting import NEXT, Waiting, answer_to, by_id, by_name
 from assembler.dialects.chat_template.folds import FOLDS, PART_SEAM, Line
 from assembler.dialects.chat_template.render import Spoken
 from assembler.dialects.chat_template.traits import Traits
-from assembler.dialects.openai.wire import MARKS, foreign_marks, is_cache_point, tool_definition
+from assembler.dialects.openai.wire import MARKS, foreign_marks, tool_definition
 from assembler.errors import UnsupportedContentError
 from assembler.regions.layout import Layout
 
@@ -44,6 +45,7 @@ def spelled(layout: Layout, traits: Traits) -> Spelling:
     lines = [] if layout.system is None else [Line({"role": "system", "content": layout.system})]
     lines += _lines(messages, traits)
     notes = [*_unshown(messages, len(layout.tools), traits)]
+    notes += folding_notes([message for message in messages if message.shape != CHAT_TEMPLATE], CHAT_TEMPLATE)
     notes += [f"{marks} {MARKS}"] if (marks := foreign_marks(messages)) else []
     fields = sum(len(message.beside) for message in messages if message.shape != CHAT_TEMPLATE)
     notes += [f"{fields} field(s) that only the template may read given to it"] if fields else []
@@ -59,7 +61,8 @@ _Waiting = Waiting[Call]
 def _lines(messages: Sequence[Message], traits: Traits) -> list[Line]:
     waiting: _Waiting = Waiting()
     found: list[Line] = []
-    for place, message in enumerate(in_steps(messages)):
+    for place, came in enumerate(in_steps(messages)):
+        message = came if came.shape == CHAT_TEMPLATE else heard_by(came, CHAT_TEMPLATE)
         kind = message.shape
         if kind in (CHAT_TEMPLATE, NEUTRAL, "openai"):
             _wait(waiting, [part for part in message.parts if type(part) is Call])
@@ -128,9 +131,9 @@ def _texts(message: Message) -> list[str]:
                 texts.append(part)
             case Call() | Result() | Thinking():
                 pass
-            case Opaque() if is_cache_point(part):
-                pass
-            case Media(kind=kind) | Opaque(kind=kind):
+            case Opaque():
+                pass  # a mark of the cache: what else there was is a text by now
+            case Media(kind=kind):
                 raise _cannot_carry(kind)
             case _ as never:
                 assert_never(never)

@@ -13,6 +13,7 @@ import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Result, read_message
 from assembler.conversation.messages.responses import in_steps, joined
+from assembler.conversation.messages.unread import heard_by, told
 from assembler.dialects.api import Api
 from assembler.dialects.blocks.blocks import Block, Ending, Notes, Turn, fields_of, refuse_ending, turns_of
 from assembler.dialects.blocks.pricing import as_sent, media_apart, price_together, with_objects
@@ -94,10 +95,10 @@ class Gemini:
     def emit(self, layout: Layout) -> Emission:
         """`contents` and `config`. Raises `ConversationError`, `ToolError` and `UnsupportedContentError`."""
         notes = Notes()
-        turns = turns_of(layout.messages, GeminiWriter(notes))
+        turns = turns_of(told(layout.messages, "gemini", notes), GeminiWriter(notes))
         refuse_ending(turns, self.name, Ending.USER)
         config: dict[str, Any] = {}
-        system = system_instruction(layout.system, layout.head, notes)
+        system = system_instruction(layout.system, told(layout.head, "gemini", notes), notes)
         if system:
             config["system_instruction"] = system
         if layout.tools:
@@ -153,6 +154,8 @@ class GeminiPricer:
 
     family: Family
     count: TokenCounter
+    shape: str = "gemini"
+    """The spelling of the API that the model is spoken to through: its own parts go out as they came."""
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """The system instruction in its pieces, one content; the declarations."""
@@ -170,7 +173,7 @@ class GeminiPricer:
 
         Another provider's call pays for its result too: there the result does not repeat the name, here it does.
         """
-        sent = as_sent(message, sends)
+        sent = as_sent(heard_by(message, self.shape), sends)
         if sent is None:
             return Count(0)
         bare, media = media_apart(sent)

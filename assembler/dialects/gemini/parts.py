@@ -110,8 +110,6 @@ class GeminiWriter:
                 if "cachePoint" in part.raw:
                     self.notes["cache mark(s) of another API left out"] += 1
                     return None
-                if shape != _SHAPE:
-                    raise not_carried(part, "gemini")
                 return cast(Block, private_copy(dict(part.raw))) or None
             case _ as never:
                 assert_never(never)

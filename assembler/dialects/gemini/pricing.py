@@ -19,6 +19,7 @@ from assembler.dialects.gemini.parts import UNSIGNED
 from assembler.dialects.gemini.schema import price_schema
 from assembler.dialects.standin import price_texts
 from assembler.errors import UnsupportedContentError
+from assembler.pricing.unread import unread
 from assembler.regions.tools.tool import Tool
 from budgets.count import NOTHING, Count, TokenCounter, total
 
@@ -119,8 +120,9 @@ def _part(part: Part, family: Family, texts: list[str]) -> Count:
         case Opaque() if part.raw.keys() <= _SIGNED_NOTHING:
             return guess(0, 4)  # the end of a text turn: its signature is not billed (6 recordings, one source)
         case Opaque():
-            texts.append(json.dumps(part.raw, ensure_ascii=False, default=str))
-            return guess(0, 60)
+            found = unread(part)
+            texts.append(found.text)
+            return found.beyond
         case _:
             assert_never(part)
 

@@ -8,7 +8,8 @@ from typing import Any
 import attrs
 
 from assembler.conversation.messages import Call, Message, Part, Result, Thinking
-from assembler.conversation.messages.responses import in_steps, joined
+from assembler.conversation.messages.responses import RESPONSES, in_steps, joined
+from assembler.conversation.messages.unread import heard_by
 from assembler.conversation.turns import is_head
 from assembler.dialects.beside_pricing import price_beside
 from assembler.dialects.hosts.families import (
@@ -73,7 +74,8 @@ class HostBill:
 
     def message(self, message: Message) -> Count:
         """One message in its envelope; a message that carries several results is one message for each."""
-        if says_nothing(message):
+        message = heard_by(message, "openai" if self.api == "chat" else RESPONSES)
+        if says_nothing(message) or not message.parts:
             return NOTHING
         results = [part for part in message.parts if type(part) is Result]
         # The API has no word for another model's reasoning; what stands in a field of its own goes out beside the rest.

@@ -32,7 +32,7 @@ class ForwardedClaudePricer(AnthropicPricer):
 def forwarded_claude(model: str, count: TokenCounter) -> ForwardedClaudePricer:
     """The price list of a Claude's family."""
     own = anthropic.pricer(model, count)
-    return ForwardedClaudePricer(own.family, own.count)
+    return ForwardedClaudePricer(own.family, own.count, "openai")
 
 
 def _as_claude_is_asked(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from assembler.dialects.hosts.framing import Definitions, Family, guess
 from assembler.dialects.openai.tool_text import tool_text
 from assembler.dialects.standin import price_texts
 from assembler.errors import UnsupportedContentError
+from assembler.pricing.unread import unread
 from assembler.regions.tools.tool import Tool
 from budgets.count import NOTHING, Count, Grade, TokenCounter, total
 
@@ -134,7 +135,8 @@ def _part(part: Part, family: Family, texts: list[str]) -> Count:
         case Opaque(kind="cachePoint"):
             return Count(0)  # a mark of the cache, not a word of the prompt
         case Opaque():
-            texts.append(json.dumps(part.raw, ensure_ascii=False, default=str))
-            return guess(0, 8)
+            found = unread(part)
+            texts.append(found.text)
+            return found.beyond
         case _:
             assert_never(part)

@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
+import attrs
+
 from budgets import TokenCounter
 from budgets.models.names import bare
 
@@ -35,7 +37,7 @@ def _claude(model: str, count: TokenCounter) -> Pricer:
 def _gemini(model: str, count: TokenCounter) -> Pricer:
     from assembler.dialects.gemini.dialect import gemini
 
-    return gemini.pricer(model, count)
+    return attrs.evolve(gemini.pricer(model, count), shape="openai")
 
 
 _MAKERS: tuple[tuple[re.Pattern[str], Maker], ...] = (

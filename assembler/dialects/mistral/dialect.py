@@ -12,7 +12,8 @@ from typing import Any, cast
 
 import attrs
 
-from assembler.conversation.messages import Call, Message, Part, Result, Thinking
+from assembler.conversation.messages import Call, Message, Opaque, Part, Result, Thinking
+from assembler.conversation.messages.unread import heard_by
 from assembler.dialects.api import Api
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.graded import graded_pricer
@@ -127,6 +128,7 @@ class MistralPricer:
 
     def message(self, message: Message) -> Count:
         """One message between its control tokens; a call's arguments as the template writes them, spaced JSON."""
+        message = heard_by(message, "mistral")
         if is_silent(message):
             return NOTHING
         parts = self._billed(message.parts)
@@ -202,15 +204,18 @@ class MistralPricer:
         return tuple(billed)
 
 
-def _texts_joined(result: Result, seam: str) -> tuple[str, ...]:
+def _texts_joined(result: Result, seam: str) -> tuple[str | Opaque, ...]:
     texts: list[str] = []
+    unread = [part for part in result.parts if isinstance(part, Opaque)]
     for part in result.parts:
+        if isinstance(part, Opaque):
+            continue
         if not isinstance(part, str):
             raise UnsupportedContentError(
                 f"Mistral carries text only in a tool's answer, not a part of kind {part.kind!r}", kind=part.kind
             )
         texts.append(part)
-    return (seam.join(filter(None, texts)),)
+    return (seam.join(filter(None, texts)), *unread)
 
 
 def _stripped(parts: tuple[Part, ...]) -> tuple[Part, ...]:

@@ -17,6 +17,7 @@ from assembler.conversation.messages.message import Call, Media, Message, Opaque
 from assembler.dialects.mistral.families import Family, about
 from assembler.dialects.standin import price_texts
 from assembler.errors import UnsupportedContentError
+from assembler.pricing.unread import unread
 from assembler.regions.tools.tool import Tool
 from budgets.count import Count, Grade, TokenCounter, total
 
@@ -107,7 +108,8 @@ def _part(part: Part, texts: list[str]) -> Count:
         case Opaque(kind="cachePoint"):
             return Count(0)  # a mark of the cache, not a word of the prompt
         case Opaque():
-            texts.append(json.dumps(part.raw, ensure_ascii=False, default=str))
-            return about(0, 8)
+            found = unread(part)
+            texts.append(found.text)
+            return found.beyond
         case _:
             assert_never(part)

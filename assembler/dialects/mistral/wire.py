@@ -17,6 +17,7 @@ import attrs
 from assembler.conversation.messages import Message, Thinking
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.parts import FOREIGN
+from assembler.conversation.messages.unread import told
 from assembler.dialects.openai.wire import (
     FIELDS,
     MARKS,
@@ -92,7 +93,9 @@ def wired(messages: Iterable[Message]) -> Wired:
     done: Counter[str] = Counter()
     named: dict[str, str] = {}
     ordered: list[dict[str, Any]] = []
-    sent = private_copy(wire_messages(_adopted(message, done) for message in messages))
+    listed = list(messages)
+    told(listed, "mistral", done)
+    sent = private_copy(wire_messages([_adopted(message, done) for message in listed], "mistral"))
     for fields in cast("list[dict[str, Any]]", sent):
         if _made_legal(fields, named, done):
             _set_down(fields, ordered, done)
@@ -178,10 +181,13 @@ def _part(part: object) -> object | None:
             return None
         case str(kind) if kind in _CHUNKS:
             return {key: value for key, value in chunk.items() if key != "cache_control"}
-        case kind:
+        case "file" | "image" | "document" | "input_image" | "input_file":  # as other APIs spell them
             raise UnsupportedContentError(
-                f"mistral cannot carry a part of kind {kind!r}; leave it out of the conversation", kind=str(kind)
+                f"mistral cannot carry a part of kind {chunk['type']!r}; leave it out of the conversation",
+                kind=str(chunk["type"]),
             )
+        case _:
+            return chunk
 
 
 def _set_down(fields: dict[str, Any], ordered: list[dict[str, Any]], done: Counter[str]) -> None:

@@ -12,6 +12,7 @@ from assembler.conversation.messages.beside import field_of, without_nothing
 from assembler.conversation.messages.dicts import CALL_NAME, PIN, private_copy
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import in_steps, joined
+from assembler.conversation.messages.unread import heard_by, is_mark
 from assembler.conversation.waiting import Waiting, answer_to, asked_by
 from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
 from assembler.errors import UnsupportedContentError
@@ -41,14 +42,6 @@ def legal_name(name: str) -> str:
 def foreign_thoughts(messages: Iterable[Message]) -> int:
     """How many parts of reasoning are spelled in no way that this API takes: they are left out."""
     return sum(type(part) is Thinking and field_of(part) is None for message in messages for part in message.parts)
-
-
-def refuse_unread(messages: Iterable[Message]) -> None:
-    """Raise `UnsupportedContentError` for a part that nobody here reads, unless it is the mark of a cache."""
-    for message in messages:
-        for part in message.parts:
-            if type(part) is Opaque and not is_cache_point(part):
-                raise not_carried(part, "openai_chat")
 
 
 def foreign_marks(messages: Iterable[Message]) -> int:
@@ -85,29 +78,42 @@ def _stays(part: Thinking, message: Message) -> bool:
     return message.shape in _SPOKEN and field_of(part) is None
 
 
-def wire_messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
-    """The messages as Chat Completions dicts, which share what was read. A result gets the id of its call."""
+def wire_messages(messages: Iterable[Message], own: str = "openai") -> list[dict[str, Any]]:
+    """The messages as Chat Completions dicts, which share what was read. A result gets the id of its call.
+
+    `own` is the shape of the API that they are for: what other APIs alone have goes out as text, or not at all.
+    """
     listed = list(messages)
     for message in [message for message in listed if message.sent is None]:
-        if message.shape in _SPOKEN and not says_nothing(message) and not _has_objects_for_arguments(message):
+        if Opaque in map(type, message.parts):
+            continue  # a part that goes to one API as it came goes to another as text
+        if _goes_as_it_came(message):
             sent = message.seen if _stands(message.seen) else _as_it_came(message)
             object.__setattr__(message, "sent", sent)
     sent = [message.sent for message in listed]
-    return list(_respelled_where_needed(listed)) if None in sent else cast("list[dict[str, Any]]", sent)
+    return list(_respelled_where_needed(listed, own)) if None in sent else cast("list[dict[str, Any]]", sent)
 
 
 _SPOKEN = (NEUTRAL, "openai")
 """The shapes that this API takes as they came."""
 
 
-def _respelled_where_needed(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
+def _respelled_where_needed(messages: Sequence[Message], own: str) -> Iterator[dict[str, Any]]:
     waiting: Waiting[tuple[Call, str]] = Waiting()
     steps = in_steps(messages)
-    for message in messages if steps is messages else joined(steps):
+    for came in messages if steps is messages else joined(steps):
+        message = came if came.sent is not None else heard_by(came, own)
         if message.sent is not None and not _answers_respelled(message, waiting):
             yield cast("dict[str, Any]", message.sent)
+        elif Opaque in map(type, message.parts) and _goes_as_it_came(message):
+            yield _as_it_came(message)
         elif not says_nothing(message):
             yield from _respelled(message, waiting)
+
+
+def _goes_as_it_came(message: Message) -> bool:
+    spoken = message.shape in _SPOKEN and not says_nothing(message)
+    return spoken and not _has_objects_for_arguments(message)
 
 
 def _answers_respelled(message: Message, waiting: Iterable[tuple[Call, str]]) -> bool:
@@ -196,16 +202,14 @@ def _written(part: Part) -> str | dict[str, Any] | None:
         case Media():
             return media_part(part)
         case Opaque():
-            if is_cache_point(part):
-                return None
-            raise not_carried(part, "openai_chat")
+            return None if is_cache_point(part) else private_copy(dict(part.raw))
         case _ as never:
             assert_never(never)
 
 
 def is_cache_point(part: Part) -> bool:
     """Whether a part is Bedrock's mark of a cache: it says nothing, and no other API has it."""
-    return type(part) is Opaque and part.kind == "cachePoint"
+    return is_mark(part)
 
 
 def media_part(part: Media) -> dict[str, Any]:
@@ -257,13 +261,18 @@ def _tool_call(call: Call, call_id: str) -> dict[str, Any]:
 
 
 def result_texts(result: Result) -> list[str]:
-    """The texts of a result. Raises `UnsupportedContentError` for media: a tool message carries text only."""
+    """The texts of a result. Raises `UnsupportedContentError` for media: a tool message carries text only.
+
+    A part that nobody knows yet is none of them: it goes out, and is priced, beside them.
+    """
     texts: list[str] = []
     for part in result.parts:
         match part:
             case str():
                 texts.append(part)
-            case Media(kind=kind) | Opaque(kind=kind):
+            case Opaque():
+                pass
+            case Media(kind=kind):
                 raise UnsupportedContentError(
                     f"Chat Completions carries text only in a tool result, not a part of kind {kind!r}", kind=kind
                 )
@@ -273,7 +282,11 @@ def result_texts(result: Result) -> list[str]:
 
 
 def _text_of(result: Result) -> str | list[dict[str, Any]]:
-    return _content(result_texts(result)) or ""
+    if not any(type(part) is Opaque for part in result.parts):
+        return _content(result_texts(result)) or ""
+    return [{"type": "text", "text": text} for text in result_texts(result)] + [
+        private_copy(dict(part.raw)) for part in result.parts if type(part) is Opaque and not is_cache_point(part)
+    ]
 
 
 def tool_definition(tool: Tool) -> dict[str, Any]:

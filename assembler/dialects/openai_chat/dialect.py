@@ -15,10 +15,10 @@ import attrs
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking, read_message
 from assembler.conversation.messages.beside import REASONING as REASONING_FIELDS
 from assembler.conversation.messages.responses import in_steps, joined
+from assembler.conversation.messages.unread import folding_notes, heard_by
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
 from assembler.dialects.beside_pricing import price_beside
-from assembler.dialects.blocks.media import not_carried
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.foreign import foreign
 from assembler.dialects.graded import graded_pricer
@@ -45,7 +45,6 @@ from assembler.dialects.openai.wire import (
     foreign_marks,
     foreign_thoughts,
     is_cache_point,
-    refuse_unread,
     renamed,
     result_texts,
     says_nothing,
@@ -57,6 +56,7 @@ from assembler.errors import ConversationError
 from assembler.pricing.media import read_media
 from assembler.pricing.media.openai import detail_of, price_media
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_pieces
+from assembler.pricing.unread import price_unread
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
 from budgets import Count, Grade, TokenCounter, Tokens
@@ -117,20 +117,18 @@ openai_chat = OpenAIChat()
 
 
 def _notes(layout: Layout) -> tuple[str, ...]:
-    """How many assistant messages, parts of reasoning and cache marks are left out, and calls renamed.
-
-    Raises `UnsupportedContentError` for a part that no API of this spelling is known to take.
-    """
+    """How many assistant messages, parts and cache marks are left out, and what is renamed or sent as text."""
     # A message that was written once has something to say: of a session that grew, the last few are looked at.
     unwritten = [message for message in layout.messages if message.sent is None]
-    refuse_unread([*layout.head, *unwritten])
-    silent, names, thoughts = sum(map(says_nothing, unwritten)), renamed(unwritten), foreign_thoughts(unwritten)
+    heard = [heard_by(message, "openai") for message in unwritten]
+    silent, names, thoughts = sum(map(says_nothing, heard)), renamed(unwritten), foreign_thoughts(unwritten)
     marks = foreign_marks([*layout.head, *unwritten])
     return (
         *((f"{silent} empty assistant message(s) left out",) if silent else ()),
         *((f"{names} {RENAMED}",) if names else ()),
         *((f"{thoughts} {REASONING}",) if thoughts else ()),
         *((f"{marks} {MARKS}",) if marks else ()),
+        *folding_notes([*layout.head, *unwritten], "openai"),
     )
 
 
@@ -223,7 +221,8 @@ class OpenAIChatPricer:
         return self.message(message) + Count(grown)
 
     def _composed(self, message: Message) -> Count:
-        if says_nothing(message):
+        message = heard_by(message, "openai")
+        if says_nothing(message) or not message.parts:
             return Count(0)
         results = [part for part in message.parts if type(part) is Result]
         if len(results) > 1 and self.family.results_in_one:
@@ -254,7 +253,8 @@ class OpenAIChatPricer:
             tokens += FUNCTION_ROLE
             if result.name is not None:
                 tokens += self.count(result.name) + self.family.per_name
-        return self._texts_priced(tokens, result_texts(result))
+        beside = [self._medium(part) for part in result.parts if type(part) is Opaque]
+        return total([self._texts_priced(tokens, result_texts(result)), *beside])
 
     def _spoken(self, message: Message, parts: Sequence[object]) -> list[Count]:
         """What is said: the texts in their envelope, each medium, the calls."""
@@ -275,9 +275,9 @@ class OpenAIChatPricer:
         return bill
 
     def _medium(self, part: object) -> Count:
-        """An image, a document, a sound by its published formula; nothing for what is none of them."""
+        """An image, a document, a sound by its published formula, an unknown part by its words; else nothing."""
         if isinstance(part, Opaque) and not is_cache_point(part):
-            raise not_carried(part, "openai_chat")
+            return price_unread(part, self.count)
         if not isinstance(part, Media):
             return Count(0)
         facts = read_media(part)

@@ -11,8 +11,9 @@ from typing import Any, cast
 
 import attrs
 
-from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking, read_message
+from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking, read_message
 from assembler.conversation.messages.responses import RESPONSES, joined, sendable
+from assembler.conversation.messages.unread import folding_notes, heard_by
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
 from assembler.dialects.blocks.blocks import fields_of
@@ -35,10 +36,11 @@ from assembler.dialects.openai.pricing import (
 from assembler.dialects.openai.wire import FIELDS, MARKS, REASONING, RENAMED, foreign_marks, is_cache_point, renamed
 from assembler.dialects.openai_responses.wire import flat_definition, input_items, torn_reasoning
 from assembler.dialects.request_options import responses_options
-from assembler.errors import ConversationError, UnsupportedContentError
+from assembler.errors import ConversationError, ToolError
 from assembler.pricing.media import read_media
 from assembler.pricing.media.openai import detail_of, price_media
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_pieces
+from assembler.pricing.unread import price_unread
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
 from budgets import Count, Grade, TokenCounter, Tokens
@@ -143,6 +145,7 @@ def _notes(layout: Layout) -> tuple[str, ...]:
         *((f"{thoughts} {REASONING}",) if thoughts else ()),
         *((f"{fields} {FIELDS}",) if fields else ()),
         *((f"{marks} {MARKS}",) if marks else ()),
+        *folding_notes(foreign, RESPONSES),
     )
 
 
@@ -171,7 +174,11 @@ class OpenAIResponsesPricer:
         )
 
     def message(self, message: Message) -> Count:
-        """One message: each stretch of text is an item, its calls are one, and so is each result."""
+        """One message: each stretch of text is an item, its calls are one, and so is each result.
+
+        An item of the server's, and one that nobody knows yet, costs what its words do: an estimate, with a bound.
+        """
+        message = heard_by(message, RESPONSES)
         calls: list[Call] = []
         said: list[str] = []
         bill = NOTHING
@@ -190,13 +197,12 @@ class OpenAIResponsesPricer:
                 case Call():
                     calls.append(part)
                 case Result():
-                    media = [inner for inner in part.parts if isinstance(inner, Media)]
-                    texts = [inner for inner in part.parts if not isinstance(inner, Media)]
-                    bill += self._texts(_texts_of(texts)) + total(map(self._medium, media))
+                    bill += self._texts([inner for inner in part.parts if isinstance(inner, str)])
+                    bill += total(self._held(inner) for inner in part.parts if not isinstance(inner, str))
                 case Thinking():
                     bill += self._reasoning(part) if sendable(message) else NOTHING
-                case _:
-                    _texts_of([part])
+                case Opaque():
+                    bill += self._unread(part)
         bill += self._spoken(message, said)
         if message.parts and all(isinstance(part, Media) for part in message.parts):
             bill += Count(self._envelope)
@@ -237,6 +243,32 @@ class OpenAIResponsesPricer:
             return Count(self.count(facts.text), Grade.BOUNDED)
         return price_media(facts, detail_of(part), self.model)
 
+    def _held(self, part: Media | Opaque) -> Count:
+        """What a result holds beside text."""
+        return self._medium(part) if isinstance(part, Media) else self._unread(part)
+
+    def _unread(self, part: Opaque) -> Count:
+        """An item of the server's, or of a kind that nobody knows yet."""
+        if is_cache_point(part):
+            return NOTHING
+        picture: object = part.raw.get("result")
+        if part.kind == "image_generation_call" and isinstance(picture, str):
+            return self._medium(Media("image", {"type": "image", "data": picture})) + Count(self._envelope)
+        if part.kind == "additional_tools":
+            return self._loaded(part)
+        return Count(self._envelope) + price_unread(part, self.count)
+
+    def _loaded(self, part: Opaque) -> Count:
+        """Tools that come with an item: each as it is declared, and as much of a preamble as a request's own have."""
+        try:
+            tools = read_tools(part.raw.get("tools"))
+        except ToolError:
+            return Count(self._envelope) + price_unread(part, self.count)
+        declared = price_tools(tools, self.family, self.count, has_system=True) if tools else NOTHING
+        each = total(price_one_tool(tool, self.family, self.count) for tool in tools)
+        tokens = self._envelope + declared.tokens
+        return Count(tokens, Grade.ESTIMATED, upper=tokens + max(0, declared.upper - declared.tokens) + each.upper // 8)
+
     def _spoken(self, message: Message, texts: Sequence[str]) -> Count:
         if message.role != "assistant":
             return self._texts(texts) if texts else NOTHING
@@ -260,19 +292,6 @@ class OpenAIResponsesPricer:
         octets = len(sealed) * 3 // 4 if isinstance(sealed, str) else 0
         typical, dearest = (octets // size for size in _SEALED_BYTES_PER_TOKEN)
         return Count(max(shown, typical), Grade.ESTIMATED, upper=self._envelope + max(shown, dearest))
-
-
-def _texts_of(parts: Sequence[Part]) -> list[str]:
-    texts: list[str] = []
-    for part in parts:
-        if isinstance(part, Media | Opaque):
-            raise UnsupportedContentError(
-                f"no price for a part of kind {part.kind!r} in Responses; leave it out of the conversation",
-                kind=part.kind,
-            )
-        if isinstance(part, str):
-            texts.append(part)
-    return texts
 
 
 def _as_shown(tool: Tool) -> Tool:

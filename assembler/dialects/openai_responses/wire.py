@@ -8,7 +8,8 @@ from typing import Any, assert_never, cast
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.parts import compact_json
-from assembler.conversation.messages.responses import sendable
+from assembler.conversation.messages.responses import RESPONSES, sendable
+from assembler.conversation.messages.unread import heard_by
 from assembler.conversation.waiting import NEXT, Waiting, answer_to, by_id, by_name
 from assembler.dialects.blocks.ids import made_id
 from assembler.dialects.blocks.media import without_given
@@ -130,7 +131,8 @@ class _CallIds:
 
 def _respelled(message: Message, ids: _CallIds) -> Iterator[Item]:
     """What another API spelled: a message for each stretch of content, an item for each call and result, in order."""
-    content: list[str | Media] = []
+    content: list[str | Media | Opaque] = []
+    message = heard_by(message, RESPONSES)
     for part in message.parts:
         match part:
             case str() | Media():
@@ -151,48 +153,52 @@ def _respelled(message: Message, ids: _CallIds) -> Iterator[Item]:
                 yield {"type": "function_call_output", "call_id": call_id, "output": _output(part)}
             case Thinking():
                 continue  # another model's reasoning has no item: `notes` says that it is left out
-            case Opaque(kind=kind):
-                if is_cache_point(part):
-                    continue
-                raise _cannot_carry(kind)
+            case Opaque():
+                if not is_cache_point(part):
+                    content.append(part)
+                continue
             case _ as never:
                 assert_never(never)
         content = []
     yield from _spoken(message, content)
 
 
-def _spoken(message: Message, content: Sequence[str | Media]) -> Iterator[Item]:
+def _spoken(message: Message, content: Sequence[str | Media | Opaque]) -> Iterator[Item]:
     """One message item, or none where there is nothing to say. The assistant's texts are joined: so they are billed."""
     said = [part for part in content if part]
     if not said and message.role == "assistant":
         return
     if not content:
         return
-    if message.role == "assistant":
+    if message.role == "assistant" and not any(isinstance(part, Opaque) for part in said):
         yield {"role": "assistant", "content": "".join(_text(part) for part in said)}
         return
     texts = [part for part in said if isinstance(part, str)]
     if len(said) < 2 and len(texts) == len(said):
         yield {"role": message.role, "content": "".join(texts)}
         return
-    yield {"role": message.role, "content": [_part(part) for part in said]}
+    kind = "output_text" if message.role == "assistant" else "input_text"
+    yield {"role": message.role, "content": [_part(part, kind) for part in said]}
 
 
 def _text(part: Part) -> str:
     if isinstance(part, str):
         return part
-    raise _cannot_carry(part.kind if isinstance(part, Media | Opaque) else "call")
+    raise _cannot_carry(part.kind if isinstance(part, Media) else "call")
 
 
 def _output(result: Result) -> str | list[Item]:
     if len(result.parts) == 1 and isinstance(result.parts[0], str):
         return result.parts[0]
-    return [_part(part) for part in result.parts] if result.parts else ""
+    parts = [part for part in result.parts if not is_cache_point(part)]
+    return [_part(part) for part in parts] if parts else ""
 
 
-def _part(part: str | Media | Opaque) -> Item:
+def _part(part: str | Media | Opaque, text: str = "input_text") -> Item:
     if isinstance(part, str):
-        return {"type": "input_text", "text": part}
+        return {"type": text, "text": part}
+    if isinstance(part, Opaque):
+        return private_copy(dict(part.raw))
     inner: object = part.raw.get(str(part.raw.get("type")))
     match part.raw.get("type"), inner:
         case (("input_image" | "input_file"), _):
@@ -204,10 +210,8 @@ def _part(part: str | Media | Opaque) -> Item:
             return {"type": "input_image", "image_url": fields.get("url"), "detail": fields.get("detail", "auto")}
         case "file", Mapping():
             return {"type": "input_file", **private_copy(dict(cast("Mapping[str, Any]", inner)))}
-        case _ if isinstance(part, Media):
-            return _moved(part)
         case _:
-            raise _cannot_carry(part.kind)
+            return _moved(part)
 
 
 def _moved(part: Media) -> Item:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, assert_never, cast
+from typing import Any, TypeGuard, assert_never, cast
 
 import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking, read_message
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.parts import compact_json
+from assembler.conversation.messages.unread import is_mark
 from assembler.dialects.api import Api
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.foreign import foreign
 from assembler.dialects.request_options import plain_options
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_pieces
+from assembler.pricing.unread import price_unread
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
 from budgets import Count, Grade, TokenCounter, Tokens
+from budgets.count import total
 
 
 @attrs.frozen
@@ -77,7 +80,8 @@ class PlainPricer:
 
     def message(self, message: Message) -> Count:
         """The texts of one message."""
-        return self._graded(sum(self._part(part) for part in message.parts)) + self._unread(message)
+        unread = total(price_unread(part, self.count) for part in message.parts if _is_unread(part))
+        return self._graded(sum(self._part(part) for part in message.parts)) + self._unread(message) + unread
 
     def _unread(self, message: Message) -> Count:
         """The fields that go out with the message and that nobody here reads."""
@@ -104,15 +108,19 @@ class PlainPricer:
                 return sum(self._part(inner) for inner in part.parts)
             case Thinking():
                 return self.count(part.text)
-            case Opaque(kind="cachePoint"):
-                return 0  # a mark of the cache, not a word
-            case Media() | Opaque():
+            case Opaque():
+                return 0  # a mark of the cache, or priced apart: its words are a guess
+            case Media():
                 raise UnsupportedContentError(
                     f"plain text has no price for a part of kind {part.kind!r}; choose the dialect of its API",
                     kind=part.kind,
                 )
             case _ as never:
                 assert_never(never)
+
+
+def _is_unread(part: Part) -> TypeGuard[Opaque]:
+    return isinstance(part, Opaque) and not is_mark(part)
 
 
 def definition(tool: Tool) -> dict[str, Any]:

@@ -285,11 +285,17 @@ def test_what_is_folded_or_left_out_is_noted(api: Api) -> None:
 
 
 @every_api
-@pytest.mark.parametrize("part", [{"type": "custom_widget", "x": 1}, {"type": "file", "file": {"file_id": "f"}}])
-def test_a_part_that_cannot_be_moved_raises_when_it_is_built(api: Api, part: Dict) -> None:
-    history = [{"role": "user", "content": [PICTURES["openai"], part]}]
-    with pytest.raises(UnsupportedContentError, match=str(part["type"]).replace("file", "document")):
-        built(api, history)
+def test_a_medium_that_cannot_be_moved_raises_when_it_is_built(api: Api) -> None:
+    file = {"type": "file", "file": {"file_id": "f"}}
+    with pytest.raises(UnsupportedContentError, match="document"):
+        built(api, [{"role": "user", "content": [PICTURES["openai"], file]}])
+
+
+@every_api
+def test_a_part_that_nobody_knows_and_another_api_has_is_left_out_and_noted(api: Api) -> None:
+    context = built(api, [{"role": "user", "content": [PICTURES["openai"], {"type": "custom_widget", "x": 1}]}])
+    assert "custom_widget" not in str(context.request())
+    assert "1 part(s) of another API that say nothing here left out" in " ".join(str(context.report).split())
 
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAYAAACNMs+9AAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC"

@@ -380,7 +380,6 @@ def test_a_call_without_a_call_id_is_answered_under_the_one_it_gets() -> None:
 
 UNCARRIED: list[Item] = [
     {"role": "user", "content": [{"type": "input_audio", "input_audio": {}}]},
-    {"role": "user", "content": [{"type": "mystery"}]},
     {"role": "assistant", "content": [{"type": "image", "source": {}}]},
 ]
 
@@ -531,12 +530,6 @@ def test_the_reasoning_of_another_provider_is_not_sent_and_costs_nothing() -> No
     content = [{"type": "thinking", "thinking": "hm", "signature": "s"}]
     message = read_message({"role": "assistant", "content": content}, 0)
     assert openai_responses.pricer("gpt-5", tiktoken_counter()).message(message) == Count(0)
-
-
-@pytest.mark.parametrize("item", [{"type": "web_search_call", "id": "w"}, {"type": "item_reference", "id": "w"}])
-def test_an_item_without_a_price_is_named(item: Item) -> None:
-    with pytest.raises(UnsupportedContentError, match=item["type"]):
-        count_request({"input": [item]}, dialect=openai_responses, model="gpt-4o")
 
 
 def test_settings_cost_what_recordings_say() -> None:

@@ -1,0 +1,183 @@
+"""What a part that this library does not read says to a model of another API: its words, or nothing.
+
+A part of one API goes to that API byte for byte. Any other API would refuse it, so what it says is sent as a text:
+the results of a search, the output of code, a summary. A part that says nothing to anybody else is left out: a
+reference to a stored item, a seal, a setting.
+
+The kinds and their fields: openai 3.54.0, anthropic 2.12.0, google-genai 3.4.0, botocore 1.44.5, read 2026-11.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, cast
+
+import attrs
+
+from assembler.conversation.messages.message import Message, Opaque, Part, Result
+from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
+
+_Raw: TypeAlias = Mapping[str, Any]
+
+_WORDS = frozenset(
+    [
+        *("text", "title", "url", "uri", "source", "filename", "code", "summary"),
+        *("output", "result", "logs", "stdout", "stderr", "content", "error", "message", "data"),
+    ]
+)
+"""The keys whose texts a model of another API can read."""
+
+_SAYS: Mapping[str, tuple[str, ...]] = {
+    "advisor_tool_result": ("content",),
+    "bash_code_execution_tool_result": ("content",),
+    "citationsContent": ("citationsContent",),
+    "codeExecutionResult": ("codeExecutionResult",),
+    "code_execution_result": ("code_execution_result",),
+    "code_execution_tool_result": ("content",),
+    "code_interpreter_call": ("code", "outputs"),
+    "compaction": ("content",),
+    "executableCode": ("executableCode",),
+    "executable_code": ("executable_code",),
+    "file_search_call": ("results",),
+    "guardContent": ("guardContent",),
+    "mcp_call": ("output", "error"),
+    "mcp_tool_result": ("content",),
+    "program": ("code",),
+    "program_output": ("result",),
+    "searchResult": ("searchResult",),
+    "search_result": ("title", "source", "content"),
+    "text_editor_code_execution_tool_result": ("content",),
+    "toolResponse": ("toolResponse",),
+    "tool_response": ("tool_response",),
+    "web_fetch_tool_result": ("content",),
+    "web_search_call": ("results", "action"),
+    "web_search_tool_result": ("content",),
+}
+"""The kinds that say something, and the fields where they say it. No other kind is sent to another API."""
+
+
+def is_mark(part: Part) -> bool:
+    """Whether a part is Bedrock's mark of a cache, which says nothing to anybody."""
+    return type(part) is Opaque and part.kind == "cachePoint"
+
+
+def said_elsewhere(part: Opaque) -> str | None:
+    """What the part says to another API, under the name of its kind; None where that is nothing. O(its values)."""
+    words = [word for key in _SAYS.get(part.kind, ()) for word in _words(part.raw.get(key), key)]
+    return "\n".join([f"[{part.kind}]", *words]) if words else None
+
+
+def _words(value: object, key: str) -> Iterator[str]:
+    if isinstance(value, str):
+        if key in _WORDS and value.strip():
+            yield value
+    elif isinstance(value, Mapping):
+        fields = cast(_Raw, value)
+        if fields.get("type") == "base64":  # a source whose data is no text
+            return
+        for inner, held in fields.items():
+            yield from _words(held, inner)
+    elif isinstance(value, Sequence) and not isinstance(value, bytes):
+        for held in cast("Sequence[object]", value):
+            yield from _words(held, key)
+
+
+_TYPED: Mapping[str, tuple[str, ...]] = {
+    "anthropic": ("anthropic",),
+    "mistral": ("mistral", "openai"),
+    "openai": ("openai",),
+    "responses": ("responses",),
+}
+"""The APIs whose parts say their type, and the shapes that each is spelled in."""
+
+
+def speaks(part: Opaque, shape: str, own: str) -> bool:
+    """Whether a part of a message in this shape goes to the API of the shape `own` as it is.
+
+    It does where it is spelled as that API spells it. Of a kind that nobody knows, the message around it decides; in a
+    message whose spelling several APIs share, the caller's choice of the dialect does.
+    """
+    if part.api != NEUTRAL:
+        return part.api == own
+    return shape in (NEUTRAL, FOREIGN, *_TYPED.get(own, ())) and own in _TYPED
+
+
+def heard_by(message: Message, own: str) -> Message:
+    """The message as the API of the shape `own` can be told it: what it has no word for is a text, or gone.
+
+    Marks of a cache stay: each dialect counts those that it leaves out. The very message comes back where nothing of it
+    is of another API. O(parts).
+    """
+    if Opaque not in map(type, message.parts) and Result not in map(type, message.parts):
+        return message
+    parts = [_heard(part, message.shape, own) for part in message.parts]
+    if all(new is old for new, old in zip(parts, message.parts, strict=True)):
+        return message
+    kept = tuple(part for part in parts if part is not None)
+    spoken = message.role == "tool" and not any(type(part) is Result for part in kept)
+    role = "assistant" if spoken else message.role  # what the server ran is no answer to a call of the caller's tools
+    return attrs.evolve(message, role=role, parts=kept, shape=FOREIGN, shallow=False, seen=_beside(message, parts))
+
+
+LEFT_OUT = "part(s) of another API that say nothing here left out"
+FOLDED = "part(s) of another API sent as text"
+
+
+def told(messages: Iterable[Message], own: str, done: Counter[str]) -> list[Message]:
+    """Each message as `heard_by` has it; `done` counts the parts that are left out, and those that became text."""
+    heard: list[Message] = []
+    for message in messages:
+        new = heard_by(message, own)
+        heard.append(new)
+        if new is not message:
+            before, after = _unread_in(message.parts), _unread_in(new.parts)
+            gone = len(message.parts) - len(new.parts)
+            done.update({what: n for what, n in ((FOLDED, before - after - gone), (LEFT_OUT, gone)) if n > 0})
+    return heard
+
+
+def folding_notes(messages: Iterable[Message], own: str) -> tuple[str, ...]:
+    """What of these messages is left out for the API of the shape `own`, or sent as text: a line each."""
+    done: Counter[str] = Counter()
+    told(messages, own, done)
+    return tuple(f"{times} {what}" for what, times in done.items())
+
+
+def says_nothing_to(message: Message, own: str) -> bool:
+    """Whether a message is made of parts of another API alone that have nothing to say to the one of the shape `own`.
+
+    The dialect of that API leaves such a message out.
+    """
+    return Opaque in map(type, message.parts) and not heard_by(message, own).parts
+
+
+def _unread_in(parts: Iterable[Part]) -> int:
+    every = [inner for part in parts for inner in (part.parts if isinstance(part, Result) else (part,))]
+    return sum(type(part) is Opaque and not is_mark(part) for part in every)
+
+
+def _beside(message: Message, parts: Sequence[Part | None]) -> Any:
+    """What was read, its list of parts in step with those that stay."""
+    if not isinstance(message.seen, dict):
+        return message.seen
+    seen = cast("dict[str, Any]", message.seen)
+    key = "parts" if message.shape == "gemini" else "content"
+    listed: object = seen.get(key)
+    if not isinstance(listed, list) or (message.role == "tool" and key == "content"):
+        return seen
+    items = cast("list[object]", listed)
+    return {**seen, key: [item for item, part in zip(items, parts, strict=False) if part is not None]}
+
+
+def _heard(part: Part, shape: str, own: str) -> Part | None:
+    match part:
+        case Opaque():
+            return part if is_mark(part) or speaks(part, shape, own) else said_elsewhere(part)
+        case Result() if any(type(inner) is Opaque for inner in part.parts):
+            inner = [_heard(held, shape, own) for held in part.parts]
+            if all(new is old for new, old in zip(inner, part.parts, strict=True)):
+                return part
+            return attrs.evolve(part, parts=tuple(held for held in inner if held is not None))
+        case _:
+            return part

@@ -1,0 +1,151 @@
+"""What a part costs that this library does not read: its words are counted, what is sealed in it is estimated.
+
+No provider publishes what a server's own item or block costs when it goes back. A model is shown its words in some
+spelling, never its ids; what is encrypted is decrypted first, and pictures are billed as pictures. So every such price
+is an estimate with a bound: the whole JSON, a token for two bytes behind a seal, and the dearest picture.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, cast
+
+import attrs
+
+from assembler.conversation.messages.message import Media, Opaque
+from assembler.conversation.messages.parts import compact_json
+from assembler.pricing.media.reading import read_media
+from budgets.count import Count, Grade, TokenCounter, Tokens
+
+__all__ = ["Unread", "price_unread", "unread"]
+
+_Raw: TypeAlias = Mapping[str, Any]
+
+SEAL_BYTES_PER_TOKEN = (4, 2)
+"""Bytes behind a token of what is sealed, typically and at the least: the length of English in o200k_base. Base64
+carries three bytes in four characters, and what was sealed is never longer than its seal."""
+
+PICTURE = Count(1_600, Grade.ESTIMATED, upper=6_500)
+"""A picture inside a part: what Claude's ceiling and most of OpenAI's tiles come to, and four times as much."""
+
+PAGE = Count(3_000, Grade.ESTIMATED, upper=8_000)
+"""A page of a PDF inside a part: its text and its picture (Anthropic, "PDF support": 1,500 to 3,000 of text)."""
+
+FRAMING: Tokens = 60
+"""Kept free for what a server writes around a part."""
+
+REFERENCED = Count(250, Grade.ESTIMATED, upper=4_000)
+"""What a reference to a stored item stands for: a guess, since the item is not in the request."""
+
+_HIDDEN = frozenset(
+    [
+        *("id", "call_id", "tool_use_id", "container_id", "file_id", "approval_request_id", "fingerprint"),
+        *("status", "type", "cache_control", "signature", "thought_signature", "thoughtSignature"),
+    ]
+)
+"""Keys whose values no model is shown: they count towards the bound alone."""
+
+_SEALED = frozenset(["encrypted_content", "encrypted_index", "encrypted_stdout", "redactedContent"])
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{200,}={0,2}")
+"""Text that nobody wrote: no language has a word of 200 letters."""
+
+_REFERENCES = frozenset(["item_reference"])
+
+
+@attrs.define
+class _Found:
+    """What a walk over a part has met so far."""
+
+    sealed: int = 0
+    """Characters of base64 that stand for text."""
+    hidden: int = 0
+    """Characters that no model is shown."""
+    pictures: int = 0
+    pages: int = 0
+
+
+@attrs.frozen
+class Unread:
+    """A part as it is priced: the words that a model may be shown, and all else."""
+
+    text: str = attrs.field(repr=False)
+    beyond: Count
+
+
+def unread(part: Opaque) -> Unread:
+    """The words of a part as JSON, without ids and seals, and a price for those. O(its values)."""
+    if part.kind in _REFERENCES:
+        return Unread("", REFERENCED)
+    found = _Found()
+    shown = _shown(part.raw, found)
+    octets = found.sealed * 3 // 4
+    typical, dearest = (octets // size for size in SEAL_BYTES_PER_TOKEN)
+    beyond = Count(typical, Grade.ESTIMATED, upper=dearest + found.hidden + FRAMING)
+    for price, times in ((PICTURE, found.pictures), (PAGE, found.pages)):
+        beyond += Count(price.tokens * times, Grade.ESTIMATED, upper=price.upper * times)
+    return Unread(compact_json(shown) if shown else "", beyond)
+
+
+def price_unread(part: Opaque, count: TokenCounter) -> Count:
+    """A part that goes out as it came: an estimate, with a bound for any spelling that a server may give its words."""
+    found = unread(part)
+    tokens = count(found.text) if found.text else 0
+    return Count(tokens, Grade.ESTIMATED, upper=tokens + tokens // 4) + found.beyond
+
+
+def _shown(value: object, found: _Found) -> Any:
+    """The value without what no model reads as text; that is put into `found`."""
+    match value:
+        case Mapping():
+            return _shown_fields(cast(_Raw, value), found)
+        case str():
+            return _shown_text(value, found)
+        case bytes():
+            found.sealed += len(value) * 4 // 3
+            return ""
+        case Sequence():
+            kept = [_shown(item, found) for item in cast("Sequence[object]", value)]
+            return [item for item in kept if item not in ("", None, {}, [])]
+        case _:
+            return value
+
+
+def _shown_fields(fields: _Raw, found: _Found) -> dict[str, Any]:
+    if _is_medium(fields):
+        _count_medium(fields, found)
+        return {}
+    shown: dict[str, Any] = {}
+    for key, held in fields.items():
+        if isinstance(held, str) and key in _SEALED:
+            found.sealed += len(held)
+        elif isinstance(held, str) and key in _HIDDEN:
+            found.hidden += len(held) // 2 if _BASE64.fullmatch(held) else len(held)
+        elif (kept := _shown(held, found)) not in ("", None, {}, []):
+            shown[key] = kept
+    return shown
+
+
+def _shown_text(text: str, found: _Found) -> str:
+    if text.startswith("data:"):
+        found.pictures += 1
+        return ""
+    if _BASE64.fullmatch(text):
+        found.sealed += len(text)
+        return ""
+    return text
+
+
+def _is_medium(fields: _Raw) -> bool:
+    """Whether this is an image or a document with its content in it, or under an address of its provider's."""
+    source: object = fields.get("source")
+    if not isinstance(source, Mapping) or fields.get("type") not in ("image", "document"):
+        return False
+    return cast(_Raw, source).get("type") not in ("text", "content")
+
+
+def _count_medium(fields: _Raw, found: _Found) -> None:
+    if fields["type"] == "image":
+        found.pictures += 1
+        return
+    found.pages += read_media(Media("document", fields)).pages or 1
