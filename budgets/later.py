@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import pkgutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from types import ModuleType
 from typing import Any
 
@@ -52,3 +54,35 @@ class _Package(ModuleType):
     def __setattr__(self, name: str, value: object) -> None:
         if not (name in self.__dict__["_homes"] and isinstance(value, ModuleType)):
             super().__setattr__(name, value)
+
+
+class FromFolders(Mapping[str, Any]):
+    """One value out of each folder of a package that has the module for it, by the folder's name.
+
+    A module is loaded when its value is taken; the folders are listed once, sorted.
+    """
+
+    def __init__(self, package: str, module: str, name: str) -> None:
+        self._package, self._module, self._name = package, module, name
+
+    @cached_property
+    def _folders(self) -> tuple[str, ...]:
+        found = importlib.util.find_spec(self._package)
+        if found is None:
+            raise ImportError(f"no package {self._package}")
+        listed = pkgutil.iter_modules(found.submodule_search_locations)
+        return tuple(folder for _, folder, is_package in listed if is_package and self._spec(folder) is not None)
+
+    def _spec(self, folder: str) -> object:
+        return importlib.util.find_spec(f"{self._package}.{folder}.{self._module}")
+
+    def __getitem__(self, folder: str) -> Any:
+        if folder not in self._folders:
+            raise KeyError(folder)
+        return getattr(importlib.import_module(f"{self._package}.{folder}.{self._module}"), self._name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._folders)
+
+    def __len__(self) -> int:
+        return len(self._folders)

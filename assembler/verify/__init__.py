@@ -1,31 +1,21 @@
 """An independent checker of what the APIs demand of a request.
 
-A dialect's rules are one file, and one line in `DIALECTS`.
+A dialect's rules are `rules.py` in its folder, which says `CHECKER`: an API brings its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Protocol
 
-import attrs
-
-from assembler.verify import (
-    anthropic,
-    bedrock,
-    chat_template,
-    gemini,
-    mistral,
-    openai_chat,
-    openai_responses,
-    plain,
-    shape,
-)
-from assembler.verify.foreign import APIS, S5, foreign_keys
+from assembler.verify import shape
+from assembler.verify.checker import Checker
+from assembler.verify.foreign import S5, foreign_keys
 from assembler.verify.jsonable import unjsonable
-from assembler.verify.place import Place, request_place
+from assembler.verify.place import request_place
 from assembler.verify.shape import OBJECT, must_be
 from assembler.verify.violation import Rule, Violation
+from budgets.later import FromFolders
 
 
 class Named(Protocol):
@@ -37,29 +27,8 @@ class Named(Protocol):
         ...
 
 
-@attrs.frozen
-class Checker:
-    """The rules of one dialect, the check that holds a request against them, and the keys under which bytes may stand.
-
-    A check is linear in the request, yields what it finds, and never raises on anything that JSON can carry.
-    """
-
-    check: Callable[[Place, str | None], Iterator[Violation]]
-    rules: tuple[Rule, ...]
-    bytes_under: Collection[str] = ()
-
-
-DIALECTS: Mapping[str, Checker] = {
-    "anthropic": Checker(anthropic.check, anthropic.RULES),
-    "bedrock": Checker(bedrock.check, bedrock.RULES, bedrock.BYTES_UNDER),
-    "chat_template": Checker(chat_template.check, chat_template.RULES),
-    "gemini": Checker(gemini.check, gemini.RULES, gemini.BYTES_UNDER),
-    "mistral": Checker(mistral.check, mistral.RULES),
-    "openai_chat": Checker(openai_chat.check, openai_chat.RULES),
-    "openai_responses": Checker(openai_responses.check, openai_responses.RULES),
-    "plain": Checker(plain.check, plain.RULES),
-}
-"""Every dialect that can be verified, by name."""
+DIALECTS: Mapping[str, Checker] = FromFolders("assembler.dialects", "rules", "CHECKER")
+"""Every dialect that can be verified, by name. Its rules lie in its folder, and are loaded when they are asked for."""
 
 
 def verify(request: Mapping[str, Any], *, dialect: str | Named, model: str | None = None) -> list[Violation]:
@@ -75,13 +44,15 @@ def verify(request: Mapping[str, Any], *, dialect: str | Named, model: str | Non
     found = [*must_be(root, OBJECT), *unjsonable(root.value, bytes_under=checker.bytes_under)]
     if not isinstance(root.value, dict):
         return found
-    return [*found, *foreign_keys(root, _named(dialect)), *checker.check(root, model)]
+    if checker.words is not None:
+        found += foreign_keys(root, checker.words, checker.turns)
+    return [*found, *checker.check(root, model)]
 
 
 def rules(dialect: str | Named) -> tuple[Rule, ...]:
     """Every rule that `verify` holds for a dialect, those of shape first. Raises `ValueError` as `verify` does."""
-    own = _checker(dialect).rules
-    return (*shape.RULES, S5, *own) if _named(dialect) in APIS else (*shape.RULES, *own)
+    checker = _checker(dialect)
+    return (*shape.RULES, *(() if checker.words is None else (S5,)), *checker.rules)
 
 
 def _named(dialect: str | Named) -> str:

@@ -6,7 +6,7 @@ by the next. Arguments, results as JSON and schemas are the caller's own words a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from assembler.verify.place import Place
 from assembler.verify.violation import Rule, Violation, shown
@@ -18,54 +18,36 @@ S5 = Rule(
     "OpenAI's error text in public issue threads; Anthropic's is `<path>: Extra inputs are not permitted`",
 )
 
-_CHAT = frozenset({"openai_chat", "mistral"})
-_NOBODY: frozenset[str] = frozenset()
-
-# Words of messages and parts, and the APIs that have them: the SDKs' request types (openai 3.54.0, anthropic 2.12.0,
-# google-genai 3.4.0, botocore 1.44.5, mistralai 3.7.0) and, for `openai_chat`, of the hosts that copy it; read 2026-11.
-_OWNERS: Mapping[str, frozenset[str]] = {
-    **dict.fromkeys(("width", "height", "pages", "seconds", "pinned"), _NOBODY),
-    **dict.fromkeys(("additional_kwargs", "response_metadata", "usage_metadata"), _NOBODY),
-    **dict.fromkeys(("stop_reason", "stop_sequence", "usage"), _NOBODY),
-    **dict.fromkeys(("reasoning_content", "reasoning_details", "thinking_blocks"), frozenset({"openai_chat"})),
-    "function_call": frozenset({"openai_chat", "gemini"}),
-    "prefix": _CHAT,
-    "cache_control": frozenset({"anthropic", "openai_chat"}),
-    **dict.fromkeys(("tool_use_id", "is_error"), frozenset({"anthropic"})),
-    "signature": frozenset({"anthropic", "mistral", "openai_chat"}),
-    **dict.fromkeys(("cachePoint", "toolUse", "toolResult", "reasoningContent"), frozenset({"bedrock"})),
-    **dict.fromkeys(("call_id", "encrypted_content"), frozenset({"openai_responses", "anthropic"})),
-    **dict.fromkeys(
-        (
-            *("thought", "thought_signature", "thoughtSignature", "functionCall", "functionResponse"),
-            *("function_response", "inline_data", "inlineData", "fileData"),
-        ),
-        frozenset({"gemini"}),
-    ),
-}
-
-_TURNS: Mapping[str, str] = {"openai_responses": "input", "gemini": "contents"}
-"""The key of the conversation, where it is not `messages`."""
-
-APIS = frozenset({"anthropic", "bedrock", "gemini", "mistral", "openai_chat", "openai_responses"})
-"""The dialects that the rule is held for: the others are no API's."""
+# Words of messages and parts that some APIs have and others lack: the SDKs' request types (openai 3.54.0, anthropic
+# 2.12.0, google-genai 3.4.0, botocore 1.44.5, mistralai 3.7.0) and, for `openai_chat`, of the hosts that copy it; read
+# 2026-11. Which of them an API has stands with its rules.
+_NOBODY = (
+    *("width", "height", "pages", "seconds", "pinned"),
+    *("additional_kwargs", "response_metadata", "usage_metadata"),
+    *("stop_reason", "stop_sequence", "usage"),
+)
+_SOMEBODY = (
+    *("reasoning_content", "reasoning_details", "thinking_blocks", "function_call", "prefix", "cache_control"),
+    *("tool_use_id", "is_error", "signature", "cachePoint", "toolUse", "toolResult", "reasoningContent"),
+    *("call_id", "encrypted_content", "thought", "thought_signature", "thoughtSignature", "functionCall"),
+    *("functionResponse", "function_response", "inline_data", "inlineData", "fileData"),
+)
+WORDS = frozenset(_NOBODY) | frozenset(_SOMEBODY)
 
 
-def foreign_keys(request: Place, api: str) -> Iterator[Violation]:
-    """Every key of a message or a part that the API does not have and another does; none for what is no API. Linear."""
-    if api not in APIS:
-        return
-    foreign = {word for word, owners in _OWNERS.items() if api not in owners}
-    for place in _speaking(request, api):
+def foreign_keys(request: Place, words: frozenset[str], turns: str) -> Iterator[Violation]:
+    """Every key of a message or a part that another API has and this one, which has `words`, does not. Linear."""
+    foreign = WORDS - words
+    for place in _speaking(request, turns):
         for word in place.spoken:
             if word in foreign:
                 yield S5.broken(place.at(word).path, f"the key {shown(word)} is not this API's")
 
 
-def _speaking(request: Place, api: str) -> Iterator[Place]:
+def _speaking(request: Place, turns: str) -> Iterator[Place]:
     """The system blocks, the messages, their parts, and the parts of a result in them."""
     yield from request.at("system").objects()
-    for message in request.at(_TURNS.get(api, "messages")).objects():
+    for message in request.at(turns).objects():
         yield message
         for key in ("content", "parts", "output"):
             for part in message.at(key).objects():

@@ -243,7 +243,7 @@ def test_a_cache_mark_on_an_empty_text_is_two_faults() -> None:
 
 
 def test_more_messages_than_claude_takes_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    rules = sys.modules["assembler.verify.anthropic"]
+    rules = sys.modules["assembler.dialects.anthropic.rules"]
     assert rules._MOST_MESSAGES == 100_000
     monkeypatch.setattr(rules, "_MOST_MESSAGES", 3)
     said = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}] * 2

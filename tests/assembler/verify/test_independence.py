@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -10,16 +11,26 @@ import pytest
 import assembler
 from assembler.verify import DIALECTS, rules
 
-SOURCES = sorted((Path(assembler.__file__).parent / "verify").glob("*.py"))
+HOUSE = Path(assembler.__file__).parent
+RULES = sorted((HOUSE / "dialects").glob("*/rules*.py"))
+SOURCES = [*sorted((HOUSE / "verify").glob("*.py")), *RULES]
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: "/".join(path.with_suffix("").parts[-2:]))
 def test_the_checker_imports_nothing_else_of_this_library(source: Path) -> None:
     tree = ast.parse(source.read_text("utf-8"))
     imported = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     imported += [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
     ours = [name for name in imported if name.split(".")[0] in ("assembler", "budgets")]
-    assert [name for name in ours if not name.startswith("assembler.verify")] == []
+    rules_of_its_own = f"assembler.dialects.{source.parent.name}.rules"
+    allowed = ("assembler.verify", "budgets.later", rules_of_its_own)
+    assert [name for name in ours if not name.startswith(allowed)] == []
+
+
+def test_nothing_that_reads_prices_or_emits_imports_a_rule() -> None:
+    words = [path.read_text("utf-8") for path in (HOUSE / "dialects").rglob("*.py") if path not in RULES]
+    assert [text for text in words if re.search(r"from assembler\.dialects\.\w+\.rules", text)] == []
+    assert len(RULES) >= 8
 
 
 def test_a_rule_id_means_one_thing_in_all_dialects() -> None:

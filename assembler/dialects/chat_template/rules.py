@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from assembler.verify import neutral
+from assembler.verify.checker import Checker
 from assembler.verify.definitions import L0, T1, T2, T3
 from assembler.verify.neutral import N1, N4
 from assembler.verify.pairing import N2, N3, Turn
@@ -95,3 +96,6 @@ def _wrong_prompt(request: Place) -> Iterator[Violation]:
     for place in ids.each():
         if not isinstance(place.value, int) or isinstance(place.value, bool) or place.value < 0:
             yield S1.broken(place.path, "a token id is a whole number, 0 or more")
+
+
+CHECKER = Checker(check, RULES)

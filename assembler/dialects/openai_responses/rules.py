@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from assembler.verify.checker import Checker
 from assembler.verify.definitions import (
     L0,
     NAME_64,
@@ -209,3 +210,6 @@ def _wrong_tools(request: Place, tools: Place) -> Iterator[Violation]:
         choice = request.at("tool_choice")
         names = [tool.at("name").text for tool in tools.objects()]
         yield from wrong_choice(choice, choice.at("name"), tools, names)
+
+
+CHECKER = Checker(check, RULES, words=frozenset(("call_id", "encrypted_content")), turns="input")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from assembler.verify.checker import Checker
 from assembler.verify.definitions import (
     L0,
     NAME_64,
@@ -226,3 +227,8 @@ def _too_many_marks(request: Place) -> Iterator[Violation]:
     marks = [block for block in blocks if not block.at("cachePoint").absent]
     if len(marks) > MOST_MARKS:
         yield N8.broken(marks[MOST_MARKS].path, f"{len(marks)} cache points; at most {MOST_MARKS}")
+
+
+CHECKER = Checker(
+    check, RULES, bytes_under=BYTES_UNDER, words=frozenset(("cachePoint", "toolUse", "toolResult", "reasoningContent"))
+)

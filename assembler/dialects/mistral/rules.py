@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from assembler.verify import chat
+from assembler.verify.checker import Checker
 from assembler.verify.definitions import L0, NAME_64, T1, T2, T3, Legal, empty_tools, wrong_definitions
 from assembler.verify.neutral import N4, speechless
 from assembler.verify.pairing import N2, N3, Again, Turn, Unanswered, mismatches, repeated
@@ -112,3 +113,6 @@ def _wrong_turn(turn: Turn) -> Iterator[Violation]:
             yield M4.broken(ref.place.path, f"call id {shown(ref.id)} is not nine letters or digits")
     if turn.role == "assistant" and speechless(turn.place):
         yield N4.broken(turn.place.path, "an assistant message with neither content nor calls")
+
+
+CHECKER = Checker(check, RULES, words=frozenset(("prefix", "signature")))

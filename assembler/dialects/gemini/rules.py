@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from assembler.verify.definitions import L0, T1, T2, T3
-from assembler.verify.gemini_parts import (
+from assembler.dialects.gemini.rules_of_parts import (
     Content,
     configured,
     read_contents,
@@ -19,6 +18,8 @@ from assembler.verify.gemini_parts import (
     wrong_parts,
     wrong_tools,
 )
+from assembler.verify.checker import Checker
+from assembler.verify.definitions import L0, T1, T2, T3
 from assembler.verify.models import demands_signatures
 from assembler.verify.pairing import N2, N3, Ref, repeated
 from assembler.verify.place import Place
@@ -152,3 +153,25 @@ def _unsigned(turns: list[Content]) -> Iterator[Violation]:
             signature = spelled(part, "thought_signature")
             if not signature.value:
                 yield G8.broken(signature.path, "the first function call of this turn has no thought signature")
+
+
+CHECKER = Checker(
+    check,
+    RULES,
+    bytes_under=BYTES_UNDER,
+    words=frozenset(
+        (
+            "function_call",
+            "thought",
+            "thought_signature",
+            "thoughtSignature",
+            "functionCall",
+            "functionResponse",
+            "function_response",
+            "inline_data",
+            "inlineData",
+            "fileData",
+        )
+    ),
+    turns="contents",
+)

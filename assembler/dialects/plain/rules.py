@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assembler.verify import neutral
+from assembler.verify.checker import Checker
 from assembler.verify.definitions import L0, T1, T2, T3
 from assembler.verify.neutral import N1, N4, N5, N6, N7, N8, N9
 from assembler.verify.pairing import N2, N3
@@ -31,3 +32,6 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
     called = next((turn for turn in turns if turn.calls), None)
     if called is not None and not request.at("tools").size:
         yield N7.broken(called.place.path, "a call in the history, and no tools")
+
+
+CHECKER = Checker(check, RULES)

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import attrs
 
-from assembler.verify.anthropic_blocks import blocks_of, texts, wrong_blocks, wrong_shape, wrong_tools
-from assembler.verify.anthropic_rules import (
+from assembler.dialects.anthropic.rules_of_blocks import blocks_of, texts, wrong_blocks, wrong_shape, wrong_tools
+from assembler.dialects.anthropic.rules_published import (
     A1,
     A2,
     A3,
@@ -31,6 +31,7 @@ from assembler.verify.anthropic_rules import (
     A16,
     L2,
 )
+from assembler.verify.checker import Checker
 from assembler.verify.definitions import L0, T1, T2, T3, T4
 from assembler.verify.models import refuses_prefill, takes_system_turns
 from assembler.verify.pairing import Again, Orphan, Ref, Turn, Unanswered, mismatches, repeated
@@ -228,3 +229,10 @@ def _loop_start(turns: list[_Said], index: int) -> int:
     while index >= 2 and turns[index - 1].of_type("tool_result"):
         index -= 2
     return index
+
+
+CHECKER = Checker(
+    check,
+    RULES,
+    words=frozenset(("cache_control", "tool_use_id", "is_error", "signature", "call_id", "encrypted_content")),
+)

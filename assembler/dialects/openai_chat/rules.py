@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from assembler.verify import chat
+from assembler.verify.checker import Checker
 from assembler.verify.definitions import NAME_64, T4, Legal, empty_tools, wrong_choice, wrong_definitions
 from assembler.verify.pairing import N2, Again, Orphan, Turn, Unanswered, mismatches, repeated
 from assembler.verify.place import Place, is_list
@@ -126,3 +127,20 @@ def _wrong_choice(request: Place) -> Iterator[Violation]:
     chosen = choice.at(choice.at("type").text or "function").at("name")
     names = [tool.at(kind).at("name").text for tool in tools.objects() for kind in ("function", "custom")]
     yield from wrong_choice(choice, chosen, tools, names)
+
+
+CHECKER = Checker(
+    check,
+    RULES,
+    words=frozenset(
+        (
+            "reasoning_content",
+            "reasoning_details",
+            "thinking_blocks",
+            "function_call",
+            "prefix",
+            "cache_control",
+            "signature",
+        )
+    ),
+)
