@@ -452,6 +452,7 @@ ROWS: dict[str, dict[str, Case]] = {
 _VALUES = """
 assembler: Change Cut Difference Dropped Invisible Passage Repair Row Violation Wanted
 assembler.batch: Columns Raise Record Skip
+assembler.dialects: Api Emission
 assembler.report.cache: Marked PrefixCache Volatile
 assembler.greedy: Config
 assembler.pricing.media: MediaFacts
