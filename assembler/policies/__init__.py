@@ -17,7 +17,9 @@ from budgets.later import load_later as _load_later
 if typing.TYPE_CHECKING:
     from assembler.policies.clear_reasoning import ClearReasoning
     from assembler.policies.clear_tool_results import ClearToolResults
+    from assembler.policies.fetch import Fetch
     from assembler.policies.keep_relevant import KeepRelevant
+    from assembler.policies.offload import Offload
     from assembler.policies.relevance import BM25, Cosine, Score
     from assembler.policies.summarize import Summarize
     from assembler.policies.trim_steps import TrimSteps
@@ -30,7 +32,9 @@ _load_later(
         "ClearReasoning": "assembler.policies.clear_reasoning",
         "ClearToolResults": "assembler.policies.clear_tool_results",
         "Cosine": "assembler.policies.relevance",
+        "Fetch": "assembler.policies.fetch",
         "KeepRelevant": "assembler.policies.keep_relevant",
+        "Offload": "assembler.policies.offload",
         "Score": "assembler.policies.relevance",
         "Summarize": "assembler.policies.summarize",
         "TrimSteps": "assembler.policies.trim_steps",
@@ -45,10 +49,12 @@ __all__ = [
     "ClearToolResults",
     "Cosine",
     "Cut",
+    "Fetch",
     "KeepRelevant",
     "KeepsAll",
     "KeepsChosen",
     "KeepsNewest",
+    "Offload",
     "OverflowPolicy",
     "Passage",
     "Policy",

@@ -29,6 +29,7 @@ from assembler import (
     ClearToolResults,
     Cosine,
     KeepRelevant,
+    Offload,
     QuestionChunks,
     Refuse,
     Summarize,
@@ -238,6 +239,10 @@ ROWS: dict[str, dict[str, Case]] = {
     ),
     "assembler.Cosine": over(TEXTS, lambda t: Cosine(lambda texts: [[float(len(t)), 1.0] for t in texts])(t, [t])),
     "assembler.KeepRelevant": small(KeepRelevant()),
+    "assembler.Offload": small(Offload({}, min_tokens=10)),
+    "assembler.policies.Fetch": over(
+        TEXTS, lambda t: (Offload({"a": t}).tool("a"), Offload({"a": t}).tool("a", search=t[:9]))
+    ),
     "assembler.Plan": over(
         CONVERSATIONS, lambda m: chat(m, on_overflow=TrimOldest()).plan().what_if(context_window=500)
     ),

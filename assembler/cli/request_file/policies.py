@@ -51,7 +51,8 @@ POLICIES: Mapping[str, _Named] = {
         Truncate, {"max_tokens": whole, "where": one_of({one: one for one in get_args(Where)})}, required=["max_tokens"]
     ),
 }
-"""Every policy that a file can name: those whose options are data. `Summarize` takes a function, pins may be one."""
+"""Every policy that a file can name: those whose options are data. `Summarize` takes a function,
+pins may be one, and `Offload` takes a store."""
 
 
 def overflow(place: Place, value: object) -> Sequence[Policy]:

@@ -1,0 +1,124 @@
+"""Large tool results go into a store of the caller's: a preview and an id stay, and a tool gives them back."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+from collections.abc import Iterator, MutableMapping
+from functools import partial
+from typing import cast
+
+import attrs
+
+from assembler.conversation.messages import Call, Message, Result
+from assembler.conversation.messages.edit import edited
+from assembler.policies.fetch import FETCH, Fetch, a_store
+from assembler.policies.passage import Change, Passage
+from assembler.policies.truncate import MARKER, graphemes
+from assembler.validation import at_least_one, at_least_zero
+from budgets import BudgetError, Tokens
+
+_EQUAL = "the same as an earlier result"
+_POINTER = re.compile(rf'\[(?:stored, [\d,]+ characters|{_EQUAL}); {FETCH}\(id="[0-9a-f]+"\) gives it back\]')
+"""How every text begins that stands in place of a result: it is never stored itself."""
+_WIDEST = 64
+"""Characters beyond a preview that are looked at, so that none of it is a part of a grapheme."""
+_SHORTEST = 80
+"""Characters: a result that is no longer than its pointer is not pointed to."""
+
+
+@attrs.frozen
+class _Body:
+    """The text of one result, and where it stands: the message, and the place in it."""
+
+    index: int
+    place: int
+    text: str
+
+
+@attrs.frozen
+class Offload:
+    """Puts large tool results into `store` and leaves a preview with an id in their place; `tool` gives them back.
+
+    Two things give way. A result that equals an earlier one, word for word, is sent once: the later one points to it.
+    Then results of `min_tokens` or more go into the store, those first that were said longest ago, and the first and
+    last characters of each stay, `preview` in all. What `fetch_result` gave back in the newest turn is not touched
+    before that turn is over. A result that holds more than text is left as it is.
+
+    An id is a hash of the text, so the same text has the same id in every process, and is stored once. What is in the
+    store is what the message said, and several texts of one result joined by line breaks. `store` maps ids to texts and
+    must give back what was put in: a dict, or any `MutableMapping`, such as one over sqlite. What it raises reaches the
+    caller of `build()`; nothing leaves the window that was not stored.
+    """
+
+    store: MutableMapping[str, str] = attrs.field(validator=a_store, eq=id, repr=False)
+    min_tokens: Tokens = attrs.field(default=1_000, validator=at_least_one, kw_only=True)
+    preview: int = attrs.field(default=400, validator=at_least_zero, kw_only=True)
+
+    @property
+    def tool(self) -> Fetch:
+        """The tool over the same store: for `add_capability`, and to answer the model's calls with."""
+        return Fetch(self.store)
+
+    def rewrites(self, passage: Passage, /) -> Iterator[Change]:
+        """One change a result: those that were said before, then large ones. O(characters of results that stay)."""
+        bodies = list(_bodies(passage))
+        newest = {body.text: body for body in bodies}
+        seen: set[str] = set()
+        for body in bodies:
+            if body.text in seen and len(body.text) > _SHORTEST:
+                yield self._replaced(passage, body, _EQUAL, "equal result sent once")
+            seen.add(body.text)
+        oldest = {body.text: body for body in reversed(bodies)}
+        for text in sorted(oldest, key=lambda text: (newest[text].index, newest[text].place)):
+            if len(text) * 4 > self.min_tokens and passage.count(text) >= self.min_tokens:
+                yield self._replaced(passage, oldest[text], f"stored, {len(text):,} characters", "tool result stored")
+
+    def _replaced(self, passage: Passage, body: _Body, what: str, reason: str) -> Change:
+        message = passage.current(body.index)
+        pointing = passage.once((body.index, body.place, what), message, partial(self._pointing, message, body, what))
+        return Change({body.index: pointing}, reason)
+
+    def _pointing(self, message: Message, body: _Body, what: str) -> Message:
+        preview = "" if what == _EQUAL else _preview(body.text, self.preview)
+        said = f'[{what}; {FETCH}(id="{self._stored(body.text)}") gives it back]{preview}'
+        result = attrs.evolve(cast(Result, message.parts[body.place]), parts=(said,), given=None)
+        return edited(message, [*message.parts[: body.place], result, *message.parts[body.place + 1 :]])
+
+    def _stored(self, text: str) -> str:
+        """The id under which the store holds this text, and no other: a longer one where the shorter is taken."""
+        whole = hashlib.sha256(text.encode()).hexdigest()
+        for length in (16, 32, 64):
+            if self.store.setdefault(whole[:length], text) == text:
+                return whole[:length]
+        raise BudgetError("Offload: the store gives back something else than was put in; use one that holds texts")
+
+
+def _bodies(passage: Passage) -> Iterator[_Body]:
+    """The results that may leave the window, oldest first."""
+    names: dict[str | None, str] = {}
+    for index, message in passage:
+        for place, part in enumerate(message.parts):
+            if isinstance(part, Call):
+                names[part.id] = part.name
+            elif isinstance(part, Result):
+                fetched = index >= passage.newest and (part.name or names.get(part.call_id)) == FETCH
+                texts = [inner for inner in part.parts if isinstance(inner, str)]
+                if texts and len(texts) == len(part.parts) and not (fetched or _POINTER.match(texts[0])):
+                    yield _Body(index, place, "\n".join(texts))
+
+
+def _preview(text: str, characters: int) -> str:
+    """How a text begins and ends, in so many characters at most, and cut between graphemes."""
+    half = characters // 2
+    if len(text) <= characters or not half:
+        return "\n" + text if half else ""
+    head, tail = graphemes(text[: half + _WIDEST]), graphemes(text[-half - _WIDEST :])
+    return f"\n{_fitting(head, half)}{MARKER}{_fitting(tail[::-1], half, -1)}"
+
+
+def _fitting(pieces: list[str], characters: int, step: int = 1) -> str:
+    """As many of the first pieces as so many characters hold, in this order or the other."""
+    used = itertools.accumulate(map(len, pieces))
+    return "".join([piece for piece, so_far in zip(pieces, used, strict=True) if so_far <= characters][::step])
