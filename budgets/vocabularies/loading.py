@@ -19,7 +19,7 @@ def read_packed(file: str) -> bytes:
 
 
 def mergeable_ranks(name: str) -> dict[bytes, int]:
-    """Token bytes to rank of a bundled encoding. 0.15 s for o200k_base.
+    """Token bytes to rank of a bundled encoding. 0.05 s for o200k_base.
 
     The file's hash is checked, a millisecond; that the file spells the published one was proved when it was packed, and
     is in the tests. Raises TokenCountError that names the file if it is missing or any of its bytes is another.
@@ -32,7 +32,7 @@ def mergeable_ranks(name: str) -> dict[bytes, int]:
     digest = sha256(packed).hexdigest()
     if digest != vocabulary.packed_sha256:
         raise _unusable(name, vocabulary.file, f"is not ours: sha256 {digest}, not {vocabulary.packed_sha256}")
-    return dict(zip(unpack(packed, vocabulary.entries), range(vocabulary.entries), strict=True))
+    return dict(zip(unpack(packed), range(vocabulary.entries), strict=True))
 
 
 def _unusable(name: str, file: str, problem: str) -> TokenCountError:

@@ -1,21 +1,20 @@
 """Two spellings of one token list: the published `.tiktoken` text and our packed bytes. Opens no file.
 
-Packed: `entries` length bytes, one per token in rank order, then all token bytes, the whole xz-compressed. No token is
-longer than 128 bytes and no rank is skipped, so neither needs more. o200k_base takes 0.81 MB so, 1.69 MB as gzip of the
+Packed: all tokens in rank order with SEAM between them, the whole deflated by zlib. Measured for o200k_base, 2026-11:
+0.97 MB, unpacked in a sixth of the time that xz and a table of lengths took for 0.81 MB; 1.69 MB as gzip of the
 published text.
 """
 
 from __future__ import annotations
 
-import lzma
+import zlib
 from base64 import b64decode
 from binascii import b2a_base64
 from collections.abc import Sequence
 from hashlib import sha256
-from itertools import accumulate, pairwise
 
-# lc=4 packed the three files smallest of the settings tried (lc 0, 2, 3, 4; pb 0, 2).
-_FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 4, "lp": 0, "pb": 0}]
+SEAM = b"\xfe\xff"
+"""In no token, and first found where it was put: `pack` proves it. No UTF-8 holds either byte."""
 
 
 def parse(published: bytes) -> list[bytes]:
@@ -30,15 +29,16 @@ def parse(published: bytes) -> list[bytes]:
 
 
 def pack(tokens: Sequence[bytes]) -> bytes:
-    """The packed bytes, the same for the same tokens and liblzma. Takes seconds."""
-    return lzma.compress(bytes(map(len, tokens)) + b"".join(tokens), format=lzma.FORMAT_XZ, filters=_FILTERS)
+    """The packed bytes, the same for the same tokens and zlib. Raises ValueError if they would not unpack to them."""
+    packed = zlib.compress(SEAM.join(tokens), 9)
+    if unpack(packed) != list(tokens):
+        raise ValueError("a token holds the seam")
+    return packed
 
 
-def unpack(packed: bytes, entries: int) -> list[bytes]:
-    """The tokens back, in rank order. Raises lzma.LZMAError or EOFError on damage that xz itself can see."""
-    plain = lzma.decompress(packed)
-    seams = list(accumulate(plain[:entries], initial=entries))
-    return [plain[start:end] for start, end in pairwise(seams)]
+def unpack(packed: bytes) -> list[bytes]:
+    """The tokens back, in rank order. Raises zlib.error on damage that zlib itself can see."""
+    return zlib.decompress(packed).split(SEAM)
 
 
 def published_sha256(tokens: Sequence[bytes]) -> str:

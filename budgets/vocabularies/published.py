@@ -67,17 +67,17 @@ _HARMONY_NAMED = {
 _HARMONY_RESERVED = [200000, 200001, 200004, 200009, 200010, 200011, *range(200013, 201088)]
 _HARMONY_SPECIALS = _HARMONY_NAMED | {f"<|reserved_{i}|>": i for i in _HARMONY_RESERVED}
 
-_O200K_FILE = "o200k_base.xz"
+_O200K_FILE = "o200k_base.zlib"
 _O200K_ENTRIES = 199_998
-_O200K_PACKED_SHA256 = "81df17ba336f5904f40969fe5bef5abae36b7ae9d05a778783f2fac27d16aa66"
+_O200K_PACKED_SHA256 = "ecd64943ed18acf9073c882dc98ac68018ee3c07fe132b4f2179167beff4ff24"
 _O200K_SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 
 PUBLISHED: Mapping[str, Vocabulary] = {
     "cl100k_base": Vocabulary(
-        file="cl100k_base.xz",
+        file="cl100k_base.zlib",
         entries=100_256,
         sha256="223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
-        packed_sha256="a60a4ee004ffbd6f8b9662ac87c91639293f402e11aa16c31b8d1b7ea61eacc6",
+        packed_sha256="1d65f76973209991e1ae4710bb643483eb30bc6527eda6ffa466af7696fdb19a",
         pattern=_CL100K_PATTERN,
         specials={
             _END_OF_TEXT: 100257,
@@ -106,10 +106,10 @@ PUBLISHED: Mapping[str, Vocabulary] = {
     ),
     # Also published as "gpt2".
     "r50k_base": Vocabulary(
-        file="r50k_base.xz",
+        file="r50k_base.zlib",
         entries=50_256,
         sha256="306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
-        packed_sha256="337bccb84c89e2cd5440677141dec584222dc28caec6377f3fc49945c855348a",
+        packed_sha256="a2260e0b592a6083e2fce7e789eb2cc9974619c74b2cbe2903668ae4b6f694f2",
         pattern=_R50K_PATTERN,
         specials={_END_OF_TEXT: 50256},
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
-import lzma
+import zlib
 from importlib import resources
 from typing import Any
 
@@ -13,10 +13,10 @@ import tiktoken
 import tiktoken_ext.openai_public as published
 
 FILES = {
-    "cl100k_base": ("cl100k_base.xz", 100_256),
-    "o200k_base": ("o200k_base.xz", 199_998),
-    "o200k_harmony": ("o200k_base.xz", 199_998),
-    "r50k_base": ("r50k_base.xz", 50_256),
+    "cl100k_base": ("cl100k_base.zlib", 100_256),
+    "o200k_base": ("o200k_base.zlib", 199_998),
+    "o200k_harmony": ("o200k_base.zlib", 199_998),
+    "r50k_base": ("r50k_base.zlib", 50_256),
 }
 NAMES = sorted(FILES)
 
@@ -25,12 +25,13 @@ NAMES = sorted(FILES)
 def tokens(name: str) -> list[bytes]:
     """The tokens of an encoding in rank order, read the slow way."""
     file, entries = FILES[name]
-    plain = lzma.decompress((resources.files("budgets.vocabularies") / file).read_bytes())
-    found, place = [], entries
-    for length in plain[:entries]:
-        found.append(plain[place : place + length])
-        place += length
-    assert place == len(plain)
+    plain = zlib.decompress((resources.files("budgets.vocabularies") / file).read_bytes())
+    found, start = [], 0
+    while (end := plain.find(b"\xfe\xff", start)) >= 0:
+        found.append(plain[start:end])
+        start = end + 2
+    found.append(plain[start:])
+    assert len(found) == entries
     return found
 
 
