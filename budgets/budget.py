@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import pickle
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -217,6 +216,8 @@ def _restored(cls: type[Budget], fields: dict[str, Any]) -> Budget:
 
 
 def _refuse_unpicklable(counter: TokenCounter | AwaitedCounter | None) -> None:
+    import pickle  # most budgets are never pickled
+
     try:
         pickle.dumps(counter)
     except Exception as failure:

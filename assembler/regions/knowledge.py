@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any, cast
@@ -14,12 +13,13 @@ from assembler.errors import MarkupError
 from assembler.regions.provenance import provenance
 from assembler.text.checked import checked_text
 from assembler.validation import named, wrong
+from budgets.patterns import compiled_later
 
 SEPARATOR = "\n\n"
 """What stands between the instruction and the tags, and between tags: a seam where token counts add."""
 
 # Everything that is not a Char of XML 1.0 (Fifth Edition), section 2.2, production [2].
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML = compiled_later("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 _TEXT_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 # Line breaks and tabs too: a parser folds them to blanks in an attribute (XML 1.0, section 3.3.3).

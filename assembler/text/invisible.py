@@ -7,7 +7,6 @@ those two: so taking out what is found never uncovers more of it. Linear in the 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias, cast
@@ -17,6 +16,7 @@ import attrs
 from assembler.errors import MarkupError
 from assembler.text.scripts import needed
 from assembler.validation import wrong
+from budgets.patterns import compiled_later
 
 Kind: TypeAlias = Literal["tag characters", "direction", "zero width", "joiner", "variation selectors", "filler"]
 
@@ -37,8 +37,8 @@ _KINDS: dict[Kind, str] = {
 UNSEEN = "".join(_KINDS.values())
 """All of them, as the inside of a class of a regular expression."""
 
-_RUN = re.compile(f"[{UNSEEN}]++")
-_KIND = re.compile("|".join(f"(?P<{kind.replace(' ', '_')}>[{held}]++)" for kind, held in _KINDS.items()))
+_RUN = compiled_later(f"[{UNSEEN}]++")
+_KIND = compiled_later("|".join(f"(?P<{kind.replace(' ', '_')}>[{held}]++)" for kind, held in _KINDS.items()))
 
 
 @attrs.frozen

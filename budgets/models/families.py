@@ -23,9 +23,10 @@ from __future__ import annotations
 import re
 
 from budgets.models.names import bare
+from budgets.patterns import compiled_later
 
 _FAMILIES = tuple(
-    (re.compile(pattern), family)
+    (compiled_later(pattern), family)
     for pattern, family in (
         (r"gpt-3\.?5-(turbo-)?0301$", "gpt-3.5-0301"),
         (r"gpt-oss(-|$)", "gpt-oss"),
@@ -50,7 +51,7 @@ _ENCODINGS = {
     "gpt-oss": "o200k_harmony",
 }
 # tiktoken 0.14 maps gpt-5* and o1, o3, o4-mini to o200k_base and says nothing of what came after them.
-_UNPUBLISHED = re.compile(r"gpt-([6-9]|1\d)|(gpt-)?(chat|daybreak-\w+)-latest$")
+_UNPUBLISHED = compiled_later(r"gpt-([6-9]|1\d)|(gpt-)?(chat|daybreak-\w+)-latest$")
 
 _DIALECTS = {
     "anthropic": "anthropic",
@@ -59,8 +60,8 @@ _DIALECTS = {
 }
 _OPENAI_COMPATIBLE = ("openai", "deepseek", "meta", "qwen", "xai", "groq", "bedrock", "openrouter")
 
-_CLAUDE = re.compile(r"claude-(?:[a-z]+-)?v?(\d+)(?:[.-](\d{1,2})(?!\d))?")
-_GEMINI = re.compile(r"gemini-(?:[a-z-]+-)?(\d+)(?:\.(\d+))?(?![\d])")
+_CLAUDE = compiled_later(r"claude-(?:[a-z]+-)?v?(\d+)(?:[.-](\d{1,2})(?!\d))?")
+_GEMINI = compiled_later(r"gemini-(?:[a-z-]+-)?(\d+)(?:\.(\d+))?(?![\d])")
 
 
 def family_of(name: str) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from functools import lru_cache
 
@@ -100,7 +99,9 @@ def made_id(seed: str) -> str:
 
 
 def _hashed(seed: str) -> str:
-    return f"call_{hashlib.sha256(seed.encode('utf-8', 'surrogatepass')).hexdigest()[:_DIGITS]}"
+    from hashlib import sha256  # most ids are legal as they are
+
+    return f"call_{sha256(seed.encode('utf-8', 'surrogatepass')).hexdigest()[:_DIGITS]}"
 
 
 _remembered = lru_cache(maxsize=4_096)(_hashed)
