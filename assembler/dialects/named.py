@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import cast
 
 from assembler.dialects import DIALECTS, Dialect
@@ -43,6 +42,8 @@ def _kind(given: object) -> str:
 
 
 def _hint(name: str) -> str:
+    import difflib  # most names are right
+
     spelled = name.lower().replace("-", "_").replace(" ", "_")[:LONGEST_NAME]
     near = OFTEN_MEANT.get(spelled) or next(iter(difflib.get_close_matches(spelled, DIALECTS, n=1)), None)
     if near is not None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from assembler.conversation.messages import Message
-from assembler.regions.output_schema import OutputSchema
-from assembler.regions.tools import Tool
+
+if TYPE_CHECKING:
+    from assembler.regions.output_schema import OutputSchema
+    from assembler.regions.tools import Tool
 
 _NO_OPTIONS: Mapping[str, Any] = {}
 

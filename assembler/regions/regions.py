@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import attrs
 
 from assembler.regions.knowledge import Document
-from assembler.regions.output_schema import OutputSchema
-from assembler.regions.tools import Tool
+
+if TYPE_CHECKING:
+    from assembler.regions.output_schema import OutputSchema
+    from assembler.regions.tools import Tool
 
 if TYPE_CHECKING:
     from assembler.pipeline.measure import Measured

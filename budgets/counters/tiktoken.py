@@ -61,7 +61,7 @@ def _build(encoding: str, pattern: str | None) -> tiktoken.Encoding:
 
 
 def _engine(encoding: str, pattern: str | None = None) -> tiktoken.Encoding:
-    """The engine of a bundled encoding, built once per process however many threads ask. First call 0.4 s."""
+    """The engine of a bundled encoding, built once per process however many threads ask. First call 0.3 s."""
     with _loading:
         return _build(encoding, pattern)
 
@@ -110,7 +110,7 @@ class TiktokenCounter(Guarded):
 def tiktoken_counter(encoding: str = "o200k_base") -> TiktokenCounter:
     """An exact, offline counter: o200k_base, cl100k_base, o200k_harmony or r50k_base (= gpt2).
 
-    Loads nothing until its first count (0.4 s, once per process and encoding). Raises TokenCountError for another name.
+    Loads nothing until its first count (0.3 s, once per process and encoding). Raises TokenCountError for another name.
     """
     if not isinstance(encoding, str) or encoding not in BUNDLED:  # pyright: ignore[reportUnnecessaryIsInstance]  # the language asks for it
         shown = encoding if isinstance(encoding, str) else type(encoding).__name__
