@@ -341,12 +341,20 @@ def _built(plan: Planned) -> Context[Any]:
 
 
 def _listed(messages: object) -> Iterable[object]:
+    if isinstance(messages, Context):
+        raise MessageTypeError("conversation: expected a list of messages, got Context; pass context.messages")
     kind = type(messages).__name__
     if iterates(messages) and not isinstance(messages, str | bytes | Mapping):
         return cast("Iterable[object]", messages)
-    raise MessageTypeError(
-        f"conversation: expected a list of messages, got {kind}; pass [message], or add_message(message) for one"
-    )
+    raise MessageTypeError(f"conversation: expected a list of messages, got {kind}; {_instead(cast(object, messages))}")
+
+
+def _instead(messages: object) -> str:
+    body = isinstance(messages, Mapping) and "role" not in messages
+    name = next((name for name in ("messages", "input", "contents") if body and name in cast("Any", messages)), None)
+    if name is not None:
+        return f"pass the list in it: body[{name!r}]"
+    return "pass [message], or add_message(message) for one"
 
 
 def _held_to_the_law(history: History, read: Callable[[History], None]) -> None:

@@ -29,7 +29,8 @@ def count_request(
     `UnsupportedContentError` for a part that has no price, and `BudgetError` for what is no dialect, model or counter.
     """
     if not isinstance(cast(object, request), Mapping):
-        raise MessageTypeError(wrong("request", "the body of the API's call (a dict)", request))
+        step = "; pass {'messages': messages}" if isinstance(cast(object, request), list) else ""
+        raise MessageTypeError(wrong("request", "the body of the API's call (a dict)", request) + step)
     must_be("model", model, (str, type(None)), "a model's name (str) or None")
     spoken = read_dialect(dialect)
     counted = counter_for(model) if counter is None else total_counter(counter)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import attrs
 
@@ -66,6 +66,11 @@ class Budget:
     limits: Mapping[str, Limit] = attrs.field(default=_NO_LIMITS, kw_only=True, hash=False)
 
     def __attrs_post_init__(self) -> None:
+        if isinstance(window := cast(object, self.context_window), str) and not window.isdigit():
+            raise BudgetError(
+                "context_window is a str: whole tokens, 0 or more, are expected; for the published window of a model "
+                "write Budget.for_model(name)"
+            )
         # Frozen, so the door is the only place where a numpy number can become an int.
         for name in _NUMBERS:
             object.__setattr__(self, name, whole_tokens(getattr(self, name), name))

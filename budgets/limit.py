@@ -71,6 +71,8 @@ def limits_by_region(limits: object) -> Mapping[str, Limit]:
             shown = repr(region) if isinstance(region, str) else f"a {type(region).__name__}"
             raise BudgetError(f"limits has {shown}, which is no region: choose {', '.join(REGIONS)}")
         if not isinstance(limit, Limit):
-            raise BudgetError(f"limits[{region!r}] is a {type(limit).__name__}: a Limit is expected")
+            raise BudgetError(
+                f"limits[{region!r}] is a {type(limit).__name__}: a Limit is expected, such as Limit(cap=0.4)"
+            )
         checked[region] = limit
     return checked

@@ -47,7 +47,7 @@ def whole_tokens(value: object, name: str) -> Tokens:
 def share(value: object, name: str) -> float:
     """`value` as a float in (0, 1]. Raises BudgetError for anything else, an int 1 too: it could mean one token."""
     if not isinstance(value, float) or math.isnan(value) or not 0 < value <= 1:
-        raise BudgetError(f"{name} is {shown(value)}: a share is a float above 0 and at most 1")
+        raise BudgetError(f"{name} is {shown(value)}: a share is a float above 0 and at most 1, 0.4 for 40 %")
     return float(value)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from assembler.dialects import DIALECTS, Dialect
-from budgets import BudgetError
+from budgets import BudgetError, models
 
 LONGEST_NAME = 40
 """Characters. What is longer is no misspelled name, and nothing like it is looked for."""
@@ -48,7 +48,10 @@ def _hint(name: str) -> str:
     near = OFTEN_MEANT.get(spelled) or next(iter(difflib.get_close_matches(spelled, DIALECTS, n=1)), None)
     if near is not None:
         return f"; did you mean {near}?"
-    return _call(name) if spelled == "chat_template" else ""
+    if spelled == "chat_template":
+        return _call(name)
+    spoken = models.dialect_of(name) if len(name) <= LONGEST_NAME else None
+    return "" if spoken is None else f"; a model's name is passed as model=, and its dialect is {spoken}"
 
 
 def _call(given: object) -> str:

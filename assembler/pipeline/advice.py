@@ -10,7 +10,7 @@ from assembler.pipeline.overflow import Overflow, Smallest, Trial, smallest
 from assembler.pipeline.planned import Planned
 from assembler.policies import TrimOldest
 from assembler.policies.traits import Rung, rung_of, unasked
-from budgets import ContextLengthError, Limit, Tokens
+from budgets import ContextLengthError, Limit, RegionCosts, Tokens
 
 
 def instructed(overflow: Overflow, trial: Trial) -> ContextLengthError:
@@ -53,10 +53,8 @@ def _next_step(overflow: Overflow, trial: Trial) -> str:
     if overflow.region is not None:
         return _of_limits(overflow, trial)
     if plan.fixed.upper > overflow.available:
-        return (
-            f"Dropping turns cannot help: the fixed regions alone need {plan.fixed.upper}. "
-            f"Shorten the instruction, the tools or the knowledge by {excess} tokens."
-        )
+        said = f"Dropping turns cannot help: the fixed regions alone need {plan.fixed.upper}. "
+        return f"{said}Shorten {_named(plan.costs)} by {excess} tokens{_of_documents(overflow, trial)}."
     cure = next(_cures(overflow, trial), None)
     if cure is not None:
         return cure
@@ -64,6 +62,28 @@ def _next_step(overflow: Overflow, trial: Trial) -> str:
     if pinned is not None:
         return pinned
     return _shortening(overflow, trial)
+
+
+def _named(costs: RegionCosts) -> str:
+    """The fixed regions that hold something, as a sentence lists them."""
+    regions = {"instruction": costs.instruction, "tools": costs.capability, "knowledge": costs.knowledge}
+    *others, last = [f"the {name}" for name, tokens in regions.items() if tokens] or ["what is sent"]
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _of_documents(overflow: Overflow, trial: Trial) -> str:
+    """A limit under which some documents stay and it fits: knowledge gives way only where it is told to."""
+    left = overflow.plan.measured.knowledge.upper - overflow.excess
+    if left <= 0 or "knowledge" in trial.budget.limits:
+        return ""
+    capped = attrs.evolve(trial.budget, limits={**trial.budget.limits, "knowledge": Limit(cap=left)})
+    tried = trial.under(tuple(map(unasked, trial.settings.rungs)), capped)
+    if not isinstance(tried, Planned) or not tried.costs.knowledge:
+        return ""
+    return (
+        f", or let documents go: Budget(…, limits={{'knowledge': Limit(cap={left})}}) keeps those that fit, "
+        "and strategy=CitedSources() the best of them"
+    )
 
 
 def _shortening(overflow: Overflow, trial: Trial) -> str:

@@ -117,7 +117,10 @@ class Settings:
 
             if not isinstance(cast(object, calibration), CalibratedCounter):
                 kind = type(calibration).__name__
-                raise TypeError(f"anchor: expected what calibrate(context, usage) returns, got {kind}")
+                raise TypeError(
+                    f"anchor: expected what calibrate(context, usage) returns, got {kind}; "
+                    "write anchor(calibrate(context, response.usage))"
+                )
         return attrs.evolve(self, calibration=calibration)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -17,7 +17,8 @@ def a_share(policy: object, field: attrs.Attribute[Any], value: object) -> None:
         return
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
         raise BudgetError(
-            f"{type(policy).__name__}: {field.name} is a share of the room, 0 < {field.name} <= 1, got {shown(value)}"
+            f"{type(policy).__name__}: {field.name} is a share of the room, 0 < {field.name} <= 1, got {shown(value)}; "
+            "pass 0.5 for a half"
         )
 
 

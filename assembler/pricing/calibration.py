@@ -223,7 +223,12 @@ def input_tokens(usage: object) -> Tokens:
             break
     if number is None or number <= 0:
         found = f"{number} input tokens" if number is not None else f"no input tokens in a {type(usage).__name__}"
-        raise TokenCountError("usage", f"has {found}: pass the response's usage, or the number of its input tokens")
+        step = (
+            "its .usage"
+            if _field(usage, "usage") is not None
+            else "the response's usage, or the number of its input tokens"
+        )
+        raise TokenCountError("usage", f"has {found}: pass {step}")
     return number
 
 

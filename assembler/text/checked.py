@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from assembler.errors import MarkupError
 
 
@@ -18,10 +20,27 @@ def checked_text(value: object, *, field: str) -> str:
     elif hasattr(value, "__html__"):
         text = _printed(value, field=field)
     else:
-        raise MarkupError(f"{field}: expected text (str), got {type(value).__name__}; pass a str", field=field)
+        raise MarkupError(f"{field}: expected text (str), got {type(value).__name__}; {_instead(value)}", field=field)
     if not text.isascii():
         refuse_surrogates(text, field=field)
     return text
+
+
+def _instead(value: object) -> str:
+    """What to pass instead of something that holds a text, or several."""
+    if isinstance(value, list | tuple):
+        return "pass one text; for several, call it once for each, or join them"
+    if isinstance(value, Mapping):
+        return "pass the text in it"
+    name = next((name for name in ("page_content", "text", "content") if _has(value, name)), None)
+    return "pass a str" if name is None else f"pass its .{name}"
+
+
+def _has(value: object, name: str) -> bool:
+    try:
+        return isinstance(getattr(value, name, None), str)
+    except Exception:  # an object's own property can raise anything
+        return False
 
 
 def _printed(value: object, *, field: str) -> str:

@@ -119,14 +119,14 @@ def failure_of(name: str, failure: BaseException) -> BaseException:
     return error
 
 
-def tokens_answered(name: str, answer: object) -> Tokens:
+def tokens_answered(name: str, answer: object, counter: object = None) -> Tokens:
     """The answer as an int >= 0, numpy's integers included. Raises TokenCountError for anything else."""
     if type(answer) is int and 0 <= answer < LARGEST:
         return answer
     tokens = index_of(answer)
     if tokens is None:
         said = repr(answer) if answer is None or isinstance(answer, bool | float) else _kind(answer)
-        raise TokenCountError(name, f"returned {said} (int >= 0 expected)")
+        raise TokenCountError(name, f"returned {said} (int >= 0 expected){_instead(counter, answer)}")
     if tokens < 0:
         raise TokenCountError(name, f"returned {tokens} (int >= 0 expected)")
     return tokens
@@ -172,7 +172,20 @@ class TotalCounter(Guarded):
                 answer = waited_for(self.name, answer)
         except BaseException as failure:
             raise failure_of(self.name, failure)  # noqa: B904 - chained there, unless it is the failure itself
-        return tokens_answered(self.name, answer)
+        return tokens_answered(self.name, answer, self.counter)
+
+
+def _instead(counter: object, answer: object = None) -> str:
+    """What to pass instead of a tokenizer, or of a method of one that returns the tokens themselves."""
+    if isinstance(counter, str):
+        return "; pass tiktoken_counter(name), or the model's name alone: Budget(…, model=name)"
+    if said_by(counter, "apply_chat_template") is not None or said_by(counter, "all_special_tokens") is not None:
+        return "; a Hugging Face tokenizer is passed as transformers_counter(tokenizer)"
+    if said_by(counter, "encode") is not None:
+        return "; pass a function that counts: lambda text: len(tokenizer.encode(text))"
+    if isinstance(answer, list | tuple):
+        return "; return how many tokens there are: len(…)"
+    return ""
 
 
 def total_counter(counter: TokenCounter | AwaitedCounter) -> Guarded:
@@ -192,7 +205,9 @@ def refuse_wrong_arity(counter: TokenCounter | AwaitedCounter) -> None:
     Builtins that do not tell their signature are believed; what they answer is checked at each count anyway.
     """
     if not callable(counter):
-        raise BudgetError(f"counter is a {type(counter).__name__}, not a callable from a text to its tokens")
+        raise BudgetError(
+            f"counter is a {type(counter).__name__}, not a callable from a text to its tokens{_instead(counter)}"
+        )
     try:
         signature = inspect.signature(counter)
     except Exception:  # a builtin's ValueError, or what a strange object raises when it is looked at

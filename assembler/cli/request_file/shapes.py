@@ -19,7 +19,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 import attrs
 
-from assembler.files.place import LONGEST_SHOWN, Place, nearest
+from assembler.files.place import LONGEST_SHOWN, Place, SpecError, nearest
 from budgets import UnknownModelError
 
 T = TypeVar("T")
@@ -146,7 +146,45 @@ def refuse_unknown(place: Place, given: Mapping[str, object], known: Collection[
     """Raise for the first key that is not known."""
     for name in given:
         if name not in known:
-            raise place.unknown(name, known)
+            raise _foreign(place, name, known) or place.unknown(name, known)
+
+
+_MEANT = {
+    "max_tokens": "budget.max_output_tokens",
+    "max_completion_tokens": "budget.max_output_tokens",
+    "max_output_tokens": "budget.max_output_tokens",
+    "context_length": "budget.context_window",
+    "max_model_len": "budget.context_window",
+    "context_window": "budget.context_window",
+    "system": "instruction",
+    "system_prompt": "instruction",
+    "instructions": "instruction",
+    "functions": "tools",
+    "documents": "knowledge",
+    "sources": "knowledge",
+    "context": "knowledge",
+    "history": "messages",
+    "conversation": "messages",
+    "input": "messages",
+    "contents": "messages",
+    "policy": "on_overflow",
+    "overflow": "on_overflow",
+    "response_format": "output_schema",
+    "api": "dialect",
+    "provider": "dialect",
+}
+"""What other files and APIs call a key of ours. The key that is spelled most like it may mean something else."""
+
+
+def _foreign(place: Place, name: str, known: Collection[str]) -> SpecError | None:
+    """The error for a key of somebody else's, where ours stands at this place or in the budget at this place."""
+    ours = _MEANT.get(name, "")
+    outer, _, inner = ours.rpartition(".")
+    if ours in known or (outer and outer in known):
+        return place.key(name).error(f"unknown key; did you mean {ours}? expected one of: {', '.join(known)}")
+    if inner and inner in known:
+        return place.key(name).error(f"unknown key; did you mean {inner}? expected one of: {', '.join(known)}")
+    return None
 
 
 def mapping(place: Place, value: object, *, what: str) -> dict[str, object]:

@@ -7,8 +7,9 @@ from typing import Any, cast
 
 import attrs
 
-from assembler.conversation.messages.dicts import read_dict
+from assembler.conversation.messages.dicts import ROLES, read_dict
 from assembler.conversation.messages.gemini import read_gemini
+from assembler.conversation.messages.meant import meant
 from assembler.conversation.messages.message import Message
 from assembler.conversation.messages.objects import is_message_object, plain_fields, read_object, spelled
 from assembler.conversation.messages.responses import is_item, read_item
@@ -44,7 +45,8 @@ def _read(raw: object, index: int) -> Message:
     if (dumped := _dumped(raw)) is not None:
         return _read_fields(plain_fields(dumped), index, raw)
     raise MessageTypeError(
-        f"expected a dict, a (role, content) pair or an object with role and content, got {type(raw).__name__}",
+        f"expected a dict, a (role, content) pair or an object with role and content, got {type(raw).__name__}"
+        + meant(raw),
         index=index,
     )
 
@@ -54,6 +56,8 @@ def _read_fields(fields: Mapping[str, Any], index: int, raw: object) -> Message:
         message = read_gemini(fields, index=index)
     elif is_item(fields):
         message = read_item(fields, index=index)
+    elif fields.get("role") is None and (step := meant(fields)):
+        raise MessageTypeError(f"expected a message, got a dict that has none of its own{step}", index=index)
     else:
         return read_dict(fields, index=index, origin=None if fields is raw else raw)
     return message if fields is raw else attrs.evolve(message, raw=raw)
@@ -100,6 +104,8 @@ def spoken(text: str) -> Message:
 def _read_pair(raw: tuple[object, ...], index: int) -> Message:
     if len(raw) != 2 or not isinstance(raw[0], str):
         raise MessageTypeError(f"expected a pair (role, content), got {len(raw)} items", index=index)
+    if raw[0] not in ROLES and raw[1] in ROLES:
+        raise ConversationError("a pair with the role at its end; write (role, content)", index=index)
     return read_dict({"role": raw[0], "content": raw[1]}, index=index, origin=raw)
 
 

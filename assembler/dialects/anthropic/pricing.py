@@ -28,6 +28,7 @@ from assembler.dialects.anthropic.families import (
     guess,
 )
 from assembler.errors import UnsupportedContentError
+from assembler.pricing.media.refusal import a_part
 from assembler.pricing.unread import unread
 from assembler.regions.tools.tool import Tool
 from budgets.count import NOTHING, Count, TokenCounter, total
@@ -265,6 +266,6 @@ def _media(part: Media, family: Family, texts: list[str]) -> Count:
         texts.append(str(cast("Mapping[str, Any]", source).get("data", "")))
         return guess(0, 60)
     raise UnsupportedContentError(
-        f"a {part.kind} part has no price: its pages are not known here. Reserve it: Budget(..., overhead=…).",
+        f"{a_part(part.kind)} part has no price: its pages are not known here. Reserve it: Budget(..., overhead=…).",
         kind=part.kind,
     )

@@ -19,6 +19,7 @@ from assembler.dialects.blocks.blocks import fields_of
 from assembler.dialects.blocks.pricing import with_error_texts, with_objects
 from assembler.dialects.families import Evidence, first_match
 from assembler.errors import UnsupportedContentError
+from assembler.pricing.media.refusal import a_part
 from assembler.pricing.pricer import FixedPrices, Piece, priced_layout
 from assembler.pricing.unread import unread
 from assembler.regions.layout import Layout
@@ -150,7 +151,8 @@ class NovaPricer:
                 return self._text(found.text) + found.beyond
             case Media():
                 raise UnsupportedContentError(
-                    f"a {part.kind} part has no price for Nova: reserve it, Budget(..., overhead=…).", kind=part.kind
+                    f"{a_part(part.kind)} part has no price for Nova: reserve it, Budget(..., overhead=…).",
+                    kind=part.kind,
                 )
 
     def _held(self, part: str | Media | Opaque) -> Count:

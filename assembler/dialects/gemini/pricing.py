@@ -19,6 +19,7 @@ from assembler.dialects.gemini.parts import UNSIGNED
 from assembler.dialects.gemini.schema import price_schema
 from assembler.dialects.standin import price_texts
 from assembler.errors import UnsupportedContentError
+from assembler.pricing.media.refusal import a_part
 from assembler.pricing.unread import unread
 from assembler.regions.tools.tool import Tool
 from budgets.count import NOTHING, Count, TokenCounter, total
@@ -114,7 +115,7 @@ def _part(part: Part, family: Family, texts: list[str]) -> Count:
             return guess(family.image.tokens, family.image.upper * (16 if family.tiled else 1))
         case Media():
             raise UnsupportedContentError(
-                f"a {part.kind} part has no price: its length is not known; add your own overhead.",
+                f"{a_part(part.kind)} part has no price: its length is not known; add your own overhead.",
                 kind=part.kind,
             )
         case Opaque() if part.raw.keys() <= _SIGNED_NOTHING:

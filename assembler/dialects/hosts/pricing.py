@@ -22,6 +22,7 @@ from assembler.dialects.hosts.framing import Definitions, Family, guess
 from assembler.dialects.openai.tool_text import tool_text
 from assembler.dialects.standin import price_texts
 from assembler.errors import UnsupportedContentError
+from assembler.pricing.media.refusal import a_part
 from assembler.pricing.unread import unread
 from assembler.regions.tools.tool import Tool
 from budgets.count import NOTHING, Count, Grade, TokenCounter, total
@@ -131,7 +132,7 @@ def _part(part: Part, family: Family, texts: list[str]) -> Count:
             texts.append(part.text)
             return guess(0, 4)
         case Media():
-            raise UnsupportedContentError(f"a {part.kind} part has no recorded price here", kind=part.kind)
+            raise UnsupportedContentError(f"{a_part(part.kind)} part has no recorded price here", kind=part.kind)
         case Opaque(kind="cachePoint"):
             return Count(0)  # a mark of the cache, not a word of the prompt
         case Opaque():

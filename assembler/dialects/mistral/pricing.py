@@ -17,6 +17,7 @@ from assembler.conversation.messages.message import Call, Media, Message, Opaque
 from assembler.dialects.mistral.families import Family, about
 from assembler.dialects.standin import price_texts
 from assembler.errors import UnsupportedContentError
+from assembler.pricing.media.refusal import a_part
 from assembler.pricing.unread import unread
 from assembler.regions.tools.tool import Tool
 from budgets.count import Count, Grade, TokenCounter, total
@@ -104,7 +105,7 @@ def _part(part: Part, texts: list[str]) -> Count:
         case Media(kind="image"):
             return IMAGE
         case Media():
-            raise UnsupportedContentError(f"a {part.kind} part has no published price here", kind=part.kind)
+            raise UnsupportedContentError(f"{a_part(part.kind)} part has no published price here", kind=part.kind)
         case Opaque(kind="cachePoint"):
             return Count(0)  # a mark of the cache, not a word of the prompt
         case Opaque():

@@ -112,7 +112,8 @@ class PlainPricer:
                 return 0  # a mark of the cache, or priced apart: its words are a guess
             case Media():
                 raise UnsupportedContentError(
-                    f"plain text has no price for a part of kind {part.kind!r}; choose the dialect of its API",
+                    f"plain text has no price for a part of kind {part.kind!r}; "
+                    "name its API: Assembler(…, dialect='openai_chat')",
                     kind=part.kind,
                 )
             case _ as never:

@@ -13,16 +13,21 @@ _CURES = {
 }
 
 
+def a_part(kind: str) -> str:
+    """The kind of a part with its article: `an image`, `a document`."""
+    return f"an {kind}" if kind[:1] in tuple("aeio") else f"a {kind}"
+
+
 def unpriced(facts: MediaFacts, provider: str) -> UnsupportedContentError:
     """The error for a part whose price would be a guess."""
-    named = f"{facts.kind} part" + (f" ({facts.mime})" if facts.mime else "")
+    named = f"{a_part(facts.kind)} part" + (f" ({facts.mime})" if facts.mime else "")
     if facts.source is Source.TEXT:
-        return UnsupportedContentError(f"a {named} is text: count its text, not its size", kind=facts.kind)
+        return UnsupportedContentError(f"{named} is text: count its text, not its size", kind=facts.kind)
     cure = _CURES.get(facts.kind)
     if cure is None:
-        return UnsupportedContentError(f"a {named} has no published price in {provider}; leave it out", kind=facts.kind)
+        return UnsupportedContentError(f"{named} has no published price in {provider}; leave it out", kind=facts.kind)
     return UnsupportedContentError(
-        f"a {named} has no price in {provider}: how large it is cannot be read ({facts.source.value}). "
+        f"{named} has no price in {provider}: how large it is cannot be read ({facts.source.value}). "
         f"Either {cure}, or leave it out.",
         kind=facts.kind,
     )

@@ -74,7 +74,8 @@ def _all_in(raw: object) -> tuple[Tool, ...]:
         else f"an object of type {shown(type(raw).__name__)}"
     )
     raise refused(
-        f"{kind} is not a tool; pass a function, a pydantic model, a definition (a dict), "
+        f"{kind} is not a tool; pass {'the function itself, not its name' if isinstance(raw, str) else 'a function'}, "
+        "a pydantic model, a definition (a dict), "
         "or an object with name, description and parameters or args_schema ({} for no arguments)"
     )
 

@@ -47,7 +47,8 @@ def legal_name(name: object) -> str:
     if not isinstance(name, str):
         raise refused(f"the tool's name is {shown(name)}, not a string")
     if NAME.fullmatch(name) is None:
-        raise refused("illegal name; use 1 to 64 of the characters a-z A-Z 0-9 _ -", tool=name)
+        step = "; give the function a name with def" if name == "<lambda>" else ""
+        raise refused(f"illegal name; use 1 to 64 of the characters a-z A-Z 0-9 _ -{step}", tool=name)
     return str.__str__(name)
 
 

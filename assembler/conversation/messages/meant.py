@@ -1,0 +1,41 @@
+"""What was meant by something that is no message: the step that an error ends with. Looks at names, at no content."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any, cast
+
+_HOLDS_THE_MESSAGE = {
+    "choices": "pass the message of the response: response.choices[0].message",
+    "candidates": "pass the content of the response: response.candidates[0].content",
+    "output": "pass the items of the response, one after another: for item in response.output: add_message(item)",
+    "message": "pass its .message",
+    "messages": "pass its messages: add_messages(body['messages'])",
+    "contents": "pass its contents: add_messages(body['contents'])",
+}
+"""What holds messages, by the name under which it holds them: the responses and requests of the APIs."""
+
+
+def meant(raw: object) -> str:
+    """`; ` and what to pass instead, or nothing where nobody can tell."""
+    step = _step(raw)
+    return f"; {step}" if step else ""
+
+
+def _step(raw: object) -> str:
+    if isinstance(raw, str):
+        return "say whose text it is: ('user', text)"
+    if inspect.isawaitable(raw):
+        return "await it first"
+    if isinstance(raw, Mapping):
+        fields = cast("Mapping[str, Any]", raw)
+        return next((step for name, step in _HOLDS_THE_MESSAGE.items() if name in fields), "")
+    return next((step for name, step in _HOLDS_THE_MESSAGE.items() if _has(raw, name)), "")
+
+
+def _has(raw: object, name: str) -> bool:
+    try:
+        return hasattr(raw, name)
+    except Exception:  # an object's own property can raise anything
+        return False

@@ -1,0 +1,198 @@
+"""The mistakes that people make first, each with the error that it gets, word for word, and the next step at its end.
+
+The texts stand in test_likely_mistakes.yaml. To see what changed: `python -m tests.assembler.test_likely_mistakes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import yaml
+
+from assembler import Assembler, CitedSources, Summarize, TrimOldest, calibrate, count_request, verify
+from assembler.dialects import openai_chat
+from budgets import Budget, Limit, toktok_counter
+
+TEXTS = Path(__file__).with_suffix(".yaml")
+SHOWN: dict[str, str] = yaml.safe_load(TEXTS.read_text(encoding="utf-8"))
+
+USER = {"role": "user", "content": "Where is my order?"}
+SMALL = Budget(30, model="gpt-4o")
+CALL = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+}
+
+
+class BatchEncoding(dict[str, Any]):
+    pass
+
+
+class HuggingFaceTokenizer:
+    def __call__(self, text: str) -> BatchEncoding:
+        return BatchEncoding(input_ids=[1, 2])
+
+    def apply_chat_template(self, messages: object) -> str:
+        return ""
+
+
+class Encoding:
+    def encode(self, text: str) -> list[int]:
+        return [1]
+
+
+class ChatCompletion:
+    choices = (SimpleNamespace(message=SimpleNamespace(role="assistant", content="hi")),)
+    usage = SimpleNamespace(prompt_tokens=5)
+
+
+class Response:
+    output: tuple[object, ...] = ()
+
+
+class GenerateContentResponse:
+    candidates: tuple[object, ...] = ()
+
+
+async def answering(dropped: object, previous: object, most: object) -> str:
+    return "x"
+
+
+async def counting(text: str) -> int:
+    return 1
+
+
+def waiting() -> object:
+    coroutine = answering(1, 2, 3)
+    try:
+        return Assembler().add_message(coroutine)
+    finally:
+        coroutine.close()
+
+
+def built(messages: list[Any], **given: Any) -> object:
+    return Assembler(**given).add_messages(messages).build()
+
+
+def counted(counter: Any) -> object:
+    return built([USER], budget=Budget(100, counter=counter))
+
+
+def of_knowledge() -> object:
+    assembler = Assembler(SMALL, on_overflow=TrimOldest()).add_message(("user", "Hi"))
+    for name in ("one", "two", "three"):
+        assembler.add_knowledge(f"{name} ", type="r")
+    return assembler.build()
+
+
+def of_tools() -> object:
+    tools = [{"name": f"tool{i}", "description": "does things", "parameters": {"type": "object"}} for i in range(5)]
+    return Assembler(SMALL, on_overflow=TrimOldest()).add_capability(tools).add_message(USER).build()
+
+
+MISTAKES: dict[str, Callable[[], object]] = {
+    "a tokenizer as counter": lambda: counted(HuggingFaceTokenizer()),
+    "a tokenizer's method as counter": lambda: counted(Encoding().encode),
+    "an encoding as counter": lambda: counted(Encoding()),
+    "an encoding's name as counter": lambda: counted("o200k_base"),
+    "an async counter": lambda: counted(counting),
+    "a counter that returns a float": lambda: counted(lambda text: len(text) / 4),
+    "a chat response as message": lambda: Assembler().add_message(ChatCompletion()),
+    "a chat response's dict as message": lambda: Assembler().add_message({"choices": [{"message": USER}]}),
+    "a response of Responses as message": lambda: Assembler().add_message(Response()),
+    "a Gemini response as message": lambda: Assembler().add_message(GenerateContentResponse()),
+    "a choice as message": lambda: Assembler().add_message(ChatCompletion.choices[0]),
+    "a coroutine as message": waiting,
+    "a text as message": lambda: Assembler().add_message("Hello"),
+    "a text as messages": lambda: Assembler().add_messages("Hello"),
+    "a message as messages": lambda: Assembler().add_messages(USER),
+    "a request as messages": lambda: Assembler().add_messages({"model": "gpt-4o", "messages": [USER]}),
+    "a context as messages": lambda: Assembler().add_messages(Assembler().add_message(USER).build()),
+    "a message without a role": lambda: Assembler().add_message({"content": "Hello"}),
+    "a message without content": lambda: Assembler().add_message({"role": "user"}),
+    "a role that no API has": lambda: Assembler().add_message({"role": "bot", "content": "Hello"}),
+    "a pair the wrong way round": lambda: Assembler().add_message(("Hello", "user")),
+    "a result without its call": lambda: built([USER, {"role": "tool", "tool_call_id": "c1", "content": "x"}]),
+    "a call without its result": lambda: built([USER, CALL, USER]),
+    "a window as model": lambda: Budget("gpt-4o"),  # type: ignore[arg-type]
+    "a window as text": lambda: Budget("128000"),  # type: ignore[arg-type]
+    "an answer larger than the window": lambda: Budget(1_000, max_output_tokens=2_000),
+    "a number as budget": lambda: Assembler(128_000),  # type: ignore[call-overload]
+    "a share as limit": lambda: Budget(100, limits={"knowledge": 0.4}),  # type: ignore[dict-item]
+    "a percentage as limit": lambda: Limit(cap=40.0),
+    "a limit of no region": lambda: Budget(100, limits={"docs": Limit(cap=0.4)}),
+    "a policy's class": lambda: Assembler(SMALL, on_overflow=TrimOldest),  # type: ignore[call-overload]
+    "a policy's name": lambda: Assembler(SMALL, on_overflow="trim_oldest"),  # type: ignore[call-overload]
+    "a strategy's class": lambda: Assembler(SMALL, strategy=CitedSources),  # type: ignore[call-overload]
+    "tokens as low water": lambda: TrimOldest(low_water=50),
+    "no turn kept": lambda: TrimOldest(keep_turns=0),
+    "a summary as summarizer": lambda: Summarize("a summary"),  # type: ignore[arg-type]
+    "an API by another name": lambda: Assembler(dialect="openai"),
+    "a model as dialect": lambda: count_request({"messages": [USER]}, dialect="gpt-4o"),
+    "a dialect's class": lambda: Assembler(dialect=type(openai_chat)),  # type: ignore[call-overload]
+    "a tokenizer as dialect": lambda: Assembler(dialect=HuggingFaceTokenizer()),  # type: ignore[call-overload]
+    "messages where a request is counted": lambda: count_request([USER], dialect="openai_chat"),  # type: ignore[arg-type]
+    "another API's request": lambda: count_request({"contents": []}, dialect="openai_chat"),
+    "a request held against an API by another name": lambda: verify({"messages": [USER]}, dialect="openai"),
+    "a response as bill": lambda: calibrate(Assembler(SMALL).add_message(USER).build(), ChatCompletion()),
+    "a bill as anchor": lambda: Assembler().anchor(ChatCompletion.usage),  # type: ignore[arg-type]
+    "too much by default": lambda: built([USER, ("assistant", "word " * 20), USER], budget=SMALL),
+    "a newest message that is too long": lambda: built(
+        [("user", "word " * 50)], budget=SMALL, on_overflow=TrimOldest()
+    ),
+    "too much knowledge": of_knowledge,
+    "too many tools": of_tools,
+    "documents in one call": lambda: Assembler().add_knowledge(["a", "b"], type="rag"),  # type: ignore[arg-type]
+    "a LangChain document": lambda: Assembler().add_knowledge(
+        SimpleNamespace(page_content="x"),  # type: ignore[arg-type]
+        type="rag",
+    ),
+    "a message as instruction": lambda: Assembler().add_instruction(
+        {"role": "system", "content": "x"}  # type: ignore[arg-type]
+    ),
+    "a tool's name as tool": lambda: Assembler().add_capability(["search"]),
+    "a lambda as tool": lambda: Assembler().add_capability([lambda x: x]),
+    "a name with a space": lambda: Assembler().add_capability([{"name": "my tool", "parameters": {}}]),
+    "a choice of no tool": lambda: Assembler().add_capability([{"name": "a", "parameters": {}}], choice="b"),
+    "a sound whose length nobody knows": lambda: built(
+        [{"role": "user", "content": [{"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}}]}],
+        dialect="gemini",
+    ),
+    "an image without an API": lambda: built(
+        [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}]}]
+    ),
+    "a conversation without a question": lambda: Assembler(dialect="anthropic").add_instruction("x").build().request(),
+}
+
+
+def said(name: str, monkeypatch: pytest.MonkeyPatch | None = None) -> str:
+    try:
+        MISTAKES[name]()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return "nothing"
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_likely_mistake_is_answered_with_what_to_do(name: str) -> None:
+    assert said(name) == SHOWN[name].strip()
+
+
+def test_every_text_of_the_table_belongs_to_a_mistake() -> None:
+    assert SHOWN.keys() == MISTAKES.keys()
+
+
+def test_a_missing_package_is_answered_with_the_extra_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "toktok", None)
+    monkeypatch.setitem(__import__("sys").modules, "toktok_rs", None)
+    with pytest.raises(ImportError, match=r"pip install 'context-assembler\[toktok\]'$"):
+        toktok_counter()
+
+
+if __name__ == "__main__":
+    print(yaml.safe_dump({name: said(name) for name in MISTAKES}, allow_unicode=True, width=118, sort_keys=False))
