@@ -485,6 +485,8 @@ HOLDS = frozenset(
 _DRAWN = "assemblers broken_conversations budgets conversations documents messages requests texts tools"
 
 ELSEWHERE = {
+    "assembler.conversation.messages.reading": "keeps a function",
+    "assembler.conversation.messages.register_reader": "keeps a function",
     "assembler.report.manifest.gathered_of": "a part of manifest_of",
     "assembler.telemetry.set_attributes": "attributes, handed to a span",
     "assembler.testing.check_fitter": "runs the fitter that it is given",

@@ -2,6 +2,7 @@
 
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking
 from assembler.conversation.messages.read import read_message, spoken, unchanged
+from assembler.conversation.messages.registered import reading, register_reader
 
 __all__ = [
     "Call",
@@ -13,6 +14,8 @@ __all__ = [
     "Role",
     "Thinking",
     "read_message",
+    "reading",
+    "register_reader",
     "spoken",
     "unchanged",
 ]

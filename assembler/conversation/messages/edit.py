@@ -13,6 +13,7 @@ from assembler.conversation.messages.beside import REASONING, field_of
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.message import Call, Message, Part, Result
 from assembler.conversation.messages.parts import compact_json
+from assembler.conversation.messages.registered import is_registered
 from assembler.conversation.messages.responses import RESPONSES, read_item
 
 
@@ -148,7 +149,7 @@ def _result_text(part: Part | None) -> str:
 
 def _like(raw: object, seen: dict[str, Any]) -> object:
     """An object of the kind of `raw` that says `seen`; a dict where the kind cannot be copied."""
-    if isinstance(raw, Mapping):
+    if isinstance(raw, Mapping) or is_registered(raw):
         return private_copy(seen)
     if isinstance(raw, tuple | list):
         return (cast("tuple[object, ...]", raw)[0], seen["content"])

@@ -12,12 +12,13 @@ from assembler.conversation.messages.gemini import read_gemini
 from assembler.conversation.messages.meant import meant
 from assembler.conversation.messages.message import Message
 from assembler.conversation.messages.objects import is_message_object, plain_fields, read_object, spelled
+from assembler.conversation.messages.registered import registered_fields
 from assembler.conversation.messages.responses import is_item, read_item
 from assembler.errors import ConversationError, MarkupError, MessageTypeError
 
 
 def read_message(raw: object, index: int) -> Message:
-    """The message that `raw` is. Adding a spelling is one file beside this one, and one line here.
+    """The message that `raw` is. A class of a framework's own is read once `register_reader` knows it.
 
     Raises `ConversationError` naming `index`, whatever a malformed message makes its reader stumble over.
     """
@@ -35,6 +36,8 @@ def read_message(raw: object, index: int) -> Message:
 def _read(raw: object, index: int) -> Message:
     if type(raw) is dict and _is_neutral(cast("dict[str, Any]", raw)):
         return read_dict(cast("dict[str, Any]", raw), index=index)
+    if (said := registered_fields(cast(object, raw), index)) is not None:
+        return _read_fields(plain_fields(said), index, cast(object, raw))
     if isinstance(raw, Mapping):
         fields = cast("Mapping[str, Any]", raw)
         return _read_fields(fields if _is_plain(fields) else plain_fields(fields), index, fields)
@@ -45,8 +48,8 @@ def _read(raw: object, index: int) -> Message:
     if (dumped := _dumped(raw)) is not None:
         return _read_fields(plain_fields(dumped), index, raw)
     raise MessageTypeError(
-        f"expected a dict, a (role, content) pair or an object with role and content, got {type(raw).__name__}"
-        + meant(raw),
+        "expected a dict, a (role, content) pair, an object with role and content, or one of a class that "
+        f"register_reader was told of, got {type(raw).__name__}" + meant(raw),
         index=index,
     )
 
@@ -121,6 +124,8 @@ def unchanged(message: Message) -> bool:
 
 
 def _says(raw: object) -> object:
+    if (said := registered_fields(raw, 0)) is not None:
+        return plain_fields(said)
     if isinstance(raw, Mapping):
         fields = cast("Mapping[str, Any]", raw)
         return dict(fields) if _is_plain(fields) else plain_fields(fields)

@@ -1,0 +1,101 @@
+"""A class of somebody else's is read by the reader that was registered for it, and by no other."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler import Assembler, ClearToolResults, MessageTypeError, Truncate
+from assembler.conversation.messages import read_message, reading, register_reader, unchanged
+from assembler.testing import conversations
+from budgets import Budget
+
+
+class Wrapped:
+    """A message that keeps its dict where nobody looks."""
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+
+class Louder(Wrapped):
+    """One with a reader of its own."""
+
+
+@given(conversations())
+def test_wrapped_messages_make_the_request_of_the_bare_ones_and_come_out_themselves(history: list[Any]) -> None:
+    with reading(Wrapped, lambda message: message.held):
+        wrapped = [Wrapped(message) for message in history]
+        context = Assembler().add_messages(wrapped).build()
+    assert context.request() == Assembler().add_messages(history).build().request()
+    assert all(out is given for out, given in zip(context.messages, wrapped, strict=True))
+
+
+def test_outside_the_block_the_class_is_no_message() -> None:
+    with reading(Wrapped, lambda message: message.held):
+        pass
+    with pytest.raises(MessageTypeError, match="register_reader"):
+        read_message(Wrapped({"role": "user", "content": "q"}), 3)
+
+
+def test_the_nearest_class_decides_and_an_inner_block_gives_way_to_the_outer() -> None:
+    message = Louder("hi")
+    with reading(Wrapped, lambda m: {"role": "user", "content": m.held}):
+        assert read_message(message, 0).parts == ("hi",)
+        with reading(Louder, lambda m: {"role": "user", "content": m.held.upper()}):
+            assert read_message(message, 0).parts == ("HI",)
+        assert read_message(message, 0).parts == ("hi",)
+
+
+def test_a_message_that_its_owner_changes_is_read_anew() -> None:
+    with reading(Wrapped, lambda m: {"role": "user", "content": m.held}):
+        message = Wrapped("one")
+        assembler = Assembler().add_messages([message])
+        assert assembler.build().request()["messages"][0]["content"] == "one"
+        assert unchanged(read_message(message, 0))
+        message.held = "two"
+        assert assembler.build().request()["messages"][0]["content"] == "two"
+
+
+def test_a_message_that_a_policy_shortens_comes_out_as_a_dict_and_the_owner_keeps_hers() -> None:
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    said = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "word " * 500},
+        {"role": "user", "content": "and?"},
+    ]
+    before = copy.deepcopy(said)
+    with reading(Wrapped, lambda m: m.held):
+        assembler = Assembler(Budget(200), on_overflow=[ClearToolResults(keep=0), Truncate(50)])
+        context = assembler.add_messages([Wrapped(message) for message in said]).build()
+    assert said == before
+    assert isinstance(context.messages[2], dict)
+    assert sum(isinstance(message, Wrapped) for message in context.messages) == 3
+
+
+@pytest.mark.parametrize("kind", [dict, list, str, object, "Wrapped", None])
+def test_what_is_read_already_or_is_no_class_takes_no_reader(kind: Any) -> None:
+    with pytest.raises(MessageTypeError, match="kind"):
+        register_reader(kind, dict)
+
+
+def test_a_reader_that_is_none_or_says_no_dict_is_refused_by_name() -> None:
+    with pytest.raises(MessageTypeError, match="reader"):
+        register_reader(Wrapped, "no function")  # type: ignore[arg-type]
+    with reading(Wrapped, lambda m: m.held), pytest.raises(MessageTypeError, match=r"message 2.*Wrapped.*int"):
+        read_message(Wrapped(5), 2)
+
+
+@given(st.text(min_size=1))
+def test_what_a_reader_raises_says_where_and_quotes_nothing(secret: str) -> None:
+    def failing(message: Wrapped) -> dict[str, Any]:
+        raise KeyError(secret + "~secret")
+
+    with reading(Wrapped, failing), pytest.raises(Exception, match="message 7") as raised:
+        read_message(Wrapped({}), 7)
+    assert "~secret" not in str(raised.value)
