@@ -48,8 +48,8 @@ def _read(raw: object, index: int) -> Message:
     if (dumped := _dumped(raw)) is not None:
         return _read_fields(plain_fields(dumped), index, raw)
     raise MessageTypeError(
-        "expected a dict, a (role, content) pair, an object with role and content, or one of a class that "
-        f"register_reader was told of, got {type(raw).__name__}" + meant(raw),
+        f"expected a dict, a (role, content) pair or an object with role and content, got {type(raw).__name__}"
+        + (meant(raw) or "; register_reader(kind, reader) lets objects of a class be read"),
         index=index,
     )
 
