@@ -12,6 +12,8 @@ from assembler.dialects.prefix_cache import PrefixCache
 class Api:
     """The facts of one API. Each has a default: an API that does nothing special says `Api()`."""
 
+    shape: str = ""
+    """What messages and tools are called that only this API has; empty for an API that has none of its own."""
     history: str = "messages"
     """The key of a request under which the list of the conversation stands."""
     marks: Marks | None = None

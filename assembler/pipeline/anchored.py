@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 
 from assembler.conversation.messages import Message
+from assembler.dialects.offered import emitted
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.ladder import Kept
 from assembler.pipeline.overflow import Overflow
@@ -84,7 +85,7 @@ def _spelled(settings: Settings, plan: Planned) -> dict[str, Any]:
         said = _sendable(plan)
         if len(said) == len(plan.layout.messages):
             raise
-        return settings.dialect.emit(attrs.evolve(plan.layout, messages=said)).request
+        return emitted(settings.dialect, attrs.evolve(plan.layout, messages=said)).request
 
 
 def _sendable(plan: Planned) -> list[Message]:

@@ -8,6 +8,7 @@ import attrs
 
 from assembler.conversation.messages import Message
 from assembler.dialects import Dialect
+from assembler.pricing.hosted import fixed_with_hosted
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.layout import Layout
 from assembler.regions.regions import Regions
@@ -23,7 +24,7 @@ def fixed_prices(
     The output schema costs what it adds; where it takes the place of something, framing is the less. What a tool choice
     costs, or saves, is a matter of the tools.
     """
-    prices = pricer.fixed(pieces, head, regions.tools)
+    prices = fixed_with_hosted(pricer, pieces, head, regions.tools, dialect.api.shape)
     if regions.output is None and regions.choice is None:
         return prices
     system = "".join(piece.text for piece in pieces) if pieces else None

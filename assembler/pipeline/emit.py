@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from assembler.conversation.messages.dicts import private_copy
 from assembler.dialects import Dialect
 from assembler.dialects.named import read_dialect
+from assembler.dialects.offered import emitted
 from assembler.pipeline.planned import Planned
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def requested(
     """
     plan.refuse_unfinished()
     spoken = plan.settings.dialect if dialect is None else read_dialect(dialect)
-    emission = plan.emission if dialect is None else spoken.emit(plan.layout)
+    emission = plan.emission if dialect is None else emitted(spoken, plan.layout)
     marks = plan.settings.cache_marks if cache_marks is None else cache_marks
     if marks is None:
         return private_copy(emission.request)

@@ -9,9 +9,11 @@ import attrs
 
 from assembler.conversation.history import Sight, Span
 from assembler.conversation.messages import Message
+from assembler.conversation.messages.unread import says_nothing_to
 from assembler.conversation.turns import Open, open_at_the_end, unanswered
 from assembler.conversation.wanted import Wanted
 from assembler.dialects import Emission
+from assembler.dialects.offered import emitted
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.ladder import Kept
@@ -165,7 +167,7 @@ class Planned:
     @found_once
     def emission(self) -> Emission:
         """The request of this plan, spelled once, with its notes. Whoever hands it out hands out a copy."""
-        return self.settings.dialect.emit(self.layout)
+        return emitted(self.settings.dialect, self.layout)
 
     @found_once
     def notes(self) -> tuple[str, ...]:
@@ -224,7 +226,8 @@ class Planned:
     def dropped(self) -> list[Dropped]:
         """The messages that are left out or shortened, oldest first."""
         shortened = {i for i, _ in self.standing if i in self.what.changed}
-        staying = {i for i, _ in self.standing} - shortened
+        shape = self.settings.dialect.api.shape
+        staying = {i for i, message in self.standing if not says_nothing_to(message, shape)} - shortened
         head = self.sight.head
         return [
             Dropped(f"message-{i}", i, raw, "shortened" if i in shortened else "dropped")

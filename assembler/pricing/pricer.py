@@ -117,7 +117,9 @@ def priced_request(pricer: Pricer, layout: Layout) -> Count:
 def priced_layout(pricer: Pricer, layout: Layout) -> Count:
     """A whole request by the sum of its parts: what every pricer but a `WholePricer` promises."""
     pieces = () if layout.system is None else (Piece("instruction", "system", layout.system),)
-    fixed = pricer.fixed(pieces, layout.head, layout.tools)
+    from assembler.pricing.hosted import fixed_with_hosted  # it knows this module
+
+    fixed = fixed_with_hosted(pricer, pieces, layout.head, layout.tools)
     parts = [*fixed.pieces, *fixed.head, *fixed.tools, fixed.tooling, fixed.framing]
     parts.append(price_messages(pricer, layout.messages))
     return total(parts) + pricer.options(layout) if layout.options else total(parts)

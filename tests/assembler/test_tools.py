@@ -804,9 +804,10 @@ def test_each_frameworks_tools_are_read_by_what_they_carry(framework: str) -> No
     assert tool.raw is raw
 
 
-def test_a_gemini_object_with_a_tool_of_googles_own_is_refused() -> None:
-    with pytest.raises(ToolError, match="googleSearch beside functionDeclarations runs at the provider"):
-        read_tool(GeminiTool(function_declarations=[], google_search={}))
+def test_a_gemini_object_with_a_tool_of_googles_own_is_gemini_s() -> None:
+    tool = read_tool(GeminiTool(function_declarations=[], google_search={}))
+    assert (tool.api, tool.name) == ("gemini", "google_search")
+    assert tool.seen == {"functionDeclarations": [], "googleSearch": {}}
 
 
 def test_a_langchain_class_must_be_made_before_it_has_a_schema() -> None:

@@ -26,6 +26,7 @@ from assembler.dialects.blocks.blocks import (
 from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import IMAGES, PDF, Inline, Link, content_of, not_carried, without_given
 from assembler.regions.tools import Tool
+from assembler.regions.tools.tool import own_definition
 
 _SHAPE = "anthropic"
 _IDS = IdRule(re.compile(r"[a-zA-Z0-9_-]+"), needed=True)
@@ -182,6 +183,8 @@ def system_blocks(system: str | None, head: Sequence[Message], notes: Notes) -> 
 
 def tool_definition(tool: Tool) -> Block:
     """The definition. One that came in this spelling goes out as it came; a schema always says that it is an object."""
+    if tool.api is not None:
+        return own_definition(tool)
     raw = tool.seen
     if isinstance(raw, dict) and "input_schema" in raw:
         own = cast(Block, private_copy(cast("dict[str, Any]", raw)))

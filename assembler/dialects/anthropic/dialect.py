@@ -66,7 +66,9 @@ class Anthropic:
     """
 
     name: str = "anthropic"
-    api: Api = attrs.field(default=Api(marks=AnthropicMarks(), caches=CACHES), init=False, repr=False, eq=False)
+    api: Api = attrs.field(
+        default=Api(shape="anthropic", marks=AnthropicMarks(), caches=CACHES), init=False, repr=False, eq=False
+    )
     opening: Opening = Opening.USER
     ending: Ending = Ending.USER
 

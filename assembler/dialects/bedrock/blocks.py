@@ -24,6 +24,7 @@ from assembler.dialects.blocks.blocks import (
 from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import IMAGES, PDF, Inline, content_of, not_carried, without_given
 from assembler.regions.tools import Tool
+from assembler.regions.tools.tool import own_definition
 
 _SHAPE = "bedrock"
 _IDS = IdRule(re.compile(r"[a-zA-Z0-9_-]{1,64}"), needed=True)
@@ -126,7 +127,9 @@ def _media(part: Media) -> Block:
 def tool_spec(tool: Tool) -> list[Block]:
     """The definition, and the cache point after it. One that came in this spelling goes out as it came."""
     raw = tool.seen
-    if isinstance(raw, dict) and "toolSpec" in raw:
+    if tool.api is not None:
+        block = own_definition(tool)
+    elif isinstance(raw, dict) and "toolSpec" in raw:
         block = cast(Block, private_copy(cast("dict[str, Any]", raw)))
         given = (fields_of(block["toolSpec"].get("inputSchema")) or {}).get("json")
         if "type" not in (given or {}):

@@ -55,7 +55,9 @@ class Bedrock:
     """
 
     name: str = "bedrock"
-    api: Api = attrs.field(default=Api(marks=BedrockMarks(), caches=CACHES), init=False, repr=False, eq=False)
+    api: Api = attrs.field(
+        default=Api(shape="bedrock", marks=BedrockMarks(), caches=CACHES), init=False, repr=False, eq=False
+    )
     opening: Opening = Opening.USER
 
     def parse(self, request: Mapping[str, Any]) -> Layout:

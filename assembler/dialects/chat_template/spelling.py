@@ -52,7 +52,11 @@ def spelled(layout: Layout, traits: Traits) -> Spelling:
     for fold in FOLDS:
         lines, note = fold(lines, traits)
         notes += note
-    return Spelling(tuple(lines), tuple(private_copy(tool_definition(tool)) for tool in layout.tools), tuple(notes))
+    return Spelling(
+        tuple(lines),
+        tuple(private_copy(tool_definition(tool)) for tool in layout.tools if tool.api is None),
+        tuple(notes),
+    )
 
 
 _Waiting = Waiting[Call]

@@ -62,7 +62,9 @@ class Gemini:
     """
 
     name: str = "gemini"
-    api: Api = attrs.field(default=Api(history="contents", caches=CACHES), init=False, repr=False, eq=False)
+    api: Api = attrs.field(
+        default=Api(shape="gemini", history="contents", caches=CACHES), init=False, repr=False, eq=False
+    )
     opening: Opening = Opening.USER
 
     def parse(self, request: Mapping[str, Any]) -> Layout:

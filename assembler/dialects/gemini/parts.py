@@ -24,6 +24,7 @@ from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
 from assembler.errors import ToolError, UnsupportedContentError
 from assembler.regions.tools import Tool
+from assembler.regions.tools.tool import own_definition
 
 _SHAPE = "gemini"
 _IDS = IdRule(re.compile(r"[ -~]+"), needed=False)
@@ -189,6 +190,9 @@ def declarations(tools: Sequence[Tool]) -> list[Block]:
     wrapped: dict[int, Block] = {}
     declared: list[Block] = []
     for tool in tools:
+        if tool.api is not None:
+            wrapped.setdefault(id(tool.raw), own_definition(tool))
+            continue
         if not _NAME.fullmatch(tool.name):
             raise ToolError(
                 "gemini takes no function name that begins with a digit or a dash; rename the tool", tool=tool.name

@@ -57,7 +57,7 @@ class Mistral:
     """
 
     name: str = "mistral"
-    api: Api = attrs.field(default=Api(), init=False, repr=False, eq=False)
+    api: Api = attrs.field(default=Api(shape="mistral"), init=False, repr=False, eq=False)
     opening: Opening = Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:

@@ -30,6 +30,7 @@ from assembler.dialects.openai.wire import (
 )
 from assembler.errors import UnsupportedContentError
 from assembler.regions.tools import Tool
+from assembler.regions.tools.tool import own_definition
 
 BRIDGE = "Understood."
 """What an assistant message says that stands between a tool's answer and the user: `Unexpected role 'user' after role
@@ -216,6 +217,8 @@ def _end(ordered: list[dict[str, Any]], done: Counter[str]) -> None:
 
 def definition(tool: Tool) -> dict[str, Any]:
     """A nested definition with a schema, whatever the tool takes. One that came in this spelling keeps its keys."""
+    if tool.api is not None:
+        return own_definition(tool)
     nested = cast("dict[str, Any]", private_copy(tool_definition(tool)))
     function = nested["function"]
     if not function.get("parameters"):

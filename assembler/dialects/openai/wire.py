@@ -17,6 +17,7 @@ from assembler.conversation.waiting import Waiting, answer_to, asked_by
 from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
 from assembler.errors import UnsupportedContentError
 from assembler.regions.tools import Tool
+from assembler.regions.tools.tool import own_definition
 
 CALL_ID_LIMIT = 40
 """Characters of a tool call id. `Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with
@@ -291,6 +292,8 @@ def _text_of(result: Result) -> str | list[dict[str, Any]]:
 
 def tool_definition(tool: Tool) -> dict[str, Any]:
     """The nested definition. One that came in this spelling goes out as it came."""
+    if tool.api is not None:
+        return own_definition(tool)
     if tool.sent is None:
         object.__setattr__(tool, "sent", _definition(tool))
     return cast("dict[str, Any]", tool.sent)

@@ -72,7 +72,7 @@ class OpenAIChat:
     """Chat Completions. Request: `{"messages", "tools"}`, `tools` left out where there are none."""
 
     name: str = "openai_chat"
-    api: Api = attrs.field(default=Api(caches=OF_CHAT), init=False, repr=False, eq=False)
+    api: Api = attrs.field(default=Api(shape="openai", caches=OF_CHAT), init=False, repr=False, eq=False)
     opening: Opening = Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:

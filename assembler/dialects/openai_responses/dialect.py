@@ -72,7 +72,9 @@ class OpenAIResponses:
     """
 
     name: str = "openai_responses"
-    api: Api = attrs.field(default=Api(history="input", caches=OF_OPENAI), init=False, repr=False, eq=False)
+    api: Api = attrs.field(
+        default=Api(shape="responses", history="input", caches=OF_OPENAI), init=False, repr=False, eq=False
+    )
     opening: Opening = Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:

@@ -16,6 +16,7 @@ from assembler.dialects.blocks.media import without_given
 from assembler.dialects.openai.wire import is_cache_point, legal_id, legal_name, media_part
 from assembler.errors import UnsupportedContentError
 from assembler.regions.tools import Tool
+from assembler.regions.tools.tool import own_definition
 
 CALL_ID_LIMIT = 64
 """Characters of a call_id: 9router#393, read 2026-11."""
@@ -237,6 +238,8 @@ def flat_definition(tool: Tool) -> Item:
     Any other says `strict`: this API takes a tool that does not as strict, and its home takes it as not (OpenAI API
     reference, function tools, read 2026-11).
     """
+    if tool.api is not None:
+        return own_definition(tool)
     raw = tool.seen
     if isinstance(raw, dict) and raw.get("type") == "function" and "name" in raw:  # pyright: ignore[reportUnknownMemberType]
         return cast(Item, private_copy(raw))

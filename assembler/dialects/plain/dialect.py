@@ -20,6 +20,7 @@ from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_pieces
 from assembler.pricing.unread import price_unread
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
+from assembler.regions.tools.tool import own_definition
 from budgets import Count, Grade, TokenCounter, Tokens
 from budgets.count import total
 
@@ -29,7 +30,7 @@ class Plain:
     """Texts as they are. Request: `{"system", "messages", "tools"}`, each left out where there is nothing."""
 
     name: str = "plain"
-    api: Api = attrs.field(default=Api(), init=False, repr=False, eq=False)
+    api: Api = attrs.field(default=Api(shape="plain"), init=False, repr=False, eq=False)
     opening: Opening = Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
@@ -126,6 +127,8 @@ def _is_unread(part: Part) -> TypeGuard[Opaque]:
 
 def definition(tool: Tool) -> dict[str, Any]:
     """A tool as name, description and parameters; what is empty is left out."""
+    if tool.api is not None:
+        return own_definition(tool)
     fields: dict[str, Any] = {"name": tool.name}
     if tool.description:
         fields["description"] = tool.description

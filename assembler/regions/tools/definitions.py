@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, cast
 
-from assembler.regions.tools.reading import NAME, Reading
+from assembler.regions.tools.hosted import read_hosted
+from assembler.regions.tools.reading import Reading
 from assembler.regions.tools.refusal import kind_of, refused, shown
 
 Definition: TypeAlias = Mapping[str, object]
@@ -17,7 +18,7 @@ SCHEMA_WORDS = ("parameters", "input_schema", "inputSchema", "parameters_json_sc
 def read_definition(tool: object) -> tuple[Reading, ...] | None:
     """A dict: OpenAI (nested or flat), Anthropic, MCP, Bedrock `toolSpec`, or Gemini with its list of declarations.
 
-    A tool that runs at the provider (web search, code execution, computer use) has no schema and is refused.
+    A tool that a provider defines (web search, code execution, computer use, bash) has no schema and is its API's own.
     """
     if not isinstance(tool, Mapping):
         return None
@@ -25,7 +26,8 @@ def read_definition(tool: object) -> tuple[Reading, ...] | None:
     for word, read in _WRAPPED.items():
         if definition.get(word) is not None:
             return read(definition, word)
-    return (_flat(definition),)
+    hosted = read_hosted(definition)
+    return (_flat(definition) if hosted is None else hosted,)
 
 
 def _nested(definition: Definition, word: str) -> tuple[Reading, ...]:
@@ -41,13 +43,14 @@ def _nested(definition: Definition, word: str) -> tuple[Reading, ...]:
 
 
 def _declared(definition: Definition, word: str) -> tuple[Reading, ...]:
-    """Gemini's list of declarations; beside it may stand tools of Google's own, and those are refused."""
+    """Gemini's list of declarations; beside it may stand tools of Google's own."""
     declarations = definition[word]
-    if beside := sorted(shown(key) for key, value in definition.items() if key != word and value is not None):
-        raise refused(f"{beside[0]} beside {word} runs at the provider; give it to the API yourself")
     if not isinstance(declarations, list | tuple):
         raise refused(f"{word} holds {kind_of(declarations)}, not a list")
-    return tuple(_declaration(each) for each in cast("list[object]", declarations))
+    beside = {key: value for key, value in definition.items() if key != word and value is not None}
+    hosted = (read_hosted({key: value}) for key, value in beside.items())
+    declared = tuple(_declaration(each) for each in cast("list[object]", declarations))
+    return (*declared, *(reading for reading in hosted if reading is not None))
 
 
 def _declaration(declaration: object) -> Reading:
@@ -63,25 +66,11 @@ def _flat(definition: Definition) -> Reading:
     given = [word for word in SCHEMA_WORDS if definition.get(word) is not None]
     if len(given) > 1:
         raise refused(f"two schemas, {given[0]} and {given[1]}; keep one", tool=name)
-    kind = definition.get("type")
-    if not given and kind not in (None, "function"):
-        raise refused(
-            f"its type is {_type_word(kind)} and it has no schema: it runs at the provider; give it to the API "
-            "yourself, beside context.request(), and keep room for it with Budget(overhead=…)",
-            tool=name,
-        )
     read = {"name", "description", *SCHEMA_WORDS}
     extra = {
         key: value for key, value in definition.items() if key not in read and (key, value) != ("type", "function")
     }
     return Reading(name, definition.get("description"), _schema(definition, given), extra)
-
-
-def _type_word(kind: object) -> str:
-    """The word for a hosted tool, as APIs spell such words; of any other text the length."""
-    if not isinstance(kind, str):
-        return kind_of(kind)
-    return f"'{kind}'" if NAME.fullmatch(kind) else f"a text of {len(kind)} characters"
 
 
 def _schema(definition: Definition, given: list[str]) -> object:

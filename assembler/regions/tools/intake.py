@@ -14,7 +14,7 @@ from assembler.regions.tools.callables import read_callable
 from assembler.regions.tools.definitions import read_definition
 from assembler.regions.tools.functions import read_function
 from assembler.regions.tools.models import read_model
-from assembler.regions.tools.objects import read_object
+from assembler.regions.tools.objects import dumped, read_object
 from assembler.regions.tools.reading import Reading, finished
 from assembler.regions.tools.refusal import refused, shown
 from assembler.regions.tools.tool import Tool
@@ -64,9 +64,9 @@ def _all_in(raw: object) -> tuple[Tool, ...]:
         readings = reader(raw)
         if readings is not None:
             tools = tuple(finished(reading, raw) for reading in readings)
-            if not isinstance(raw, Mapping):
+            if not isinstance(raw, Mapping) and all(tool.api is None for tool in tools):
                 return tools
-            seen = _copied(cast("Mapping[str, object]", raw))
+            seen = _copied(cast("Mapping[str, object]", raw if isinstance(raw, Mapping) else dumped(raw)))
             return tuple(attrs.evolve(tool, seen=seen) for tool in tools)
     kind = (
         f"the class {shown(raw.__name__)}"

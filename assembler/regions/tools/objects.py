@@ -61,7 +61,7 @@ def _parameters(schema: object, name: object, description: object) -> object:
         if written.get("description") == description:
             del written["description"]  # the docstring that the provider would bill a second time
         return written
-    return _dump(schema) if callable(getattr(schema, "model_dump", None)) else schema
+    return dumped(schema) if callable(getattr(schema, "model_dump", None)) else schema
 
 
 def _extra(tool: object) -> dict[str, object]:
@@ -72,19 +72,22 @@ def _extra(tool: object) -> dict[str, object]:
 
 
 def _dumped(tool: object) -> tuple[Reading, ...] | None:
-    """Gemini and MCP objects, as the dicts that they stand for."""
+    """Gemini and MCP objects, and tools of a provider's own, as the dicts that they stand for."""
     if isinstance(tool, type):
         return None
     dumps = callable(getattr(tool, "model_dump", None))
+    if dumps and isinstance(_attribute(tool, "type"), str):
+        return read_definition(dumped(tool))
     if dumps and _attribute(tool, "function_declarations") is not _MISSING:
-        return read_definition(_dump(tool))
+        return read_definition(dumped(tool))
     if all(_attribute(tool, word) is _MISSING for word in MCP_SCHEMA):
         return None
-    said = _dump(tool) if dumps else {word: _attribute(tool, word) for word in MCP_WIRE}
+    said = dumped(tool) if dumps else {word: _attribute(tool, word) for word in MCP_WIRE}
     return read_definition({word: said[word] for word in MCP_WIRE if said.get(word, _MISSING) is not _MISSING})
 
 
-def _dump(model: Any) -> dict[str, object]:
+def dumped(model: Any) -> dict[str, object]:
+    """What an SDK's own model says of itself, as its API spells it."""
     # Not mode="json": that turns NaN into null unseen.
     return cast("dict[str, object]", model.model_dump(by_alias=True, exclude_none=True))
 

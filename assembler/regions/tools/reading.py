@@ -25,6 +25,8 @@ class Reading:
     description: object = attrs.field(repr=False)
     parameters: object = attrs.field(repr=False)
     extra: Mapping[str, object] = attrs.field(factory=dict[str, object], repr=False)
+    api: str | None = attrs.field(default=None, kw_only=True)
+    """The shape of the API whose own tool this is; None for a function."""
 
 
 def finished(reading: Reading, raw: object) -> Tool:
@@ -39,6 +41,7 @@ def finished(reading: Reading, raw: object) -> Tool:
         parameters=_parameters(reading.parameters, name),
         raw=raw,
         extra=cast("dict[str, Any]", plain(reading.extra, tool=name)),
+        api=reading.api,
     )
 
 

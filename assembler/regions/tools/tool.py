@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import attrs
+
+from assembler.conversation.messages.dicts import private_copy
 
 
 @attrs.frozen
@@ -24,5 +26,31 @@ class Tool:
     extra: Mapping[str, Any] = attrs.field(factory=dict[str, Any], repr=False)
     seen: object = attrs.field(default=None, repr=False, eq=False, kw_only=True)
     """A private copy of the definition that came in, where it came as a dict: what a dialect that speaks it emits."""
+    api: str | None = attrs.field(default=None, kw_only=True)
+    """The shape of the one API that has this tool, where a provider defines it; None for a function, which all have."""
     sent: Mapping[str, Any] | None = attrs.field(default=None, init=False, repr=False, eq=False)
     """The Chat Completions definition: found at the first request."""
+
+    @property
+    def kind(self) -> str:
+        """What a provider's own tool is called by its API: its type, or its key. "function" for any other."""
+        if self.api is None or not isinstance(self.seen, Mapping):
+            return "function"
+        fields = cast("Mapping[str, object]", self.seen)
+        kind = fields.get("type")
+        return kind if isinstance(kind, str) else next(iter(fields), "tool")
+
+    def goes_to(self, shape: str | None) -> bool:
+        """Whether the API of this shape takes the tool; None is the API that it was read from, "plain" no API."""
+        if self.api is None or shape in (None, "plain", self.api):
+            return True
+        return self.api == "neutral" and shape in _TYPED
+
+
+def own_definition(tool: Tool) -> dict[str, Any]:
+    """A provider's own tool as it came, in a dict of the caller's own."""
+    return cast("dict[str, Any]", private_copy(tool.seen))
+
+
+_TYPED = ("anthropic", "mistral", "openai", "responses")
+"""The APIs whose tools say their type: one that nobody knows yet may be any of theirs."""

@@ -1,0 +1,84 @@
+"""What a provider's own tools cost as they stand in a request: a dated table where a number is published, else a bound.
+
+A server that is given such a tool writes instructions for it that no request shows. Few are published, and none of a
+tool whose definitions come from somewhere else (`mcp`), so every price here is an estimate. What a tool answers is
+priced when its result goes back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import attrs
+
+from assembler.conversation.messages import Message
+from assembler.conversation.messages.parts import compact_json
+from assembler.pricing.pricer import FixedPrices, Piece, Pricer
+from assembler.regions.tools import Tool
+from budgets.count import NOTHING, Count, Grade, Tokens
+
+__all__ = ["TABLE", "fixed_with_hosted", "price_hosted"]
+
+
+@attrs.frozen
+class Row:
+    """What the tools whose name for their kind matches cost beyond their own words."""
+
+    kinds: re.Pattern[str]
+    tokens: Tokens
+    upper: Tokens
+    source: str
+
+
+def _row(kinds: str, tokens: Tokens, upper: Tokens, source: str) -> Row:
+    return Row(re.compile(kinds), tokens, upper, source)
+
+
+_OURS = "a bound of ours: nothing is published"
+
+TABLE: tuple[Row, ...] = (
+    _row(r"bash_20\d+", 245 + 350, 1_000, "Anthropic, Bash tool: 245 input tokens, beside the prompt of any tool"),
+    _row(r"text_editor_20\d+", 700 + 350, 1_400, "Anthropic, Text editor tool: 700 input tokens, beside that prompt"),
+    _row(
+        r"computer(_toolset)?_20\d+",
+        735 + 499,
+        2_400,
+        "Anthropic, Computer use: 735 input tokens a definition, 466 to 499 of prompt",
+    ),
+    _row(r"memory_20\d+", 700, 2_000, _OURS),
+    _row(r"(web_search|web_fetch|code_execution|advisor|browser_toolset|tool_search_tool\w*)_20\d+", 900, 4_000, _OURS),
+    _row(r"mcp|mcp_toolset|mcp_servers", 1_000, 10_000, "a bound of ours: the tools of the server are billed as tools"),
+    _row(r"web_search\w*|file_search|google_search\w*|google_maps|url_context|\w+_search", 300, 3_000, _OURS),
+    _row(r"code_interpreter|code_execution|programmatic_tool_calling|image_generation", 300, 2_500, _OURS),
+    _row(r"shell|local_shell|apply_patch|computer\w*|custom|namespace|tool_search", 250, 2_500, _OURS),
+    _row(r"", 500, 5_000, _OURS),
+)
+"""By kind; the first row that matches decides. API guides of the providers, read 2026-11."""
+
+_CHARACTERS_PER_TOKEN = 4
+
+
+def price_hosted(tool: Tool) -> Count:
+    """A provider's own tool in the API that has it: its definition, and what the table says."""
+    row = next(row for row in TABLE if row.kinds.fullmatch(tool.kind) or not row.kinds.pattern)
+    length = len(compact_json(tool.seen))
+    return Count(row.tokens + length // _CHARACTERS_PER_TOKEN, Grade.ESTIMATED, upper=row.upper + length)
+
+
+def fixed_with_hosted(
+    pricer: Pricer, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool], shape: str | None = None
+) -> FixedPrices:
+    """`Pricer.fixed`, with a price for each provider's own tool in its place; 0 for one that `shape` does not take.
+
+    None is the API that a request was read from, which takes all that are in it.
+    """
+    if all(tool.api is None for tool in tools):
+        return pricer.fixed(pieces, head, tools)
+    prices = pricer.fixed(pieces, head, [tool for tool in tools if tool.api is None])
+    functions = iter(prices.tools)
+    each = [
+        next(functions) if tool.api is None else price_hosted(tool) if tool.goes_to(shape) else NOTHING
+        for tool in tools
+    ]
+    return attrs.evolve(prices, tools=tuple(each))

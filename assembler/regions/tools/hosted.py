@@ -1,0 +1,80 @@
+"""Tools that a provider defines: those that run at its server, and those that it trains its models to call.
+
+They have no schema of the caller's. Each goes out as it came, to the API that has it and to no other.
+Types: openai 3.54.0, anthropic 2.12.0, google-genai 3.4.0 and botocore 1.44.5, read 2026-11.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, TypeAlias, cast
+
+from assembler.conversation.messages.parts import NEUTRAL
+from assembler.regions.tools.reading import NAME, Reading
+from assembler.regions.tools.refusal import refused
+
+_Definition: TypeAlias = Mapping[str, Any]
+
+OF_RESPONSES = frozenset(
+    [
+        *("apply_patch", "code_interpreter", "computer", "computer_use_preview", "custom", "file_search"),
+        *("image_generation", "local_shell", "mcp", "namespace", "programmatic_tool_calling", "shell", "tool_search"),
+        *("web_search", "web_search_2025_08_26", "web_search_preview", "web_search_preview_2025_03_11"),
+    ]
+)
+"""Types of tools of OpenAI's Responses API, functions apart."""
+
+_OF_ANTHROPIC = re.compile(r".*_20\d{6}|mcp_toolset")
+"""Anthropic's types end with a date without separators; `mcp_toolset` alone does not."""
+
+OF_GEMINI = frozenset(
+    [
+        *("code_execution", "computer_use", "enterprise_web_search", "exa_ai_search", "file_search", "google_maps"),
+        *("google_search", "google_search_retrieval", "mcp_servers", "parallel_ai_search", "retrieval", "url_context"),
+    ]
+)
+"""Keys of a tool of Gemini's, function declarations apart; the wire writes them in camelCase."""
+
+
+def read_hosted(definition: _Definition) -> Reading | None:
+    """A provider's own tool by its type or its key; None for a function, and for what is neither. O(keys)."""
+    kind = definition.get("type")
+    if isinstance(kind, str):
+        return None if kind == "function" or _has_schema(definition, kind) else _typed(definition, kind)
+    if kind is not None or "name" in definition:
+        return None
+    if isinstance(system := definition.get("systemTool"), Mapping):
+        return _named(cast(_Definition, system).get("name"), "systemTool", "bedrock")
+    key = next((key for key in definition if _snake(key) in OF_GEMINI), None)
+    return None if key is None else _named(_snake(key), key, "gemini")
+
+
+def _typed(definition: _Definition, kind: str) -> Reading:
+    if NAME.fullmatch(kind) is None:
+        raise refused(f"its type is a text of {len(kind)} characters, and no API's word", tool=definition.get("name"))
+    nested: object = definition.get(kind)
+    inner = cast(_Definition, nested) if kind == "custom" and isinstance(nested, Mapping) else definition
+    label = inner.get("name") or definition.get("server_label") or definition.get("mcp_server_name")
+    if isinstance(nested, Mapping) and kind == "custom":
+        api = "openai"
+    elif kind in OF_RESPONSES:
+        api = "responses"
+    else:
+        api = "anthropic" if _OF_ANTHROPIC.fullmatch(kind) else NEUTRAL
+    return _named(label if isinstance(label, str) and NAME.fullmatch(label) else kind, kind, api)
+
+
+def _named(name: object, kind: str, api: str) -> Reading:
+    legal = re.sub(r"[^a-zA-Z0-9_-]", "_", name if isinstance(name, str) and name else kind)[:64] or "tool"
+    return Reading(legal, None, None, api=api)
+
+
+def _has_schema(definition: _Definition, kind: str) -> bool:
+    """Whether a typed definition is a function all the same: with a name and a schema of the caller's."""
+    given = any(definition.get(word) is not None for word in ("parameters", "input_schema", "inputSchema"))
+    return given and "name" in definition and kind not in OF_RESPONSES - {"custom"}
+
+
+def _snake(key: object) -> str:
+    return re.sub("[A-Z]", lambda match: f"_{match[0].lower()}", key) if isinstance(key, str) else ""

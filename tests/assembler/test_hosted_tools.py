@@ -1,0 +1,126 @@
+"""Tools that a provider defines: they go out to the API that has them as they came, and have a price."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from assembler import Assembler, ToolError, TrimOldest, count_request, verify
+from assembler.dialects import DIALECTS
+from budgets import Budget, Grade
+
+Dict = dict[str, Any]
+
+ASK: Dict = {"name": "ask", "description": "Asks.", "parameters": {"type": "object", "properties": {}}}
+
+OWN: dict[str, list[Dict]] = {
+    "openai_responses": [
+        {"type": "web_search"},
+        {"type": "web_search_preview_2025_03_11", "search_context_size": "low"},
+        {"type": "file_search", "vector_store_ids": ["vs_1"]},
+        {"type": "code_interpreter", "container": {"type": "auto"}},
+        {"type": "image_generation"},
+        {"type": "mcp", "server_label": "docs", "server_url": "https://a.example", "require_approval": "never"},
+        {"type": "custom", "name": "sql", "description": "Runs SQL."},
+        {"type": "shell"},
+        {"type": "local_shell"},
+        {"type": "apply_patch"},
+        {"type": "computer"},
+        {"type": "tool_search"},
+        {"type": "namespace", "name": "crm", "description": "x", "tools": [{"type": "function", "name": "a"}]},
+        {"type": "programmatic_tool_calling"},
+        {"type": "novelty"},
+    ],
+    "anthropic": [
+        {"type": "web_search_20260318", "name": "web_search", "max_uses": 3},
+        {"type": "web_fetch_20260318", "name": "web_fetch"},
+        {"type": "code_execution_20260521", "name": "code_execution"},
+        {"type": "bash_20250124", "name": "bash"},
+        {"type": "text_editor_20250728", "name": "str_replace_based_edit_tool"},
+        {"type": "memory_20250818", "name": "memory"},
+        {"type": "computer_20251124", "name": "computer", "display_width_px": 800, "display_height_px": 600},
+        {"type": "mcp_toolset", "mcp_server_name": "docs"},
+        {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"},
+        {"type": "novelty_20270101", "name": "novelty", "cache_control": {"type": "ephemeral"}},
+    ],
+    "gemini": [
+        {"google_search": {}},
+        {"codeExecution": {}},
+        {"url_context": {}},
+        {"googleMaps": {"enable_widget": True}},
+        {"file_search": {"file_search_store_names": ["s"]}},
+    ],
+    "bedrock": [{"systemTool": {"name": "nova_grounding"}}],
+    "openai_chat": [{"type": "custom", "custom": {"name": "sql", "description": "Runs SQL."}}],
+}
+EVERY = [pytest.param(name, tool, id=f"{name}-{i}") for name, tools in OWN.items() for i, tool in enumerate(tools)]
+
+
+def tools_in(request: Dict) -> list[Dict]:
+    holder = request.get("config") or request.get("toolConfig") or request
+    return holder.get("tools") or []
+
+
+@pytest.mark.parametrize(("name", "tool"), EVERY)
+def test_a_tool_of_the_provider_s_goes_out_as_it_came_and_is_bounded(name: str, tool: Dict) -> None:
+    dialect = DIALECTS[name]
+    assembler = Assembler(dialect=dialect).add_message({"role": "user", "content": "q"})
+    bare = assembler.build().count
+    context = assembler.add_capability([ASK, tool]).build()
+    assert tool in tools_in(context.request())
+    assert len(tools_in(context.request())) == 2
+    assert context.tool_classes == [ASK, tool]
+    assert context.count.grade is Grade.ESTIMATED
+    alone = assembler.add_capability([tool]).build()
+    assert alone.count.tokens > bare.tokens
+    assert alone.count.upper > alone.count.tokens
+    assert verify(context.request(), dialect=dialect) == []
+    body = context.request()
+    assert count_request(body, dialect=dialect).upper == context.count.upper
+
+
+@pytest.mark.parametrize(("name", "tool"), EVERY)
+def test_another_api_does_not_get_it_and_the_report_says_so(name: str, tool: Dict) -> None:
+    other = "bedrock" if name != "bedrock" else "gemini"
+    context = Assembler(dialect=DIALECTS[other]).add_capability([ASK, tool]).add_message(("user", "q")).build()
+    assert len(tools_in(context.request())) == 1
+    assert "1 tool(s) of another provider left out" in " ".join(str(context.report).split())
+    without = Assembler(dialect=DIALECTS[other]).add_capability([ASK]).add_message(("user", "q")).build()
+    assert context.count == without.count
+    home = context.request(DIALECTS[name])
+    assert tool in tools_in(home)
+
+
+def test_a_call_of_bash_is_defined_called_answered_and_trimmed_like_any_other() -> None:
+    bash = {"type": "bash_20250124", "name": "bash"}
+    history: list[Dict] = []
+    for turn in range(4):
+        use = {"type": "tool_use", "id": f"toolu_{turn}", "name": "bash", "input": {"command": "ls"}}
+        answer = {"type": "tool_result", "tool_use_id": f"toolu_{turn}", "content": "a.txt " * 40}
+        history += [
+            {"role": "user", "content": "list"},
+            {"role": "assistant", "content": [use]},
+            {"role": "user", "content": [answer]},
+            {"role": "assistant", "content": "done"},
+        ]
+    history.append({"role": "user", "content": "again"})
+    model = "claude-sonnet-4-5"
+    whole = Assembler(Budget.for_model(model)).add_capability([bash]).add_messages(history).build().count.upper
+    budget = Budget.for_model(model, context_window=whole - 200, max_output_tokens=0)
+    context = Assembler(budget, on_overflow=TrimOldest()).add_capability([bash]).add_messages(history).build()
+    assert 0 < len(context.dropped) < len(history)
+    assert verify(context.request(), dialect="anthropic") == []
+    assert context.request()["tools"] == [bash]
+
+
+def test_a_gemini_tool_may_hold_functions_and_a_search() -> None:
+    both: Dict = {"function_declarations": [{"name": "ask", "description": "Asks."}], "google_search": {}}
+    context = Assembler(dialect="gemini").add_capability([both]).add_message(("user", "q")).build()
+    assert context.request()["config"]["tools"] == [both]
+
+
+@pytest.mark.parametrize("wrong", [{}, {"x": 1}, {"type": 5}, {"type": "function"}])
+def test_what_is_no_tool_is_still_refused(wrong: Dict) -> None:
+    with pytest.raises(ToolError):
+        Assembler().add_capability([wrong])
