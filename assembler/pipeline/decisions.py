@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from assembler.pipeline.ladder import Kept
     from assembler.pipeline.seal import Sealed
     from assembler.pipeline.settings import Settings
+    from assembler.pipeline.standing import Standing
     from budgets import Tokens
 
 _CROWDED = 16
@@ -20,7 +21,7 @@ _CROWDED = 16
 class Decided:
     """What some settings decided last. Each field says for how many messages it holds: a fork may have fewer."""
 
-    __slots__ = ("held", "lived", "sealed", "settings")
+    __slots__ = ("held", "lived", "sealed", "settings", "standing")
 
     def __init__(self, settings: Settings) -> None:
         self.settings = ref(settings)  # those of a what-if are gone soon, and a history may live for days
@@ -30,6 +31,8 @@ class Decided:
         """The same of a ladder that asks a model: the length of the history when it was asked, and what stayed."""
         self.sealed: Sealed | None = None
         """What was found by counting the whole request."""
+        self.standing: Standing | None = None
+        """The decision that a build goes on from while it fits."""
 
 
 class Decisions:
@@ -42,15 +45,16 @@ class Decisions:
 
     def of(self, settings: Settings) -> Decided:
         """What these settings decided last. O(settings that live)."""
-        found = self._known(settings)
+        found = self.known(settings)
         if found is None:
             if len(self._entries) >= _CROWDED:
                 self._entries = [entry for entry in self._entries if entry.settings() is not None]
             self._entries.append(mine := Decided(settings))
-            found = self._known(settings) or mine  # another thread's, if that was first
+            found = self.known(settings) or mine  # another thread's, if that was first
         return found
 
-    def _known(self, settings: Settings) -> Decided | None:
+    def known(self, settings: Settings) -> Decided | None:
+        """The same; None where they decided nothing yet."""
         return next((entry for entry in self._entries if entry.settings() is settings), None)
 
 

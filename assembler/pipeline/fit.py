@@ -19,7 +19,7 @@ from assembler.pipeline.overflow import Overflow, Trial
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.relief import kept_from, relieved
 from assembler.pipeline.settings import Settings
-from assembler.pipeline.stale import first_changed
+from assembler.pipeline.standing import first_changed, remember, standing_plan
 from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import MergingPricer, WholePricer
 from budgets import Budget, BudgetError, ContextLengthError, Count, Tokens
@@ -54,6 +54,9 @@ def _instructed(draft: Draft, settings: Settings, overflow: Overflow) -> Context
 
 
 def _fitted(draft: Draft, settings: Settings) -> Planned:
+    plan = standing_plan(draft, settings)
+    if plan is not None:
+        return plan
     sight = draft.history.sight()
     changed: int | None = None
     for _ in range(_ROUNDS):
@@ -62,6 +65,7 @@ def _fitted(draft: Draft, settings: Settings) -> Planned:
             changed = first_changed(plan)
             if changed is None:
                 plan.check()
+                remember(plan)
                 return plan
         except Exception:  # a policy of the caller's own raises whatever it likes
             changed = sight.first_stale()

@@ -54,6 +54,8 @@ class Planned:
     """The count of the whole by rule, where the dialect's prices do not add up to it."""
     corrected: Count | None = None
     """The count of the whole from a known bill, where there is one."""
+    carried: Count | None = None
+    """What the turns that stay cost, where a decision went on from the last one."""
     refused: ConversationError | None = None
     """Why no request can be made before another message comes, where that was met on the way to this plan."""
 
@@ -184,7 +186,7 @@ class Planned:
     @found_once
     def conversation(self) -> Count:
         """What the turns that stay cost, by the prices of their messages."""
-        return self.what.count(self.ledger)
+        return self.what.count(self.ledger) if self.carried is None else self.carried
 
     @found_once
     def by_rule(self) -> Count:

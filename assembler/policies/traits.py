@@ -153,6 +153,12 @@ def trimming(rungs: tuple[Rung, ...]) -> tuple[CuttingRung, KeepsNewest] | None:
     return None
 
 
+def stands(rungs: tuple[Rung, ...]) -> bool:
+    """Whether a decision holds for as long as what it keeps still fits: only an overflow changes what these keep."""
+    marked = any(rung.traits.low_water is not None for rung in rungs)
+    return marked or trimming(rungs) is not None or all(isinstance(rung.traits.keeps, KeepsAll) for rung in rungs)
+
+
 def asks(rung: Rung) -> bool:
     """Whether the policy asks a model."""
     return rung.traits.unasked is not None
