@@ -22,7 +22,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.keepsake import Keepsake, kept_until
-from assembler.conversation.messages import Message, unchanged
+from assembler.conversation.messages import Message, still_says
 from assembler.conversation.readings import Readings, Span
 from assembler.conversation.turns import opens_turn
 from assembler.errors import ConversationError
@@ -38,6 +38,24 @@ class _Log:
     def __init__(self, raws: list[object], readings: Readings | None = None) -> None:
         self.raws = raws
         self.readings = Readings(raws) if readings is None else readings
+
+
+def _says_the_same_all(ours: list[object], dicts: list[object]) -> bool:
+    """Whether dicts equal our messages, in one comparison."""
+    try:
+        return ours == dicts and set(map(type, ours)) == {dict}
+    except Exception:  # a value whose comparison raises
+        return False
+
+
+def _says_the_same(one: object, other: object) -> bool:
+    """Whether two messages are one object, or dicts that are equal. What else calls itself equal is not believed."""
+    if one is other:
+        return True
+    try:
+        return type(one) is dict and type(other) is dict and one == other
+    except Exception:  # a value in it whose comparison raises
+        return False
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -67,9 +85,16 @@ class History:
         return History(log, self.length + 1)
 
     def replaced(self, raws: Iterable[object]) -> History:
-        """A history of `raws` that keeps what is known of the objects that it begins with in common with this one."""
+        """A history of `raws` that keeps what is known of the messages that it begins with in common with this one.
+
+        These are the same objects, or dicts that say the same: many a framework makes its messages anew for each call.
+        O(messages), for each no more than a look at the object or one comparison of dicts.
+        """
         listed = list(raws)
         same = self._common(listed)
+        equal = same + self._equal(listed, same)
+        if equal > same:  # other objects: what is known is known of these too, and they are what goes out
+            return History(_Log(listed, self.readings.known_until(equal, listed)), len(listed))
         if same == 0:
             return History(_Log(listed), len(listed))
         history = self if same == self.length else History(self._split(same), same)
@@ -78,11 +103,21 @@ class History:
         return history
 
     def _common(self, listed: list[object]) -> int:
+        """How many of the first messages are the same objects."""
         ours = self._log.raws
         shorter = min(self.length, len(listed))
         if all(map(operator.is_, itertools.islice(ours, shorter), listed)):
             return shorter
         return next(i for i in range(shorter) if ours[i] is not listed[i])
+
+    def _equal(self, listed: list[object], start: int) -> int:
+        """How many of the messages from `start` on are dicts that equal ours, one after the other."""
+        stop = min(self.length, len(listed))
+        ours, theirs = self._log.raws[start:stop], listed[start:stop]
+        if set(map(type, theirs)) == {dict} and _says_the_same_all(ours, theirs):
+            return len(ours)
+        pairs = enumerate(zip(ours, theirs, strict=True))
+        return next((place for place, (one, other) in pairs if not _says_the_same(one, other)), len(ours))
 
     def _split(self, stop: int) -> _Log:
         raws = self._log.raws[:stop]
@@ -213,7 +248,12 @@ class Sight:
         if raws == list(itertools.compress(readings.seen[start:stop], read)) and not readings.objects:
             return None
         messages = enumerate(read, start)
-        return next((index for index, message in messages if message is not None and not unchanged(message)), None)
+        changed = (
+            index
+            for index, message in messages
+            if message is not None and not still_says(message, readings.raws(index, index + 1)[0])
+        )
+        return next(changed, None)
 
     def first_stale(self) -> int | None:
         """The first message of all whose owner changed it after it was read, or marked it between two looks at it."""

@@ -84,7 +84,10 @@ class Readings:
         """A message that got or lost its mark after it was looked at: what was found since the first look may lie."""
 
     def known_until(self, stop: int, raws: list[object]) -> Readings:
-        """A copy that knows the messages before `stop` and nothing after. Looks at marks anew."""
+        """A copy that knows the messages before `stop` and nothing after, for a log that begins with these.
+
+        Where nothing was after, it also knows what was decided; else it looks at marks anew.
+        """
         self.stretch(stop)
         copy = Readings(raws)
         # What follows from the readings before the readings, and those before what they are compared with: another
@@ -98,6 +101,10 @@ class Readings:
             copy._head = self._head
         copy.keepsakes = kept_until(stop, self.keepsakes)
         copy.prices = [prices.known_until(stop) for prices in self.prices.copy()]
+        if stop == len(self._raws):
+            copy._lawful, copy._marks, copy.remarked = self._lawful, self._marks, self.remarked
+            for prices, ours in zip(copy.prices, self.prices.copy(), strict=False):
+                prices.take_over(ours)
         return copy
 
     def stretch(self, length: int) -> None:

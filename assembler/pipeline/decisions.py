@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from weakref import ref
 
+from assembler.conversation.messages.copies import Copiers
 from assembler.pricing.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -21,18 +22,27 @@ _CROWDED = 16
 class Decided:
     """What some settings decided last. Each field says for how many messages it holds: a fork may have fewer."""
 
-    __slots__ = ("held", "lived", "sealed", "settings", "standing")
+    __slots__ = ("copiers", "held", "lived", "sealed", "settings", "standing")
 
     def __init__(self, settings: Settings) -> None:
         self.settings = ref(settings)  # those of a what-if are gone soon, and a history may live for days
         self.lived: tuple[Tokens, int, Kept] | None = None
         """What a ladder with a low-water mark left at its last overflow: the room, the length then, and what stayed."""
+        self.copiers = Copiers()
+        """How the entries of the last request are copied."""
         self.held: tuple[int, Kept] | None = None
         """The same of a ladder that asks a model: the length of the history when it was asked, and what stayed."""
         self.sealed: Sealed | None = None
         """What was found by counting the whole request."""
         self.standing: Standing | None = None
         """The decision that a build goes on from while it fits."""
+
+    def copy(self, settings: Settings) -> Decided:
+        """The same, to go another way from here."""
+        copy = Decided(settings)
+        copy.lived, copy.held, copy.sealed, copy.standing = self.lived, self.held, self.sealed, self.standing
+        copy.copiers = self.copiers
+        return copy
 
 
 class Decisions:
@@ -52,6 +62,12 @@ class Decisions:
             self._entries.append(mine := Decided(settings))
             found = self.known(settings) or mine  # another thread's, if that was first
         return found
+
+    def copy(self) -> Decisions:
+        """The same decisions, for another history that says the same."""
+        copy = Decisions()
+        copy._entries = [entry.copy(settings) for entry in self._entries if (settings := entry.settings()) is not None]
+        return copy
 
     def known(self, settings: Settings) -> Decided | None:
         """The same; None where they decided nothing yet."""

@@ -8,10 +8,16 @@ from assembler.conversation.messages.dicts import private_copy
 from assembler.dialects import Dialect
 from assembler.dialects.named import read_dialect
 from assembler.dialects.offered import emitted
+from assembler.pipeline.decisions import decided_by
 from assembler.pipeline.planned import Planned
 
 if TYPE_CHECKING:
     from assembler.dialects.marking import CacheMarks
+
+
+def copied(plan: Planned, request: dict[str, Any]) -> dict[str, Any]:
+    """A request of a plan's history, to hand out. What the last one held too is copied as it was found to be."""
+    return decided_by(plan.settings, plan.ledger).copiers.fresh(request)
 
 
 def requested(
@@ -27,7 +33,7 @@ def requested(
     emission = plan.emission if dialect is None else emitted(spoken, plan.layout)
     marks = plan.settings.cache_marks if cache_marks is None else cache_marks
     if marks is None:
-        return private_copy(emission.request)
+        return copied(plan, emission.request)
     from assembler.dialects.marking import marked  # most requests carry none
 
     budget = plan.settings.budget

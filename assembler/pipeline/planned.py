@@ -130,7 +130,8 @@ class Planned:
         if self.what.cut.summary is not None:
             objects.append(self.what.cut.summary.raw)
         if self.what.changed or self.measured.asked is not None:
-            return objects + [message.raw for message in self.spoken]
+            message = self.sight.message
+            return objects + [raws(i, i + 1)[0] if said is message(i) else said.raw for i, said in self.sent]
         for start, stop in self.stretches:
             objects += raws(start, stop)
         return objects

@@ -12,6 +12,8 @@ that, and after as many builds as it takes to look through the others elsewhere.
 
 from __future__ import annotations
 
+import attrs
+
 from assembler.conversation.history import Sight
 from assembler.conversation.messages.pin import pinned_among
 from assembler.pipeline.decisions import decided_by
@@ -31,47 +33,25 @@ GLANCE = 128
 history of 100,000 messages would look at them all."""
 
 
+@attrs.define(eq=False)
 class Standing:
     """What a later build needs to go on from a decision. Never changed: a build that goes on leaves a new one."""
 
-    __slots__ = (
-        "conversation",
-        "first",
-        "fixed",
-        "front",
-        "glance",
-        "hangs_on",
-        "head",
-        "length",
-        "measured",
-        "room",
-        "what",
-    )
-
-    def __init__(
-        self,
-        measured: Measured,
-        fixed: Count,
-        head: int,
-        first: int,
-        what: Kept,
-        conversation: Count,
-        room: Tokens | None,
-        length: int,
-        front: int,
-        hangs_on: int,
-        glance: int,
-    ) -> None:
-        self.measured, self.fixed, self.head, self.first, self.what = measured, fixed, head, first, what
-        self.conversation = conversation
-        """What the turns that stay cost, up to `length`."""
-        self.room = room
-        """The most that they may cost; None without a budget."""
-        self.length = length
-        self.front, self.hangs_on = front, hangs_on
-        """The messages before the one and from the other on are compared by every build."""
-        self.glance = glance
-        """The message that the next build looks at first, of those between."""
+    measured: Measured
+    fixed: Count
+    head: int
+    first: int
+    what: Kept
+    conversation: Count
+    """What the turns that stay cost, up to `length`."""
+    room: Tokens | None
+    """The most that they may cost; None without a budget."""
+    length: int
+    front: int
+    hangs_on: int
+    """The messages before `front` and from `hangs_on` on are compared by every build."""
+    glance: int
+    """The message between them that the next build looks at first."""
 
 
 def remember(plan: Planned) -> None:

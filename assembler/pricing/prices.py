@@ -125,6 +125,13 @@ class Prices:
         copy.passed = self.passed.known_until(stop)
         return copy
 
+    def take_over(self, other: Prices) -> None:
+        """Know what followed from other prices too: those of a history that says the same."""
+        self.tail, self.beyond, self.fitting = other.tail, other.beyond, other.fitting
+        self.memory = other.memory.copy()
+        self.decisions = None if other.decisions is None else other.decisions.copy()
+        self.ended = None if other.ended is None else other.ended.copy()
+
     def stretch(self, length: int) -> None:
         """Make room for `length` messages, or more where two threads do at once. The list asked is the last to grow."""
         missing = length - len(self.running)

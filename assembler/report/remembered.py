@@ -32,6 +32,12 @@ class EndedTurns:
         self.called: dict[Span, tuple[str, ...]] = {}
         """The names of the tools that were called, each once."""
 
+    def copy(self) -> EndedTurns:
+        """The same, for another history that says the same."""
+        copy = EndedTurns()
+        copy.rows, copy.invisible, copy.called = self.rows.copy(), self.invisible.copy(), self.called.copy()
+        return copy
+
 
 class FixedFacts:
     """What there is to say of the regions that do not grow; None where nobody asked yet."""

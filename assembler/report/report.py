@@ -250,10 +250,13 @@ def _gone(plan: Planned, ledger: Ledger, start: int, stop: int) -> Row:
 
 
 def _as_they_are(plan: Planned) -> Ledger:
-    """The prices of what the messages say now: what was cut away long ago is not compared by every build."""
-    return (
-        Ledger.of(plan.draft.history.current(), plan.settings.pricer) if plan.first > plan.sight.head else plan.ledger
-    )
+    """The prices of what the messages say now: what was cut away long ago is not compared by every build.
+
+    A build that went on from the last decision has looked at as much of it as it does at once.
+    """
+    if plan.carried is not None or plan.first <= plan.sight.head:
+        return plan.ledger
+    return Ledger.of(plan.draft.history.current(), plan.settings.pricer)
 
 
 def _turn(plan: Planned, start: int, stop: int) -> Row:

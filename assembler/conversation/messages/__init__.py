@@ -1,7 +1,7 @@
 """The conversation's nouns, and how every spelling of a message is read into them."""
 
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking
-from assembler.conversation.messages.read import read_message, spoken, unchanged
+from assembler.conversation.messages.read import read_message, spoken, still_says, unchanged
 from assembler.conversation.messages.registered import reading, register_reader
 
 __all__ = [
@@ -17,5 +17,6 @@ __all__ = [
     "reading",
     "register_reader",
     "spoken",
+    "still_says",
     "unchanged",
 ]

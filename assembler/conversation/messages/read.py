@@ -114,11 +114,15 @@ def _read_pair(raw: tuple[object, ...], index: int) -> Message:
 
 def unchanged(message: Message) -> bool:
     """Whether the caller's object still says what was read from it. Cheap: texts are compared by identity first."""
-    raw: Any = message.raw
+    return still_says(message, message.raw)
+
+
+def still_says(message: Message, raw: Any) -> bool:
+    """Whether `raw` says what was read: the object that the message was read from, or one that took its place."""
     if type(raw) is dict and raw == message.seen:  # pyright: ignore[reportUnknownArgumentType]
         return True
     try:
-        return bool(_says(message.raw) == message.seen)
+        return bool(_says(cast("object", raw)) == message.seen)
     except Exception:
         return False
 
