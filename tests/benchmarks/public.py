@@ -60,6 +60,7 @@ from assembler.prompts import (
     with_tags,
     without_comments,
 )
+from assembler.regions.knowledge import Document
 from assembler.regions.tools import read_tool, read_tools
 from assembler.report.cache import rule_for
 from assembler.report.manifest import manifest_of
@@ -242,6 +243,10 @@ ROWS: dict[str, dict[str, Case]] = {
     "assembler.Offload": small(Offload({}, min_tokens=10)),
     "assembler.policies.Fetch": over(
         TEXTS, lambda t: (Offload({"a": t}).tool("a"), Offload({"a": t}).tool("a", search=t[:9]))
+    ),
+    "assembler.rag.PrefixTree": over(
+        DOCUMENTS,
+        lambda t: rag.PrefixTree.of([[Document(one, "doc") for one in t]] * 3)([Document(one, "doc") for one in t]),
     ),
     "assembler.Plan": over(
         CONVERSATIONS, lambda m: chat(m, on_overflow=TrimOldest()).plan().what_if(context_window=500)

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import attrs
 
 from assembler.regions.knowledge import Document
-from assembler.strategies.sources.ordering import position
-from assembler.strategies.sources.source import Source, of
+from assembler.strategies.sources.source import Source, of, position
 from assembler.validation import at_least_zero
 
 OVERLAP = 20
@@ -47,7 +46,7 @@ class MergeNeighbours:
 
     def merge(self, sources: Sequence[Source]) -> list[Source]:
         """Runs of neighbours as one source each, the rest as they are; in no particular order. O(characters)."""
-        line = sorted(sources, key=lambda source: (str(source.origin), position(source), source.place))
+        line = sorted(sources, key=lambda source: (str(source.origin), position(source.document), source.place))
         merged: list[list[Source]] = []
         for source in line:
             if merged and _follows(merged[-1][-1], source):

@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar, cast
 
 from assembler.errors import PromptError
 from assembler.regions.knowledge import Document
-from assembler.strategies.sources.source import Source, of
+from assembler.strategies.sources.source import Source, identity, position
 
 _T = TypeVar("_T")
 
@@ -20,6 +20,7 @@ class Order(enum.Enum):
     GIVEN = "as they were given"
     SCORE = "best first"
     DOCUMENT = "as they stand in their documents, the document with the best source first"
+    STABLE = "by identity, whatever the scores: requests with the same documents begin alike, as a prefix cache needs"
     EDGES_FIRST = "best first, second best last, the weakest in the middle (Liu et al., Lost in the Middle, 2023)"
 
 
@@ -47,6 +48,8 @@ def ordered(sources: Sequence[Source], order: Order | ReadingOrder) -> list[Sour
         return ranked
     if order is Order.EDGES_FIRST:
         return edges_first(ranked)
+    if order is Order.STABLE:
+        return sorted(ranked, key=lambda source: identity(source.document))
     first: dict[object, int] = {}
     for rank, source in enumerate(ranked):
         first.setdefault(source.origin, rank)
@@ -69,13 +72,4 @@ def _reordered(ranked: Sequence[Source], order: ReadingOrder) -> list[Source]:
 
 
 def _by_position(first: dict[object, int]) -> Callable[[Source], tuple[int, float, int]]:
-    return lambda source: (first[source.origin], position(source), source.place)
-
-
-def position(source: Source) -> float:
-    """Where a source stands in its document: its chunk's index, else its page; last where neither is known."""
-    for key in ("chunk_index", "page_number"):
-        value = of(source.document, key)
-        if isinstance(value, int) and not isinstance(value, bool):
-            return value
-    return float("inf")
+    return lambda source: (first[source.origin], position(source.document), source.place)

@@ -29,6 +29,25 @@ class Source:
         return of(self.document, "document_id") or self.document.source or self
 
 
+Identity: TypeAlias = tuple[str, float, str]
+"""What a document is whatever request it stands in: whose it is, where in it, and its text. Sorts."""
+
+
+def identity(document: Document) -> Identity:
+    """The name of the document that it is a part of, its place there, and its text."""
+    name = of(document, "document_id") or document.source or ""
+    return str(name), position(document), document.text
+
+
+def position(document: Document) -> float:
+    """Where a source stands in its document: its chunk's index, else its page; last where neither is known."""
+    for key in ("chunk_index", "page_number"):
+        value = of(document, key)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+    return float("inf")
+
+
 def of(document: Document, key: str) -> Any:
     """A document's metadata under `key`, or None."""
     return None if document.metadata is None else document.metadata.get(key)

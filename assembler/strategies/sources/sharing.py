@@ -1,0 +1,145 @@
+"""An order of sources, and of requests, in which many requests begin alike: what a prefix cache serves is shared text.
+
+A cache serves a request only up to its first difference from an earlier one. Requests that hold the same documents in
+different orders share nothing; in one order for all they share what they begin with. Here the order is a tree over the
+batch: the documents that most requests of a group have in common come first, and what follows is ordered for each
+subgroup by itself.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+import attrs
+
+from assembler.regions.knowledge import Document
+from assembler.strategies.sources.source import Identity, identity
+
+_Branches: TypeAlias = Mapping[Identity, tuple[int, int]]
+"""Where each document leads from a node: its rank among the node's documents, and the node behind it."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class PrefixTree:
+    """An order for `CitedSources(order=…)`, made for a batch of requests: made once, good for each of them.
+
+    It is called with the documents that were chosen for one request, and gives them back in an order that begins like
+    that of other requests with the same documents. What the batch does not share comes last, by identity, and so does
+    whatever the batch did not hold. The best source may stand anywhere: `Order.EDGES_FIRST` puts it where models read
+    best, and shares little. `schedule` is an order of the requests for a cache that soon forgets.
+    """
+
+    _nodes: tuple[_Branches, ...]
+
+    @classmethod
+    def of(cls, batch: Iterable[Sequence[Document]], *, size: Callable[[str], float] = len) -> PrefixTree:
+        """The tree of a batch: the documents of each request, or those that may be chosen for it.
+
+        `size` says what a text costs: its length, or a counter of tokens. At each place the document goes first that
+        saves most: its size, times the requests that share it but one. O(documents of all requests · log).
+        """
+        sizes: dict[Identity, float] = {}
+        requests: list[frozenset[Identity]] = []
+        for documents in batch:
+            named = {identity(document): document for document in documents}
+            requests.append(frozenset(named))
+            for key, document in named.items():
+                if key not in sizes:
+                    sizes[key] = size(document.text)
+        return cls(_grown(requests, sizes))
+
+    def __call__(self, documents: Sequence[Document], /) -> list[Document]:
+        """The documents in the order of the tree. O(n · branches) for n documents of one request."""
+        waiting: dict[Identity, list[Document]] = {}
+        for document in documents:
+            waiting.setdefault(identity(document), []).append(document)
+        shared = list(self._path(waiting))
+        rest = sorted(waiting.keys() - set(shared))
+        return [document for key in (*shared, *rest) for document in waiting[key]]
+
+    def schedule(self, batch: Iterable[Sequence[Document]]) -> list[int]:
+        """The places of the requests in an order in which neighbours begin alike: one branch after the other.
+
+        For caches of bounded size (vLLM, SGLang) and for those that forget within minutes.
+        """
+        places = [(self._ranks(documents), place) for place, documents in enumerate(batch)]
+        return [place for _, place in sorted(places)]
+
+    def _path(self, keys: Iterable[Identity]) -> Iterator[Identity]:
+        """The documents that the tree knows in this combination, in its order."""
+        left, branches = set(keys), self._nodes[0]
+        while found := _both(left, branches):
+            first = min(found, key=lambda key: branches[key][0])
+            yield first
+            left.remove(first)
+            branches = self._nodes[branches[first][1]]
+
+    def _ranks(self, documents: Sequence[Document]) -> list[int]:
+        """Which branch a request takes at each node."""
+        ranks, node = list[int](), 0
+        for key in self._path(map(identity, documents)):
+            rank, node = self._nodes[node][key]
+            ranks.append(rank)
+        return ranks
+
+
+def _both(keys: set[Identity], branches: _Branches) -> list[Identity]:
+    """The documents that are in both. O(the smaller)."""
+    if len(branches) < len(keys):
+        return [key for key in branches if key in keys]
+    return [key for key in keys if key in branches]
+
+
+def _grown(requests: list[frozenset[Identity]], sizes: Mapping[Identity, float]) -> tuple[_Branches, ...]:
+    """The tree's nodes, the root first."""
+    nodes: list[dict[Identity, tuple[int, int]]] = [{}]
+    waiting = [(0, requests)]
+    while waiting:
+        node, group = waiting.pop()
+        everywhere = _common(group)
+        for key in sorted(everywhere):  # whatever all of them hold costs nothing to put first
+            nodes.append({})
+            nodes[node][key] = (0, len(nodes) - 1)
+            node = len(nodes) - 1
+        group = [request - everywhere for request in group]
+        for rank, (key, sharing) in enumerate(_split(group, sizes)):
+            nodes.append({})
+            nodes[node][key] = (rank, len(nodes) - 1)
+            waiting.append((len(nodes) - 1, [request - {key} for request in sharing]))
+    return tuple(nodes)
+
+
+def _common(group: list[frozenset[Identity]]) -> frozenset[Identity]:
+    """What all of several requests hold."""
+    return group[0].intersection(*group[1:]) if len(group) > 1 else frozenset()
+
+
+def _split(
+    group: list[frozenset[Identity]], sizes: Mapping[Identity, float]
+) -> Iterator[tuple[Identity, list[frozenset[Identity]]]]:
+    """The group, part by part: the requests that share the document that saves most, then those of the rest."""
+    counts = Counter(key for request in group for key in request)
+    holding: dict[Identity, list[int]] = {}
+    for place, request in enumerate(group):
+        for key in request:
+            holding.setdefault(key, []).append(place)
+
+    def entry(key: Identity) -> tuple[float, Identity, int]:
+        return -(counts[key] - 1) * sizes[key], key, counts[key]
+
+    heap = [entry(key) for key, count in counts.items() if count > 1]
+    heapq.heapify(heap)
+    left = set(range(len(group)))
+    while heap:
+        _, key, count = heapq.heappop(heap)
+        if count != counts[key]:  # some of those that held it are in another part by now
+            if counts[key] > 1:
+                heapq.heappush(heap, entry(key))
+            continue
+        part = [place for place in holding[key] if place in left]
+        left.difference_update(part)
+        counts.subtract(other for place in part for other in group[place])
+        yield key, [group[place] for place in part]
