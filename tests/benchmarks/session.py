@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import itertools
 import json
 import random
 import statistics
@@ -40,6 +41,8 @@ RESERVE = 1_000
 CACHE_STEP = 128
 """Tokens: a prefix cache serves whole blocks (OpenAI, Prompt caching guide: 1,024 at least, then steps of 128)."""
 CACHE_LEAST = 1_024
+BEGINNING = 4_500
+"""Tokens: three tenths of the room, for a beginning of the session that stays."""
 INSTRUCTION = "You are a careful maintainer of the Python standard library. Read before you answer. " * 12
 TOOLS: list[dict[str, Any]] = [
     {
@@ -126,6 +129,14 @@ def tool_tokens(tools: Sequence[dict[str, Any]], count: Callable[[str], int]) ->
         for name, schema in properties.items():
             tokens += 3 + count(f"{name}:{schema['type']}:{schema.get('description', '')}")
     return tokens
+
+
+def beginning(arrivals: Iterable[list[Message]], tokens: int) -> frozenset[int]:
+    """The indexes of the first messages, of at most so many tokens."""
+    count = memoised(tiktoken_counter())
+    every = (message for messages in arrivals for message in messages)
+    sizes = itertools.accumulate(sum(map(count, texts([message]))) for message in every)
+    return frozenset(index for index, _ in enumerate(itertools.takewhile(lambda size: size <= tokens, sizes)))
 
 
 class Referee:
@@ -299,8 +310,12 @@ def main() -> None:
     print(f"build() and request() at every call:   {build:.2f} x tokenise-once")
     print(f"and report.to_dict() at every call:    {report:.2f} x tokenise-once")
     print(f"build() and request(), {fastest_counter().name}: {fastest:.2f} x tokenise-once by tiktoken")
-    ours = judged(arrivals, policy)
-    for name, referee in ((f"low_water={chosen.low_water}", ours), ("", judged(arrivals, TrimOldest()))):
+    ours = judged(arrivals, TrimOldest(low_water=0.6, pins=beginning(arrivals, BEGINNING)))
+    for name, referee in (
+        ("", judged(arrivals, TrimOldest())),
+        (f"low_water={chosen.low_water}", judged(arrivals, policy)),
+        (f"low_water=0.6, pins=the first {BEGINNING:,} tokens", ours),
+    ):
         print(f"TrimOldest({name}): {referee.verdict()}")
     if chosen.peers:
         peers(arrivals, once, ours)
