@@ -215,14 +215,16 @@ class Assembler(Generic[Longest]):
         budget = self._settings.budget
         if budget is None:
             return cast("Longest", None)
-        _, fixed = measure(self._draft, self._draft.history.current(), self._settings)
+        settings = self._settings.asking(self._draft.regions)
+        _, fixed = measure(self._draft, self._draft.history.current(), settings)
         return cast("Longest", budget.available(used=fixed.upper))
 
     def costs(self) -> RegionCosts:
         """What everything gathered costs, by region, before any cut. Prices the whole history, once."""
         sight = self._draft.history.current()
-        measured, _ = measure(self._draft, sight, self._settings)
-        ledger = Ledger.of(sight, self._settings.pricer)
+        settings = self._settings.asking(self._draft.regions)
+        measured, _ = measure(self._draft, sight, settings)
+        ledger = Ledger.of(sight, settings.pricer)
         return measured.costs(ledger.since(ledger.first))
 
     def plan(self) -> Plan:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any, TypeAlias, cast
 
 import attrs
 
@@ -37,7 +37,7 @@ def fit_request(body: Mapping[str, Any], *, dialect: Dialect | str, assembler: A
         raise MessageTypeError(wrong("body", "the body of the API's call (a dict)", body))
     spoken = read_dialect(dialect)
     must_be("assembler", cast(object, assembler), (Assembler,), "an Assembler(budget=…)")
-    return fit_raw(RawRequest.of(body, spoken), assembler).body
+    return built(fit_steps(RawRequest.of(body, spoken), assembler)).body
 
 
 @attrs.frozen(eq=False)
@@ -49,10 +49,14 @@ class Fitted:
     assembler: Assembler
 
 
-def fit_raw(
+Steps: TypeAlias = Generator[Assembler, Context, Fitted]
+"""A fit as it goes on: it asks for builds one by one, and is sent each context, or thrown what the build raised."""
+
+
+def fit_steps(
     raw: RawRequest, base: Assembler, *, messages: Sequence[object] | None = None, before: Assembler | None = None
-) -> Fitted:
-    """`fit_request` of one body.
+) -> Steps:
+    """`fit_request` of one body, build by build, for whoever awaits them.
 
     `before` is the assembler of the same conversation's last call, and `messages` are the body's own with the objects
     of that call in place of equal ones: what is known of them is found again.
@@ -63,7 +67,39 @@ def fit_raw(
     history = (base if before is None else before).inside[0].history
     gathered = Assembler.around(Draft(regions, history), settings)
     gathered.add_messages(raw.messages if messages is None else messages)
-    return _Fit(raw, gathered, puts_in=base.inside[0].regions).fitted()
+    return _Fit(raw, gathered, puts_in=base.inside[0].regions).steps()
+
+
+def built(steps: Steps) -> Fitted:
+    """What comes of the steps, each build made at once."""
+    done, wanted = advanced(steps, None)
+    while done is None:
+        try:
+            context = wanted.build()
+        except ContextLengthError as error:
+            done, wanted = refused(steps, error)
+        else:
+            done, wanted = advanced(steps, context)
+    return done
+
+
+def advanced(steps: Steps, context: Context | None) -> tuple[Fitted | None, Assembler]:
+    """What the steps come to, or else the assembler that they want built next."""
+    try:
+        return None, next(steps) if context is None else steps.send(context)
+    except StopIteration as done:
+        return cast(Fitted, done.value), _NO_MORE
+
+
+def refused(steps: Steps, error: ContextLengthError) -> tuple[Fitted | None, Assembler]:
+    """The same after a build that found no room."""
+    try:
+        return None, steps.throw(error)
+    except StopIteration as done:
+        return cast(Fitted, done.value), _NO_MORE
+
+
+_NO_MORE = Assembler()
 
 
 def _regions(raw: RawRequest, base: Assembler) -> Regions:
@@ -89,13 +125,13 @@ class _Fit:
     puts_in: Regions
     """What the base has to say beside the body."""
 
-    def fitted(self) -> Fitted:
+    def steps(self) -> Steps:
         """The body as it came where it fits; else the least that a policy takes from it, by the count of the result."""
         if self._fits_as_it_came():
-            return self._as_it_came()
+            return (yield from self._as_it_came())
         extra = self._asked_beside()
         while True:
-            context = self._build(extra)
+            context = yield self._with_room_for(extra)
             body = self.raw.around(context.inside.layout, same_tools=self._has_its_tools(context))
             over = self._over(body)
             if over <= 0:
@@ -110,14 +146,14 @@ class _Fit:
         except AssemblyError:  # a part without a price may be what gives way
             return False
 
-    def _as_it_came(self) -> Fitted:
+    def _as_it_came(self) -> Steps:
         """The body in its own words, or in the dialect's where that leaves out what its API refuses."""
         try:
-            context = self._build(0)
+            context = yield self._with_room_for(0)
         except ContextLengthError:
-            context = self._unlimited()
+            context = yield self._unlimited()
         if context.dropped:
-            context = self._unlimited()
+            context = yield self._unlimited()
         as_it_came = not context.inside.notes or self._is_valid()
         body = self.raw.copied() if as_it_came else self.raw.around(context.inside.layout, same_tools=True)
         return Fitted(body, context, self.gathered)
@@ -128,17 +164,17 @@ class _Fit:
         dialect = self.raw.dialect
         return dialect.name in DIALECTS and not verify(self.raw.body, dialect=dialect)
 
-    def _build(self, extra: Tokens) -> Context:
-        """The context, with room for `extra` tokens that no region has."""
+    def _with_room_for(self, extra: Tokens) -> Assembler:
+        """What was gathered, with `extra` tokens kept free for what is in no region."""
         draft, settings = self.gathered.inside
         if extra and settings.budget is not None:
             budget = attrs.evolve(settings.budget, overhead=settings.budget.overhead + extra)
             settings = attrs.evolve(settings, budget=budget)
-        return Assembler.around(draft, settings).build()
+        return Assembler.around(draft, settings)
 
-    def _unlimited(self) -> Context:
+    def _unlimited(self) -> Assembler:
         draft, settings = self.gathered.inside
-        return Assembler.around(draft, attrs.evolve(settings, budget=None)).build()
+        return Assembler.around(draft, attrs.evolve(settings, budget=None))
 
     def _asked_beside(self) -> Tokens:
         """What the body's other keys cost: an output format, a forced tool."""

@@ -11,6 +11,7 @@ from assembler.conversation.messages import Message
 from assembler.pricing.pricer import (
     AnsweringPricer,
     FixedPrices,
+    FormattingPricer,
     JoiningPricer,
     MergingPricer,
     Piece,
@@ -71,6 +72,11 @@ class GradedPricer:
     def options(self, layout: Layout) -> Count | Difference:
         """By rule, graded."""
         return graded(self.rules.options(layout), self.count)
+
+    def formatted(self) -> Pricer:
+        """As the rules have it."""
+        rules = self.rules.formatted() if isinstance(self.rules, FormattingPricer) else self.rules
+        return self if rules is self.rules else attrs.evolve(self, rules=rules)
 
     def _each(self, prices: Iterable[Count]) -> tuple[Count, ...]:
         return tuple(graded(price, self.count) for price in prices)

@@ -12,10 +12,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from pydantic import BaseModel
+
 from assembler.assembler import Assembler
+from assembler.context import Context
 from assembler.conversation.messages import Message
-from assembler.integrations.fitting import Fitting, LastCall
+from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall
 from assembler.integrations.own_objects import kept_objects
+from assembler.regions.output_schema import OutputSchema
 from budgets import MissingExtraError
 
 if TYPE_CHECKING:
@@ -45,31 +49,52 @@ class AssemblerPlugin(LastCall, BasePlugin):
     `last_context` is the latest call of any session.
     """
 
-    def __init__(self, assembler: Assembler, *, name: str = "assembler") -> None:
+    def __init__(self, assembler: Assembler, *, name: str = "assembler", conversations: int = CONVERSATIONS) -> None:
         super().__init__(name)
-        self._fitting = Fitting(assembler)
+        self._fitting = Fitting(assembler, conversations=conversations)
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         """Fit the request, in place. Raises what `build` raises, and then leaves it as it was."""
-        self.fit(llm_request, run=(callback_context.session.id, callback_context.agent_name))
+        run = (callback_context.session.id, callback_context.agent_name)
+        asked, contents, head = self._asked(llm_request)
+        context = await self._fitting.afit([_spoken(content) for content in contents], asked, run=run)
+        _put(llm_request, context, contents, head)
 
     def fit(self, llm_request: Any, *, run: Hashable = None) -> None:
         """Put the contents and the system instruction that fit in place of those of an `LlmRequest`."""
+        asked, contents, head = self._asked(llm_request)
+        context = self._fitting.fit([_spoken(content) for content in contents], asked, run=run)
+        _put(llm_request, context, contents, head)
+
+    def _asked(self, llm_request: Any) -> tuple[Asked, list[Any], list[Any]]:
+        """What is asked for, the contents with a system instruction of parts before them, and that alone."""
         config = llm_request.config or types.GenerateContentConfig()
         own = config.system_instruction
         head = [] if own is None or isinstance(own, str) else [types.Content(role="system", parts=_parts(own))]
-        contents = [*head, *_as_sent(llm_request)]
-        plan, context = self._fitting.fit(
-            [_spoken(content) for content in contents],
-            system=own if isinstance(own, str) else None,
-            tools=_priced(config.tools or (), self._fitting.assembler),
-            run=run,
-        )
-        kept = kept_objects(plan, contents, rewritten=_rewritten, said=_said)[len(head) :]
-        if context.system is not None:
-            parts = [*head[0].parts, types.Part(text=context.system)] if head else []
-            config.system_instruction = types.Content(parts=parts) if head else context.system
-        llm_request.contents, llm_request.config = kept, config
+        tools = _priced(config.tools or (), self._fitting.assembler)
+        asked = Asked(own if isinstance(own, str) else None, tools, _answer(config))
+        return asked, [*head, *_as_sent(llm_request)], head
+
+
+def _put(llm_request: Any, context: Context, contents: Sequence[Any], head: Sequence[Any]) -> None:
+    config = llm_request.config or types.GenerateContentConfig()
+    kept = kept_objects(context.inside, contents, rewritten=_rewritten, said=_said)[len(head) :]
+    if context.system is not None:
+        parts = [*head[0].parts, types.Part(text=context.system)] if head else []
+        config.system_instruction = types.Content(parts=parts) if head else context.system
+    llm_request.contents, llm_request.config = kept, config
+
+
+def _answer(config: Any) -> OutputSchema | None:
+    """The schema of a structured answer, as it goes out; None where there is none."""
+    given: Any = config.response_json_schema or config.response_schema
+    if given is None:
+        return None
+    if isinstance(given, type) and issubclass(given, BaseModel):
+        return OutputSchema("answer", given.model_json_schema())
+    if isinstance(given, BaseModel):
+        return OutputSchema("answer", given.model_dump(exclude_none=True, mode="json"))
+    return OutputSchema("answer", cast("dict[str, Any]", given)) if isinstance(given, dict) else None
 
 
 def _as_sent(llm_request: Any) -> Sequence[Any]:

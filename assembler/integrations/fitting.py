@@ -2,49 +2,89 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from assembler.assembler import Assembler
-from assembler.context import Context, emit
+from assembler.context import Context
+from assembler.dialects import Dialect
+from assembler.dialects.raw_request import RawRequest
+from assembler.fit_request import Steps, advanced, built, fit_steps, refused
 from assembler.integrations.own_objects import instructed
-from assembler.pipeline.planned import Planned
+from assembler.regions.output_schema import OutputSchema
 from assembler.report.report import Report
-from budgets import BudgetError
+from budgets import BudgetError, ContextLengthError
+from budgets.numbers import whole
 
-REMEMBERED = 64
-"""Conversations that are gone on with. One that comes back after that many others is read anew: that costs time, and a
-new summary where `Summarize` is used, and changes nothing else."""
+CONVERSATIONS = 64
+"""Conversations that are gone on with, where no other number is asked for. One that comes back after that many others
+is read anew: that costs time, and a new summary where `Summarize` is used, and changes nothing else."""
 
 
 @attrs.frozen
+class Asked:
+    """What a framework asks for beside its messages."""
+
+    system: str | None = None
+    """Its own prompt: the base's instruction and knowledge follow it."""
+    tools: Sequence[Any] | None = None
+    """All that the framework sends, whatever the base holds; None where it does not tell, and the base does."""
+    output: OutputSchema | None = None
+    """The schema of the answer, where it goes out as the API's own answer format."""
+
+    def onto(self, base: Assembler) -> Assembler:
+        """A fork of the base that holds all of it."""
+        assembler = instructed(base, self.system)
+        if self.tools is not None:
+            assembler.add_capability(self.tools)
+        if self.output is None:
+            return assembler
+        draft, settings = assembler.inside
+        regions = attrs.evolve(draft.regions, output=self.output)
+        return Assembler.around(attrs.evolve(draft, regions=regions), settings)
+
+
+@attrs.frozen(eq=False)
 class _Known:
     """A conversation as it was fitted last: what was gathered, and what came of it."""
 
-    system: str | None
-    tools: Sequence[Any] | None
+    run: Hashable
+    asked: Asked | None
     messages: Sequence[object]
     assembler: Assembler
     context: Context
 
+    def shared(self, messages: Sequence[object]) -> int:
+        """How many messages at the front are the same. O(those)."""
+        alike = (old is new or old == new for old, new in zip(self.messages, messages, strict=False))
+        return sum(1 for _ in itertools.takewhile(bool, alike))
+
 
 class Fitting:
-    """Fits call after call of any number of conversations, each told by its `run`. Safe to share between threads.
+    """Fits call after call of any number of conversations. Safe to share between threads.
 
-    The base assembler is forked here and for each call, so that what is added to it later is not seen.
+    The base assembler is forked here and for each call, so that what is added to it later is not seen. A conversation
+    is told by its `run`, where the framework has a name for it, and by what it begins with: an agent and its sub-agent
+    in one thread are two. So many `conversations` are gone on with, those that were called last; one that comes back
+    after them is read anew.
     """
 
-    def __init__(self, assembler: Assembler) -> None:
+    def __init__(self, assembler: Assembler, *, conversations: int = CONVERSATIONS) -> None:
         if not isinstance(assembler, Assembler):
             raise BudgetError(f"expected an Assembler, got {type(assembler).__name__}; pass Assembler(budget=…)")
+        if whole(conversations, "conversations") < 1:
+            raise BudgetError(f"conversations is {conversations}: at least the one that is fitted is remembered")
         self.assembler = assembler.fork()
+        self.conversations = conversations
         _, settings = self.assembler.inside
         self.dialect = settings.dialect.name
         self.last_context: Context | None = None
         """What was built last, for whichever conversation."""
-        self._known: dict[Hashable, _Known] = {}
+        self._known: dict[_Known, None] = {}
         """The one that was called last stands last."""
 
     @property
@@ -53,44 +93,91 @@ class Fitting:
         return None if self.last_context is None else self.last_context.report
 
     def context_of(self, run: Hashable) -> Context | None:
-        """What was built last for one conversation; None for one that is not, or no longer, known."""
-        known = self._known.get(run)
-        return None if known is None else known.context
+        """What was built last under one run's name; None for one that is not, or no longer, known."""
+        return next((known.context for known in reversed(list(self._known)) if known.run == run), None)
 
-    def fit(
-        self,
-        messages: Sequence[object],
-        *,
-        system: str | None,
-        tools: Sequence[Any] | None,
-        run: Hashable = None,
-    ) -> tuple[Planned, Context]:
-        """The plan and the context of one call. Raises what `build` raises, and then remembers nothing of it.
+    def fit(self, messages: Sequence[object], asked: Asked, *, run: Hashable = None) -> Context:
+        """The context of one call. Raises what `build` raises, and then remembers nothing of it.
 
-        `system` is the framework's own prompt: the base's instruction and knowledge follow it. `tools` are all that the
-        framework sends, whatever the base holds; None where it does not tell, and the base does. `messages` may be made
-        anew for each call: those that equal the ones of the last call are taken for the same.
+        `messages` may be made anew for each call: those that equal the ones of the last call are taken for the same.
         """
-        known = self._known.get(run)
-        assembler = (self.assembler if known is None else known.assembler).fork()
-        if known is None or (known.system, known.tools) != (system, tools):
-            instruction = instructed(self.assembler, system).instruction
-            assembler.add_instruction(instruction or "")
-            if tools is not None:
-                assembler.add_capability(tools)
-        same = _recognised(messages, () if known is None else known.messages)
-        plan = assembler.add_messages(same).plan().inside
-        context = emit(plan)
-        self._remember(run, _Known(system, tools, same, assembler, context))
-        return plan, context
+        known, same, assembler = self._gathered(messages, asked, run)
+        context = assembler.build()
+        self._remember(_Known(run, asked, same, assembler, context), known)
+        return context
 
-    def _remember(self, run: Hashable, known: _Known) -> None:
+    async def afit(self, messages: Sequence[object], asked: Asked, *, run: Hashable = None) -> Context:
+        """The same, awaiting what is async: the build runs in a thread, and no event loop waits for it."""
+        known, same, assembler = self._gathered(messages, asked, run)
+        context = await assembler.abuild()
+        self._remember(_Known(run, asked, same, assembler, context), known)
+        return context
+
+    def _gathered(
+        self, messages: Sequence[object], asked: Asked, run: Hashable
+    ) -> tuple[_Known | None, Sequence[object], Assembler]:
+        known = self._alike(messages, run)
+        same = _recognised(messages, known)
+        if known is not None and known.asked == asked:
+            assembler = known.assembler.fork()
+        else:
+            assembler = _with_history(asked.onto(self.assembler), known)
+        return known, same, assembler.add_messages(same)
+
+    def fit_body(self, body: Mapping[str, Any], dialect: Dialect, *, run: Hashable = None) -> dict[str, Any]:
+        """The same for the raw body of a call, as `fit_request` does it."""
+        known, same, steps = self._steps(body, dialect, run)
+        fitted = built(steps)
+        self._remember(_Known(run, None, same, fitted.assembler, fitted.context), known)
+        return fitted.body
+
+    async def afit_body(self, body: Mapping[str, Any], dialect: Dialect, *, run: Hashable = None) -> dict[str, Any]:
+        """The same, awaiting what is async; everything else runs in a thread."""
+        known, same, steps = await asyncio.to_thread(self._steps, body, dialect, run)
+        done, wanted = await asyncio.to_thread(advanced, steps, None)
+        while done is None:
+            try:
+                context = await wanted.abuild()
+            except ContextLengthError as error:
+                done, wanted = await asyncio.to_thread(refused, steps, error)
+            else:
+                done, wanted = await asyncio.to_thread(advanced, steps, context)
+        self._remember(_Known(run, None, same, done.assembler, done.context), known)
+        return done.body
+
+    def _steps(
+        self, body: Mapping[str, Any], dialect: Dialect, run: Hashable
+    ) -> tuple[_Known | None, Sequence[object], Steps]:
+        raw = RawRequest.of(body, dialect)
+        listed = raw.messages
+        known = self._alike(listed, run)
+        same = _recognised(listed, known)
+        before = None if known is None else known.assembler
+        return known, same, fit_steps(raw, self.assembler, messages=same, before=before)
+
+    def _alike(self, messages: Sequence[object], run: Hashable) -> _Known | None:
+        """The conversation of this run that shares most at the front; None where none shares anything."""
+        same_run = [known for known in list(self._known) if known.run == run]
+        found = max(same_run, key=lambda known: known.shared(messages), default=None)
+        return found if found is not None and found.shared(messages) else None
+
+    def _remember(self, new: _Known, known: _Known | None) -> None:
+        """Put the conversation last, in place of what is known of it; one that went another way early stays known."""
         # Each step is one of the dict's own, so that there is no lock that a forked child could inherit closed.
-        self._known.pop(run, None)
-        self._known[run] = known
-        for oldest in list(self._known)[:-REMEMBERED]:
+        if known is not None and 2 * known.shared(new.messages) > len(known.messages):
+            self._known.pop(known, None)
+        self._known[new] = None
+        for oldest in list(self._known)[: -self.conversations]:
             self._known.pop(oldest, None)
-        self.last_context = known.context
+        self.last_context = new.context
+
+
+def _with_history(assembler: Assembler, known: _Known | None) -> Assembler:
+    """An assembler with the history of a conversation's last call: what was found out about it is found again."""
+    if known is None:
+        return assembler
+    draft, settings = assembler.inside
+    return Assembler.around(attrs.evolve(draft, history=known.assembler.inside[0].history), settings)
 
 
 class LastCall:
@@ -110,8 +197,9 @@ class LastCall:
         return self._fitting.report
 
 
-def _recognised(messages: Sequence[object], before: Sequence[object]) -> list[object]:
+def _recognised(messages: Sequence[object], known: _Known | None) -> list[object]:
     """`messages`, with the earlier objects in place of those that equal them: what is known of them is found again."""
+    before = () if known is None else known.messages
     both = [old if old == new else new for old, new in zip(before, messages, strict=False)]
     return [*both, *messages[len(both) :]]
 

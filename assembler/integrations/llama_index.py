@@ -10,14 +10,19 @@ How a `ChatMessage` is read and written: `assembler.integrations.llama_messages`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
+
+import attrs
 
 from assembler.assembler import Assembler
 from assembler.conversation.messages import Message
-from assembler.integrations.fitting import Fitting, LastCall
+from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall
 from assembler.integrations.llama_messages import message_fields, rewritten
 from assembler.integrations.own_objects import kept_objects
+from assembler.pipeline.draft import Draft
 from assembler.pipeline.planned import Planned
 from budgets import AssemblyError, ContextLengthError, MissingExtraError
 
@@ -40,6 +45,11 @@ if TYPE_CHECKING:
         """LlamaIndex's own."""
 
         scratchpad_key: str
+        output_cls: Any
+        structured_output_fn: Any
+        system_prompt: str | None
+        name: str
+        llm: Any
 
         async def take_step(self, ctx: Any, llm_input: Any, tools: Any, memory: Any) -> Any:
             """LlamaIndex's own."""
@@ -48,12 +58,17 @@ if TYPE_CHECKING:
             """LlamaIndex's own."""
 
     SimpleChatStore: Any
+    load_chat_store: Any
+    generate_structured_response: Any
+    messages_to_xml_format: Any
 else:
     try:
+        from llama_index.core.agent.utils import generate_structured_response, messages_to_xml_format
         from llama_index.core.agent.workflow import FunctionAgent
         from llama_index.core.llms import ChatMessage
         from llama_index.core.memory.types import BaseChatStoreMemory
         from llama_index.core.storage.chat_store import SimpleChatStore
+        from llama_index.core.storage.chat_store.loading import load_chat_store
         from pydantic import ConfigDict, Field, PrivateAttr
     except ImportError as absent:
         raise MissingExtraError("llama-index", needed_for="assembler.integrations.llama_index") from absent
@@ -69,13 +84,15 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
-    assembler: Assembler | None = None
+    assembler: Assembler | None = Field(default=None, exclude=True)
+    conversations: int = CONVERSATIONS
     _fitting: Fitting = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
         """Fork the assembler: what is added to it later is not seen."""
         super().model_post_init(context)
-        self._fitting = Fitting(Assembler() if self.assembler is None else self.assembler)
+        assembler = Assembler() if self.assembler is None else self.assembler
+        self._fitting = Fitting(assembler, conversations=self.conversations)
 
     @classmethod
     def class_name(cls) -> str:
@@ -99,52 +116,89 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
             store.set_messages(chat_store_key, chat_history)
         return cls(assembler=assembler, chat_store=store, chat_store_key=chat_store_key, **kwargs)
 
+    def to_string(self) -> str:
+        """The memory as JSON, without its assembler."""
+        return self.model_dump_json()
+
+    def to_dict(self, **kwargs: Any) -> dict[str, Any]:
+        """The memory as plain data, without its assembler: `from_dict` is given that again."""
+        return self.model_dump(**kwargs)
+
+    @classmethod
+    def from_string(cls, json_str: str, *, assembler: Assembler | None = None) -> Self:
+        """The memory that `to_string` wrote, with an assembler where it had one."""
+        return cls.from_dict(json.loads(json_str), assembler=assembler)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], *, assembler: Assembler | None = None, **kwargs: Any) -> Self:
+        """The memory that `to_dict` made. `data` is left as it is; its store is one that LlamaIndex can load."""
+        store = load_chat_store(dict(data["chat_store"]))
+        left = {key: value for key, value in data.items() if key in ("chat_store_key", "conversations")}
+        return cls(assembler=assembler, chat_store=store, **left, **kwargs)
+
     def get(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:
         """The messages that fit. Raises what `build` raises.
 
         A history that ends with an answer is no request yet: it is cut too, and given whole where even its newest turn
         does not fit, so that an agent that has answered does not fail on reading.
         """
-        return self._fitted(self.chat_store.get_messages(self.chat_store_key), kwargs)
+        history = self.chat_store.get_messages(self.chat_store_key)
+        fields = self._fields(history, kwargs)
+        if _is_request(fields):
+            return _with_system(self._fitting.fit(fields, Asked()).inside, history)
+        return self._answered(history, fields)
 
     async def aget(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:
         """The messages that fit, from the store's own coroutine."""
-        return self._fitted(await self.chat_store.aget_messages(self.chat_store_key), kwargs)
+        history = await self.chat_store.aget_messages(self.chat_store_key)
+        fields = self._fields(history, kwargs)
+        if _is_request(fields):
+            return _with_system((await self._fitting.afit(fields, Asked())).inside, history)
+        return self._answered(history, fields)
 
-    def _fitted(self, history: Sequence[ChatMessage], asked: dict[str, Any]) -> list[ChatMessage]:
+    def _fields(self, history: Sequence[ChatMessage], asked: dict[str, Any]) -> list[dict[str, Any]]:
         if asked.get("initial_token_count"):
             raise AssemblyError(
                 "initial_token_count: tokens of a prefix that the assembler cannot see; "
                 "put the prefix into its instruction"
             )
-        fields = [message_fields(message) for message in history]
-        base = self._fitting.assembler
-        if fields and fields[-1]["role"] == "assistant" and "tool_calls" not in fields[-1]:
-            try:
-                plan = base.fork().add_messages(fields).plan().inside
-            except ContextLengthError:
-                return list(history)
-        else:
-            plan, _ = self._fitting.fit(fields, system=None, tools=base.tool_classes)
-        return _with_system(plan, history)
+        return [message_fields(message) for message in history]
+
+    def _answered(self, history: Sequence[ChatMessage], fields: Sequence[dict[str, Any]]) -> list[ChatMessage]:
+        try:
+            plan = self._fitting.assembler.fork().add_messages(fields).plan()
+        except ContextLengthError:
+            return list(history)
+        return _with_system(plan.inside, history)
+
+
+def _is_request(fields: Sequence[dict[str, Any]]) -> bool:
+    """Whether a history is one that a model is called with: it does not end with an answer."""
+    return not fields or fields[-1]["role"] != "assistant" or "tool_calls" in fields[-1]
 
 
 class AssemblerFunctionAgent(LastCall, FunctionAgent):
     """A `FunctionAgent` that fits each model call into the assembler's budget: all that it sends, counted together.
 
     That is the system prompt, the assembler's instruction and knowledge after it, the tools, the memory's messages and
-    the tool rounds of the running turn. The tools are the agent's, whatever the assembler holds. Memory and scratchpad
+    the tool rounds of the running turn. The call that asks for the answer of an `output_cls` is fitted too, by itself.
+    The tools are the agent's, whatever the assembler holds. Memory and scratchpad
     stay whole. The default memory gives everything; another may cut before this does.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
     assembler: Assembler = Field(exclude=True)
+    conversations: int = CONVERSATIONS
     _fitting: Fitting = PrivateAttr()
+    _answer_cls: Any = PrivateAttr(default=None)
 
     def model_post_init(self, context: Any, /) -> None:
-        """Fork the assembler: what is added to it later is not seen."""
+        """Fork the assembler: what is added to it later is not seen. Take over the call for a structured answer."""
         super().model_post_init(context)
-        self._fitting = Fitting(self.assembler)
+        self._fitting = Fitting(self.assembler, conversations=self.conversations)
+        if self.output_cls is not None:
+            self._answer_cls, self.output_cls = self.output_cls, None
+            self.structured_output_fn = self._answer
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Run as `FunctionAgent` does, with a memory that gives everything where none is named."""
@@ -152,12 +206,19 @@ class AssemblerFunctionAgent(LastCall, FunctionAgent):
             kwargs["memory"] = AssemblerMemory.from_defaults()
         return super().run(*args, **kwargs)
 
+    async def _answer(self, messages: list[ChatMessage]) -> Any:
+        """The structured answer that LlamaIndex asks for in a call of its own, over a history that fits."""
+        prompt = [ChatMessage(self.system_prompt, role="system")] if self.system_prompt else []
+        base = self._fitting.assembler
+        kept = await asyncio.to_thread(_fitted_answer, base, [*prompt, *messages], self._answer_cls)
+        return await generate_structured_response(messages=kept, llm=self.llm, output_cls=self._answer_cls)
+
     async def take_step(self, ctx: Any, llm_input: list[ChatMessage], tools: Sequence[Any], memory: Any) -> Any:
         """One model call, fitted. Raises what `build` raises, before the model is asked."""
         if isinstance(memory, AssemblerMemory) and memory.assembler is not None:
             raise AssemblyError("the memory has an assembler too: give it to the agent or to the memory, not to both")
         rounds = await ctx.store.get(self.scratchpad_key, default=[])
-        fitted = self._fitted([*llm_input, *rounds], tools, run=id(memory))
+        fitted = await self._fitted([*llm_input, *rounds], tools, run=(id(memory), self.name))
         # `take_step` of the parent sends what it is given and what the scratchpad holds, and appends the answer there.
         await ctx.store.set(self.scratchpad_key, [])
         try:
@@ -167,11 +228,11 @@ class AssemblerFunctionAgent(LastCall, FunctionAgent):
             await ctx.store.set(self.scratchpad_key, rounds)
         return output
 
-    def _fitted(self, messages: list[ChatMessage], tools: Sequence[Any], run: int) -> list[ChatMessage]:
+    async def _fitted(self, messages: list[ChatMessage], tools: Sequence[Any], run: Any) -> list[ChatMessage]:
         fields = [message_fields(message) for message in messages]
         sent = [tool.metadata.to_openai_tool(skip_length_check=True) for tool in tools]
-        plan, _ = self._fitting.fit(fields, system=None, tools=sent, run=run)
-        return _with_system(plan, messages)
+        context = await self._fitting.afit(fields, Asked(tools=sent), run=run)
+        return _with_system(context.inside, messages)
 
 
 _MEMORY_PLACE = 2
@@ -185,6 +246,28 @@ def _with_system(plan: Planned, messages: Sequence[ChatMessage]) -> list[ChatMes
     if system is not None:
         kept.insert(plan.sight.head, ChatMessage(system, role="system"))
     return kept
+
+
+def _fitted_answer(base: Assembler, messages: Sequence[ChatMessage], answer: Any) -> list[ChatMessage]:
+    """As much of a finished conversation as fits into the one message that LlamaIndex makes of it for that call.
+
+    The schema is priced as a tool and as an answer format: which of them goes out is the LLM's choice.
+    """
+    draft, settings = base.inside
+    bare = Assembler.around(Draft(), attrs.evolve(settings, budget=None))
+    bare.add_capability([answer]).add_output_schema(answer)
+    fields = [message_fields(message) for message in messages]
+    budget, extra = settings.budget, 0
+    while True:
+        if budget is not None:
+            settings = attrs.evolve(settings, budget=attrs.evolve(budget, overhead=budget.overhead + extra))
+        plan = Assembler.around(draft, settings).add_messages(fields).plan().inside
+        kept: list[Any] = kept_objects(plan, messages, rewritten=rewritten, said=_said)
+        sent = bare.add_messages([message_fields(message) for message in messages_to_xml_format(kept)])
+        over = 0 if budget is None else sent.plan().count.upper - budget.input_limit
+        if over <= 0:
+            return kept
+        extra += over
 
 
 def _said(summary: Message) -> Any:

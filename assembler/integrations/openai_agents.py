@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from assembler.assembler import Assembler
 from assembler.conversation.messages import Call, Message
-from assembler.integrations.fitting import Fitting, LastCall, priced_tools
+from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall, priced_tools
 from assembler.integrations.own_objects import kept_objects
+from assembler.regions.output_schema import OutputSchema
 from budgets import MissingExtraError
 
 try:
@@ -42,29 +43,28 @@ class FitInput(LastCall):
     tools are the agent's own, its MCP servers', its handoffs and its `output_type`, whatever the base holds. The
     session keeps every item: what gives way is only not sent.
 
-    A filter made for one run reports of that run; one that is shared may serve many at once, and then `last_context`
-    and `report` are those of the latest call of any of them. Where the API holds the history (`conversation_id`,
+    One filter may serve many agents and sessions at once, which it knows apart by what they begin with: `last_context`
+    and `report` are those of the latest call of any of them, and the `conversations` that were called last are gone on
+    with. Where the API holds the history (`conversation_id`,
     `previous_response_id`), the items alone are no valid conversation: do not use it there.
     """
 
-    def __init__(self, assembler: Assembler) -> None:
-        self._fitting = Fitting(assembler)
+    def __init__(self, assembler: Assembler, *, conversations: int = CONVERSATIONS) -> None:
+        self._fitting = Fitting(assembler, conversations=conversations)
 
     async def __call__(self, data: Any) -> ModelInputData:  # pyright: ignore[reportUnknownParameterType]
         """The input that fits. Raises what `build` raises, as it is. Waits for MCP servers that list their tools."""
         items: list[Any] = data.model_data.input
         turns = list(_together(items))
-        plan, context = self._fitting.fit(
-            [_spoken(turn) for turn in turns],
-            system=data.model_data.instructions,
-            tools=priced_tools(await _definitions(data.agent, data.context), self._fitting.assembler),
-        )
-        kept = [item for turn in kept_objects(plan, turns, rewritten=_rewritten, said=_said) for item in turn]
+        tools = priced_tools(await _definitions(data.agent, data.context), self._fitting.assembler)
+        asked = Asked(data.model_data.instructions, tools, _answer(data.agent.output_type))
+        context = await self._fitting.afit([_spoken(turn) for turn in turns], asked)
+        kept = [item for turn in kept_objects(context.inside, turns, rewritten=_rewritten, said=_said) for item in turn]
         return ModelInputData(input=kept, instructions=context.system)  # pyright: ignore[reportUnknownVariableType]
 
 
 async def _definitions(agent: Any, context: Any) -> list[dict[str, Any]]:
-    """What the model is told of tools: functions, handoffs, the answer's schema, and what runs at the provider.
+    """What the model is told of tools: functions, handoffs, and what runs at the provider.
 
     A handoff that a function may disable is priced as if it were enabled.
     """
@@ -81,13 +81,17 @@ async def _definitions(agent: Any, context: Any) -> list[dict[str, Any]]:
         for own in handoffs
         if own.is_enabled is not False
     ]
-    kind: Any = agent.output_type
-    if kind is not None and kind is not str:
-        schema = kind if isinstance(kind, AgentOutputSchemaBase) else AgentOutputSchema(kind)
-        if not schema.is_plain_text():
-            # The format's name and schema, about as long as a tool of the same schema.
-            listed.append(_function("final_output", "", schema.json_schema(), schema.is_strict_json_schema()))
     return listed
+
+
+def _answer(kind: Any) -> OutputSchema | None:
+    """The format of a structured answer, as the SDK sends it; None where the answer is a text."""
+    if kind is None or kind is str:
+        return None
+    schema = kind if isinstance(kind, AgentOutputSchemaBase) else AgentOutputSchema(kind)
+    if schema.is_plain_text():
+        return None
+    return OutputSchema("final_output", schema.json_schema(), strict=schema.is_strict_json_schema())
 
 
 def _function(name: str, about: str | None, schema: Mapping[str, Any], strict: Any) -> dict[str, Any]:

@@ -33,6 +33,43 @@ def kept_objects(
     return kept
 
 
+def kept_groups(
+    plan: Planned,
+    objects: Sequence[Own],
+    entries: Sequence[int],
+    *,
+    rewritten: Callable[[Own, Sequence[tuple[Message, Message | None]]], Own],
+    said: Callable[[Message], Own],
+) -> list[Own]:
+    """The same for objects of several messages each: `entries` has how many, object by object.
+
+    `rewritten(object, messages)` is given each message of the object as it was, with what it became; None for one that
+    is left out. An object that has no message stays where it stands, with the next one that stays. O(all entries).
+    """
+    after = {index: plan.sight.message(index) for index in range(plan.sight.head)} | dict(plan.sent)
+    summary = plan.what.cut.summary
+    kept: list[Own] = []
+    silent: list[Own] = []
+    start = 0
+    for own, count in zip(objects, entries, strict=True):
+        places = range(start, start + count)
+        start += count
+        if not count:
+            silent.append(own)
+            continue
+        became = [(plan.sight.message(place), after.get(place)) for place in places]
+        if summary is not None and places.start >= plan.sight.head:
+            kept.append(said(summary))
+            summary = None
+        if all(new is None for _, new in became):
+            silent = []
+            continue
+        same = all(old is new for old, new in became)
+        kept += [*silent, own if same else rewritten(own, became)]
+        silent = []
+    return [*kept, *silent]
+
+
 def aligned(before: Sequence[Part], after: Sequence[Part]) -> Iterator[tuple[Part, Part | None]]:
     """Each part as it was, with what it became; None for one that was left out.
 

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from assembler.assembler import Assembler
 from assembler.conversation.messages import Message
-from assembler.integrations.fitting import Fitting, LastCall, priced_tools
+from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall, priced_tools
 from assembler.integrations.own_objects import kept_objects
 from assembler.integrations.pydantic_messages import Piece, pieces, put_together, rewritten
+from assembler.regions.output_schema import OutputSchema
 from budgets import MissingExtraError
 
 try:
@@ -48,8 +49,8 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
     of any of them; `context_of(result.conversation_id)` those of one conversation.
     """
 
-    def __init__(self, assembler: Assembler) -> None:
-        self._fitting = Fitting(assembler)
+    def __init__(self, assembler: Assembler, *, conversations: int = CONVERSATIONS) -> None:
+        self._fitting = Fitting(assembler, conversations=conversations)
         self.context_of = self._fitting.context_of
 
     @classmethod
@@ -58,10 +59,10 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
         return None
 
     async def prepare_model_request(self, ctx: Any, request_context: Any) -> Any:
-        """The request with what fits. Raises what `build` raises, as it is. Nothing here waits."""
-        asked: Any = request_context.model_request_parameters
+        """The request with what fits. Raises what `build` raises, as it is."""
+        parameters: Any = request_context.model_request_parameters
         model: Any = request_context.model
-        _, sent = model.prepare_request(request_context.model_settings, asked)
+        _, sent = model.prepare_request(request_context.model_settings, parameters)
         messages: list[Any] = request_context.messages
         heads = [
             Piece(sent=part, spoken={"role": "system", "content": part.content})
@@ -75,17 +76,14 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
             tags=model.profile.get("thinking_tags", _THINK),
         )
         said = [*heads, *told]
-        plan, context = self._fitting.fit(
-            [piece.spoken for piece in said],
-            system=None,
-            tools=priced_tools(_definitions(sent), self._fitting.assembler),
-            run=ctx.conversation_id or ctx.run_id,
-        )
-        kept = kept_objects(plan, said, rewritten=rewritten, said=_said)[len(heads) :]
+        asked = Asked(None, priced_tools(_definitions(sent), self._fitting.assembler), _answer(sent))
+        run = ctx.conversation_id or ctx.run_id
+        context = await self._fitting.afit([piece.spoken for piece in said], asked, run=run)
+        kept = kept_objects(context.inside, said, rewritten=rewritten, said=_said)[len(heads) :]
         changes: dict[str, Any] = {"messages": put_together(messages, kept)}
         if context.system is not None:
-            parts = [*(asked.instruction_parts or ()), InstructionPart(content=context.system)]
-            changes["model_request_parameters"] = dataclasses.replace(asked, instruction_parts=parts)
+            parts = [*(parameters.instruction_parts or ()), InstructionPart(content=context.system)]
+            changes["model_request_parameters"] = dataclasses.replace(parameters, instruction_parts=parts)
         return dataclasses.replace(request_context, **changes)
 
 
@@ -95,13 +93,20 @@ def _definitions(parameters: Any) -> list[dict[str, Any]]:
         {"name": tool.name, "description": tool.description or "", "parameters": tool.parameters_json_schema}
         for tool in (*parameters.declared_function_tools, *parameters.output_tools)
     ]
-    answer = parameters.output_object
-    if answer is not None:
-        # A schema of the answer, about as long as a tool of the same schema.
-        name, about = answer.name or "final_result", answer.description or ""
-        functions.append({"name": name, "description": about, "parameters": answer.json_schema})
     spoken = [{"type": "function", "function": function} for function in functions]
     return [*spoken, *({"type": tool.kind, "name": tool.kind} for tool in parameters.native_tools)]
+
+
+def _answer(parameters: Any) -> OutputSchema | None:
+    """An answer in the provider's own format; None where there is none.
+
+    In `prompted` mode the schema is a part of the instructions.
+    """
+    answer = parameters.output_object
+    if answer is None or parameters.output_mode != "native":
+        return None
+    strict = answer.strict is not False
+    return OutputSchema(answer.name or "final_result", answer.json_schema, answer.description, strict=strict)
 
 
 def _said(summary: Message) -> Piece:

@@ -101,6 +101,8 @@ def rewritten(piece: Piece, before: Message, after: Message) -> Piece:
     if piece.sent is None:
         return piece  # added on the way: it is made anew from what it belongs to
     became = list(aligned(before.parts, after.parts))
+    if hasattr(piece.sent, "part_kind") and piece.sent.part_kind in _OF_A_RESPONSE:
+        return attrs.evolve(piece, changed=[_retold_item(piece.sent, became[0][1])])
     if hasattr(piece.sent, "parts"):
         return attrs.evolve(piece, changed=list(_response_parts(piece.sent, piece.spoken, became)))
     new = became[0][1]
@@ -123,6 +125,9 @@ def _spoken_parts(
     What has no place was added on the way: notes of the framework, and the files of tool results where they go out
     beside them. It comes last, so that it stands between no call and its result.
     """
+    if message.kind == "response" and dialect == "openai_responses":
+        yield from _items(at, message, tags)
+        return
     if message.kind == "response":
         places = [(at, part) for part in range(len(message.parts))]
         yield places, message, _response(message, dialect, tags)
@@ -141,6 +146,75 @@ def _spoken_parts(
         yield [], None, _request_part(note, files)
     if files:
         yield [], None, {"role": "system", "content": _contents(files)}
+
+
+_OF_A_RESPONSE = frozenset({"text", "thinking", "tool-call", "builtin-tool-call", "compaction"})
+_HOSTED = {
+    "web_search": "web_search_call",
+    "code_execution": "code_interpreter_call",
+    "file_search": "file_search_call",
+    "image_generation": "image_generation_call",
+    "tool_search": "tool_search_call",
+}
+"""What the Responses API calls the calls of tools that it runs itself; any other is an MCP server's."""
+_SYNTHETIC = frozenset({"content", "reasoning", "reasoning_content"})
+"""Ids that Chat Completions' reasoning gets: it has no item."""
+
+
+def _items(at: int, message: Any, tags: tuple[str, str]) -> Iterator[tuple[list[Place], Any, dict[str, Any] | None]]:
+    """Each part of a response as the item of the Responses API that it goes back as; None for one that does not.
+
+    What a hosted tool gave back stays at the server, but for the results of searches, which go with their call.
+    """
+    results = {part.tool_call_id: part for part in message.parts if part.part_kind == "builtin-tool-return"}
+    for index, part in enumerate(message.parts):
+        yield [(at, index)], part, _item(part, results, tags)
+
+
+def _item(part: Any, results: Mapping[str, Any], tags: tuple[str, str]) -> dict[str, Any] | None:
+    match part.part_kind:
+        case "text":
+            return {"role": "assistant", "content": part.content} if part.content else None
+        case "tool-call":
+            call = {"type": "function_call", "call_id": part.tool_call_id, "name": part.tool_name}
+            return {**call, "arguments": part.args_as_json_str()}
+        case "thinking" if part.id and part.id not in _SYNTHETIC:
+            summary = [{"type": "summary_text", "text": part.content}] if part.content else []
+            sealed = {"encrypted_content": part.signature} if part.signature else {}
+            return {"type": "reasoning", "id": part.id, "summary": summary, **sealed}
+        case "thinking":
+            return {"role": "assistant", "content": "\n".join((tags[0], part.content, tags[1]))}
+        case "builtin-tool-call":
+            result = results.get(part.tool_call_id)
+            return _hosted(part, None if result is None else result.model_response_str())
+        case "compaction":
+            details: Mapping[str, Any] = part.provider_details or {}
+            return {"type": "compaction", "id": part.id, "encrypted_content": details.get("encrypted_content", "")}
+        case _:
+            return None
+
+
+def _hosted(part: Any, result: str | None) -> dict[str, Any]:
+    kind = _HOSTED.get(part.tool_name, "mcp_call")
+    call = {"type": kind, "id": part.tool_call_id, "status": "completed"}
+    match kind:
+        case "web_search_call":
+            return {**call, "action": part.args_as_dict()}
+        case "code_interpreter_call":
+            return {**call, **part.args_as_dict(), "outputs": None}
+        case "file_search_call":
+            return {**call, **part.args_as_dict(), "results": result}
+        case "mcp_call":
+            named = {"server_label": part.tool_name, "name": part.tool_name}
+            return {**call, **named, "arguments": part.args_as_json_str(), "output": result}
+        case _:
+            return {**call, **part.args_as_dict()}
+
+
+def _retold_item(part: Any, new: Any) -> Any:
+    if isinstance(new, Call):
+        return dataclasses.replace(part, args=json.loads(new.arguments))
+    return dataclasses.replace(part, content=new) if isinstance(new, str) else part
 
 
 def _framed(own: Sequence[Any], sent: Sequence[Any]) -> tuple[list[Any], list[Any]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from assembler.assembler import Assembler
 from assembler.conversation.messages import Message
-from assembler.integrations.fitting import Fitting, LastCall
+from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall
 from assembler.integrations.own_objects import kept_objects
 from budgets import AssemblyError, MissingExtraError
 
@@ -51,9 +51,9 @@ class AssemblerConversationManager(LastCall, ConversationManager):
     `last_context` is then the latest call of any.
     """
 
-    def __init__(self, assembler: Assembler) -> None:
+    def __init__(self, assembler: Assembler, *, conversations: int = CONVERSATIONS) -> None:
         super().__init__()
-        self._fitting = Fitting(assembler)
+        self._fitting = Fitting(assembler, conversations=conversations)
 
     def register_hooks(self, registry: Any, **kwargs: Any) -> None:
         """Join the agent's model calls as soon as the agent stands."""
@@ -75,13 +75,9 @@ class AssemblerConversationManager(LastCall, ConversationManager):
         own = _plain(call.system_prompt)
         head = [_system(own)] if isinstance(own, list) else []
         messages = [*head, *cast("list[Block]", call.messages)]
-        plan, context = self._fitting.fit(
-            [_spoken(message) for message in messages],
-            system=own if isinstance(own, str) else None,
-            tools=call.tool_specs,
-            run=id(call.agent),
-        )
-        kept = kept_objects(plan, messages, rewritten=_rewritten, said=_said)[len(head) :]
+        asked = Asked(own if isinstance(own, str) else None, call.tool_specs)
+        context = self._fitting.fit([_spoken(message) for message in messages], asked, run=id(call.agent))
+        kept = kept_objects(context.inside, messages, rewritten=_rewritten, said=_said)[len(head) :]
         return call.replace(messages=kept, system_prompt=_prompt(own, context.system))
 
     def apply_management(self, agent: Any, **kwargs: Any) -> None:

@@ -37,6 +37,7 @@ def fit(draft: Draft, settings: Settings) -> Planned:
     and no later message makes it one, `PlanError` if a policy cuts where no turn begins, `TokenCountError` if the
     counter fails, and `UnansweredError` where a policy wants an answer first: see `assembler.pipeline.answers`.
     """
+    settings = settings.asking(draft.regions)
     try:
         return _fitted(draft, settings)
     except Overflow as overflow:
@@ -95,6 +96,7 @@ def tried(plan: Planned, context_window: Tokens) -> Planned | None:
 
 def without_asking(draft: Draft, settings: Settings, wanted: Wanted) -> Planned:
     """The plan with what stands in for policies that ask. Where it does not fit without an answer, what is left."""
+    settings = settings.asking(draft.regions)
     try:
         plan = _fitted(draft, settings.unasking)
     except Overflow as overflow:
@@ -232,8 +234,6 @@ def _with_pins(plan: Planned) -> Ledger:
     pins = pinned_messages(plan.sight, plan.settings.pins)
     if (asked := plan.measured.asked) is not None:
         pins = tuple(sorted({*pins, asked.index}))
-    if (summary := plan.sight.compacted(plan.settings.dialect.api.shape)) is not None:
-        pins = tuple(sorted({*pins, summary}))
     return attrs.evolve(plan.ledger, pins=pins) if pins else plan.ledger
 
 
@@ -268,12 +268,8 @@ def _overflow(plan: Planned, budget: Budget, kept: Count, room: Tokens) -> Overf
 def _floor(sight: Sight, settings: Settings) -> tuple[int, ConversationError | None]:
     """The first message that the dialect lets stay: a greeting cannot open a conversation that the user must open.
 
-    Before a server's summary nothing stays: it stands for that.
-
     With the error for a conversation that is nothing else yet.
     """
-    if (floor := sight.floor(settings.dialect.api.shape)) > sight.head:
-        return floor, None
     start, stop = (sight.head, sight.head) if settings.dialect.opening is Opening.ANY else sight.greeting()
     if start == stop or stop < sight.length:
         return stop, None

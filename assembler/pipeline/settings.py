@@ -13,7 +13,8 @@ from assembler.dialects.named import read_dialect
 from assembler.pipeline.once import found_once
 from assembler.policies import Policy
 from assembler.policies.traits import Rung, rung_of, unasked, willing
-from assembler.pricing.pricer import Pricer, WholePricer
+from assembler.pricing.pricer import FormattingPricer, Pricer, WholePricer
+from assembler.regions.regions import Regions
 from assembler.strategies import Strategy
 from assembler.validation import iterates, must_be, wrong
 from budgets import Budget, BudgetError, TokenCounter, tiktoken_counter
@@ -61,6 +62,15 @@ class Settings:
             limits = {name: attrs.evolve(limit, floor=0) for name, limit in self.budget.limits.items()}
             budget = attrs.evolve(self.budget, safety_margin=margin, limits=limits)
         return attrs.evolve(self, budget=budget, calibration=None)
+
+    def asking(self, regions: Regions) -> Settings:
+        """The settings whose prices hold for a request that asks for what these regions do."""
+        return self if regions.output is None else self._formatted
+
+    @found_once
+    def _formatted(self) -> Settings:
+        pricer = self.pricer.formatted() if isinstance(self.pricer, FormattingPricer) else self.pricer
+        return self if pricer is self.pricer else attrs.evolve(self, pricer=pricer)
 
     @found_once
     def willing(self) -> tuple[Rung, ...]:

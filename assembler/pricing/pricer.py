@@ -12,7 +12,6 @@ from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import attrs
 
-from assembler.conversation.compaction import standing
 from assembler.conversation.messages import Message
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
@@ -108,13 +107,17 @@ class MergingPricer(Pricer, Protocol):
         ...
 
 
-def priced_request(pricer: Pricer, layout: Layout) -> Count:
-    """A request as it is sent, read by its own dialect: what the provider bills for it.
+@runtime_checkable
+class FormattingPricer(Pricer, Protocol):
+    """A pricer of a dialect that is billed more for some messages where the request asks for an answer format."""
 
-    What stands before a server's own summary is not billed.
-    """
-    if (left := standing(layout.messages)) is not layout.messages:
-        layout = attrs.evolve(layout, messages=left)
+    def formatted(self) -> Pricer:
+        """The price list of such a request; itself, where it is that already."""
+        ...
+
+
+def priced_request(pricer: Pricer, layout: Layout) -> Count:
+    """A request as it is sent, read by its own dialect: what the provider bills for it."""
     if isinstance(pricer, WholePricer):
         return pricer.whole(layout)
     return pricer.sent(layout) if isinstance(pricer, MergingPricer) else priced_layout(pricer, layout)

@@ -208,6 +208,6 @@ def test_values_of_other_types_are_refused_by_name() -> None:
     with pytest.raises(MessageTypeError, match="body"):
         fit_request([], dialect=openai_chat, assembler=Assembler())  # type: ignore[arg-type]
     with pytest.raises(BudgetError, match="dialect"):
-        fit_request({}, dialect="openai_chat", assembler=Assembler())  # type: ignore[arg-type]
+        fit_request({}, dialect=7, assembler=Assembler())  # type: ignore[arg-type]
     with pytest.raises((BudgetError, TypeError), match="assembler"):
         fit_request({}, dialect=openai_chat, assembler=None)  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from assembler import Assembler, ContextLengthError, ToolError, count_request
-from assembler.dialects import DIALECTS, chat_template
+from assembler.dialects import DIALECTS, chat_template, openai_chat
 from budgets import Budget
 from tests.assembler.dialects.test_chat_template import TOKENIZERS
 from tests.scaled import scaled
@@ -200,3 +200,15 @@ def test_a_name_that_an_api_would_refuse_is_refused(name: Any) -> None:
 def test_a_choice_of_no_tool_is_refused() -> None:
     with pytest.raises(ToolError, match="choice"):
         Assembler().add_capability([refund], choice="find_order")
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-5", "deepseek-chat"])
+def test_each_answer_in_the_history_costs_what_it_costs_beside_an_answer_format(model: str) -> None:
+    said = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}] * 6 + [
+        {"role": "user", "content": "?"}
+    ]
+    bot = Assembler(Budget(10_000, model=model), dialect=openai_chat).add_messages(said)
+    bot.add_output_schema({"type": "object", "properties": {"town": {"type": "string"}}}, name="trip")
+    context = bot.build()
+    assert context.count == count_request(context.request(), dialect=openai_chat, model=model)
+    assert bot.costs() == context.costs

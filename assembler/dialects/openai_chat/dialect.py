@@ -140,6 +140,13 @@ class OpenAIChatPricer:
     count: TokenCounter
     model: str | None = None
     """Images are priced by the model, more finely than by the family."""
+    beside_format: Tokens = 0
+    """What each text of the model's costs more in a request with an answer format, where its messages bear that."""
+
+    def formatted(self) -> OpenAIChatPricer:
+        """The same for requests with an answer format, message by message."""
+        each = self.family.schema.each_answer
+        return self if self.beside_format == each else attrs.evolve(self, beside_format=each)
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """The system message in its pieces, the head, the tools, and the primer."""
@@ -163,6 +170,10 @@ class OpenAIChatPricer:
 
     def message(self, message: Message) -> Count:
         """One message in its envelope; a message that carries several results is one message for each."""
+        price = self._priced(message)
+        return price + Count(self.beside_format) if self.beside_format and _says_something(message) else price
+
+    def _priced(self, message: Message) -> Count:
         parts = message.parts
         if len(parts) == 1 and type(parts[0]) is str and message.role != "tool" and _says_no_more(message):
             if message.role != "assistant":
@@ -205,7 +216,7 @@ class OpenAIChatPricer:
                     self.count,
                     has_system=layout.system is not None or bool(layout.head),
                     has_tools=tools,
-                    answers=sum(map(_says_something, layout.messages)),
+                    answers=0 if self.beside_format else sum(map(_says_something, layout.messages)),
                 ),
             ]
         )

@@ -28,7 +28,7 @@ from assembler import (
     count_request,
 )
 from assembler.dialects import anthropic, openai_chat
-from assembler.integrations.fitting import REMEMBERED, Fitting
+from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting
 from assembler.integrations.langchain import AssemblerMiddleware
 from budgets import Budget, BudgetError
 from tests.integrations.independent import assert_sendable
@@ -91,7 +91,7 @@ def test_fifty_turns_stay_valid_and_within_budget(run: Callable[[Any, str, Any],
     middleware = AssemblerMiddleware(assembler)
     contexts: list[Any] = []
     note = middleware._fitting._remember
-    middleware._fitting._remember = lambda key, known: (contexts.append(known.context), note(key, known))[0]
+    middleware._fitting._remember = lambda new, known: (contexts.append(new.context), note(new, known))[0]
     agent = create_agent(
         model, [look_up], system_prompt="You plan trips.", middleware=[middleware], checkpointer=InMemorySaver()
     )
@@ -193,10 +193,10 @@ def test_what_is_no_assembler_is_refused_with_the_cure() -> None:
 
 def test_only_so_many_conversations_are_remembered() -> None:
     fitting = Fitting(base())
-    for run in range(REMEMBERED + 1):
-        fitting.fit([{"role": "user", "content": "q"}], system=None, tools=[], run=run)
+    for run in range(CONVERSATIONS + 1):
+        fitting.fit([{"role": "user", "content": "q"}], Asked(tools=[]), run=run)
     assert fitting.context_of(0) is None
-    assert fitting.context_of(REMEMBERED) is fitting.last_context
+    assert fitting.context_of(CONVERSATIONS) is fitting.last_context
 
 
 @pytest.mark.parametrize("policy", [ClearToolResults(keep=2), Truncate(max_tokens=20)])

@@ -15,6 +15,8 @@ from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
     ModelResponse,
+    NativeToolCallPart,
+    NativeToolReturnPart,
     RetryFeedbackPart,
     RetryInfo,
     TextContent,
@@ -33,7 +35,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.tools import ToolDefinition
 
 from assembler import Assembler, ClearReasoning, ToolError, TrimOldest, Truncate, UnsupportedContentError, count_request
-from assembler.dialects import Dialect, anthropic, openai_chat
+from assembler.dialects import Dialect, anthropic, openai_chat, openai_responses
 from assembler.integrations.pydantic_ai import FitContext
 from budgets import Budget
 from tests.integrations.pydantic_ai.scripted import CHAT
@@ -155,9 +157,12 @@ def test_reasoning_goes_back_to_apis_that_take_it_and_may_be_cleared_there() -> 
         ModelResponse([signed, TextPart("a")]),
         asked("q"),
     ]
-    whole = fitted(fitting(dialect=anthropic), history).messages
+    roomy = fitting(dialect=anthropic)
+    whole = fitted(roomy, history).messages
     assert all(a is b for a, b in zip(whole, history, strict=True))
-    cleared = fitted(fitting(350, ClearReasoning(keep=1), anthropic), history).messages
+    assert roomy.last_context is not None
+    edge = roomy.last_context.count.upper - 1 + 100
+    cleared = fitted(fitting(edge, ClearReasoning(keep=1), anthropic), history).messages
     assert [part.part_kind for part in cleared[1].parts] == ["text"]
     assert cleared[3] is history[3]
 
@@ -218,3 +223,36 @@ def searched(capability: FitContext) -> ModelRequestContext:
 def test_the_capability_is_not_written_in_a_spec() -> None:
     assert FitContext.get_serialization_name() is None
     assert fitting().report is None
+
+
+def test_what_the_responses_api_takes_back_is_priced_as_it_is_sent() -> None:
+    sealed = base64.b64encode(b"x" * 1_200).decode()
+    thought = ThinkingPart("They want the weather.", id="rs_1", signature=sealed, provider_name="openai")
+    searched = NativeToolCallPart(
+        "web_search", {"query": "weather in Köln", "type": "search"}, "ws_1", provider_name="openai"
+    )
+    found = NativeToolReturnPart("web_search", {"status": "completed"}, "ws_1", provider_name="openai")
+    call = ToolCallPart("look_up", {"question": "é"}, "c1")
+    told = ModelResponse(
+        [thought, searched, found, TextPart("I look."), call], provider_name="openai", model_name="gpt-5"
+    )
+    history: list[ModelMessage] = [asked("q"), told, ModelRequest([ToolReturnPart("look_up", "sunny", "c1")])]
+    model = OpenAIResponsesModel("gpt-5", provider=OpenAIProvider(api_key="none"))
+    budget = Budget.for_model("gpt-5", max_output_tokens=100)
+    capability = FitContext(Assembler(budget, on_overflow=TrimOldest(), dialect=openai_responses))
+
+    class Run:
+        conversation_id = run_id = "one"
+
+    parameters = ModelRequestParameters()
+    request = ModelRequestContext(
+        model=model, messages=history, model_settings=None, model_request_parameters=parameters
+    )
+    asyncio.run(capability.prepare_model_request(Run(), request))
+    settings: Any = {"openai_send_reasoning_ids": True}
+    _, items = asyncio.run(model._map_messages(history, settings, parameters))
+    assert {item.get("type") for item in items} >= {"reasoning", "web_search_call", "function_call"}
+    wire = count_request({"input": items}, dialect=openai_responses, model="gpt-5")
+    assert capability.last_context is not None
+    assert wire.tokens > 300
+    assert wire.upper <= capability.last_context.count.upper

@@ -1,0 +1,120 @@
+"""How LangChain's messages are read as items of the Responses API, and one with other texts made.
+
+An answer of the model is several items: reasoning, texts, calls, and those of the provider's own tools. Read in
+langchain-openai 1.7.3 (2026-11): `_construct_responses_api_input`, and what its three output versions keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, cast
+
+from assembler.conversation.messages import Call, Message
+from assembler.integrations.langchain_messages import calls_of, kind_of, spoken, text_of, with_arguments
+from assembler.integrations.langchain_messages import rewritten as retold
+
+Item: TypeAlias = dict[str, Any]
+Place: TypeAlias = int | str | None
+"""Where an item of an answer is kept: the index of a content block, the name of an additional field, or None for a
+call, which is known by its id."""
+
+_AS_TEXT = frozenset({"text", "output_text", "refusal"})
+_CALLS = frozenset({"function_call", "tool_call", "tool_use"})
+"""Blocks that say again what `tool_calls` says."""
+_OWN = ("index", "sub_index")
+"""Keys of LangChain's own on a block; they are not sent."""
+
+
+def items_of(message: Any) -> list[Item]:
+    """What a message is sent as. One that is no answer of the model is one message."""
+    return [item for _, item in _placed(message)]
+
+
+def _placed(message: Any) -> list[tuple[Place, Item]]:
+    if kind_of(message) != "ai":
+        return [(None, spoken(message))]
+    return [*_beside(message), *_texts(message.content), *_calls(message)]
+
+
+def _beside(message: Any) -> Iterator[tuple[Place, Item]]:
+    """What `output_version="v0"` keeps beside the content."""
+    held: Any = message.additional_kwargs.get("reasoning")
+    if isinstance(held, dict):
+        yield "reasoning", cast(Item, held)
+
+
+def _texts(content: Any) -> Iterator[tuple[Place, Item]]:
+    if isinstance(content, str):
+        if content:
+            yield 0, {"role": "assistant", "content": content}
+        return
+    for place, block in enumerate(cast("Sequence[Any]", content)):
+        if isinstance(block, str):
+            yield place, {"role": "assistant", "content": block}
+            continue
+        fields = {key: value for key, value in cast(Item, block).items() if key not in _OWN}
+        kind = fields.get("type")
+        if kind in _AS_TEXT:
+            text = fields.get("text") or fields.get("refusal") or ""
+            yield place, {"role": "assistant", "content": text}
+        elif kind == "reasoning":
+            yield place, _reasoning(fields)
+        elif kind not in _CALLS:
+            yield place, fields
+
+
+def _reasoning(block: Item) -> Item:
+    """A block of `v1` holds the text and, among its extras, what is sealed; those of the others are the item."""
+    if "summary" in block or "reasoning" not in block:
+        return block
+    extras = cast("Mapping[str, Any]", block.get("extras") or {})
+    sealed = block.get("encrypted_content") or extras.get("encrypted_content")
+    item: Item = {"type": "reasoning", "summary": [{"type": "summary_text", "text": block["reasoning"]}]}
+    item |= {"id": block["id"]} if "id" in block else {}
+    return item | ({"encrypted_content": sealed} if sealed else {})
+
+
+def _calls(message: Any) -> Iterator[tuple[Place, Item]]:
+    for call, arguments in calls_of(message):
+        yield (
+            None,
+            {"type": "function_call", "call_id": call["id"], "name": call["name"] or "", "arguments": arguments},
+        )
+
+
+def rewritten(message: Any, became: Sequence[tuple[Message, Message | None]]) -> Any:
+    """A copy of the message with what is left of its items: ids and metadata as they were, other texts."""
+    if kind_of(message) != "ai":
+        before, after = became[0]
+        return retold(message, before, cast(Message, after))
+    pairs = list(zip((place for place, _ in _placed(message)), became, strict=True))
+    left: dict[Place, Message | None] = {place: after for place, (_, after) in pairs if place is not None}
+    same = {place for place, (before, after) in pairs if after is before}
+    extra = dict(message.additional_kwargs)
+    if left.get("reasoning", message) is None:
+        del extra["reasoning"]
+    arguments = {
+        part.id: part.arguments for _, (_, after) in pairs if after for part in after.parts if type(part) is Call
+    }
+    retold_call = any(old is not new for place, (old, new) in pairs if place is None)
+    changes = {"content": _content(message.content, left, same, calls=not retold_call), "additional_kwargs": extra}
+    return message.model_copy(update=changes | with_arguments(message, arguments))
+
+
+def _content(content: Any, left: Mapping[Place, Message | None], same: set[Place], *, calls: bool) -> Any:
+    """The content that is left; `calls` says whether blocks may go on saying what `tool_calls` says."""
+    if isinstance(content, str):
+        return content if not content or 0 in same else _said(left[0])
+    kept: list[Any] = []
+    for place, block in enumerate(cast("Sequence[Any]", content)):
+        if place in same or (place not in left and (calls or block.get("type") not in _CALLS)):
+            kept.append(block)
+        elif place not in left:
+            continue
+        elif (after := left[place]) is not None:
+            kept.append({**(cast(Item, block) if isinstance(block, dict) else {"type": "text"}), "text": _said(after)})
+    return kept
+
+
+def _said(message: Message | None) -> str:
+    return "" if message is None else text_of(message.parts)

@@ -1,0 +1,123 @@
+"""How LangChain's messages are read as Chat Completions messages, and one with other texts made.
+
+langchain-core 1.7.2 and langchain-openai 1.7.3 (read 2026-11): what a chat model is sent of a message is what
+`_convert_message_to_dict` spells. As the Responses API has them: `assembler.integrations.langchain_items`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from assembler.conversation.messages import Call, Message, Part, Result
+from assembler.integrations.own_objects import aligned
+
+if TYPE_CHECKING:
+    # What is used of LangChain, for type checkers that do not have it.
+    from collections.abc import Callable
+
+    HumanMessage: Any
+    convert_to_openai_data_block: Callable[[Any], dict[str, Any]]
+    is_data_content_block: Callable[[Any], bool]
+else:
+    from langchain_core.messages import HumanMessage, convert_to_openai_data_block, is_data_content_block
+
+_ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "function"}
+_UNSENT = frozenset({"tool_use", "tool_call", "function_call", "code_interpreter_call", "server_tool_call"})
+"""Content blocks that say again what `tool_calls` says, or that a Chat Completions request leaves out."""
+
+
+def spoken(message: Any) -> dict[str, Any]:
+    """A message as a Chat Completions request spells it: what is not sent costs nothing."""
+    kind = kind_of(message)
+    fields: dict[str, Any] = {"role": _ROLES.get(kind) or getattr(message, "role", kind)}
+    content = message.content
+    fields["content"] = content if isinstance(content, str) else [said for _, said in _blocks(content) if said]
+    if kind == "tool":
+        return {**fields, "tool_call_id": message.tool_call_id}
+    if message.name:
+        fields["name"] = message.name
+    if kind == "ai" and (calls := _calls(message)):
+        fields["tool_calls"] = calls
+        fields["content"] = fields["content"] or None
+    return fields
+
+
+def kind_of(message: Any) -> str:
+    """`human`, `ai`, `system`, `tool`, `function` or `chat`, of a message or of the chunk of one."""
+    kind: str = message.type
+    return kind.removesuffix("MessageChunk").lower()
+
+
+def calls_of(message: Any) -> list[tuple[Any, str]]:
+    """Each call with its arguments as they are sent: as `json.dumps` writes them, spaces and all."""
+    made = [(call, json.dumps(call["args"], ensure_ascii=False)) for call in message.tool_calls]
+    return [*made, *((call, call["args"] or "") for call in message.invalid_tool_calls)]
+
+
+def _calls(message: Any) -> list[dict[str, Any]]:
+    return [
+        {"id": call["id"], "type": "function", "function": {"name": call["name"] or "", "arguments": arguments}}
+        for call, arguments in calls_of(message)
+    ]
+
+
+def _blocks(content: Sequence[Any]) -> Iterator[tuple[Any, dict[str, Any] | None]]:
+    """Each content block, with what is sent of it; None for one that is not sent as content."""
+    for block in content:
+        if isinstance(block, str):
+            yield block, {"type": "text", "text": block}
+        elif block.get("type") in _UNSENT:
+            yield block, None
+        elif block.get("type") == "text":
+            yield block, {"type": "text", "text": block["text"]}
+        elif block.get("type") in ("reasoning", "reasoning_content"):
+            # Carried only where the API takes reasoning back: the dialect knows, once it is told what this is.
+            yield block, {"type": "thinking", "thinking": str(block.get("reasoning", ""))}
+        elif is_data_content_block(block):
+            yield block, convert_to_openai_data_block(block)
+        else:
+            yield block, dict(block)
+
+
+def rewritten(message: Any, before: Message, after: Message) -> Any:
+    """A copy of the message, its id and metadata with it, only the texts as the policy left them."""
+    became = [new for _, new in aligned(before.parts, after.parts)]
+    if isinstance(answer := became[0] if became else None, Result):
+        return message.model_copy(update={"content": text_of(answer.parts)})
+    changes: dict[str, Any] = {"content": _content(message.content, became)}
+    arguments = {part.id: part.arguments for part in became if isinstance(part, Call)}
+    return message.model_copy(update=changes | with_arguments(message, arguments))
+
+
+def with_arguments(message: Any, arguments: dict[str | None, str]) -> dict[str, Any]:
+    """The `tool_calls` of a message with other arguments, by id; nothing where it has none."""
+    if not arguments:
+        return {}
+    kept = [call for call in message.tool_calls if call["id"] in arguments]
+    return {"tool_calls": [{**call, "args": json.loads(arguments[call["id"]])} for call in kept]}
+
+
+def text_of(parts: Sequence[object]) -> str:
+    """The texts of parts, one a line."""
+    return "\n".join(part for part in parts if isinstance(part, str))
+
+
+def _content(content: Any, became: Sequence[Part | None]) -> Any:
+    if isinstance(content, str):
+        return became[0] if became and isinstance(became[0], str) else ""
+    parts = iter(became)
+    kept: list[Any] = []
+    for block, said in _blocks(content):
+        part = next(parts) if said else ""
+        if part is None:
+            continue
+        changed = said and isinstance(part, str) and part != said.get("text")
+        kept.append({"type": "text", **(block if isinstance(block, dict) else {}), "text": part} if changed else block)
+    return kept
+
+
+def said(summary: Message) -> Any:
+    """The user message that a summary is sent as."""
+    return HumanMessage(content=text_of(summary.parts))

@@ -1,0 +1,147 @@
+"""What `ChatOpenAI(use_responses_api=True)` sends, and what of it was priced: reasoning, answer formats, own calls."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+from langchain.agents.middleware.types import ModelRequest, ModelResponse
+from langchain.agents.structured_output import ProviderStrategy
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_openai import ChatOpenAI
+from pydantic import BaseModel
+
+from assembler import Assembler, Summarize, TrimOldest, Truncate, count_request
+from assembler.dialects import openai_chat, openai_responses
+from assembler.integrations.langchain import AssemblerMiddleware
+from budgets import Budget
+
+CHAT = ChatOpenAI(model="gpt-5", api_key="none", use_responses_api=True, output_version="responses/v1")
+SEALED = base64.b64encode(b"x" * 1_200).decode()
+
+
+def base(window: int = 100_000, policy: Any = None) -> Assembler:
+    budget = Budget.for_model("gpt-5", context_window=window, max_output_tokens=16)
+    return Assembler(budget, dialect=openai_responses, on_overflow=policy or TrimOldest())
+
+
+def asked(middleware: AssemblerMiddleware, messages: list[Any], **more: Any) -> ModelRequest[Any]:
+    sent: list[ModelRequest[Any]] = []
+
+    def handler(request: ModelRequest[Any]) -> ModelResponse[Any]:
+        sent.append(request)
+        return ModelResponse(result=[AIMessage("done")])
+
+    middleware.wrap_model_call(ModelRequest(model=CHAT, messages=messages, **more), handler)
+    return sent[0]
+
+
+def wire(messages: list[BaseMessage], **more: Any) -> dict[str, Any]:
+    return CHAT._get_request_payload(messages, **more)
+
+
+def thought(turn: int) -> dict[str, Any]:
+    summary = [{"type": "summary_text", "text": f"They want the weather of day {turn}. " * 4}]
+    return {"type": "reasoning", "id": f"rs_{turn}", "summary": summary, "encrypted_content": SEALED}
+
+
+def kept_by_v1(turn: int) -> list[Any]:
+    call = {"type": "function_call", "id": f"fc_{turn}", "call_id": f"c{turn}", "name": "look_up", "arguments": "{}"}
+    return [thought(turn), {"type": "text", "text": f"I look it up: {turn}.", "id": f"msg_{turn}"}, call]
+
+
+def turn_of(number: int, content: Any, extra: Any = None) -> list[BaseMessage]:
+    call = {"id": f"c{number}", "name": "look_up", "args": {}}
+    return [
+        HumanMessage(f"Question {number}?"),
+        AIMessage(content, id=f"a{number}", tool_calls=[call], additional_kwargs=extra or {}),
+        ToolMessage("sunny " * 9, tool_call_id=call["id"]),
+        AIMessage([{"type": "text", "text": f"It is sunny, {number}.", "id": f"msg_b{number}"}]),
+    ]
+
+
+def history(turns: int) -> list[BaseMessage]:
+    return [message for n in range(turns) for message in turn_of(n, kept_by_v1(n))] + [HumanMessage("And now?")]
+
+
+def test_reasoning_of_the_responses_api_is_priced_as_it_is_sent() -> None:
+    middleware, told = AssemblerMiddleware(base()), history(9)
+    sent = asked(middleware, told).messages
+    assert all(a is b for a, b in zip(sent, told, strict=True))
+    assert middleware.last_context is not None
+    on_the_wire = count_request({"input": wire(sent)["input"]}, dialect=openai_responses, model="gpt-5")
+    assert middleware.last_context.count.upper >= on_the_wire.upper
+    assert middleware.last_context.count.tokens == pytest.approx(on_the_wire.tokens, rel=0.05)
+
+
+@pytest.mark.parametrize("off", [-2, -1, 0, 1])
+def test_a_budget_on_the_edge_of_sealed_reasoning_is_kept_on_the_wire(off: int) -> None:
+    whole = AssemblerMiddleware(base())
+    asked(whole, history(6))
+    assert whole.last_context is not None
+    limit = whole.last_context.count.upper + off
+    sent = asked(AssemblerMiddleware(base(limit + 16)), history(6)).messages
+    assert (len(sent) == len(history(6))) == (off >= 0)
+    on_the_wire = count_request({"input": wire(sent)["input"]}, dialect=openai_responses, model="gpt-5")
+    assert on_the_wire.upper <= limit
+
+
+def test_what_version_0_keeps_beside_the_content_is_priced_too() -> None:
+    bare, told = AssemblerMiddleware(base()), AssemblerMiddleware(base())
+    asked(bare, [*turn_of(0, "I look."), HumanMessage("?")])
+    asked(told, [*turn_of(0, "I look.", {"reasoning": thought(0)}), HumanMessage("?")])
+    assert bare.last_context is not None
+    assert told.last_context is not None
+    assert told.last_context.count.tokens - bare.last_context.count.tokens > 250
+
+
+def test_a_shortened_text_keeps_its_block_and_the_reasoning_before_it() -> None:
+    long = [thought(0), {"type": "text", "text": "long " * 900, "id": "msg_0"}]
+    told = [HumanMessage("q"), AIMessage(long), HumanMessage("?")]
+    sent = asked(AssemblerMiddleware(base(1_200, Truncate(60))), told).messages
+    assert sent[1].content[0] == thought(0)
+    assert sent[1].content[1]["id"] == "msg_0"
+    assert len(sent[1].content[1]["text"]) < 900
+
+
+class Trip(BaseModel):
+    """Where to go."""
+
+    town: str
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-5"])
+def test_an_answer_in_the_providers_format_costs_what_its_format_costs(model: str) -> None:
+    chat = ChatOpenAI(model=model, api_key="none")
+    budget = Budget.for_model(model, max_output_tokens=16)
+    middleware = AssemblerMiddleware(Assembler(budget, dialect=openai_chat))
+    strategy = ProviderStrategy(Trip)
+    asked(middleware, [HumanMessage("Where?")], response_format=strategy)
+    payload = chat._get_request_payload([HumanMessage("Where?")], **strategy.to_model_kwargs())
+    body = {key: payload[key] for key in ("messages", "response_format")}
+    assert middleware.last_context is not None
+    assert middleware.last_context.count.upper >= count_request(body, dialect=openai_chat, model=model).upper
+
+
+def test_an_agent_and_its_sub_agent_in_one_thread_keep_their_own_summaries() -> None:
+    written: list[int] = []
+
+    def summarizer(dropped: Any, previous: str | None, room: int) -> str:
+        written.append(len(dropped))
+        return "They talked."
+
+    def calls_of(agents: list[str]) -> int:
+        written.clear()
+        middleware = AssemblerMiddleware(base(900, [Summarize(summarizer, keep_turns=1), TrimOldest()]))
+        for turn in range(3, 24):
+            for agent in agents:
+                said = [HumanMessage(f"You are {agent}."), AIMessage("Yes."), *history(turn)]
+                asked(
+                    middleware,
+                    [m if isinstance(m.content, str) else m.model_copy(update={"content": "."}) for m in said],
+                )
+        return len(written)
+
+    alone = calls_of(["planner"])
+    assert calls_of(["planner", "almanac"]) == 2 * alone > 0

@@ -1,0 +1,105 @@
+"""What every adapter stands on: conversations told apart, remembered, and fitted alike with or without a loop."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from assembler import Assembler, ContextLengthError, Summarize, TrimOldest, count_request, fit_request
+from assembler.dialects import openai_chat
+from assembler.integrations.fitting import Asked, Fitting
+from assembler.regions.output_schema import OutputSchema
+from budgets import Budget, BudgetError
+
+SCHEMA = {"type": "object", "properties": {"town": {"type": "string", "description": "Where to go."}}}
+
+
+def said(name: str, turns: int) -> list[Any]:
+    talk = [(f"{name} asks {turn}: " + "why " * 15, f"{name} hears {turn}.") for turn in range(turns)]
+    both = [[{"role": "user", "content": q}, {"role": "assistant", "content": a}] for q, a in talk]
+    return [message for pair in both for message in pair] + [{"role": "user", "content": "?"}]
+
+
+def counted() -> tuple[list[int], Assembler]:
+    written: list[int] = []
+
+    def summarizer(dropped: Any, previous: str | None, room: int) -> str:
+        written.append(len(dropped))
+        return "They talked."
+
+    budget = Budget(260, max_output_tokens=10, model="gpt-4o")
+    return written, Assembler(budget, on_overflow=[Summarize(summarizer, keep_turns=1), TrimOldest()])
+
+
+def summaries(names: list[str], conversations: int = 64) -> int:
+    written, base = counted()
+    fitting = Fitting(base, conversations=conversations)
+    for turn in range(12):
+        for name in names:
+            fitting.fit(said(name, turn), Asked("Be brief."))
+    return len(written)
+
+
+def test_conversations_without_a_name_are_told_apart_by_what_they_begin_with() -> None:
+    alone = summaries(["Ann"])
+    assert summaries(["Ann", "Bob", "Cat"]) == 3 * alone > 0
+
+
+def test_as_many_conversations_as_asked_for_keep_their_summaries() -> None:
+    names = [f"Speaker {n}" for n in range(6)]
+    assert summaries(names, conversations=6) == 6 * summaries(["Ann"])
+    assert summaries(names, conversations=5) > 6 * summaries(["Ann"])
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, True])
+def test_a_number_of_conversations_below_one_is_refused(wrong: Any) -> None:
+    with pytest.raises(BudgetError, match="conversations"):
+        Fitting(Assembler(), conversations=wrong)
+
+
+def test_an_answer_format_is_priced_word_for_word() -> None:
+    fitting = Fitting(Assembler(Budget(10_000, model="gpt-4o")))
+    context = fitting.fit(said("Ann", 1), Asked(output=OutputSchema("trip", SCHEMA)))
+    form = {"type": "json_schema", "json_schema": {"name": "trip", "schema": SCHEMA}}
+    body = {"messages": said("Ann", 1), "response_format": form}
+    assert context.count == count_request(body, dialect=openai_chat, model="gpt-4o")
+
+
+def test_a_body_is_fitted_alike_alone_remembered_and_awaited() -> None:
+    base = Assembler(Budget(200, model="gpt-4o"), on_overflow=TrimOldest(low_water=0.5))
+    here, there = Fitting(base), Fitting(base)
+    cut: list[int] = []
+    for turn in range(9):
+        body = {"model": "gpt-4o", "messages": said("Ann", turn), "response_format": {"type": "json_object"}}
+        fitted = here.fit_body(body, openai_chat, run="one")
+        assert fitted == asyncio.run(there.afit_body(body, openai_chat, run="one"))
+        assert count_request(fitted, dialect=openai_chat, model="gpt-4o").upper <= 200
+        cut.append(len(body["messages"]) - len(fitted["messages"]))
+    assert cut == sorted(cut)
+    assert len(set(cut)) < 5  # the low-water mark holds from call to call
+    assert fit_request(body, dialect=openai_chat, assembler=base)["model"] == "gpt-4o"
+
+
+def test_a_body_that_cannot_fit_raises_awaited_too() -> None:
+    fitting = Fitting(Assembler(Budget(20, model="gpt-4o"), on_overflow=TrimOldest()))
+    with pytest.raises(ContextLengthError):
+        asyncio.run(fitting.afit_body({"messages": said("Ann", 3)[:1]}, openai_chat))
+
+
+def test_an_async_summarizer_is_awaited_for_messages_and_for_bodies() -> None:
+    written: list[int] = []
+
+    async def summarizer(dropped: Any, previous: str | None, room: int) -> str:
+        await asyncio.sleep(0)
+        written.append(len(dropped))
+        return "They talked."
+
+    budget = Budget(200, model="gpt-4o")
+    fitting = Fitting(Assembler(budget, on_overflow=[Summarize(summarizer, keep_turns=1), TrimOldest()]))
+    context = asyncio.run(fitting.afit(said("Ann", 8), Asked()))
+    body = asyncio.run(fitting.afit_body({"messages": said("Bob", 8)}, openai_chat))
+    assert len(written) == 2
+    assert "They talked." in str(context.messages)
+    assert "They talked." in str(body)
