@@ -12,6 +12,7 @@ from budgets.later import load_later as _load_later
 
 if typing.TYPE_CHECKING:
     from assembler.testing.assertions import assert_fits, assert_valid
+    from assembler.testing.conformance import ContractError, check_counter, check_dialect
     from assembler.testing.conversations import conversations, messages, requests, tools
     from assembler.testing.faults import Broken, broken_conversations
     from assembler.testing.fitters import (
@@ -38,6 +39,7 @@ _load_later(
         "NEWEST_TURN_STAYS": "assembler.testing.fitters",
         "SUFFIX": "assembler.testing.fitters",
         "Broken": "assembler.testing.faults",
+        "ContractError": "assembler.testing.conformance",
         "FitterError": "assembler.testing.fitters",
         "Invariant": "assembler.testing.fitters",
         "Trial": "assembler.testing.fitters",
@@ -47,6 +49,8 @@ _load_later(
         "assert_valid": "assembler.testing.assertions",
         "broken_conversations": "assembler.testing.faults",
         "budgets": "assembler.testing.regions",
+        "check_counter": "assembler.testing.conformance",
+        "check_dialect": "assembler.testing.conformance",
         "check_fitter": "assembler.testing.fitters",
         "conversations": "assembler.testing.conversations",
         "documents": "assembler.testing.regions",
@@ -64,6 +68,7 @@ __all__ = [
     "NEWEST_TURN_STAYS",
     "SUFFIX",
     "Broken",
+    "ContractError",
     "FitterError",
     "Invariant",
     "Trial",
@@ -73,6 +78,8 @@ __all__ = [
     "assert_valid",
     "broken_conversations",
     "budgets",
+    "check_counter",
+    "check_dialect",
     "check_fitter",
     "conversations",
     "documents",

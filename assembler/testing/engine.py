@@ -12,10 +12,19 @@ try:
 except ImportError as absent:
     raise MissingExtraError("testing", needed_for="assembler.testing") from absent
 
+UNASKED = (
+    HealthCheck.data_too_large,
+    HealthCheck.filter_too_much,
+    HealthCheck.large_base_example,
+    HealthCheck.nested_given,
+    HealthCheck.too_slow,
+)
+"""Hypothesis' advice to the author of a test: what is checked may be slow, and a check may run inside of a property."""
+
 __all__ = [
+    "UNASKED",
     "DrawFn",
     "Flaky",
-    "HealthCheck",
     "NoSuchExample",
     "Phase",
     "SearchStrategy",

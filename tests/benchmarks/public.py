@@ -494,6 +494,8 @@ ELSEWHERE = {
     "assembler.conversation.messages.register_reader": "keeps a function",
     "assembler.report.manifest.gathered_of": "a part of manifest_of",
     "assembler.telemetry.set_attributes": "attributes, handed to a span",
+    "assembler.testing.check_counter": "runs the counter that it is given",
+    "assembler.testing.check_dialect": "runs the dialect that it is given",
     "assembler.testing.check_fitter": "runs the fitter that it is given",
     "budgets.gemini_counter": "the tokenizer of the file that it is given does the work",
     "budgets.transformers_counter": "the tokenizer that it is given does the work",

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 import attrs
 
 from assembler.testing.engine import (
+    UNASKED,
     DrawFn,
     Flaky,
-    HealthCheck,
     NoSuchExample,
     Phase,
     SearchStrategy,
@@ -30,14 +30,6 @@ Case: TypeAlias = tuple[History, int]
 
 _NUDGE = 2
 """A window is drawn at the cost of some end of the history, or this much beside it: off-by-one lives there."""
-_UNASKED = (
-    HealthCheck.data_too_large,
-    HealthCheck.filter_too_much,
-    HealthCheck.large_base_example,
-    HealthCheck.nested_given,
-    HealthCheck.too_slow,
-)
-"""Hypothesis' advice to the author of a test: a fitter may be slow, and a check may run inside of a property."""
 _SEARCH_LONGER = 5
 """The search for the smallest example may take this many times the examples in which the law was seen broken."""
 
@@ -102,7 +94,7 @@ def _settings(max_examples: int) -> settings:
         deadline=None,
         derandomize=True,
         phases=(Phase.generate, Phase.shrink),
-        suppress_health_check=_UNASKED,
+        suppress_health_check=UNASKED,
     )
 
 

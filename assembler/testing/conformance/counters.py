@@ -1,0 +1,127 @@
+"""Whether a counter is what it promises: pure, total, never negative, and blind to control tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import cast
+
+import attrs
+
+from assembler.testing.conformance.broken import ContractError, examples
+from assembler.testing.engine import given, st
+from budgets import Grade, Tokens
+from budgets.counters.guard import name_of, said_by
+
+_NOTHING: Mapping[str, Tokens] = {}
+_CONTROL = {"<|endoftext|>": "<|endofnovel|>", "<|im_start|>": "<|im_stark|>", "</s>": "</q>", "[INST]": "[UNST]"}
+"""Control tokens of well-known vocabularies, each with a text that looks like it and is none."""
+_HARD = (
+    *("\n", " ", "\t\r\n", "\x00", "\u200d", "e\u0301", "مرحبا", "你好", "👩‍👩‍👧", "\U0010ffff"),
+    *_CONTROL,
+    *_CONTROL.values(),
+)
+_TEXTS = st.one_of(st.sampled_from(_HARD), st.text(st.characters(exclude_categories=("Cs",)), max_size=80))
+
+
+def check_counter(
+    counter: Callable[[str], Tokens], *, known: Mapping[str, Tokens] = _NOTHING, max_examples: int = 100
+) -> None:
+    """Raise `ContractError` unless `counter` keeps what every counter promises.
+
+    It answers any text without lone surrogates with an int of 0 or more, "" with 0; the same text always with the same
+    number, in any order and from several threads; a text that looks like a control token as the text that it is. What
+    it says of itself holds: `name`, `grade`, `notes`, and `additive_at_tag_seams`, where it has them. `known` are
+    texts with the counts that another source gives. Asks the counter about five times an example.
+    """
+    __tracebackhide__ = True
+    held = _Held(counter, name_of(counter))
+    held.says_of_itself()
+    for text, tokens in known.items():
+        if held.count(text) != tokens:
+            raise held.broken("it counts what is known", f"{text!r}: expected {tokens}")
+    if held.count("") != 0:
+        raise held.broken('it counts "" as 0', f"got {held.count('')}")
+    for control, lookalike in _CONTROL.items():
+        least = held.count(lookalike) / 2
+        problem = f"{control!r} costs {held.count(control)}, and {lookalike!r} {held.count(lookalike)}"
+        if held.count(control) < least:
+            raise held.broken("a control token in a text is text", problem)
+    held.each_alone(max_examples)
+    held.together()
+    if said_by(counter, "additive_at_tag_seams") is True:
+        held.at_seams(max_examples)
+
+
+@attrs.frozen
+class _Held:
+    """A counter under check."""
+
+    counter: Callable[[str], Tokens]
+    name: str
+
+    def broken(self, law: str, problem: str) -> ContractError:
+        """The error to raise."""
+        return ContractError(self.name, law, problem)
+
+    def count(self, text: str) -> Tokens:
+        """The count of a text, an int of 0 or more."""
+        __tracebackhide__ = True
+        try:
+            tokens: object = self.counter(text)
+        except Exception as error:
+            problem = f"{text!r}: raised {type(error).__name__}"
+            raise ContractError(self.name, "it counts every text", problem) from error
+        if type(tokens) is not int or tokens < 0:
+            raise ContractError(self.name, "it answers with an int of 0 or more", f"{text!r}: got {tokens!r}")
+        return tokens
+
+    def says_of_itself(self) -> None:
+        """Its grade is a grade, its notes are lines."""
+        grade, notes = said_by(self.counter, "grade", Grade.EXACT), said_by(self.counter, "notes", ())
+        if not isinstance(grade, Grade):
+            raise self.broken("its grade is a budgets.Grade", f"got {grade!r}")
+        if not isinstance(notes, tuple) or set(map(type, cast("tuple[object, ...]", notes))) - {str}:
+            raise self.broken("its notes are a tuple of texts", f"got {notes!r}")
+
+    def each_alone(self, max_examples: int) -> None:
+        """The same number for the same text, whatever was counted in between; and no text in its notes."""
+
+        @examples(max_examples)
+        @given(_TEXTS, _TEXTS)
+        def same_each_time(text: str, other: str) -> None:
+            first = self.count(text)
+            self.count(other)
+            again = self.count(text)
+            if first != again:
+                raise self.broken("it counts the same text the same", f"{text!r}: {first}, then {again}")
+
+        same_each_time()
+        self.count(secret := "a text that nobody may read: 8f1e")
+        said = f"{said_by(self.counter, 'notes', ())} {said_by(self.counter, 'name', '')}"
+        if secret in said:
+            raise self.broken("it quotes no text", "its name or its notes hold what it counted")
+
+    def together(self) -> None:
+        """The same numbers from four threads."""
+        texts = [*_HARD, *(text * 50 for text in _HARD)] * 4
+        alone = [self.count(text) for text in texts]
+        with ThreadPoolExecutor(4) as threads:
+            together = list(threads.map(self.count, texts))
+        wrong = [text for text, one, other in zip(texts, alone, together, strict=True) if one != other]
+        if wrong:
+            raise self.broken("several threads may count at once", f"{len(wrong)} of {len(texts)} texts differ")
+
+    def at_seams(self, max_examples: int) -> None:
+        """The promise of `additive_at_tag_seams`."""
+
+        @examples(max_examples)
+        @given(_TEXTS, _TEXTS)
+        def adds(text: str, other: str) -> None:
+            one, two = f"<a>{text}</a>\n\n", f"<b>{other}</b>"
+            apart, joined = self.count(one) + self.count(two), self.count(one + two)
+            problem = f"{one!r} and {two!r} cost {apart} apart and {joined} together"
+            if apart != joined:
+                raise self.broken("its counts add up at tag seams, as it promises", problem)
+
+        adds()

@@ -1,0 +1,226 @@
+"""Whether a dialect is what it promises: it loses nothing silently, shares nothing, and bills what it emits."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, cast
+
+import attrs
+
+from assembler.assembler import Assembler
+from assembler.context import Context
+from assembler.conversation.messages import Call, Message, Result, read_message
+from assembler.count_request import count_request
+from assembler.dialects import Api, Dialect, Emission, Opening
+from assembler.errors import ConversationError, UnsupportedContentError
+from assembler.regions.layout import Layout
+from assembler.testing.conformance.broken import ContractError, examples
+from assembler.testing.conversations import requests
+from assembler.testing.engine import given, st
+from assembler.verify import DIALECTS as KNOWN
+from assembler.verify import verify
+from budgets import Budget
+
+Rules: TypeAlias = Callable[[Mapping[str, Any]], Sequence[object]]
+"""What is wrong with a request: nothing of one that the API accepts."""
+
+_AMPLE = 1_000_000
+"""A window, in tokens, that nothing drawn here fills."""
+_WORDS = st.text("abcdefghijklmnop", min_size=6, max_size=12)
+"""Texts that every API takes, and that stand in no note by chance."""
+_COMPLETE = "it says everything, or notes what it leaves out"
+_A_WORD = 3
+"""Characters of a name that a note may hold by chance, at most."""
+
+
+def check_dialect(
+    dialect: Dialect, *, model: str | None = None, rules: Rules | None = None, max_examples: int = 50
+) -> None:
+    """Raise `ContractError` unless `dialect` keeps what every dialect promises.
+
+    Conversations with tools and calls are drawn, gathered and emitted. Each request is plain JSON, the same each time,
+    shares no list and no dict with what was given, and leaves that unchanged. Every text and every tool's name is in
+    it, or a note says that something was folded or left out; no note quotes a text. Read back by `parse` it makes the
+    same request, and `count_request` of it is the count of the context. A part that the dialect does not know raises
+    `UnsupportedContentError`, or leaves a note.
+
+    `rules` says what is wrong with a request; without it `assembler.verify` does for the dialects that it knows.
+    """
+    __tracebackhide__ = True
+    held = _Held(dialect, model, rules or _known_rules(dialect))
+    held.says_of_itself()
+    held.nothing_and_the_unknown()
+    built = [0]
+
+    @examples(max_examples)
+    @given(requests("openai_chat", max_turns=3, texts=_WORDS))
+    def each(request: dict[str, Any]) -> None:
+        built[0] += held.one(request)
+
+    each()
+    if not built[0] > 0:
+        raise held.broken("it can say an ordinary conversation", "every one that was drawn is refused")
+
+
+def _known_rules(dialect: Dialect) -> Rules | None:
+    return (lambda request: verify(request, dialect=dialect.name)) if dialect.name in KNOWN else None
+
+
+@attrs.frozen
+class _Held:
+    """A dialect under check."""
+
+    dialect: Dialect
+    model: str | None
+    rules: Rules | None
+
+    def broken(self, law: str, problem: str) -> ContractError:
+        """The error to raise."""
+        return ContractError(self.dialect.name, law, problem)
+
+    def says_of_itself(self) -> None:
+        """Its members are of the types that the contract names."""
+        name, opening, api = self.dialect.name, self.dialect.opening, self.dialect.api
+        for value, kind in ((name, str), (opening, Opening), (api, Api)):
+            if not isinstance(value, kind):
+                raise self.broken("its members are declared", f"{value!r} is no {kind.__name__}")
+
+    def emission(self, layout: Layout) -> Emission:
+        """What it emits, of the type that the contract names, and the same each time."""
+        first, again = self.dialect.emit(layout), self.dialect.emit(layout)
+        if not isinstance(cast(object, first), Emission):
+            raise self.broken("emit returns an Emission", f"got {type(first)}")
+        notes: object = first.notes
+        lines = isinstance(notes, tuple) and all(isinstance(note, str) for note in notes)
+        if not lines:
+            raise self.broken("its notes are a tuple of texts", f"got {notes!r}")
+        same = first.request == again.request and first.notes == again.notes
+        if not same:
+            raise self.broken("it emits the same each time", "two emissions of one layout differ")
+        return first
+
+    def nothing_and_the_unknown(self) -> None:
+        """Nothing to say, and a part that no API has."""
+        try:
+            self.dialect.emit(Layout())
+        except ConversationError:
+            pass
+        except Exception as error:
+            problem = f"an empty layout raised {type(error).__name__}; raise ConversationError"
+            raise ContractError(self.dialect.name, "it refuses by ConversationError", problem) from error
+        said = [{"type": "text", "text": "look"}, {"type": "hologram", "data": "x"}]
+        unknown = Layout(messages=[read_message({"role": "user", "content": said}, 0)])
+        try:
+            emission = self.emission(unknown)
+        except UnsupportedContentError:
+            return
+        told = bool(emission.notes) or "hologram" in json.dumps(emission.request, default=repr)
+        if not told:
+            raise self.broken(
+                "what it cannot express raises UnsupportedContentError", "an unknown part is lost silently"
+            )
+
+    def one(self, request: dict[str, Any]) -> bool:
+        """One conversation; whether it could be said."""
+        history, tools = request["messages"], request.get("tools", [])
+        before = copy.deepcopy((history, tools))
+        budget = None if self.model is None else Budget(_AMPLE, model=self.model)
+        assembler = Assembler(budget, dialect=self.dialect).add_capability(tools).add_messages(history)
+        try:
+            context = assembler.build()
+        except ConversationError:
+            return False
+        layout = context.inside.layout
+        seen = copy.deepcopy([message.seen for message in layout.messages])
+        emission = self.emission(layout)
+        if (history, tools) != before:
+            raise self.broken("it changes nothing that it is given", "the caller's messages changed")
+        kept = [message.seen for message in layout.messages] == seen
+        if not kept:
+            raise self.broken("it changes nothing that it is given", "what was read of a message changed")
+        self._plain(emission.request)
+        theirs = {id(value) for value in _containers([history, tools])}
+        shared = any(id(value) in theirs for value in _containers(emission.request))
+        if shared:
+            raise self.broken("it shares no list or dict with the caller", "one in the request is the caller's own")
+        self._complete(emission, layout)
+        self._read_back(emission, context)
+        broken = [] if self.rules is None else list(self.rules(context.request()))
+        if broken:
+            raise self.broken("its requests are valid", "; ".join(map(str, broken[:3])))
+        return True
+
+    def _plain(self, request: Mapping[str, Any]) -> None:
+        try:
+            json.dumps(request, allow_nan=False, default=_octets)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ContractError(self.dialect.name, "its requests are plain JSON", str(error)) from error
+
+    def _complete(self, emission: Emission, layout: Layout) -> None:
+        said = [text for message in (*layout.head, *layout.messages) for text in _texts(message)]
+        strings = list(_strings(emission.request))
+        written = "\n".join(strings)
+        for text, times in Counter(said).items():
+            if len(text) > _A_WORD and any(text in note for note in emission.notes):
+                raise self.broken("its notes quote no text", f"a note holds {text!r}")
+            if written.count(text) < times and not emission.notes:
+                raise self.broken(_COMPLETE, f"{text!r} is gone without a note")
+        finished = self.dialect.api.history not in emission.request  # a prompt: one text, which holds all of it
+        for tool in layout.tools:
+            if tool.name not in (written if finished else strings) and not emission.notes:
+                raise self.broken(_COMPLETE, f"the tool {tool.name!r} is gone without a note")
+
+    def _read_back(self, emission: Emission, context: Context) -> None:
+        request = copy.deepcopy(emission.request)
+        again = self.dialect.emit(self.dialect.parse(request)).request
+        options = self.dialect.parse(request).options
+        same = {**options, **again} == {**options, **request}
+        if not same:
+            raise self.broken("what it emits it reads, and emits again", "the second request differs from the first")
+        told = count_request(request, dialect=self.dialect, model=self.model)
+        problem = f"the context costs {context.count}, its request {told}"
+        if context.count != told:
+            raise self.broken("it bills what it emits", problem)
+
+
+def _texts(message: Message) -> Iterator[str]:
+    """Every text that a message says, calls by their names."""
+    for part in message.parts:
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, Call):
+            yield part.name
+        elif isinstance(part, Result):
+            yield from (inner for inner in part.parts if isinstance(inner, str))
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, item in cast("Mapping[str, object]", value).items():
+            yield key
+            yield from _strings(item)
+    elif isinstance(value, list | tuple):
+        for item in cast("Sequence[object]", value):
+            yield from _strings(item)
+
+
+def _containers(value: object) -> Iterator[object]:
+    if isinstance(value, dict):
+        yield cast(object, value)
+        for item in cast("dict[str, object]", value).values():
+            yield from _containers(item)
+    elif isinstance(value, list | tuple):
+        yield cast(object, value)
+        for item in cast("Sequence[object]", value):
+            yield from _containers(item)
+
+
+def _octets(value: object) -> str:
+    if isinstance(value, bytes):
+        return value.hex()  # media, which an SDK encodes
+    raise TypeError(f"a request holds a {type(value).__name__}, which JSON cannot carry")

@@ -1,0 +1,249 @@
+"""The checks of contracts find every fault that is seeded, and the library's own dialects and counters pass them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+import pytest
+
+from assembler.dialects import DIALECTS, Api, Dialect, Emission, Opening, chat_template, openai_chat
+from assembler.errors import UnsupportedContentError
+from assembler.pricing.pricer import Pricer
+from assembler.regions.layout import Layout
+from assembler.testing import ContractError, check_counter, check_dialect
+from assembler.verify import verify
+from budgets import (
+    Grade,
+    TokenCounter,
+    approximate_counter,
+    claude_counter,
+    memoised,
+    tiktoken_counter,
+    toktok_counter,
+    total_counter,
+)
+
+from ..dialects.test_chat_template import TOKENIZERS
+
+
+@attrs.frozen(kw_only=True)
+class Odd:
+    """Chat Completions under another name, with one fault."""
+
+    name: str = "odd"
+    opening: Opening = Opening.ANY
+    api: Api = attrs.field(factory=Api)
+    emitted: Callable[[Layout, Emission], Any] = lambda _, emission: emission
+    read: Callable[[Layout], Layout] = lambda layout: layout
+    prepared: Callable[[Layout], Layout] = lambda layout: layout
+
+    def parse(self, request: Mapping[str, Any]) -> Layout:
+        return self.read(openai_chat.parse(request))
+
+    def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
+        return openai_chat.pricer(model, count)
+
+    def options(self, layout: Layout) -> dict[str, Any]:
+        return openai_chat.options(layout)
+
+    def emit(self, layout: Layout) -> Emission:
+        emission: Emission = self.emitted(layout, openai_chat.emit(self.prepared(layout)))
+        return emission
+
+
+ticks = itertools.count()
+
+
+def with_messages(emission: Emission, change: Callable[[list[Any]], list[Any]]) -> Emission:
+    return Emission({**emission.request, "messages": change(emission.request["messages"])}, emission.notes)
+
+
+def without_the_first(layout: Layout) -> Layout:
+    return attrs.evolve(layout, messages=layout.messages[1:] if len(layout.messages) > 1 else layout.messages)
+
+
+def raws(layout: Layout, emission: Emission) -> Emission:
+    return with_messages(emission, lambda _: [message.raw for message in (*layout.head, *layout.messages)])
+
+
+def scribbling(layout: Layout, emission: Emission) -> Emission:
+    for message in layout.messages:
+        raw: Any = message.raw
+        raw["seen_by"] = "odd"
+    return emission
+
+
+def smudging(layout: Layout, emission: Emission) -> Emission:
+    for message in layout.messages:
+        message.seen["content"] = ""
+    return emission
+
+
+def swallowing(layout: Layout) -> Layout:
+    said = [m for m in layout.messages if not any(getattr(part, "kind", "") == "hologram" for part in m.parts)]
+    return attrs.evolve(layout, messages=said or openai_chat.parse({"messages": [{"role": "user"}]}).messages)
+
+
+def quoting(layout: Layout, emission: Emission) -> Emission:
+    texts = [part for message in layout.messages for part in message.parts if isinstance(part, str)]
+    return attrs.evolve(emission, notes=tuple(f"said {text}" for text in texts))
+
+
+FAULTS = {
+    "a message is lost": ("without a note", Odd(prepared=without_the_first)),
+    "a text is lost": ("without a note", Odd(emitted=lambda _, e: with_messages(e, lambda ms: ms[-1:]))),
+    "a tool is lost": ("without a note", Odd(prepared=lambda layout: attrs.evolve(layout, tools=()))),
+    "dicts are the caller's": ("caller's own", Odd(emitted=raws)),
+    "messages are changed": ("the caller's messages changed", Odd(emitted=scribbling)),
+    "readings are changed": ("changed|the same|gone", Odd(emitted=smudging)),
+    "it counts its calls": (
+        "emits the same each time",
+        Odd(emitted=lambda _, e: Emission({**e.request, "user": str(next(ticks))})),
+    ),
+    "notes come and go": (
+        "emits the same each time",
+        Odd(emitted=lambda _, e: attrs.evolve(e, notes=("odd",) * (next(ticks) % 2))),
+    ),
+    "a set is no JSON": ("plain JSON", Odd(emitted=lambda _, e: Emission({**e.request, "stop": {"x"}}))),
+    "no number is no JSON": ("plain JSON", Odd(emitted=lambda _, e: Emission({**e.request, "top_p": float("inf")}))),
+    "words of its own are not billed": (
+        "bills what it emits|emits again",
+        Odd(emitted=lambda _, e: with_messages(e, lambda ms: [*ms, {"role": "user", "content": "Go on."}])),
+    ),
+    "a reading lacks a message": ("emits again|bills", Odd(read=without_the_first)),
+    "a bare dict": ("returns an Emission", Odd(emitted=lambda _, e: e.request)),
+    "notes in a list": ("tuple of texts", Odd(emitted=lambda _, e: Emission(e.request, ["note"]))),  # type: ignore[arg-type]
+    "notes quote": ("quote no text", Odd(emitted=quoting)),
+    "an unknown part is swallowed": ("UnsupportedContentError", Odd(prepared=swallowing)),
+    "a word for an opening": ("declared", Odd(opening="user")),  # type: ignore[arg-type]
+}
+
+
+def no_texts_alone(request: Mapping[str, Any]) -> list[str]:
+    return ["the first message is the user's"] if request["messages"][0]["role"] != "system" else []
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_seeded_fault_of_a_dialect_is_found(fault: str) -> None:
+    said, dialect = FAULTS[fault]
+    with pytest.raises(ContractError, match=said) as raised:
+        check_dialect(dialect, max_examples=25)
+    assert raised.value.subject == "odd"
+
+
+def test_an_invalid_request_is_found_by_the_rules_that_are_given() -> None:
+    check_dialect(Odd(), rules=lambda request: verify(request, dialect="openai_chat"), max_examples=10)
+    with pytest.raises(ContractError, match="valid"):
+        check_dialect(Odd(), rules=no_texts_alone, max_examples=25)
+
+
+@attrs.frozen(kw_only=True)
+class Lost(Odd):
+    def emit(self, layout: Layout) -> Emission:
+        if not layout.messages and not layout.head:
+            raise KeyError("messages")
+        return openai_chat.emit(layout)
+
+
+@attrs.frozen(kw_only=True)
+class Mute(Odd):
+    def emit(self, layout: Layout) -> Emission:
+        raise UnsupportedContentError("nothing can be said", kind="text")
+
+
+@pytest.mark.parametrize(("dialect", "said"), [(Lost(), "ConversationError"), (Mute(), "ordinary conversation")])
+def test_a_dialect_that_fails_otherwise_or_says_nothing_is_found(dialect: Dialect, said: str) -> None:
+    with pytest.raises(ContractError, match=said):
+        check_dialect(dialect, max_examples=5)
+
+
+@pytest.mark.parametrize("name", list(DIALECTS))
+def test_the_library_s_own_dialects_keep_the_contract(name: str) -> None:
+    check_dialect(DIALECTS[name], max_examples=12)
+
+
+def test_a_chat_template_keeps_the_contract() -> None:
+    check_dialect(chat_template(TOKENIZERS["chatml"]), max_examples=6)
+
+
+class Told:
+    """A counter of characters that says something of itself."""
+
+    name, grade, notes, additive_at_tag_seams = "told", Grade.EXACT, (), True
+
+    def __call__(self, text: str) -> Any:
+        return len(text)
+
+
+class Stateful(Told):
+    asked = 0
+
+    def __call__(self, text: str) -> int:
+        self.asked += 1
+        return len(text) + self.asked % 7 if text else 0
+
+
+class Remembering(Told):
+    notes: Any = ()
+
+    def __call__(self, text: str) -> int:
+        self.notes = (f"counted {text}",)
+        return len(text)
+
+
+class Unseamed(Told):
+    def __call__(self, text: str) -> int:
+        return len(text) + 1 if text else 0
+
+
+class Ungraded(Told):
+    grade: Any = "exact"
+
+
+COUNTERS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "below zero": ("0 or more", lambda text: len(text) - 1),
+    "one for nothing": ('"" as 0', lambda text: len(text) + 1),
+    "a float": ("an int", lambda text: len(text) / 4),
+    "a truth": ("an int", lambda text: bool(text)),
+    "no ASCII, no count": ("every text", lambda text: len(text.encode("ascii"))),
+    "control tokens": ("is text", lambda text: len(text.replace("<|endoftext|>", "."))),
+    "by the call": ("the same|lookalike|is text", Stateful()),
+    "a seam more": ("tag seams", Unseamed()),
+    "a text in a note": ("quotes no text", Remembering()),
+    "a word for a grade": ("grade", Ungraded()),
+}
+
+
+@pytest.mark.parametrize("fault", COUNTERS)
+def test_a_seeded_fault_of_a_counter_is_found(fault: str) -> None:
+    said, counter = COUNTERS[fault]
+    with pytest.raises(ContractError, match=said):
+        check_counter(counter)
+
+
+def test_a_count_that_is_off_by_one_is_found_by_what_is_known() -> None:
+    check_counter(len, known={"hello": 5})
+    with pytest.raises(ContractError, match="expected 5"):
+        check_counter(lambda text: len(text) + 1 if text else 0, known={"hello": 5})
+
+
+@pytest.mark.parametrize(
+    "counter",
+    [
+        len,
+        approximate_counter(),
+        claude_counter("claude-opus-4-8"),
+        memoised(tiktoken_counter()),
+        tiktoken_counter(),
+        tiktoken_counter("cl100k_base"),
+        toktok_counter(),
+        total_counter(lambda text: len(text.split())),
+        Told(),
+    ],
+    ids=lambda counter: getattr(counter, "name", "plain"),
+)
+def test_the_library_s_own_counters_keep_the_contract(counter: Callable[[str], int]) -> None:
+    check_counter(counter, max_examples=40)
