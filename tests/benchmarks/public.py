@@ -36,9 +36,11 @@ from assembler import (
     TrimOldest,
     TrimSteps,
     Truncate,
+    bill,
     calibrate,
     count_request,
     fit_request,
+    fits,
     repair,
     verify,
     without_invisible,
@@ -279,6 +281,14 @@ ROWS: dict[str, dict[str, Case]] = {
             after=lambda t: {"messages": [user("q")], "tools": [{"type": "function", "function": one} for one in t]},
         ),
     },
+    "assembler.bill": over(
+        CONVERSATIONS,
+        bill,
+        after=lambda m: Assembler(Budget(10**9, model="gpt-4o", counter=len)).add_messages(m).build(),
+    ),
+    "assembler.fits": over(
+        CONVERSATIONS, lambda a: fits(a, ["gpt-4o", "gpt-4.1"]), after=lambda m: Assembler().add_messages(m)
+    ),
     "assembler.fit_request": {
         **over(
             CONVERSATIONS,
@@ -460,7 +470,7 @@ ROWS: dict[str, dict[str, Case]] = {
 }
 
 _VALUES = """
-assembler: Change Cut Difference Dropped Invisible Passage Repair Row Violation Wanted
+assembler: Bill Change Cut Difference Dropped Invisible Offer Passage Repair Row Violation Wanted
 assembler.batch: Columns Raise Record Skip
 assembler.dialects: Api Emission
 assembler.report.cache: Marked PrefixCache Volatile

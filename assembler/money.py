@@ -1,0 +1,218 @@
+"""What a request costs in money, and what other models would ask for the same draft. Reports; nothing here decides.
+
+Prices are those that the package genai-prices lists (MIT, extra `models`). It is asked at each bill, so an update of
+the package is an update of the prices; each bill says which version answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from typing import Any, Final
+
+import attrs
+
+from assembler.assembler import Assembler
+from assembler.context import Context
+from assembler.errors import UnsupportedContentError
+from assembler.pipeline.answers import unasked
+from assembler.pipeline.planned import Dropped, Planned
+from assembler.pipeline.settings import Settings
+from assembler.plan import Plan
+from assembler.validation import must_be
+from budgets import Budget, BudgetError, ContextLengthError, Count, MissingExtraError, Tokens
+from budgets.models import facts
+
+_LISTED_AS = {"xai": "x-ai", "bedrock": "aws"}
+"""Providers that genai-prices spells in another way."""
+_LATEST: Final = date(9999, 12, 31)
+
+
+class UnpricedModelError(BudgetError):
+    """A model whose price genai-prices does not list; `model` names it."""
+
+    model: str
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+        super().__init__(
+            f"no price is listed for model {model!r}: update genai-prices, or take another spelling of the name"
+        )
+
+
+@attrs.frozen
+class Bill:
+    """What one request costs, in US dollars. The input alone; `answer` is what the longest answer would add.
+
+    `cold` is the price when nothing of it is in the provider's prefix cache, `warm` when its stable prefix is, up to
+    `served` tokens: an estimate, since caches work on best effort. Where a request marks what to cache, `written`
+    tokens are written by the cold request at the provider's premium.
+    """
+
+    model: str
+    tokens: Tokens
+    served: Tokens
+    written: Tokens
+    cold: Decimal
+    warm: Decimal
+    answer: Decimal
+    prices: str
+    """Who listed them: the package and its version."""
+    on: date | None
+    """The day whose prices these are; None for those listed last."""
+
+    def to_dict(self) -> dict[str, str | int | None]:
+        """The bill as plain data that JSON can carry; amounts as decimal texts."""
+        return {
+            "model": self.model,
+            "tokens": self.tokens,
+            "served": self.served,
+            "written": self.written,
+            "cold": str(self.cold),
+            "warm": str(self.warm),
+            "answer": str(self.answer),
+            "prices": self.prices,
+            "on": None if self.on is None else self.on.isoformat(),
+        }
+
+    def __str__(self) -> str:
+        when = "listed last" if self.on is None else f"of {self.on.isoformat()}"
+        return (
+            f"{self.model}: {self.tokens:,} tokens, ${self.cold} with nothing in the cache, "
+            f"${self.warm} with {self.served:,} served ({self.prices}, prices {when})"
+        )
+
+
+def bill(request: Context | Plan, *, on: date | None = None) -> Bill:
+    """What a context or a plan costs with its budget's model; the input is priced by its count, not by its bound.
+
+    Needs the extra `models`: `MissingExtraError` without it. Raises `BudgetError` where the budget names no model, and
+    `UnpricedModelError` where no price is listed.
+    """
+    must_be("request", request, (Context, Plan), "a context or a plan")
+    return _bill(request.inside, on)
+
+
+@attrs.frozen(eq=False)
+class Offer:
+    """What a draft would be with another model. `error` says why it cannot be had, and then there is no bill."""
+
+    model: str
+    dialect: str
+    count: Count | None
+    dropped: tuple[Dropped, ...]
+    """What the policies would leave out or shorten, oldest first."""
+    bill: Bill | None
+    """None where the request cannot be made, or no price is listed."""
+    error: ContextLengthError | UnsupportedContentError | None = None
+
+    @property
+    def drops_nothing(self) -> bool:
+        """Whether everything that was gathered is sent."""
+        return self.error is None and not self.dropped
+
+
+def fits(assembler: Assembler[Any], models: Iterable[str], *, on: date | None = None) -> tuple[Offer, ...]:
+    """The draft priced for each model: those that drop nothing first, then those that drop something, then the rest.
+
+    Within each group the cheapest comes first, by `bill.cold`; one without a price comes last. Each model has its
+    published window, counter and API; reserves, margins, limits, policies and strategy are the assembler's. Calls no
+    summarizer. Each text is counted once for each vocabulary: O(models × draft).
+
+    Raises `UnknownModelError` for a model without a published window, and `BudgetError` where its window has no room
+    for the reserves. `ConversationError` for a history that no API would take.
+    """
+    must_be("assembler", assembler, (Assembler,), "an Assembler(budget=…)")
+    return tuple(sorted((_offer(assembler, model, on) for model in models), key=_rank))
+
+
+def _offer(assembler: Assembler[Any], model: str, on: date | None) -> Offer:
+    draft, own = assembler.inside
+    settings = _settings_for(own, model)
+    try:
+        plan = unasked(draft, settings.unasking)
+    except (ContextLengthError, UnsupportedContentError) as error:
+        return Offer(model, settings.dialect.name, None, (), None, error)
+    try:
+        price = _bill(plan, on)
+    except UnpricedModelError:
+        price = None
+    return Offer(model, settings.dialect.name, plan.count, tuple(plan.dropped), price)
+
+
+def _settings_for(own: Settings, model: str) -> Settings:
+    if own.budget is None:
+        budget = Budget.for_model(model)
+    else:
+        budget = Budget.for_model(
+            model,
+            max_output_tokens=own.budget.max_output_tokens,
+            reasoning_tokens=own.budget.reasoning_tokens,
+            overhead=own.budget.overhead,
+            safety_margin=own.budget.safety_margin,
+            limits=own.budget.limits,
+        )
+    return Settings.of(budget, None, own.policies, own.strategy, own.cache_marks)
+
+
+def _rank(offer: Offer) -> tuple[int, bool, Decimal]:
+    group = 2 if offer.error is not None else int(not offer.drops_nothing)
+    return group, offer.bill is None, Decimal(0) if offer.bill is None else offer.bill.cold
+
+
+def _bill(plan: Planned, on: date | None) -> Bill:
+    from assembler.report.cache.estimate import rule_of, servable, stable_prefix
+
+    budget = plan.settings.budget
+    if budget is None or budget.model is None:
+        raise BudgetError("bill: the budget names no model; pass Budget.for_model(name) or Budget(…, model=name)")
+    rule, tokens = rule_of(plan), plan.count.tokens
+    marks = rule is not None and rule.marked
+    caches = not marks or plan.settings.cache_marks is not None
+    served = min(servable(stable_prefix(plan), rule).tokens, tokens) if caches else 0
+    written = served if marks else 0
+    asked = _Prices(budget.model, on)
+    return Bill(
+        model=budget.model,
+        tokens=tokens,
+        served=served,
+        written=written,
+        cold=asked.dollars(tokens - written, written=written),
+        warm=asked.dollars(tokens - served, read=served),
+        answer=asked.dollars(answered=budget.max_output_tokens),
+        prices=asked.source,
+        on=on,
+    )
+
+
+class _Prices:
+    """The published prices of one model on one day."""
+
+    def __init__(self, model: str, on: date | None) -> None:
+        try:
+            import genai_prices
+        except ImportError as failure:
+            raise MissingExtraError("models", needed_for="bill") from failure
+        self._package = genai_prices
+        known = facts(model)
+        self._model, self._asked = known.name, model
+        self._provider = _LISTED_AS.get(known.provider, known.provider)
+        self._noon = datetime.combine(on or _LATEST, time(12), UTC)
+        self.source = f"genai-prices {genai_prices.__version__}"
+
+    def dollars(self, fresh: Tokens = 0, *, read: Tokens = 0, written: Tokens = 0, answered: Tokens = 0) -> Decimal:
+        """What so many tokens cost: read anew, from the cache, written into it, and of the answer."""
+        usage = self._package.Usage(
+            input_tokens=fresh + read + written,
+            cache_read_tokens=read,
+            cache_write_tokens=written,
+            output_tokens=answered,
+        )
+        try:
+            found = self._package.calc_price(
+                usage, self._model, provider_id=self._provider, genai_request_timestamp=self._noon
+            )
+        except LookupError:
+            raise UnpricedModelError(self._asked) from None
+        return found.total_price

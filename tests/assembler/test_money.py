@@ -1,0 +1,160 @@
+"""Bills add up by published prices, and offers come cheapest first. The prices are a price list of the tests' own."""
+
+from __future__ import annotations
+
+import sys
+import types
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from assembler import (
+    Assembler,
+    BudgetError,
+    CacheMarks,
+    MissingExtraError,
+    TrimOldest,
+    UnknownModelError,
+    UnpricedModelError,
+    bill,
+    fits,
+)
+from budgets import Budget, ContextLengthError
+
+LISTED = {"gpt-4o": ("2", "1", "0"), "gpt-4o-mini": ("1", "0.5", "0"), "claude-sonnet-4-5": ("3", "0.3", "3.75")}
+"""Dollars for a token read anew, read from the cache, written into it; an answer's token is 10."""
+
+
+class Usage:
+    def __init__(self, **kinds: int) -> None:
+        self.kinds = kinds
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, datetime]]:
+    """What the price list was asked for."""
+    seen: list[tuple[str, str, datetime]] = []
+
+    def calc_price(usage: Usage, model: str, *, provider_id: str, genai_request_timestamp: datetime) -> Any:
+        seen.append((model, provider_id, genai_request_timestamp))
+        if model not in LISTED:
+            raise LookupError(model)
+        fresh, read, written = map(Decimal, LISTED[model])
+        of_cache, into_cache = usage.kinds["cache_read_tokens"], usage.kinds["cache_write_tokens"]
+        anew = usage.kinds["input_tokens"] - of_cache - into_cache
+        total = anew * fresh + of_cache * read + into_cache * written + usage.kinds["output_tokens"] * 10
+        return types.SimpleNamespace(total_price=total)
+
+    listed = types.SimpleNamespace(Usage=Usage, calc_price=calc_price, __version__="9.9")
+    monkeypatch.setitem(sys.modules, "genai_prices", listed)
+    return seen
+
+
+def chat(model: str, turns: int = 40, marks: CacheMarks | None = None) -> Assembler[Any]:
+    budget = Budget.for_model(model, max_output_tokens=100)
+    assembler = Assembler(budget, on_overflow=TrimOldest(), cache_marks=marks).add_instruction("Be brief. " * 700)
+    for turn in range(turns):
+        assembler.add_message({"role": "user", "content": f"Question {turn}? " * 40})
+        assembler.add_message({"role": "assistant", "content": f"Answer {turn}. " * 40})
+    return assembler.add_message({"role": "user", "content": "And now?"})
+
+
+@pytest.mark.usefixtures("asked")
+def test_a_bill_is_the_count_times_the_price_cold_and_less_the_discount_warm() -> None:
+    context = chat("gpt-4o").build()
+    found = bill(context)
+    served = context.report.cache.served  # type: ignore[union-attr]
+    assert served > 5_000
+    assert (found.tokens, found.served, found.written) == (context.count.tokens, served, 0)
+    assert found.cold == 2 * found.tokens
+    assert found.warm == 2 * found.tokens - served
+    assert found.answer == 100 * 10
+    assert f"${found.cold} with nothing in the cache" in str(found)
+    assert "genai-prices 9.9" in str(found)
+
+
+@pytest.mark.usefixtures("asked")
+def test_an_api_that_caches_what_is_marked_bills_the_writing() -> None:
+    unmarked, marked = (bill(chat("claude-sonnet-4-5", marks=marks).plan()) for marks in (None, CacheMarks()))
+    assert (unmarked.served, unmarked.written) == (0, 0)
+    assert unmarked.cold == unmarked.warm == 3 * unmarked.tokens
+    assert marked.written == marked.served > 5_000
+    assert marked.cold == 3 * marked.tokens + Decimal("0.75") * marked.written
+    assert marked.warm == 3 * marked.tokens - Decimal("2.7") * marked.served
+
+
+def test_a_bill_of_a_day_asks_for_the_prices_of_that_day(asked: list[tuple[str, str, datetime]]) -> None:
+    found = bill(chat("gpt-4o", turns=1).plan(), on=date(2026, 3, 4))
+    assert {moment.date() for _, _, moment in asked} == {date(2026, 3, 4)}
+    assert found.on == date(2026, 3, 4)
+    assert found.to_dict()["on"] == "2026-03-04"
+    asked.clear()
+    bill(chat("gpt-4o", turns=1).plan())
+    assert {moment.year for _, _, moment in asked} == {9999}
+
+
+def test_a_provider_is_asked_for_by_the_name_that_the_list_has_for_it(asked: list[tuple[str, str, datetime]]) -> None:
+    with pytest.raises(UnpricedModelError, match="no price is listed for model 'grok-4'") as caught:
+        bill(chat("grok-4", turns=1).plan())
+    assert caught.value.model == "grok-4"
+    assert asked[0][:2] == ("grok-4", "x-ai")
+
+
+@pytest.mark.usefixtures("asked")
+def test_offers_that_drop_nothing_come_first_and_the_cheapest_before_the_others() -> None:
+    models = ["gpt-4", "grok-4", "claude-sonnet-4-5", "gpt-4o", "gpt-4o-mini"]
+    offers = fits(chat("gpt-4o"), models)
+    assert [offer.model for offer in offers] == ["gpt-4o-mini", "gpt-4o", "claude-sonnet-4-5", "grok-4", "gpt-4"]
+    assert [offer.drops_nothing for offer in offers] == [True] * 4 + [False]
+    assert [offer.bill is None for offer in offers] == [False] * 3 + [True] * 2  # no price is listed here
+    assert offers[2].dialect == "anthropic"
+    for offer in offers[:2]:
+        alone = bill(chat(offer.model).plan())
+        assert offer.bill == alone
+    dropped = chat("gpt-4").plan().dropped
+    assert [one.index for one in offers[-1].dropped] == [one.index for one in dropped]
+    assert dropped
+
+
+@pytest.mark.usefixtures("asked")
+def test_a_request_that_a_model_cannot_carry_is_offered_with_its_error_and_last() -> None:
+    assembler = chat("gpt-4o", turns=0).add_instruction("Be brief. " * 6_000)
+    *_, last = fits(assembler, ["gpt-4", "gpt-4o"])
+    assert (last.model, last.bill, last.count, last.drops_nothing) == ("gpt-4", None, None, False)
+    assert isinstance(last.error, ContextLengthError)
+
+
+@pytest.mark.usefixtures("asked")
+def test_offers_leave_the_assembler_as_it_was_and_keep_its_reserves() -> None:
+    assembler = chat("gpt-4o", turns=2)
+    before = assembler.inside
+    (offer,) = fits(assembler, ["gpt-4o-mini"])
+    assert assembler.inside == before
+    assert offer.bill is not None
+    assert offer.bill.answer == 1_000
+    (free,) = fits(Assembler().add_messages(assembler.build().messages), ["gpt-4o-mini"])
+    assert free.drops_nothing
+
+
+@pytest.mark.usefixtures("asked")
+def test_what_cannot_be_priced_is_refused_with_the_cure() -> None:
+    with pytest.raises(BudgetError, match=r"pass Budget\.for_model\(name\)"):
+        bill(Assembler(Budget(1_000)).add_message({"role": "user", "content": "Hi"}).build())
+    with pytest.raises(UnknownModelError):
+        fits(chat("gpt-4o", turns=0), ["no-such-model"])
+    with pytest.raises(BudgetError, match="a context or a plan"):
+        bill("gpt-4o")  # type: ignore[arg-type]
+
+
+def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "genai_prices", None)
+    with pytest.raises(MissingExtraError, match=r"context-assembler\[models\]"):
+        bill(chat("gpt-4o", turns=0).plan())
+
+
+def test_the_published_list_prices_a_cached_prefix_lower() -> None:
+    pytest.importorskip("genai_prices")
+    found = bill(chat("gpt-4o").plan(), on=date(2026, 11, 1))
+    assert 0 < found.warm < found.cold < 1
