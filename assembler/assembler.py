@@ -2,41 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Generic, Self, cast, overload
 
 import attrs
 
 from assembler.context import Context, Longest, emit
-from assembler.conversation.history import History
+from assembler.conversation.door import held_to_the_law, read_at_the_door, read_the_newest
 from assembler.conversation.wanted import Wanted
 from assembler.dialects import Dialect
-from assembler.errors import ConversationError, MessageTypeError
+from assembler.errors import MessageTypeError
 from assembler.pipeline.answers import asked, must_be_awaited, unasked
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.measure import measure
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.settings import Settings
 from assembler.policies import Policy, Refuse
+from assembler.pricing.held import held_count
 from assembler.pricing.ledger import Ledger
-from assembler.regions.knowledge import document, xml_tag
+from assembler.pricing.pricer import WholePricer
+from assembler.regions.knowledge import Document, document, xml_tag
 from assembler.regions.provenance import provenance
 from assembler.report.logs import listening, log_build, log_ignored, log_warnings
 from assembler.strategies import ChatRegions, Strategy
 from assembler.text.checked import checked_text
 from assembler.validation import iterates, must_be
-from budgets import Budget, RegionCosts, Tokens
+from budgets import Budget, BudgetError, Count, RegionCosts, Tokens
 
 if TYPE_CHECKING:
     from assembler.plan import Plan
     from assembler.pricing.calibration import CalibratedCounter
     from assembler.report.cache import CacheMarks
 
-DOOR_CHECK = 256
-"""Messages. Histories up to this length are read whole as they come in, so that an error is met where it was made; of
-longer ones the newest turn is, and the rest when a build needs it: a policy may never look at what it cuts away.
-Reading 256 messages costs about a millisecond."""
 
 _REFUSE = Refuse()
 _CHAT_REGIONS = ChatRegions()
@@ -118,6 +116,16 @@ class Assembler(Generic[Longest]):
         """The tools that were set last, the very objects."""
         return list({id(tool.raw): tool.raw for tool in self._draft.regions.tools}.values())
 
+    @property
+    def messages(self) -> list[Any]:
+        """The conversation as it stands, the very objects, in a list of its own."""
+        return self._draft.history.raws()
+
+    @property
+    def knowledge(self) -> tuple[Document, ...]:
+        """The documents as they were added, in order; each has its `text`, `type`, `source` and `score`."""
+        return self._draft.regions.documents
+
     def add_instruction(self, text: str | None) -> Self:
         """Set the system instruction, replacing the one before. None or an empty text removes it."""
         instruction = None if text is None else checked_text(text, field="instruction") or None
@@ -152,7 +160,7 @@ class Assembler(Generic[Longest]):
 
     def add_knowledge(
         self,
-        text: str,
+        text: str | None,
         *,
         type: str | Enum,
         trusted: bool = False,
@@ -161,7 +169,9 @@ class Assembler(Generic[Longest]):
         embedding: Sequence[float] | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> Self:
-        """Put a document into the knowledge region, after those already there. Raises `MarkupError`."""
+        """Put a document into the knowledge region, after those already there; None is none. Raises `MarkupError`."""
+        if text is None:
+            return self
         known = self._draft.regions.documents
         added = document(
             text,
@@ -184,7 +194,7 @@ class Assembler(Generic[Longest]):
         an API would refuse.
         """
         history = self._draft.history.replaced([] if messages is None else _listed(messages))
-        _held_to_the_law(history, _read_at_the_door)
+        held_to_the_law(history, read_at_the_door)
         self._draft = Draft(self._draft.regions, history)
         return self
 
@@ -192,9 +202,35 @@ class Assembler(Generic[Longest]):
         """Append one message to the conversation. O(1), however long it is. Raises `ConversationError`."""
         draft = self._draft
         history = draft.history.appended(message)
-        _held_to_the_law(history, _read_the_newest)
+        held_to_the_law(history, read_the_newest)
         self._draft = Draft(draft.regions, history)
         return self
+
+    def hold(self, tokens: Tokens | Count | None) -> Self:
+        """Say what the server holds of the next request beside what is sent, and bills: it is kept free. None: nothing.
+
+        For `previous_response_id`, `conversation`, a stored prompt or a cache: what is gathered here is then the
+        increment. After an answer that the next request continues it is `input_tokens + output_tokens` of its usage.
+        It is part of `costs.framing`. Raises `BudgetError` for what is no number of tokens, and for a dialect whose
+        requests hold all that is billed.
+        """
+        held = held_count(tokens)
+        if held is not None and isinstance(self._settings.pricer, WholePricer):
+            raise BudgetError(f"hold: a request of {self._settings.dialect.name} holds all that its model reads")
+        return self._with_regions(held=held)
+
+    def pop_message(self) -> Any:
+        """Take the last message back, and return it. O(1). Raises `IndexError` where there is none."""
+        history = self._draft.history
+        if not history.length:
+            raise IndexError("pop_message: there is no message to take back")
+        (last,) = history.raws(history.length - 1)
+        self._draft = Draft(self._draft.regions, history.without_last())
+        return last
+
+    def clear_knowledge(self) -> Self:
+        """Remove every document: a bot that searches anew at each turn adds that turn's finds after this."""
+        return self._with_regions(documents=())
 
     set_instruction = add_instruction
     set_tools = add_capability
@@ -357,41 +393,3 @@ def _instead(messages: object) -> str:
     if name is not None:
         return f"pass the list in it: body[{name!r}]"
     return "pass [message], or add_message(message) for one"
-
-
-def _held_to_the_law(history: History, read: Callable[[History], None]) -> None:
-    """Read what came in; what breaks the law is no fault where an earlier message was changed since it was read."""
-    try:
-        read(history)
-    except ConversationError:
-        changed = history.sight().first_stale()
-        if changed is None:
-            raise
-        history.forget(changed)
-        read(history)
-
-
-def _read_at_the_door(history: History) -> None:
-    """Read what is sure to be needed, or cheap to read, and hold it against the law of pairs.
-
-    Calls that wait for a result are no fault yet: the result may be the next message that is added.
-    """
-    sight = history.sight()
-    length = sight.length
-    for start, stop in sight.turns_newest_first():
-        if stop == length:
-            sight.readings.open_calls(start, stop)
-        elif length > DOOR_CHECK:
-            break
-        else:
-            sight.readings.check_turn(start, stop, length)
-
-
-def _read_the_newest(history: History) -> None:
-    """The same for one appended message: it can break its own turn, and leave the one before it without an answer."""
-    readings, newest = history.readings, history.length - 1
-    start = readings.read_newest(newest)
-    if start is None or start < newest or newest >= DOOR_CHECK:
-        return
-    if (head := readings.head(newest)) < start:
-        readings.check_turn(readings.turn_start(start - 1, head), start, newest + 1)

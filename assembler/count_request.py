@@ -8,9 +8,10 @@ from typing import Any, cast
 from assembler.dialects import Dialect
 from assembler.dialects.named import read_dialect
 from assembler.errors import AssemblyError, ConversationError, MessageTypeError
+from assembler.pricing.held import held_count, refuse_unseen
 from assembler.pricing.pricer import WholePricer, priced_request
 from assembler.validation import must_be, wrong
-from budgets import Count, TokenCounter, total_counter
+from budgets import Count, TokenCounter, Tokens, total_counter
 from budgets.counters.by_model import counter_for
 
 
@@ -20,22 +21,27 @@ def count_request(
     dialect: Dialect | str,
     model: str | None = None,
     counter: TokenCounter | None = None,
+    held: Tokens | Count | None = None,
 ) -> Count:
     """Tokens that the provider will bill for `request`, their grade, and an upper bound.
 
     `request` is the body of the API's call, with or without its model and sampling keys; `dialect` a value of
-    `assembler.dialects` or its name. `counter` stands in for the
-    model's own. Raises `ConversationError` or `ToolError` where the request cannot be read,
-    `UnsupportedContentError` for a part that has no price, and `BudgetError` for what is no dialect, model or counter.
+    `assembler.dialects` or its name. `counter` stands in for the model's own. `held` is what the server adds to a
+    request that names an earlier answer, a conversation, a prompt, a cache or a container of its own: without it such a
+    request raises `ConversationError`, since its bill is not in its body.
+
+    Raises `ConversationError` or `ToolError` where the request cannot be read, `UnsupportedContentError` for a part
+    that has no price, and `BudgetError` for what is no dialect, model, counter or number of tokens.
     """
     if not isinstance(cast(object, request), Mapping):
         step = "; pass {'messages': messages}" if isinstance(cast(object, request), list) else ""
         raise MessageTypeError(wrong("request", "the body of the API's call (a dict)", request) + step)
     must_be("model", model, (str, type(None)), "a model's name (str) or None")
-    spoken = read_dialect(dialect)
+    spoken, beside = read_dialect(dialect), held_count(held)
     counted = counter_for(model) if counter is None else total_counter(counter)
     try:
-        return _priced(request, spoken, model, counted)
+        priced = _priced(request, spoken, model, counted, seen=beside is not None)
+        return priced if beside is None else priced + beside
     except AssemblyError:
         raise
     except (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError) as error:
@@ -43,8 +49,12 @@ def count_request(
     raise ConversationError(f"request cannot be read ({problem}): its fields are not of the types that the API names")
 
 
-def _priced(request: Mapping[str, Any], dialect: Dialect, model: str | None, counter: TokenCounter) -> Count:
+def _priced(
+    request: Mapping[str, Any], dialect: Dialect, model: str | None, counter: TokenCounter, *, seen: bool
+) -> Count:
     layout = dialect.parse(request)
+    if not seen:
+        refuse_unseen(layout.options, dialect.api.held)
     pricer = dialect.pricer(model, counter)
     if isinstance(pricer, WholePricer):
         dialect.emit(layout)  # raises for what this dialect would not send

@@ -198,7 +198,10 @@ class _Fit:
         budget = settings.budget
         if budget is None or settings.calibration is not None:
             return 0
-        count = count_request(body, dialect=self.raw.dialect, model=budget.model, counter=budget.token_counter)
+        held = self.gathered.inside[0].regions.held
+        count = count_request(
+            body, dialect=self.raw.dialect, model=budget.model, counter=budget.token_counter, held=held
+        )
         return count.upper - budget.input_limit
 
     def _has_its_tools(self, context: Context) -> bool:

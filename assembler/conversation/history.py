@@ -84,6 +84,10 @@ class History:
         log.raws.append(raw)
         return History(log, self.length + 1)
 
+    def without_last(self) -> History:
+        """The history without its last message. O(1)."""
+        return History(self._log, max(0, self.length - 1))
+
     def replaced(self, raws: Iterable[object]) -> History:
         """A history of `raws` that keeps what is known of the messages that it begins with in common with this one.
 

@@ -14,6 +14,8 @@ class Api:
 
     shape: str = ""
     """What messages and tools are called that only this API has; empty for an API that has none of its own."""
+    held: tuple[str, ...] = ()
+    """The keys of a request by which the server adds to it what the body does not show."""
     history: str = "messages"
     """The key of a request under which the list of the conversation stands."""
     marks: Marks | None = None

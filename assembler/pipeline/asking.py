@@ -25,6 +25,8 @@ def fixed_prices(
     costs, or saves, is a matter of the tools.
     """
     prices = fixed_with_hosted(pricer, pieces, head, regions.tools, dialect.api.shape)
+    if regions.held is not None:
+        prices = attrs.evolve(prices, framing=prices.framing + regions.held)
     if regions.output is None and regions.choice is None:
         return prices
     system = "".join(piece.text for piece in pieces) if pieces else None

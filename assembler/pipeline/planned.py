@@ -24,6 +24,7 @@ from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import MergingPricer
 from assembler.regions.layout import Layout
 from budgets import AssemblyError, Count, RegionCosts
+from budgets.count import NOTHING
 
 
 @attrs.frozen(eq=False)
@@ -201,7 +202,8 @@ class Planned:
         pricer = self.settings.pricer
         if isinstance(pricer, MergingPricer):
             try:
-                return pricer.sent(self.settings.dialect.parse(self.emission.request))
+                held = self.measured.regions.held or NOTHING
+                return held + pricer.sent(self.settings.dialect.parse(self.emission.request))
             except ConversationError:
                 pass
         return self.fixed + self.conversation

@@ -64,13 +64,16 @@ class Regions:
     """The structured answer that is asked for."""
     choice: str | None = attrs.field(default=None, kw_only=True)
     """Which tool the model must call; None leaves it to the API."""
+    held: Count | None = attrs.field(default=None, kw_only=True)
+    """What the server holds of the next request beside what is sent."""
     provenance: str | None = attrs.field(default=None, eq=False, kw_only=True)
     """Where the instruction was rendered from, for the report."""
     memory: RegionsMemory = attrs.field(factory=lambda: RegionsMemory(), init=False, repr=False, eq=False)
     """What was found out about them: lives and dies with them, so that nothing is laid out or priced twice."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _regions, (self.instruction, self.tools, self.documents, self.output, self.choice, self.provenance)
+        fields = (self.instruction, self.tools, self.documents, self.output, self.choice, self.held, self.provenance)
+        return _regions, fields
 
     @property
     def opening(self) -> str:
@@ -84,6 +87,7 @@ def _regions(
     documents: tuple[Document, ...],
     output: OutputSchema | None,
     choice: str | None,
+    held: Count | None,
     provenance: str | None,
 ) -> Regions:
-    return Regions(instruction, tools, documents, output=output, choice=choice, provenance=provenance)
+    return Regions(instruction, tools, documents, output=output, choice=choice, held=held, provenance=provenance)

@@ -67,7 +67,10 @@ class Anthropic:
 
     name: str = "anthropic"
     api: Api = attrs.field(
-        default=Api(shape="anthropic", marks=AnthropicMarks(), caches=CACHES), init=False, repr=False, eq=False
+        default=Api(shape="anthropic", held=("container",), marks=AnthropicMarks(), caches=CACHES),
+        init=False,
+        repr=False,
+        eq=False,
     )
     opening: Opening = Opening.USER
     ending: Ending = Ending.USER

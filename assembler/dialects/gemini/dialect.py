@@ -63,7 +63,10 @@ class Gemini:
 
     name: str = "gemini"
     api: Api = attrs.field(
-        default=Api(shape="gemini", history="contents", caches=CACHES), init=False, repr=False, eq=False
+        default=Api(shape="gemini", held=("cached_content", "cachedContent"), history="contents", caches=CACHES),
+        init=False,
+        repr=False,
+        eq=False,
     )
     opening: Opening = Opening.USER
 

@@ -73,7 +73,10 @@ class OpenAIResponses:
 
     name: str = "openai_responses"
     api: Api = attrs.field(
-        default=Api(shape="responses", history="input", caches=OF_OPENAI), init=False, repr=False, eq=False
+        default=Api(shape="responses", held=_STORED, history="input", caches=OF_OPENAI),
+        init=False,
+        repr=False,
+        eq=False,
     )
     opening: Opening = Opening.ANY
 

@@ -508,13 +508,6 @@ def test_several_parts_cost_at_most_what_they_cost_apart() -> None:
     assert whole.upper == one.upper + 2
 
 
-@pytest.mark.parametrize("key", ["previous_response_id", "conversation", "prompt"])
-def test_a_stored_conversation_is_said_to_be_an_estimate(key: str) -> None:
-    body = {"input": "q", "text": {"format": {"type": "text"}}}
-    assert count_request(body, dialect=openai_responses, model="gpt-4o").grade is Grade.BOUNDED
-    assert count_request({**body, key: "x"}, dialect=openai_responses, model="gpt-4o").grade is Grade.ESTIMATED
-
-
 @pytest.mark.parametrize("sealed", [0, 400, 40_000])
 def test_reasoning_is_estimated_from_what_it_shows_and_hides(sealed: int) -> None:
     item: Item = {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hello"}]}

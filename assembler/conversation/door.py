@@ -1,0 +1,51 @@
+"""What is read of a conversation when it comes in, so that an error is met where it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assembler.conversation.history import History
+from assembler.errors import ConversationError
+
+DOOR_CHECK = 256
+"""Messages. Histories up to this length are read whole as they come in, so that an error is met where it was made; of
+longer ones the newest turn is, and the rest when a build needs it: a policy may never look at what it cuts away.
+Reading 256 messages costs about a millisecond."""
+
+
+def held_to_the_law(history: History, read: Callable[[History], None]) -> None:
+    """Read what came in; what breaks the law is no fault where an earlier message was changed since it was read."""
+    try:
+        read(history)
+    except ConversationError:
+        changed = history.sight().first_stale()
+        if changed is None:
+            raise
+        history.forget(changed)
+        read(history)
+
+
+def read_at_the_door(history: History) -> None:
+    """Read what is sure to be needed, or cheap to read, and hold it against the law of pairs.
+
+    Calls that wait for a result are no fault yet: the result may be the next message that is added.
+    """
+    sight = history.sight()
+    length = sight.length
+    for start, stop in sight.turns_newest_first():
+        if stop == length:
+            sight.readings.open_calls(start, stop)
+        elif length > DOOR_CHECK:
+            break
+        else:
+            sight.readings.check_turn(start, stop, length)
+
+
+def read_the_newest(history: History) -> None:
+    """The same for one appended message: it can break its own turn, and leave the one before it without an answer."""
+    readings, newest = history.readings, history.length - 1
+    start = readings.read_newest(newest)
+    if start is None or start < newest or newest >= DOOR_CHECK:
+        return
+    if (head := readings.head(newest)) < start:
+        readings.check_turn(readings.turn_start(start - 1, head), start, newest + 1)

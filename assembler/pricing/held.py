@@ -1,0 +1,36 @@
+"""What a server holds of a request beside its body: tokens that are billed and that no body shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+from assembler.errors import ConversationError
+from budgets import BudgetError, Count, Tokens
+
+
+def held_count(held: Tokens | Count | None) -> Count | None:
+    """The tokens as a count; a number is taken at its word. Raises `BudgetError` for what is neither."""
+    given = cast(object, held)
+    if given is None or isinstance(given, Count):
+        return given
+    if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+        raise BudgetError(
+            "held: expected the tokens that the server holds (an int of 0 or more, or a Count), such as the "
+            f"input_tokens and output_tokens of the last answer's usage, got {_shown(given)}"
+        )
+    return Count(given)
+
+
+def refuse_unseen(options: Mapping[str, Any], keys: Iterable[str]) -> None:
+    """Raise `ConversationError` where a request names what its server adds to it: its price is not in the body."""
+    named = [key for key in keys if options.get(key)]
+    if named:
+        raise ConversationError(
+            f"{' and '.join(named)}: the server adds what this request does not show, and bills it; pass its tokens as "
+            "held=…, or assembler.hold(…): for an answer that is continued, input_tokens + output_tokens of its usage"
+        )
+
+
+def _shown(given: object) -> str:
+    return f"{given}" if type(given) is int else f"a {type(given).__name__}"

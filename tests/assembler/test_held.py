@@ -1,0 +1,95 @@
+"""What a server holds of a request is no part of its body: it must be told, and is then budgeted."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+
+from assembler import Assembler, ConversationError, TrimOldest, count_request, fit_request
+from assembler.dialects import DIALECTS, chat_template
+from budgets import Budget, BudgetError, ContextLengthError, Count, Grade
+from tests.assembler.dialects.test_chat_template import TOKENIZERS
+
+Dict = dict[str, Any]
+
+STATEFUL: list[tuple[str, Dict]] = [
+    ("openai_responses", {"input": "on", "previous_response_id": "resp_1"}),
+    ("openai_responses", {"input": "on", "conversation": {"id": "conv_1"}}),
+    ("openai_responses", {"input": "on", "prompt": {"id": "pmpt_1"}}),
+    ("gemini", {"contents": "on", "config": {"cached_content": "cachedContents/1"}}),
+    ("gemini", {"contents": [{"parts": [{"text": "on"}]}], "cachedContent": "cachedContents/1"}),
+    ("anthropic", {"messages": [{"role": "user", "content": "on"}], "container": "container_1"}),
+]
+
+
+@pytest.mark.parametrize(("dialect", "body"), STATEFUL)
+def test_a_request_that_its_server_adds_to_is_not_counted_unless_it_is_told(dialect: str, body: Dict) -> None:
+    with pytest.raises(ConversationError, match="held="):
+        count_request(body, dialect=dialect)
+    alone = count_request(body, dialect=dialect, held=0)
+    assert count_request(body, dialect=dialect, held=1_000).tokens == alone.tokens + 1_000
+    bounded = count_request(body, dialect=dialect, held=Count(1_000, Grade.BOUNDED, upper=1_200))
+    assert bounded.upper == alone.upper + 1_200
+    assert bounded.grade >= Grade.BOUNDED
+
+
+@pytest.mark.parametrize("wrong", [-1, True, 1.5, "1000"])
+def test_what_is_held_is_a_number_of_tokens(wrong: Any) -> None:
+    with pytest.raises(BudgetError, match="held"):
+        count_request({"input": "on"}, dialect="openai_responses", held=wrong)
+    with pytest.raises(BudgetError, match="held"):
+        Assembler().hold(wrong)
+
+
+@pytest.mark.parametrize(
+    "dialect", ["openai_chat", "openai_responses", "anthropic", "gemini", "bedrock", "mistral", "plain"]
+)
+def test_an_assembler_keeps_free_what_the_server_holds(dialect: str) -> None:
+    base = Assembler(dialect=DIALECTS[dialect]).add_message({"role": "user", "content": "q"})
+    alone = base.build().count
+    context = base.fork().hold(1_000).build()
+    assert context.count.tokens == alone.tokens + 1_000
+    assert context.count.upper == alone.upper + 1_000
+    assert context.costs.total == context.count.tokens
+    assert context.request() == base.build().request()
+    for budget, fits in ((alone.upper + 1_000, True), (alone.upper + 999, False)):
+        small = Assembler(Budget(budget), dialect=DIALECTS[dialect]).add_message({"role": "user", "content": "q"})
+        small.hold(1_000)
+        if fits:
+            assert small.build().count == context.count
+        else:
+            with pytest.raises(ContextLengthError):
+                small.build()
+    assert base.hold(1_000).hold(None).build().count == alone
+
+
+def test_a_policy_makes_room_for_what_the_server_holds() -> None:
+    history = [{"role": role, "content": "word " * 20} for _ in range(5) for role in ("user", "assistant")]
+    assembler = Assembler(Budget(400), dialect="openai_responses", on_overflow=TrimOldest())
+    assembler.add_messages([*history, {"role": "user", "content": "q"}])
+    assert not assembler.build().dropped
+    assert assembler.hold(200).build().dropped
+
+
+def test_what_is_held_is_copied_and_pickled_with_the_assembler() -> None:
+    assembler = Assembler().hold(100).add_message(("user", "q"))
+    assert copy.deepcopy(assembler).build().count == assembler.build().count
+    assert pickle.loads(pickle.dumps(assembler)).build().count == assembler.build().count
+
+
+def test_a_template_s_server_holds_nothing() -> None:
+    with pytest.raises(BudgetError, match="holds all"):
+        Assembler(dialect=chat_template(TOKENIZERS["chatml"])).hold(5)
+
+
+def test_a_body_that_continues_an_answer_is_fitted_once_the_assembler_is_told() -> None:
+    body = {"input": "on", "previous_response_id": "resp_1"}
+    assembler = Assembler(Budget(500), dialect="openai_responses")
+    with pytest.raises(ConversationError, match="hold"):
+        fit_request(body, dialect="openai_responses", assembler=assembler)
+    assert fit_request(body, dialect="openai_responses", assembler=assembler.hold(100)) == body
+    with pytest.raises(ContextLengthError):
+        fit_request(body, dialect="openai_responses", assembler=assembler.hold(5_000))
