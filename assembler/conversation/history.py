@@ -245,7 +245,7 @@ class Sight:
     def first_changed(self, start: int, stop: int) -> int | None:
         """The first message from `start` to before `stop` whose owner changed it after it was read, or None."""
         readings = self.readings
-        if readings.raws(start, stop) == readings.seen[start:stop] and not readings.objects:
+        if readings.says_still(start, stop):
             return None
         read = readings.messages[start:stop]  # a message is never false, one that was not read always
         raws = list(itertools.compress(readings.raws(start, stop), read))

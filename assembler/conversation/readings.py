@@ -152,6 +152,13 @@ class Readings:
             self.messages[index] = found
         return found
 
+    def says_still(self, start: int, stop: int) -> bool:
+        """Whether the dicts from `start` to before `stop` were all read and say what they said: one comparison.
+
+        False where another kind of object has to be looked at too.
+        """
+        return self._raws[start:stop] == self.seen[start:stop] and not self.objects
+
     def raws(self, start: int, stop: int) -> list[object]:
         """The caller's very objects from `start` to before `stop`."""
         return self._raws[start:stop]
@@ -222,7 +229,8 @@ class Readings:
         known = stop - 1
         while known >= start and self._waiting[known] is None:
             known -= 1
-        waiting = NOTHING_OPEN if known < start else self._waiting[known] or NOTHING_OPEN
+        found = None if known < start else self._waiting[known]
+        waiting = NOTHING_OPEN if found is None else found
         for index in range(known + 1, stop):
             before = self.message(index - 1) if waiting else None
             self._waiting[index] = waiting = after(waiting, self.message(index), index, before)

@@ -142,8 +142,9 @@ def after(waiting: Open, message: Message, index: int, before: Message | None = 
             results.append(part)
         elif isinstance(part, Call):
             calls.append(part)
-    if waiting or results:
-        waiting = _answered(waiting, results, index)
+    if not results and not waiting:
+        return _asked(waiting, calls, message, index) if calls else waiting
+    waiting = _answered(waiting, results, index)
     if waiting and not results and goes_on(message, before):
         return _asked(waiting, calls, message, index) if calls else waiting
     if waiting and (message.role == "assistant" or not results):

@@ -71,7 +71,10 @@ class Decisions:
 
     def known(self, settings: Settings) -> Decided | None:
         """The same; None where they decided nothing yet."""
-        return next((entry for entry in self._entries if entry.settings() is settings), None)
+        for entry in self._entries:
+            if entry.settings() is settings:
+                return entry
+        return None
 
 
 def decided_by(settings: Settings, ledger: Ledger) -> Decided:

@@ -21,7 +21,7 @@ from assembler.pipeline.relief import kept_from, relieved
 from assembler.pipeline.settings import Settings
 from assembler.pipeline.standing import first_changed, remember, standing_plan
 from assembler.pricing.ledger import Ledger
-from assembler.pricing.pricer import MergingPricer, WholePricer
+from assembler.pricing.pricer import WholePricer
 from budgets import Budget, BudgetError, ContextLengthError, Count, Tokens
 
 _ROUNDS = 8
@@ -160,7 +160,7 @@ def _by_parts(everything: Planned, start: Kept | None = None) -> Planned:
     room = settings.budget.input_limit - fixed.upper
     if settings.budget.limits:
         everything, room = _shared(everything, settings.budget)
-    merging = isinstance(settings.pricer, MergingPricer)
+    merging = settings.merging is not None
     if start is None and (everything_fits(everything, room) if merging else room >= 0 and ledger.fits(room)):
         return everything
     ledger = _with_pins(everything)

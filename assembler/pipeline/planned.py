@@ -21,7 +21,6 @@ from assembler.pipeline.measure import Measured
 from assembler.pipeline.once import found_once
 from assembler.pipeline.settings import Settings
 from assembler.pricing.ledger import Ledger
-from assembler.pricing.pricer import MergingPricer
 from assembler.regions.layout import Layout
 from budgets import AssemblyError, Count, RegionCosts
 from budgets.count import NOTHING
@@ -199,8 +198,8 @@ class Planned:
         """
         if self.sealed is not None:
             return self.sealed
-        pricer = self.settings.pricer
-        if isinstance(pricer, MergingPricer):
+        pricer = self.settings.merging
+        if pricer is not None:
             try:
                 held = self.measured.regions.held or NOTHING
                 return held + pricer.sent(self.settings.dialect.parse(self.emission.request))

@@ -13,7 +13,7 @@ from assembler.dialects.named import read_dialect
 from assembler.pipeline.once import found_once
 from assembler.policies import Policy
 from assembler.policies.traits import Rung, rung_of, unasked, willing
-from assembler.pricing.pricer import FormattingPricer, Pricer, WholePricer
+from assembler.pricing.pricer import FormattingPricer, MergingPricer, Pricer, WholePricer
 from assembler.regions.regions import Regions
 from assembler.strategies import Strategy
 from assembler.validation import iterates, must_be, wrong
@@ -40,6 +40,11 @@ class Settings:
     def whole(self) -> WholePricer | None:
         """The pricer of whole requests, where prices of parts are estimates: a template's."""
         return self.pricer if isinstance(self.pricer, WholePricer) else None
+
+    @found_once
+    def merging(self) -> MergingPricer | None:
+        """The pricer of requests as they are sent, where neighbouring messages go out as one."""
+        return self.pricer if isinstance(self.pricer, MergingPricer) else None
 
     @property
     def adds_up(self) -> bool:
@@ -82,7 +87,7 @@ class Settings:
         """The same settings with what stands in for policies that ask a model. Made once."""
         return attrs.evolve(self, rungs=tuple(map(unasked, self.rungs)))
 
-    @property
+    @found_once
     def awaits(self) -> bool:
         """Whether a policy asks a model that must be awaited."""
         return any(rung.traits.awaited for rung in self.rungs)

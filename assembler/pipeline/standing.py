@@ -25,6 +25,7 @@ from assembler.pipeline.settings import Settings
 from assembler.pipeline.steps import settled_by_turns
 from assembler.policies.traits import stands
 from assembler.pricing.ledger import Ledger
+from assembler.pricing.prices import Prices
 from budgets import AssemblyError, Count, Tokens
 from budgets.count import total
 
@@ -93,7 +94,7 @@ def standing_plan(draft: Draft, settings: Settings) -> Planned | None:
     """The plan that keeps what was kept and what came since; None where it must be decided anew. O(what stays)."""
     history = draft.history
     readings = history.readings
-    prices = next((known for known in readings.prices if known.pricer is settings.pricer), None)
+    prices = Prices.known(readings.prices, settings.pricer)
     if prices is None or prices.decisions is None:
         return None
     last = prices.decisions.known(settings)
@@ -115,7 +116,8 @@ def standing_plan(draft: Draft, settings: Settings) -> Planned | None:
         return None
     plan = Planned(draft, settings, sight, known.measured, known.fixed, ledger, known.what, carried=conversation)
     try:
-        plan.check()
+        if sight.length > known.length or known.what.changed:
+            plan.check()
     except AssemblyError:
         return None
     last.standing = _later(known, sight.length, conversation)
@@ -141,18 +143,23 @@ def _later(known: Standing, length: int, conversation: Count) -> Standing:
 def _unchanged(sight: Sight, known: Standing) -> bool:
     """Whether all that is looked at says what it said, and no message that came since is pinned."""
     start = known.glance
-    if sight.head != known.head or sight.first_changed(0, known.front) is not None:
+    readings, length = sight.readings, sight.length
+    if readings.head(length) != known.head or not _says_still(sight, 0, known.front):
         return False
-    if sight.first_changed(known.hangs_on, sight.length) is not None:
+    if not _says_still(sight, known.hangs_on, length):
         return False
-    if pinned_among(sight.raws(known.length, sight.length)):
+    if length > known.length and pinned_among(readings.raws(known.length, length)):
         return False
     if start >= known.hangs_on:
         return True
     stop = min(start + GLANCE, known.hangs_on)
-    if sight.first_changed(start, stop) is not None:
+    if not _says_still(sight, start, stop):
         return False
-    return None not in sight.readings.messages[start:stop] or not pinned_among(sight.raws(start, stop))
+    return None not in readings.messages[start:stop] or not pinned_among(readings.raws(start, stop))
+
+
+def _says_still(sight: Sight, start: int, stop: int) -> bool:
+    return sight.readings.says_still(start, stop) or sight.first_changed(start, stop) is None
 
 
 def first_changed(plan: Planned) -> int | None:

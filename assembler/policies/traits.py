@@ -155,6 +155,8 @@ def trimming(rungs: tuple[Rung, ...]) -> tuple[CuttingRung, KeepsNewest] | None:
 
 def stands(rungs: tuple[Rung, ...]) -> bool:
     """Whether a decision holds for as long as what it keeps still fits: only an overflow changes what these keep."""
+    if any(isinstance(rung.traits.keeps, KeepsChosen) for rung in rungs):
+        return False
     marked = any(rung.traits.low_water is not None for rung in rungs)
     return marked or trimming(rungs) is not None or all(isinstance(rung.traits.keeps, KeepsAll) for rung in rungs)
 

@@ -107,13 +107,21 @@ class Prices:
     def of(cls, sight: Sight, pricer: Pricer) -> Prices:
         """The prices that the history of a sight knows under a pricer, with a place for each of its messages."""
         known = sight.readings.prices
-        prices = next((found for found in known if found.pricer is pricer), None)
+        prices = cls.known(known, pricer)
         if prices is None:
             known.append(mine := cls(pricer))
             del known[:-PRICERS]
-            prices = next((found for found in known if found.pricer is pricer), mine)  # another thread's, if first
+            prices = cls.known(known, pricer) or mine  # another thread's, if that was first
         prices.stretch(sight.length)
         return prices
+
+    @staticmethod
+    def known(every: list[Prices], pricer: Pricer) -> Prices | None:
+        """Those of a pricer; None where nobody asked it yet."""
+        for prices in every:
+            if prices.pricer is pricer:
+                return prices
+        return None
 
     def known_until(self, stop: int) -> Prices:
         """A copy that knows the messages before `stop` and nothing after."""
@@ -185,7 +193,7 @@ class Priced:
     def _priced(self, index: int) -> Count:
         message = self._sight.message(index)
         try:
-            alone = message.role not in ("assistant", "tool")
+            alone = message.role != "tool" and (message.role != "assistant" or message.shape != RESPONSES)
             return self._pricer.message(message) if alone else self._said(index, message)
         except TokenCountError as error:
             raise error.at(f"conversation[{index}]") from error.__cause__ or error

@@ -26,6 +26,7 @@ from assembler import (
     first_user,
 )
 from assembler.dialects import anthropic, chat_template, openai_chat, plain
+from assembler.pipeline.standing import GLANCE
 from budgets import Budget, Limit, TokenCountError
 from tests.scaled import scaled
 
@@ -234,6 +235,45 @@ def test_after_any_edit_a_build_is_a_fresh_assemblers(
         return
     assert told(assembler) == wanted
     assert told(assembler.fork().add_messages(list(messages))) == wanted
+    if kind is as_dict:
+        assert told(assembler.fork().add_messages(copy.deepcopy(messages))) == wanted
+
+
+@pytest.mark.parametrize("place", [0, 400, 799])
+@pytest.mark.parametrize("policy", [TrimOldest(), TrimOldest(0.5)], ids=str)
+def test_of_many_messages_that_went_one_that_is_pinned_stays_once_a_build_has_looked_at_it(
+    policy: Any, place: int
+) -> None:
+    messages = users(as_dict, *(f"{number:04}" for number in range(1_000)))
+    assembler = made(policy, messages, 200)
+    assembler.build()
+    messages[place]["pinned"] = True
+    needed = next(build for build in range(20) if assembler.build().messages[0] is messages[place])
+    assert needed <= 1_000 // GLANCE
+
+
+def test_an_equal_list_goes_out_as_the_objects_that_came_in_last_and_their_edits_are_seen() -> None:
+    messages = users(as_dict, "x" * 9, "y" * 9, "z")
+    assembler = made(TrimOldest(), messages, 20)
+    assembler.build()
+    again = copy.deepcopy(messages)
+    built = assembler.add_messages(again).build()
+    assert [id(message) for message in built.messages] == [id(message) for message in again]
+    messages[0]["content"] = "x" * 90  # nobody's any more
+    assert len(assembler.build().messages) == 3
+    again[0]["content"] = "x" * 80
+    assert len(assembler.build().messages) == 2
+
+
+def test_a_fork_that_was_given_an_equal_list_goes_its_own_way() -> None:
+    messages = users(as_dict, "a" * 8, "b" * 8)
+    assembler = made(TrimOldest(), messages, 20)
+    assembler.build()
+    fork = assembler.fork().add_messages(copy.deepcopy(messages))
+    for other, text in ((assembler, "mine"), (fork, "x" * 20)):
+        other.add_message({"role": "user", "content": text}).build()
+    assert told(assembler) == told(made(TrimOldest(), [*messages, {"role": "user", "content": "mine"}], 20))
+    assert told(fork) == told(made(TrimOldest(), [*messages, {"role": "user", "content": "x" * 20}], 20))
 
 
 @pytest.mark.parametrize("placement", Placement)

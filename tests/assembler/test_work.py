@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import json
+import sys
 import tracemalloc
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -24,13 +25,17 @@ from assembler import (
     TrimOldest,
     calibrate,
 )
-from assembler.conversation.messages import Message
+from assembler.conversation.messages import Message, copies
+from assembler.conversation.readings import Readings
 from assembler.dialects import Dialect, openai_chat, plain
 from assembler.pipeline.settings import Settings
+from assembler.pipeline.standing import GLANCE
+from assembler.policies.traits import Traits
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from budgets import Budget, Count, Limit, TokenCounter
+from budgets.count import Difference
 
 SIZE = 10
 """Characters of every text here, and its tokens: the counter counts characters."""
@@ -116,7 +121,7 @@ class _Pricer:
         self.priced.append(int(str(message.parts[0])[:6]))
         return self.inner.message(message)
 
-    def options(self, layout: Layout) -> Count:
+    def options(self, layout: Layout) -> Count | Difference:
         return self.inner.options(layout)
 
 
@@ -183,6 +188,95 @@ def test_a_build_of_a_grown_list_counts_what_it_grew_by(low_water: float | None)
         history += dicts(2, index)
         assembler.add_messages(list(history)).build()
         assert sorted(tally.asked()) == [text(index), text(index + 1)]
+
+
+@attrs.frozen
+class Asked:
+    """`TrimOldest(low_water=0.5)`, writing down how often it is asked."""
+
+    times: list[int]
+    inner: TrimOldest = attrs.field(factory=lambda: TrimOldest(low_water=0.5))
+
+    @property
+    def traits(self) -> Traits:
+        return self.inner.traits
+
+    def cut(self, ledger: Any, room: int, /) -> Any:
+        self.times.append(ledger.length)
+        return self.inner.cut(ledger, room)
+
+
+def test_a_policy_is_asked_when_what_it_kept_has_outgrown_the_room_and_not_before() -> None:
+    asked = list[int]()
+    assembler = Assembler(Budget(40 * SIZE, counter=len), dialect=plain, on_overflow=Asked(asked))
+    for message in dicts(400):
+        assembler.add_message(message).build()
+    # It outgrows 40 messages at 41, and a cut keeps the 10 newest turns, or 9 and the question that made it overflow.
+    assert asked == sorted(set(asked))
+    assert len(asked) <= 400 // 20
+
+
+def calls_of(work: Callable[[], object]) -> int:
+    """How many Python functions `work` calls."""
+    calls = 0
+
+    def count(frame: Any, event: str, argument: Any) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+def appended(length: int, low_water: float | None) -> tuple[int, int, int]:
+    """Python calls, messages compared and dicts made by steps for one more message after `length` of them."""
+    assembler = assembler_of(len, 41, low_water, dialect=openai_chat).add_messages(dicts(length))
+    compared, walked = list[int](), list[object]()
+    says_still, copy_by_steps = Readings.says_still, copies.private_copy
+
+    def compare(readings: Readings, start: int, stop: int) -> bool:
+        compared.append(max(stop - start, 0))
+        return says_still(readings, start, stop)
+
+    def walk(value: object) -> Any:
+        walked.append(value)
+        return copy_by_steps(value)
+
+    def work() -> None:
+        assembler.add_message(next(further)).build().request()
+
+    with pytest.MonkeyPatch.context() as patch:
+        further = iter(dicts(100, length))
+        work()
+        while low_water and len(assembler.build().messages) > 20:  # where a cut is due, more is done
+            work()
+        work()
+        calls = calls_of(work)
+        assembler.add_message(next(further))
+        patch.setattr(Readings, "says_still", compare)
+        patch.setattr(copies, "private_copy", walk)
+        assembler.build().request()
+    return calls, sum(compared), sum(isinstance(one, dict) for one in walked)
+
+
+@pytest.mark.parametrize("low_water", [None, 0.5])
+def test_a_build_after_one_more_message_does_as_much_in_a_long_history_as_in_a_short_one(
+    low_water: float | None,
+) -> None:
+    calls, compared, walked = appended(1_000, low_water)
+    # Which of the messages that went are looked at may differ, and how many stayed at the last cut.
+    assert appended(8_000, low_water) == (pytest.approx(calls, abs=5), pytest.approx(compared, abs=20), walked)
+    assert calls <= APPENDED
+    assert compared <= 41 + 2 * GLANCE + 20
+    assert walked <= 1
+
+
+APPENDED = 205
+"""Python calls of one appended message, its build and its request."""
 
 
 def test_what_was_cut_away_is_never_looked_at_again_where_the_newest_turns_that_fit_stay() -> None:

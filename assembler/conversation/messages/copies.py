@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import marshal  # plain data in and out of one process, several times faster than a walk of ours
 from collections.abc import Callable
 from typing import Any, cast
 
 from assembler.conversation.messages.dicts import CONTAINERS, private_copy
 
-_SMALL = 4_096
-"""Bytes. Nested data up to this size is unpacked anew for each copy; the texts of larger data are better shared."""
+Copier = Callable[[], Any]
 
 
-def copier_of(value: Any) -> Callable[[], Any]:
-    """What makes a fresh copy of `value`, which must not change meanwhile: as `private_copy` makes it."""
-    whole: Any = value
+def copier_of(value: object) -> Copier:
+    """What makes a fresh copy of a list or a dict, which must not change meanwhile: as `private_copy` makes it.
+
+    Plain copies of what is flat, and a step of ours for each dict or list that holds another.
+    """
     if type(value) is dict:
-        fields = cast("dict[str, Any]", value)
-        if CONTAINERS.isdisjoint(map(type, fields.values())):
-            return fields.copy
-    with contextlib.suppress(ValueError):  # a subclass of a text or a number
-        packed = marshal.dumps(private_copy(whole))
-        if len(packed) <= _SMALL:
-            return functools.partial(marshal.loads, packed)
-    return functools.partial(private_copy, whole)
+        fields = cast("dict[str, object]", value)
+        nested = [(key, copier_of(item)) for key, item in fields.items() if type(item) in CONTAINERS]
+        return functools.partial(_dict_with, fields, nested) if nested else fields.copy
+    items = list(cast("list[object]", value))  # a tuple is sent as a list
+    held = [(place, copier_of(item)) for place, item in enumerate(items) if type(item) in CONTAINERS]
+    return functools.partial(_list_with, items, held) if held else items.copy
 
 
+def _dict_with(fields: dict[str, object], nested: list[tuple[str, Copier]]) -> dict[str, object]:
+    copy = fields.copy()
+    for key, make in nested:
+        copy[key] = make()
+    return copy
+
+
+def _list_with(items: list[object], held: list[tuple[int, Copier]]) -> list[object]:
+    copy = items.copy()
+    for place, make in held:
+        copy[place] = make()
+    return copy
+
+
+_UNKNOWN: tuple[Copier | None, object] = (None, None)
 _SPARE = 64
 """Entries beyond twice those of the request that are held before those of older requests are let go."""
 
@@ -42,7 +54,7 @@ class Copiers:
     __slots__ = ("_known",)
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[Callable[[], Any] | None, object]] = {}
+        self._known: dict[int, tuple[Copier | None, object]] = {}
         """By identity: the copier, and the dict, held so that its identity stays its own."""
 
     def fresh(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -64,14 +76,10 @@ class Copiers:
     def _entries(self, entries: list[Any]) -> list[Any]:
         known, copies = self._known, list[Any]()
         for entry in entries:
-            met = known.get(id(entry))
-            if met is None:
-                known[id(entry)] = (None, entry)
-                copies.append(private_copy(entry))
-                continue
-            copier, _ = met
+            copier, _ = known.get(id(entry)) or _UNKNOWN
             if copier is None:
-                copier = copier_of(entry)
-                known[id(entry)] = (copier, entry)
+                met = id(entry) in known and type(entry) in CONTAINERS
+                copier = copier_of(entry) if met else functools.partial(private_copy, entry)
+                known[id(entry)] = (copier if met else None, entry)
             copies.append(copier())
         return copies
