@@ -58,7 +58,8 @@ def _run(argv: list[str]) -> int:
     except ImportError as error:
         raise MissingExtraError("cli", needed_for="the command assemble") from error
     try:
-        command, bound, _ = _app().parse_args(argv, print_error=False, exit_on_error=False)
+        words = ["./-" if word == "-" else word for word in argv]  # a lone hyphen is a file, and no option to cyclopts
+        command, bound, _ = _app().parse_args(words, print_error=False, exit_on_error=False)
     except cyclopts.CycloptsError as error:
         return _failed(f"assemble: {one_line(str(error))} (assemble --help lists what there is)", WRONG_INPUT)
     code = command(*bound.args, **bound.kwargs)

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from assembler.batch.run import Progress, run
 from assembler.cli.request_file.gather import assembler_of
-from assembler.cli.terminal import show
+from assembler.cli.terminal import AsJson, show, show_json
 from assembler.files.place import Place
 from assembler.files.writing import same_file
 
@@ -30,6 +30,7 @@ def batch(
     *,
     spec: Annotated[Path, Parameter(name=["--spec", "-s"])],
     workers: Annotated[int, Parameter(name=["--workers", "-w"])] = 1,
+    as_json: AsJson = False,
 ) -> int:
     """Assemble a request for every row of ROWS, and write one line for each to OUTPUT, in order.
 
@@ -45,6 +46,8 @@ def batch(
         A YAML file as for `assemble build`: what all rows have in common.
     workers
         Processes that assemble.
+    as_json
+        Print the summary as JSON.
     """
     if workers < 1:
         raise Place(COMMAND_LINE, "--workers").error(f"expected at least 1, got {workers}")
@@ -61,7 +64,11 @@ def batch(
         raise Place(str(error.filename or output)).error(
             f"expected a file to read or write: {error.strerror}"
         ) from None
-    show(_summary(ended))
+    if as_json:
+        done = ended.done - ended.failed
+        show_json({"rows": ended.total, "requests": done, "errors": ended.failed, "resumed": ended.resumed})
+    else:
+        show(_summary(ended))
     return 0
 
 

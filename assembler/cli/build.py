@@ -9,20 +9,30 @@ from cyclopts import Parameter
 
 from assembler import ConversationError
 from assembler.cli.request_file.gather import assembler_of
-from assembler.cli.terminal import show
+from assembler.cli.terminal import AsJson, show, show_json, width
 from assembler.files.place import Place
+from assembler.files.reading import STANDARD
 from assembler.files.writing import same_file, write_json
 
 
-def build(file: Path, /, *, output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None) -> int:
+def build(
+    file: Path,
+    /,
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    as_json: AsJson = False,
+) -> int:
     """Assemble the request that FILE describes, and print what was kept, shortened and dropped.
 
     Parameters
     ----------
     file
-        A YAML file: model, budget, dialect, instruction, tools, knowledge, messages, on_overflow.
+        A YAML file: model, budget, dialect, instruction, tools, knowledge, messages, on_overflow; - reads it from
+        standard input.
     output
-        Where to write the request as JSON; not written when it does not fit.
+        Where to write the request as JSON; not written when it does not fit. With - it is printed alone.
+    as_json
+        Print the report as JSON.
     """
     place = Place(str(file))
     if output is not None and same_file(output, file):
@@ -31,8 +41,13 @@ def build(file: Path, /, *, output: Annotated[Path | None, Parameter(name=["--ou
     with place.answers_for(), place.key("messages").answers_for(ConversationError):
         context = assembler.build()
         request = context.request()
-        report = str(context.report)
+        report = context.report
     if output is not None:
         write_json(output, request)
-    show(report)
+    if output == STANDARD:
+        return 0
+    if as_json:
+        show_json(report.to_dict())
+    else:
+        show(report.text(width()))
     return 0

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from assembler.cli.request_file.shapes import any_text, mapping
-from assembler.cli.terminal import show
+from assembler.cli.terminal import AsJson, show, show_json
 from assembler.dialects import openai_chat, openai_responses
 from assembler.dialects.hosts.fit import LEAST, Recorded, fitted, measured, row
 from assembler.files.json_text import read_json
@@ -20,7 +20,7 @@ VOCABULARY_OF = "gpt-4o"
 """Whose vocabulary stands in for the one that is not known."""
 
 
-def calibrate(recordings: Path, /, *, model: str | None = None) -> int:
+def calibrate(recordings: Path, /, *, model: str | None = None, as_json: AsJson = False) -> int:
     """Fit the constants of a model's bill to RECORDINGS, and print the row that prices it so.
 
     Parameters
@@ -29,6 +29,8 @@ def calibrate(recordings: Path, /, *, model: str | None = None) -> int:
         JSON lines (.jsonl): {"api": "chat" or "responses", "model", "request", "input_tokens"}, ten or more of a model.
     model
         The model to fit, where the file holds several: only its lines are read.
+    as_json
+        Print the row, which is a line of Python, as a JSON text.
     """
     place = Place(str(recordings))
     told = [(any_text(at.key("model"), line.get("model")), at, line) for at, line in _lines(recordings, place)]
@@ -39,7 +41,11 @@ def calibrate(recordings: Path, /, *, model: str | None = None) -> int:
     if len(kept) < LEAST:
         of = f" of {model}" if model else ""
         raise place.error(f"expected at least {LEAST} recordings{of}, got {len(kept)}; record {LEAST - len(kept)} more")
-    show(row(fitted(kept), model or names[0], f"{datetime.date.today():%Y-%m}"))
+    line = row(fitted(kept), model or names[0], f"{datetime.date.today():%Y-%m}")
+    if as_json:
+        show_json({"model": model or names[0], "recordings": len(kept), "row": line})
+    else:
+        show(line)
     return 0
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import attrs
+
 from assembler.cli.request_file.shapes import mapping
 from assembler.cli.request_file.spoken import dialect_of, model_of
-from assembler.cli.terminal import show
+from assembler.cli.terminal import AsJson, show, show_json
 from assembler.files.json_text import read_json
 from assembler.files.place import Place, one_line
 from assembler.verify import DIALECTS, Violation, rules, verify
@@ -18,7 +20,7 @@ BROKEN = 1
 """Exit code: the file could be read, and holds a request that the API would refuse."""
 
 
-def check(file: Path, /, *, model: str | None = None, dialect: str | None = None) -> int:
+def check(file: Path, /, *, model: str | None = None, dialect: str | None = None, as_json: AsJson = False) -> int:
     """Hold the provider request in FILE against the rules of its API; exit code 1 where it breaks any.
 
     A line for each breach: the rule, where, what is wrong; below it the API's own error, and where that was read.
@@ -26,18 +28,23 @@ def check(file: Path, /, *, model: str | None = None, dialect: str | None = None
     Parameters
     ----------
     file
-        The body of an API call, as JSON.
+        The body of an API call, as JSON; - reads it from standard input.
     model
         The model that will read it, for rules that not all models share; by default the one that the body names.
     dialect
         The API that the body is spelled for; by default the model's.
+    as_json
+        Print the breaches as JSON.
     """
     place = Place(str(file))
     body = mapping(place, read_json(file, place), what="request, a JSON object")
     named = model_of(COMMAND, place, model, body)
     spoken = dialect_of(COMMAND, place, dialect, named, DIALECTS)
     found = verify(body, dialect=spoken, model=None if named is None else named.name)
-    show("\n".join(_lines(found, spoken)))
+    if as_json:
+        show_json({"dialect": spoken, "violations": [attrs.asdict(breach) for breach in found]})
+    else:
+        show("\n".join(_lines(found, spoken)))
     return BROKEN if found else 0
 
 

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from assembler import count_request
 from assembler.cli.request_file.shapes import mapping
 from assembler.cli.request_file.spoken import CHAT_TEMPLATE, dialect_of, model_of, tokenizer_at
-from assembler.cli.terminal import show
+from assembler.cli.terminal import AsJson, show, show_json
 from assembler.dialects import DIALECTS
 from assembler.files.json_text import read_json
 from assembler.files.place import Place
@@ -27,19 +27,22 @@ def count(
     model: str | None = None,
     dialect: str | None = None,
     tokenizer: Annotated[Path | None, Parameter(name="--tokenizer")] = None,
+    as_json: AsJson = False,
 ) -> int:
     """Price the provider request in FILE: its tokens, how sure that number is, and the most it can be.
 
     Parameters
     ----------
     file
-        The body of an API call, as JSON.
+        The body of an API call, as JSON; - reads it from standard input.
     model
         The model that will read it; by default the one that the body names, and with --dialect its newest family.
     dialect
         The API that the body is spelled for; by default the model's.
     tokenizer
         The model's own tokenizer, a local folder or a tokenizer.json: for chat_template, and for texts counted exactly.
+    as_json
+        Print tokens, grade and upper bound as JSON.
     """
     place = Place(str(file))
     body = mapping(place, read_json(file, place), what="request, a JSON object")
@@ -51,6 +54,9 @@ def count(
         named.facts()
     with place.answers_for():
         priced = _priced(body, spoken, None if named is None else named.name, tokenizer)
+    if as_json:
+        show_json({"tokens": priced.tokens, "grade": str(priced.grade), "upper": priced.upper})
+        return 0
     show(f"tokens  {priced.tokens}\ngrade   {priced.grade}\nupper   {priced.upper}")
     return 0
 

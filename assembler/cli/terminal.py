@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shutil
 import sys
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from assembler.report.terminal import WIDTH, printable
 
 _STYLES = (
     (re.compile(r"^(?:instruction|capability|knowledge|conversation|framing)$", re.MULTILINE), "bold"),
@@ -17,15 +24,29 @@ _STYLES = (
 """What a report's lines say, and how it is drawn. The words stay: colour says nothing that they do not."""
 
 
+AsJson = Annotated[bool, Parameter(name="--json", negative="")]
+"""The argument with which a command prints its result as JSON, for programs, in place of a table."""
+
+
+def width() -> int:
+    """Columns of the terminal that somebody looks at; 80 where a program reads."""
+    looked = sys.stdout is not None and sys.stdout.isatty()  # pyright: ignore[reportUnnecessaryComparison]
+    return shutil.get_terminal_size((WIDTH, 24)).columns if looked else WIDTH
+
+
+def show_json(value: object) -> None:
+    """Print a value as JSON, with ASCII characters alone: it is the same in every encoding."""
+    show(json.dumps(value, indent=2, allow_nan=False))
+
+
 def show(text: str) -> None:
-    """Print a text; characters that the terminal's encoding lacks become question marks.
+    """Print a text; what the terminal's encoding lacks becomes bars of `#` and question marks.
 
     In colour on a terminal, unless `NO_COLOR` is set to anything (the convention of the site no-color, read 2026-11).
     """
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]  # a process started with it closed
         return
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    safe = text.encode(encoding, errors="replace").decode(encoding)
+    safe = printable(text, getattr(sys.stdout, "encoding", None))
     if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
         _coloured(safe)
     else:

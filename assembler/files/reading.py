@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from assembler.files.place import Place
 
 MEBIBYTE = 1024 * 1024
+
+STANDARD = Path("-")
+"""The path that means standard input where something is read, and standard output where something is written."""
 
 
 def file_text(path: Path, place: Place, *, limit: int) -> str:
@@ -16,8 +20,7 @@ def file_text(path: Path, place: Place, *, limit: int) -> str:
     Raises `SpecError` at `place`.
     """
     try:
-        with path.open("rb") as file:
-            content = file.read(limit + 1)
+        content = _content(path, limit + 1)
     except FileNotFoundError:
         raise place.error(f"expected a file, found none at {path}") from None
     except IsADirectoryError:
@@ -31,6 +34,13 @@ def file_text(path: Path, place: Place, *, limit: int) -> str:
     except UnicodeDecodeError as error:  # it holds the whole file: leave no trace of it in the chain
         line = content.count(b"\n", 0, error.start) + 1
     raise place.error(f"expected UTF-8 text, {path} has other bytes in line {line}")
+
+
+def _content(path: Path, most: int) -> bytes:
+    if path == STANDARD:
+        return sys.stdin.buffer.read(most)
+    with path.open("rb") as file:
+        return file.read(most)
 
 
 def _reason(error: OSError | ValueError) -> str:

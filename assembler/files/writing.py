@@ -7,11 +7,13 @@ import json
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from assembler.files.place import Place
+from assembler.files.reading import STANDARD
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
@@ -20,7 +22,12 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def same_file(one: Path, other: Path) -> bool:
-    """Whether two paths lead to one place. A path that leads nowhere, as a loop of links, is like no other."""
+    """Whether two paths lead to one place. A path that leads nowhere, as a loop of links, is like no other.
+
+    Standard input and standard output are two places.
+    """
+    if STANDARD in (one, other):
+        return False
     try:
         return one.resolve() == other.resolve()
     except (OSError, RuntimeError):
@@ -31,9 +38,12 @@ def write_text(path: Path, content: str) -> None:
     """Put the text where the path leads, as UTF-8; a reader never sees half of it.
 
     Written beside the target and renamed over it; a link is followed, and a device or pipe is written to directly. A
-    file that was there keeps its permissions.
+    file that was there keeps its permissions. The path `-` is standard output.
     Raises `SpecError` where it cannot be written: the old file, if there was one, is then as it was.
     """
+    if path == STANDARD:
+        sys.stdout.buffer.write(content.encode("utf-8"))
+        return
     try:
         target = path.resolve()
         if target.exists() and not target.is_file():

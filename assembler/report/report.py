@@ -49,10 +49,18 @@ class Report(Reported):
 
         return notebook_html(self, self._steps.plan)
 
-    def __str__(self) -> str:
+    def text(self, width: int = 80) -> str:
+        """The table in at most `width` columns, and never fewer than 64."""
         from assembler.report.terminal import report_text
 
-        return report_text(self)
+        return report_text(self, width)
+
+    def __str__(self) -> str:
+        import sys
+
+        from assembler.report.terminal import printable
+
+        return printable(self.text(), getattr(sys.stdout, "encoding", None))
 
 
 def report_of(plan: Planned) -> Report:

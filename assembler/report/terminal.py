@@ -1,4 +1,4 @@
-"""The report as a table for people: 80 columns, no colour, a bar for each region."""
+"""The report as a table for people: as wide as their terminal, no colour, a bar for each region."""
 
 from __future__ import annotations
 
@@ -10,20 +10,44 @@ from assembler.report.rows import Reported, Row
 from budgets import Grade, Tokens
 
 WIDTH = 80
-"""Columns: the narrowest terminal that people still open."""
+"""Columns of a report that nobody asked to be wider: the narrowest terminal that people still open."""
+
+NARROWEST = 64
+"""Columns below which the table is no narrower: its numbers would have no place."""
 
 _BAR = 24
 _NAME = 34
 _NUMBER = 9
+_WIDER = 30
+"""Columns that the names of items take of what a terminal has more than 80."""
+_MOST = 8
+"""Lines of one remark: what is longer is a name without an end."""
 _FINDINGS = 5
 """Lines for volatile texts, and for invisible ones: a knowledge base of log files has one for each."""
 _REGIONS = ("instruction", "capability", "knowledge", "conversation", "framing")
 
 
-def report_text(report: Reported) -> str:
-    """The report in at most 80 columns: a headline, the regions against the budget, then every item."""
-    head = (line for text in _headline(report) for line in _wrapped(text))
-    return "\n".join([*head, "", *_region_table(report), "", *_item_table(report), *_notes(report)])
+def report_text(report: Reported, width: int = WIDTH) -> str:
+    """The report in at most `width` columns: a headline, the regions against the budget, then every item.
+
+    Lines that are longer are wrapped, never cut: only names of items are shortened.
+    """
+    width = max(width, NARROWEST)
+    head = (line for text in _headline(report) for line in _wrapped(text, width))
+    return "\n".join([*head, "", *_region_table(report), "", *_item_table(report, width), *_notes(report, width)])
+
+
+def printable(text: str, encoding: str | None) -> str:
+    """The text in characters that this encoding has: bars of `#`, and `?` for whatever else it lacks."""
+    encoding = encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.translate(_BARS).encode(encoding, errors="replace").decode(encoding)
+    return text
+
+
+_BARS = {ord(block): "#" for block in "█▉▊▋▌▍▎▏"} | {ord("…"): "..."}
 
 
 def _headline(report: Reported) -> Iterator[str]:
@@ -60,21 +84,22 @@ def _bar(tokens: Tokens, whole: Tokens) -> str:
     return "█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")
 
 
-def _item_table(report: Reported) -> Iterator[str]:
-    yield f"{'item':<{_NAME}}{'before':>{_NUMBER}}{'after':>{_NUMBER}}  outcome"
+def _item_table(report: Reported, width: int) -> Iterator[str]:
+    name = _NAME + max(0, min(width - WIDTH, _WIDER))
+    yield f"{'item':<{name}}{'before':>{_NUMBER}}{'after':>{_NUMBER}}  outcome"
     region = said = ""
     for row in report.rows:
         if row.region != region:
             region = row.region
             yield f"{region}"
-        line, *below = _item(row)
+        line, *below = _item(row, name, width)
         yield line
         if row.reason != said:  # what holds for many rows in a row is said under the first
             yield from below
         said = row.reason
 
 
-def _notes(report: Reported) -> Iterator[str]:
+def _notes(report: Reported, width: int) -> Iterator[str]:
     lines = [f"note: {note}" for note in report.notes]
     if report.cache is not None and report.cache.served:
         lines.append(f"cache: may serve {report.cache.served:,} of the {report.cache.stable_prefix:,} stable tokens")
@@ -90,27 +115,33 @@ def _notes(report: Reported) -> Iterator[str]:
     if len(report.invisible) > _FINDINGS:
         lines.append(f"invisible: {len(report.invisible) - _FINDINGS} more, in report.invisible")
     yield from ([""] if lines else [])
-    yield from (_fitted(line, WIDTH) for line in lines)
+    for line in lines:
+        yield from _wrapped(line, width)
 
 
-def _item(row: Row) -> Iterator[str]:
+def _item(row: Row, name_width: int, width: int) -> Iterator[str]:
     before = "?" if row.before is None else f"{row.before:,}"
     counted = f" ({row.messages} messages)" if row.messages > 1 and row.outcome == "dropped" else ""
-    name = _fitted(f"  {row.name}{counted}", _NAME - 1)
-    name += " " * (_NAME - _columns(name))
+    name = _fitted(f"  {row.name}", name_width - 1 - len(counted)) + counted
+    name += " " * (name_width - _columns(name))
     line = f"{name}{before:>{_NUMBER}}{row.after:>{_NUMBER},}  {row.outcome}"
     reason = _flat(row.reason)
-    if reason and len(line) + _columns(reason) + 2 <= WIDTH:
+    if reason and _columns(line) + _columns(reason) + 2 <= width:
         yield f"{line}: {reason}"
     else:
         yield line
         if reason:
-            yield _fitted(f"      {reason}", WIDTH)
+            yield from _wrapped(reason, width, indent="      ")
 
 
-def _wrapped(text: str) -> list[str]:
+def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
     """The text over as many lines as it needs: an arithmetic is of no use without its end."""
-    return [_fitted(line, WIDTH) for line in textwrap.wrap(_flat(text), WIDTH, subsequent_indent="  ")]
+    flat = _flat(text)
+    columns = width if flat.isascii() else width * len(flat) // max(1, _columns(flat))
+    lines = textwrap.wrap(
+        flat, columns, initial_indent=indent, subsequent_indent=indent or "  ", max_lines=_MOST, placeholder="…"
+    )
+    return [_fitted(line, width) for line in lines]
 
 
 def _flat(text: str) -> str:

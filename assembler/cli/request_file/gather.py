@@ -16,6 +16,7 @@ from assembler.cli.request_file.request import (
     RequestSpec,
     messages_value,
     read_request,
+    schema_value,
     tools_value,
 )
 from assembler.cli.request_file.shapes import Reader, T, unknown_model
@@ -36,7 +37,11 @@ def assembler_of(path: Path) -> Assembler:
     folder = path.parent
     with root.answers_for():
         assembler = Assembler(
-            budget=_budget(root, spec.model, spec.budget), dialect=spec.dialect, on_overflow=spec.on_overflow
+            _budget(root, spec.model, spec.budget),
+            dialect=spec.dialect,
+            on_overflow=spec.on_overflow,
+            strategy=spec.strategy,
+            cache_marks=spec.cache_marks,
         )
     _add_fixed(assembler, spec, root, folder)
     for index, document in enumerate(spec.knowledge):
@@ -56,10 +61,19 @@ def _add_fixed(assembler: Assembler, spec: RequestSpec, root: Place, folder: Pat
     tools = _listed(spec.tools, tools_value, place, folder)
     with place.answers_for():
         assembler.add_capability(tools)
+    _add_schema(assembler, spec.output_schema, root.key("output_schema"), folder)
     place = root.key("messages")
     messages = _listed(spec.messages, messages_value, place, folder)
     with place.answers_for():
         assembler.add_messages(messages)
+
+
+def _add_schema(assembler: Assembler, given: dict[str, Any] | FileSpec | None, place: Place, folder: Path) -> None:
+    if isinstance(given, FileSpec):
+        path = folder / given.file
+        given = schema_value(Place(str(path)), read_json(path, place.key("file")))
+    with place.answers_for():
+        assembler.add_output_schema(given)
 
 
 def _listed(given: list[Any] | FileSpec, reader: Reader[list[T]], place: Place, folder: Path) -> list[Any] | list[T]:

@@ -7,47 +7,25 @@ on_overflow: [{clear_tool_results: {keep: 3}}, trim_oldest]          # a ladder,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, cast, get_args
-
-import attrs
+from collections.abc import Mapping, Sequence
+from typing import cast, get_args
 
 from assembler import ClearReasoning, ClearToolResults, KeepRelevant, Policy, Refuse, TrimOldest, TrimSteps, Truncate
-from assembler.cli.request_file.shapes import Reader, any_text, list_of, mapping, number, one_of, refuse_unknown, whole
+from assembler.cli.request_file.named import Named, read_named
+from assembler.cli.request_file.shapes import any_text, list_of, number, one_of, whole
 from assembler.files.place import Place
 from assembler.policies.truncate import Where
 
-
-@attrs.frozen
-class _Named:
-    """A policy's constructor, how each of its options is read, and which it cannot do without."""
-
-    make: Callable[..., Policy]
-    options: Mapping[str, Reader[Any]] = attrs.field(factory=dict[str, Reader[Any]])
-    required: Collection[str] = ()
-
-    def read(self, place: Place, value: object) -> Policy:
-        """The policy with the options in this mapping; what is left out has the policy's own defaults."""
-        given = {} if value is None else mapping(place, value, what="mapping of options")
-        refuse_unknown(place, given, self.options)
-        values = {name: self.options[name](place.key(name), item) for name, item in given.items() if item is not None}
-        for name in self.required:
-            if name not in values:
-                raise place.key(name).error("missing, and required")
-        with place.answers_for():
-            return self.make(**values)
-
-
-POLICIES: Mapping[str, _Named] = {
-    "refuse": _Named(Refuse),
-    "trim_oldest": _Named(TrimOldest, {"low_water": number, "keep_turns": whole, "note": any_text}),
-    "keep_relevant": _Named(KeepRelevant, {"keep_turns": whole, "low_water": number}),
-    "trim_steps": _Named(TrimSteps, {"keep": whole}),
-    "clear_tool_results": _Named(
+POLICIES: Mapping[str, Named[Policy]] = {
+    "refuse": Named(Refuse),
+    "trim_oldest": Named(TrimOldest, {"low_water": number, "keep_turns": whole, "note": any_text}),
+    "keep_relevant": Named(KeepRelevant, {"keep_turns": whole, "low_water": number}),
+    "trim_steps": Named(TrimSteps, {"keep": whole}),
+    "clear_tool_results": Named(
         ClearToolResults, {"keep": whole, "placeholder": any_text, "exclude": list_of(any_text, what="names of tools")}
     ),
-    "clear_reasoning": _Named(ClearReasoning, {"keep": whole}),
-    "truncate": _Named(
+    "clear_reasoning": Named(ClearReasoning, {"keep": whole}),
+    "truncate": Named(
         Truncate, {"max_tokens": whole, "where": one_of({one: one for one in get_args(Where)})}, required=["max_tokens"]
     ),
 }
@@ -66,10 +44,4 @@ def overflow(place: Place, value: object) -> Sequence[Policy]:
 
 
 def _policy(place: Place, value: object) -> Policy:
-    if not isinstance(value, dict):
-        return one_of(POLICIES)(place, value).read(place.key(str(value)), None)
-    given = mapping(place, cast("object", value), what="policy")
-    if len(given) != 1:
-        raise place.error(f"expected one policy with its options, got {len(given)} keys; a ladder is a list")
-    [(name, options)] = given.items()
-    return one_of(POLICIES)(place, name).read(place.key(name), options)
+    return read_named(POLICIES, place, value, what="policy", several="; a ladder is a list")

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import attrs
 
-from assembler import Policy, Refuse
+from assembler import CacheMarks, ChatRegions, Policy, Refuse, Strategy
 from assembler.cli.request_file.policies import overflow
 from assembler.cli.request_file.shapes import (
     Reader,
@@ -15,6 +15,7 @@ from assembler.cli.request_file.shapes import (
     json_value,
     kind,
     list_of,
+    mapping,
     number,
     one_of,
     reads,
@@ -23,6 +24,7 @@ from assembler.cli.request_file.shapes import (
     true_or_false,
     whole,
 )
+from assembler.cli.request_file.strategies import cache_marks, strategy
 from assembler.dialects import DIALECTS, Dialect
 from assembler.files.place import Place
 
@@ -93,6 +95,19 @@ def _or_file(reader: Reader[Any], *, what: str) -> Reader[Any]:
     return read
 
 
+def _schema(place: Place, value: object) -> dict[str, Any] | FileSpec:
+    """A JSON schema, or the file that holds one."""
+    schema = mapping(place, value, what="JSON schema or {file: path}")
+    if schema.keys() == {"file"}:
+        return record(FileSpec)(place, schema)
+    return schema_value(place, schema)
+
+
+def schema_value(place: Place, value: object) -> dict[str, Any]:
+    """A mapping that JSON can carry."""
+    return {name: json_value(place.key(name), item) for name, item in mapping(place, value, what="JSON schema").items()}
+
+
 messages_value = list_of(json_value, what="messages")
 tools_value = list_of(json_value, what="tool definitions")
 
@@ -117,6 +132,9 @@ class RequestSpec:
         factory=list[Any], repr=False, metadata=reads(_or_file(messages_value, what="a list of messages"))
     )
     on_overflow: Sequence[Policy] = attrs.field(default=(Refuse(),), metadata=reads(overflow))
+    strategy: Strategy = attrs.field(default=ChatRegions(), metadata=reads(strategy))
+    cache_marks: CacheMarks | None = attrs.field(default=None, metadata=reads(cache_marks))
+    output_schema: dict[str, Any] | FileSpec | None = attrs.field(default=None, metadata=reads(_schema))
 
 
 def read_request(place: Place, value: object) -> RequestSpec:
