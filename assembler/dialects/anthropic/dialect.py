@@ -20,6 +20,7 @@ from assembler.dialects.anthropic.blocks import AnthropicWriter, sends, system_b
 from assembler.dialects.anthropic.caches import CACHES
 from assembler.dialects.anthropic.families import Family, about, family_of
 from assembler.dialects.anthropic.marks import AnthropicMarks
+from assembler.dialects.anthropic.options import options_of
 from assembler.dialects.api import Api
 from assembler.dialects.blocks.blocks import (
     Block,
@@ -35,7 +36,6 @@ from assembler.dialects.blocks.pricing import as_sent, media_apart, with_error_t
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.graded import graded
 from assembler.dialects.own_tokenizer import counts_for_openai
-from assembler.dialects.request_options import anthropic_options
 from assembler.errors import ConversationError
 from assembler.pricing.media import Source, read_media
 from assembler.pricing.media import claude as pictures
@@ -100,7 +100,7 @@ class Anthropic:
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """`output_config` and `tool_choice`."""
-        return anthropic_options(layout)
+        return options_of(layout)
 
     def emit(self, layout: Layout) -> Emission:
         """`system`, `messages` and `tools`. Raises `ConversationError` and `UnsupportedContentError`."""

@@ -21,6 +21,7 @@ from assembler.dialects.bedrock.caches import CACHES
 from assembler.dialects.bedrock.marks import BedrockMarks
 from assembler.dialects.bedrock.models import OpenModelPricer, is_claude
 from assembler.dialects.bedrock.nova import is_nova, nova_pricer
+from assembler.dialects.bedrock.options import options_of
 from assembler.dialects.bedrock.pricing import ConversePricer
 from assembler.dialects.blocks.blocks import (
     Block,
@@ -33,7 +34,6 @@ from assembler.dialects.blocks.blocks import (
     turns_of,
 )
 from assembler.dialects.dialect import Emission, Opening
-from assembler.dialects.request_options import bedrock_options
 from assembler.errors import ConversationError, ToolError
 from assembler.pricing.pricer import Pricer
 from assembler.regions.layout import Layout
@@ -89,7 +89,7 @@ class Bedrock:
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """`outputConfig`, and `toolChoice` for `toolConfig`."""
-        return bedrock_options(layout)
+        return options_of(layout)
 
     def emit(self, layout: Layout) -> Emission:
         """`system`, `messages` and `toolConfig`. Raises `ConversationError` and `UnsupportedContentError`."""

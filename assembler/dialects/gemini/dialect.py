@@ -21,6 +21,7 @@ from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.gemini import pricing as google
 from assembler.dialects.gemini.caches import CACHES
 from assembler.dialects.gemini.families import Family, family_of, with_own_tokenizer
+from assembler.dialects.gemini.options import options_of
 from assembler.dialects.gemini.parts import (
     GeminiWriter,
     answer_schema_of,
@@ -32,7 +33,6 @@ from assembler.dialects.gemini.parts import (
 )
 from assembler.dialects.graded import graded
 from assembler.dialects.own_tokenizer import stands_in
-from assembler.dialects.request_options import gemini_options
 from assembler.dialects.standin import price_texts
 from assembler.errors import ConversationError
 from assembler.pricing.media import Source, read_media
@@ -95,7 +95,7 @@ class Gemini:
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """`response_json_schema` and `tool_config`, in the config."""
-        return gemini_options(layout)
+        return options_of(layout)
 
     def emit(self, layout: Layout) -> Emission:
         """`contents` and `config`. Raises `ConversationError`, `ToolError` and `UnsupportedContentError`."""

@@ -18,6 +18,7 @@ from assembler.dialects.api import Api
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.graded import graded_pricer
 from assembler.dialects.mistral.families import SETTINGS, Family, family_of, with_own_tokenizer
+from assembler.dialects.mistral.options import options_of
 from assembler.dialects.mistral.pricing import (
     ASSISTANT,
     TOOLS,
@@ -30,7 +31,6 @@ from assembler.dialects.mistral.pricing import (
 from assembler.dialects.mistral.wire import BRIDGE, definition, is_silent, own_thinking, wired
 from assembler.dialects.openai_chat.dialect import openai_chat
 from assembler.dialects.own_tokenizer import stands_in
-from assembler.dialects.request_options import mistral_options
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, priced_layout
 from assembler.regions.layout import Layout
@@ -71,7 +71,7 @@ class Mistral:
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """`response_format` and `tool_choice`."""
-        return mistral_options(layout)
+        return options_of(layout)
 
     def emit(self, layout: Layout) -> Emission:
         """`messages`, the system text first, and `tools`. Raises `ConversationError` where there is no message."""

@@ -51,7 +51,7 @@ from assembler.dialects.openai.wire import (
     tool_definition,
     wire_messages,
 )
-from assembler.dialects.request_options import chat_options
+from assembler.dialects.openai_chat.options import options_of
 from assembler.errors import ConversationError
 from assembler.pricing.media import read_media
 from assembler.pricing.media.openai import detail_of, price_media
@@ -96,7 +96,7 @@ class OpenAIChat:
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """`response_format` and `tool_choice`."""
-        return chat_options(layout)
+        return options_of(layout)
 
     def emit(self, layout: Layout) -> Emission:
         """`messages`, the system text first, and `tools`. Raises `ConversationError` where there is no message."""

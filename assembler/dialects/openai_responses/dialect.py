@@ -34,8 +34,8 @@ from assembler.dialects.openai.pricing import (
     price_tools,
 )
 from assembler.dialects.openai.wire import FIELDS, MARKS, REASONING, RENAMED, foreign_marks, is_cache_point, renamed
+from assembler.dialects.openai_responses.options import options_of
 from assembler.dialects.openai_responses.wire import flat_definition, input_items, torn_reasoning
-from assembler.dialects.request_options import responses_options
 from assembler.errors import ConversationError, ToolError
 from assembler.pricing.media import read_media
 from assembler.pricing.media.openai import detail_of, price_media
@@ -112,7 +112,7 @@ class OpenAIResponses:
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """`text` and `tool_choice`."""
-        return responses_options(layout)
+        return options_of(layout)
 
     def emit(self, layout: Layout) -> Emission:
         """`instructions`, `input` and `tools`. A system text alone goes out as an item, since `input` must hold one.
