@@ -18,6 +18,7 @@ import attrs
 
 from assembler.validation import wrong
 from budgets import BudgetError, Count, Grade, TokenCountError, Tokens
+from budgets.later import FromFolders
 from budgets.numbers import index_of
 
 TURNS = ("messages", "contents", "input")
@@ -193,7 +194,11 @@ def calibrate(context: Spelled, usage: object) -> CalibratedCounter:
     """
     request = _of(context)
     return CalibratedCounter(
-        request, context.by_rule, input_tokens(usage), first=context.first_kept, limit=context.input_limit
+        request,
+        context.by_rule,
+        input_tokens(usage, context.dialect),
+        first=context.first_kept,
+        limit=context.input_limit,
     )
 
 
@@ -203,24 +208,20 @@ def _of(context: Spelled, turns: int | None = None) -> Fingerprint:
     return Fingerprint.of(context.unmarked(), dialect=context.dialect, model=context.model, turns=turns)
 
 
-# All fields of one line are added. Cached tokens are inside the number for OpenAI and Gemini, beside it for the others.
-# API references of OpenAI (both APIs), Anthropic, Google, Amazon Bedrock, read 2026-11.
-_FIELDS = (
-    ("prompt_tokens",),
-    ("prompt_token_count", "tool_use_prompt_token_count"),
-    ("promptTokenCount", "toolUsePromptTokenCount"),
-    ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
-    ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"),
-)
+_FIELDS: Mapping[str, tuple[tuple[str, ...], ...]] = FromFolders("assembler.dialects", "usage", "FIELDS")
+"""The fields of each API's usage, by its dialect. All fields of one line are added."""
 
 
-def input_tokens(usage: object) -> Tokens:
-    """Input tokens of a provider's usage, cached ones included. Raises TokenCountError where it has none."""
+def input_tokens(usage: object, dialect: str = "") -> Tokens:
+    """Input tokens of a provider's usage, cached ones included, as the dialect's API spells it or as another does.
+
+    Raises TokenCountError where it has none.
+    """
     number = index_of(usage)
-    for fields in _FIELDS if number is None else ():
-        if index_of(_field(usage, fields[0])) is not None:
-            number = sum(index_of(_field(usage, name)) or 0 for name in fields)
-            break
+    if number is None:
+        lines = (line for name in sorted(_FIELDS, key=lambda name: name != dialect) for line in _FIELDS[name])
+        fields = next((line for line in lines if index_of(_field(usage, line[0])) is not None), None)
+        number = None if fields is None else sum(index_of(_field(usage, name)) or 0 for name in fields)
     if number is None or number <= 0:
         found = f"{number} input tokens" if number is not None else f"no input tokens in a {type(usage).__name__}"
         step = (
