@@ -21,6 +21,7 @@ from typing import Any, cast
 
 import attrs
 
+from assembler.conversation.compaction import api_of, is_window
 from assembler.conversation.keepsake import Keepsake, kept_until
 from assembler.conversation.messages import Message, still_says
 from assembler.conversation.readings import Readings, Span
@@ -206,6 +207,21 @@ class Sight:
         while stop < self.length and not opens_turn(self.message(stop)):
             stop += 1
         return head, stop
+
+    def compacted(self, shape: str) -> int | None:
+        """The message that holds the newest summary of the server's of the API of this shape, or None."""
+        indexes = reversed(self.readings.compactions(self.length))
+        return next((i for i in indexes if i >= self.head and api_of(self.message(i)) == shape), None)
+
+    def floor(self, shape: str) -> int:
+        """The first message that the API of this shape still reads: a server's summary stands for all before it.
+
+        Where what stands before it is the window that belongs to it, or there is none, all but the head.
+        """
+        found = self.compacted(shape)
+        if found is None or all(is_window([self.message(index)]) for index in range(self.head, found)):
+            return self.head
+        return found
 
     def raws(self, start: int, stop: int) -> list[object]:
         """The caller's very objects from `start` to before `stop`."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
+from assembler.conversation.compaction import may_compact
 from assembler.conversation.keepsake import Keepsake, kept_until
 from assembler.conversation.messages import Message, read_message
 from assembler.conversation.messages.pin import pinned_among
@@ -45,6 +46,7 @@ class Readings:
     """
 
     __slots__ = (
+        "_compactions",
         "_head",
         "_lawful",
         "_marks",
@@ -80,6 +82,8 @@ class Readings:
         """What policies must not lose, by policy."""
         self._marks: tuple[int, list[int]] = (0, [])
         """How many messages were looked at for our own mark, and which of them carried it then."""
+        self._compactions: tuple[int, tuple[int, ...]] = (0, ())
+        """How many messages were looked at for a server's summary, and which of them may hold one."""
         self.remarked: int | None = None
         """A message that got or lost its mark after it was looked at: what was found since the first look may lie."""
 
@@ -136,6 +140,15 @@ class Readings:
         if length > known:
             self._marks = (length, now)
         return now
+
+    def compactions(self, length: int) -> tuple[int, ...]:
+        """Those of the first `length` messages that may hold a server's summary. O(messages not looked at before)."""
+        known, found = self._compactions
+        if known < length:
+            new = [index for index in range(known, length) if may_compact(self._raws[index])]
+            found = (*found, *new)
+            self._compactions = (length, found)
+        return tuple(index for index in found if index < length)
 
     def message(self, index: int) -> Message:
         """The message at `index`, read at the first call."""

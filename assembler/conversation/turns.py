@@ -17,7 +17,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
-from assembler.conversation.messages import Call, Message, Result
+from assembler.conversation.compaction import is_compacted
+from assembler.conversation.messages import Call, Message, Opaque, Result
 from assembler.conversation.messages.responses import RESPONSES
 from assembler.errors import ConversationError
 
@@ -114,8 +115,9 @@ NOTHING_OPEN = Open()
 
 
 def opens_turn(message: Message) -> bool:
-    """Whether a turn begins here: a user message that answers no call."""
-    return message.role == "user" and Result not in map(type, message.parts)
+    """Whether a turn begins here: a user message that answers no call, or a server's summary of all before it."""
+    kinds = [type(part) for part in message.parts]
+    return (message.role == "user" and Result not in kinds) or (Opaque in kinds and is_compacted(message))
 
 
 def is_head(message: Message) -> bool:

@@ -234,6 +234,8 @@ def _with_pins(plan: Planned) -> Ledger:
     pins = pinned_messages(plan.sight, plan.settings.pins)
     if (asked := plan.measured.asked) is not None:
         pins = tuple(sorted({*pins, asked.index}))
+    if (summary := plan.sight.compacted(plan.settings.dialect.api.shape)) is not None:
+        pins = tuple(sorted({*pins, summary}))
     return attrs.evolve(plan.ledger, pins=pins) if pins else plan.ledger
 
 
@@ -268,8 +270,12 @@ def _overflow(plan: Planned, budget: Budget, kept: Count, room: Tokens) -> Overf
 def _floor(sight: Sight, settings: Settings) -> tuple[int, ConversationError | None]:
     """The first message that the dialect lets stay: a greeting cannot open a conversation that the user must open.
 
+    Before a server's summary nothing stays: it stands for that.
+
     With the error for a conversation that is nothing else yet.
     """
+    if (floor := sight.floor(settings.dialect.api.shape)) > sight.head:
+        return floor, None
     start, stop = (sight.head, sight.head) if settings.dialect.opening is Opening.ANY else sight.greeting()
     if start == stop or stop < sight.length:
         return stop, None

@@ -244,3 +244,10 @@ class Planned:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(kept={len(self.kept)}, of={self.sight.length}, tokens={self.count.tokens})"
+
+
+def why_before(plan: Planned) -> str:
+    """Why what stands before the first message that may stay is not sent."""
+    if plan.sight.floor(plan.settings.dialect.api.shape) > plan.sight.head:
+        return "the server's own summary stands for it"
+    return f"{plan.settings.dialect.name} must begin with a user message"

@@ -12,6 +12,7 @@ from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import attrs
 
+from assembler.conversation.compaction import standing
 from assembler.conversation.messages import Message
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
@@ -117,7 +118,12 @@ class FormattingPricer(Pricer, Protocol):
 
 
 def priced_request(pricer: Pricer, layout: Layout) -> Count:
-    """A request as it is sent, read by its own dialect: what the provider bills for it."""
+    """A request as it is sent, read by its own dialect: what the provider bills for it.
+
+    What stands before a server's own summary is not billed.
+    """
+    if (left := standing(layout.messages)) is not layout.messages:
+        layout = attrs.evolve(layout, messages=left)
     if isinstance(pricer, WholePricer):
         return pricer.whole(layout)
     return pricer.sent(layout) if isinstance(pricer, MergingPricer) else priced_layout(pricer, layout)

@@ -11,7 +11,7 @@ from assembler.conversation.messages import Result
 from assembler.dialects.marking import no_marks
 from assembler.errors import AssemblyError, ConversationError
 from assembler.pipeline.measure import Measured
-from assembler.pipeline.planned import Planned
+from assembler.pipeline.planned import Planned, why_before
 from assembler.pipeline.steps import Steps
 from assembler.pricing.ledger import Ledger
 from assembler.report.cache.estimate import rule_of, servable, stable_prefix
@@ -251,7 +251,7 @@ def _conversation(plan: Planned) -> Iterator[Row]:
 
 
 def _gone(plan: Planned, ledger: Ledger, start: int, stop: int) -> Row:
-    why = f"{plan.settings.dialect.name} must begin with a user message"
+    why = why_before(plan)
     if plan.what.decisions:
         why = plan.what.why_gone
     return Row("conversation", _span(start, stop), _tokens_before(ledger, start, stop), 0, "dropped", why, stop - start)

@@ -216,9 +216,14 @@ def continues(message: Message, before: Message) -> bool:
 
     Two messages with text side by side stay two.
     """
-    if not (_of_model(message) and _of_model(before)):
+    if not (_of_model(message) and _of_model(before)) or _is_summary(message):
         return False
     return not (_is_text(message.parts[:1]) and _is_text(before.parts[-1:]))
+
+
+def _is_summary(message: Message) -> bool:
+    """Whether an item is the server's summary of all before it: what is told from what went must not join it."""
+    return type(message.seen) is dict and cast(Raw, message.seen).get("type") == "compaction"
 
 
 def _of_model(message: Message) -> bool:

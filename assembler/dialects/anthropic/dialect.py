@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import attrs
 
+from assembler.conversation.compaction import since_compaction
 from assembler.conversation.messages import Media, Message, read_message
 from assembler.conversation.messages.responses import in_steps, joined
 from assembler.conversation.messages.unread import heard_by, told
@@ -189,7 +190,7 @@ class AnthropicPricer:
 
     def message(self, message: Message) -> Count:
         """One message in its framing, at most what it costs inside a merged turn. Raises for media without a price."""
-        sent = as_sent(heard_by(message, self.shape), sends)
+        sent = as_sent(heard_by(since_compaction(message), self.shape), sends)
         if sent is None:
             return Count(0)
         bare, media = media_apart(with_error_texts(with_objects(sent)))

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias, assert_never, cast
 
 import attrs
 
+from assembler.conversation.compaction import is_compacted
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.dialects.anthropic.families import (
     AFTER_RESULTS,
@@ -124,8 +125,9 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
 
 
 def price_beginning(messages: Sequence[Message]) -> Count:
-    """What stands before the first message."""
-    return BEGUN_BY_MODEL if messages and messages[0].role == "assistant" else NOTHING
+    """What stands before the first message: nothing before one that holds the server's own summary."""
+    begun = messages and messages[0].role == "assistant" and not is_compacted(messages[0])
+    return BEGUN_BY_MODEL if begun else NOTHING
 
 
 def billed(messages: Sequence[Message], family: Family) -> Sequence[Message]:

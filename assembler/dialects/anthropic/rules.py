@@ -94,10 +94,15 @@ def _combined(messages: list[Place]) -> list[_Said]:
 def _wrong_opening(messages: Place, turns: list[_Said]) -> Iterator[Violation]:
     if messages.value in ([], ()):
         yield A2.broken(messages.path, "no messages at all")
-    elif turns and turns[0].role == "assistant":
+    elif turns and turns[0].role == "assistant" and not _is_compacted(turns[0]):
         yield A2.broken(turns[0].place.path, "the conversation begins with the assistant")
     if messages.size > _MOST_MESSAGES:
         yield A2.broken(messages.path, f"{messages.size} messages; at most {_MOST_MESSAGES} are taken")
+
+
+def _is_compacted(turn: _Said) -> bool:
+    """Whether a turn holds a summary of all before it, which the API lets a conversation begin with."""
+    return any(block.at("type").text == "compaction" for block in turn.blocks)
 
 
 def _wrong_system_turns(messages: list[Place], model: str | None) -> Iterator[Violation]:

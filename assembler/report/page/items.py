@@ -9,7 +9,7 @@ import attrs
 from assembler.conversation.history import Span
 from assembler.conversation.pins import pinned_messages
 from assembler.errors import AssemblyError
-from assembler.pipeline.planned import Planned
+from assembler.pipeline.planned import Planned, why_before
 from assembler.pricing.ledger import Ledger
 from assembler.report.page.texts import Content
 from assembler.report.rows import Reported, Row
@@ -106,7 +106,7 @@ def _conversation(plan: Planned) -> Iterator[Item]:
 
 def _turn(plan: Planned, run: Sequence[Span], count: Count | None, *, pinned: bool, newest: bool) -> Item:
     start, stop = run[0][0], run[-1][1]
-    greeting = "" if start >= plan.ledger.first else f"{plan.settings.dialect.name} must begin with a user message"
+    greeting = "" if start >= plan.ledger.first else why_before(plan)
     notes = ["newest turn"] * newest + ["pinned"] * pinned + [f"{len(run):,} turns"] * (len(run) > 1)
     return Item(
         "conversation",

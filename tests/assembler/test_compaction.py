@@ -1,0 +1,105 @@
+"""A server's own summary is a floor: what stands before it is not sent and not billed, and no policy drops it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from assembler import Assembler, TrimOldest, TrimSteps, count_request, verify
+from assembler.dialects import DIALECTS, Dialect
+from budgets import Budget
+
+Dict = dict[str, Any]
+
+ANTHROPIC, RESPONSES = DIALECTS["anthropic"], DIALECTS["openai_responses"]
+ITEM: Dict = {"type": "compaction", "id": "cmp_1", "encrypted_content": "gAAAAB" + "k3W" * 100}
+BLOCK: Dict = {"type": "compaction", "content": "The user asked about walruses. They eat clams."}
+LONG = "walrus " * 300
+
+
+def compacted(dialect: Dialect, after: int = 0) -> tuple[list[Dict], int]:
+    """A history that the server compacted on the way, and where."""
+    history: list[Dict] = [{"role": "user", "content": LONG}, _answer(dialect, LONG), {"role": "user", "content": "q"}]
+    floor = len(history)
+    if dialect is ANTHROPIC:
+        history.append({"role": "assistant", "content": [BLOCK, {"type": "text", "text": "clams"}]})
+    else:
+        history += [ITEM, _answer(dialect, "clams")]
+    for turn in range(after):
+        history += [{"role": "user", "content": f"turn {turn} " * 20}, _answer(dialect, "so " * 20)]
+    return [*history, {"role": "user", "content": "and then?"}], floor
+
+
+def _answer(dialect: Dialect, text: str) -> Dict:
+    return {"role": "assistant", "content": text}
+
+
+@pytest.mark.parametrize("dialect", [ANTHROPIC, RESPONSES])
+def test_what_stands_before_a_summary_is_neither_sent_nor_billed(dialect: Dialect) -> None:
+    history, floor = compacted(dialect)
+    context = Assembler(dialect=dialect).add_instruction("Be brief.").add_messages(history).build()
+    assert context.messages == history[floor:]
+    assert [gone.index for gone in context.dropped] == list(range(floor))
+    assert "the server's own summary stands for it" in " ".join(str(context.report).split())
+    assert verify(context.request(), dialect=dialect) == []
+    assert context.count.upper < 400
+    key = "input" if dialect is RESPONSES else "messages"
+    body = {**context.request(), key: history}
+    assert count_request(body, dialect=dialect) == count_request(context.request(), dialect=dialect)
+
+
+@pytest.mark.parametrize("dialect", [ANTHROPIC, RESPONSES])
+def test_no_policy_drops_a_summary(dialect: Dialect) -> None:
+    history, floor = compacted(dialect, after=6)
+    whole = Assembler(dialect=dialect).add_messages(history).build().count.upper
+    for window in range(whole - 1, whole // 2, -37):
+        context = Assembler(Budget(window), dialect=dialect, on_overflow=[TrimOldest(), TrimSteps()])
+        kept = context.add_messages(history).build()
+        assert kept.messages[0] == history[floor]
+        assert len(kept.messages) < len(history) - floor
+        assert verify(kept.request(), dialect=dialect) == []
+
+
+def test_a_compaction_that_failed_stands_for_nothing() -> None:
+    history, _ = compacted(ANTHROPIC)
+    history[3] = {"role": "assistant", "content": [{**BLOCK, "content": None}, {"type": "text", "text": "clams"}]}
+    assert Assembler(dialect=ANTHROPIC).add_messages(history).build().messages == history
+
+
+def test_the_window_of_a_compact_call_stays_whole() -> None:
+    window = [{"role": "user", "content": "one"}, {"role": "user", "content": "two"}, ITEM]
+    history = [*window, {"role": "user", "content": "three"}]
+    assert Assembler(dialect=RESPONSES).add_messages(history).build().messages == history
+
+
+def test_the_newest_of_two_summaries_is_the_floor() -> None:
+    first, _ = compacted(RESPONSES)
+    again = {**ITEM, "id": "cmp_2"}
+    history = [*first, again, {"role": "assistant", "content": "so"}, {"role": "user", "content": "on"}]
+    assembler = Assembler(dialect=RESPONSES)
+    for message in history[:-1]:
+        assembler.add_message(message)
+    assert assembler.plan().dropped[-1].index == len(first) - 1
+    assert assembler.add_message(history[-1]).build().messages == history[-3:]
+
+
+def test_another_api_gets_the_whole_history_and_the_summary_as_text() -> None:
+    history, _ = compacted(ANTHROPIC)
+    context = Assembler(dialect=DIALECTS["openai_chat"]).add_messages(history).build()
+    assert len(context.messages) == len(history)
+    assert BLOCK["content"] in str(context.request())
+    assert "'compaction'" not in str(context.request())
+
+
+def test_a_summary_inside_a_tool_loop_is_a_floor_too() -> None:
+    def step(number: int) -> list[Dict]:
+        call = {"type": "function_call", "call_id": f"c{number}", "name": "ask", "arguments": "{}"}
+        return [call, {"type": "function_call_output", "call_id": f"c{number}", "output": "found " * 30}]
+
+    history = [{"role": "user", "content": "q"}, *step(1), *step(2), ITEM, *step(3), *step(4), *step(5)]
+    context = Assembler(dialect=RESPONSES).add_messages(history).build()
+    assert context.messages == history[5:]
+    small = Assembler(Budget(context.count.upper - 20), dialect=RESPONSES, on_overflow=TrimSteps(keep=1))
+    request = small.add_messages(history).build().request()
+    assert request["input"] == [ITEM, *history[8:]]
