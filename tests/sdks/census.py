@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import attrs
-from assembler.conversation.compaction import KIND as COMPACTION
 
+from assembler.conversation.compaction import KIND as COMPACTION
 from assembler.conversation.messages import Call, Media, Opaque, Result, Thinking, read_message
 from assembler.conversation.messages.message import Part
 from assembler.conversation.messages.unread import is_mark, said_elsewhere
