@@ -6,7 +6,8 @@ import attrs
 
 from assembler.conversation.messages import spoken
 from assembler.conversation.pins import NO_PINS, Pins, checked_pins
-from assembler.policies.checks import a_share, a_text
+from assembler.policies.checks import a_text
+from assembler.policies.low_water import AUTO, IN_A_LADDER, Filled, LowWater, a_share_or_auto
 from assembler.policies.traits import KeepsNewest, Traits
 from assembler.pricing.ledger import Cut, Ledger
 from assembler.pricing.timeline import Timeline
@@ -25,11 +26,14 @@ class TrimOldest:
     start, message by message, as if a build had followed each: a pure function of history and room. A cold replay
     prices the whole history once; each cut in it costs O(log messages), with pins O(turns).
 
+    With `low_water="auto"` each cut's share follows from how full the room was since the first one, such that it is
+    74 % full on average, whatever the turns are like. It moves at cuts only. Beside other policies it is 0.5.
+
     `pins` names messages whose turns stay: a predicate on the caller's message, a set of indexes, or `first_user`.
     `note` is a text that a user message says in place of what was dropped; its tokens are part of what must fit.
     """
 
-    low_water: float | None = attrs.field(default=None, validator=a_share)
+    low_water: LowWater | None = attrs.field(default=None, validator=a_share_or_auto)
     keep_turns: int = attrs.field(default=1, validator=at_least_one)
     pins: Pins = attrs.field(default=NO_PINS, kw_only=True, converter=checked_pins)
     note: str | None = attrs.field(default=None, kw_only=True, validator=attrs.validators.optional(a_text))
@@ -40,7 +44,8 @@ class TrimOldest:
         if self.low_water is None:
             return Traits(keeps=KeepsNewest(self.keep_turns), pins=self.pins, note=self.note)
         unmarked = attrs.evolve(self, low_water=None)
-        return Traits(pins=self.pins, note=self.note, low_water=self.low_water, unmarked=unmarked)
+        mark = IN_A_LADDER if self.low_water == "auto" else self.low_water
+        return Traits(pins=self.pins, note=self.note, low_water=mark, unmarked=unmarked)
 
     def cut(self, ledger: Ledger, room: Tokens, /) -> Cut:
         """As many of the newest turns as the room allows."""
@@ -49,27 +54,30 @@ class TrimOldest:
         if self.low_water is None:
             first, reason = ledger.newest_that_fit(max(room - noted, 0), self.keep_turns), "older turns do not fit"
         else:
-            first, reason = self._replayed(ledger, room, noted), f"cut down to {self.low_water:.0%} of the room"
+            first = self._replayed(ledger, room, noted, self.low_water)
+            reason = "cut down as far as its growth asks" if self.low_water == AUTO else _down_to(self.low_water)
         return Cut(first, reason, note if first > ledger.first else None)
 
-    def _replayed(self, ledger: Ledger, room: Tokens, noted: Tokens) -> int:
+    def _replayed(self, ledger: Ledger, room: Tokens, noted: Tokens, low_water: LowWater) -> int:
         """Goes on from where the last replay of this history, for the same room, found its last overflow.
 
         The note takes its `noted` tokens from the first cut on.
         """
-        low = max(int((self.low_water or 1) * room) - noted, 0)
         line = ledger.timeline()
-        known: tuple[Tokens, int, int] = ledger.memory.get(self, (room, line.first, line.first))
-        known_room, first, stop = known
+        known: tuple[Tokens, int, int, Filled] = ledger.memory.get(self, (room, line.first, line.first, Filled()))
+        known_room, first, stop, filled = known
         if known_room != room or stop > line.length or first < line.first:
-            first = stop = line.first
+            first, stop, filled = line.first, line.first, Filled()
         elif line.tokens(first, line.length) <= room - noted * (first > line.first):
             return first  # most builds: nothing has outgrown the room since the last one
         while (overflow := self._next_overflow(line, first, stop, room - noted * (first > line.first))) is not None:
+            if low_water == AUTO and stop > line.first:  # until the first cut the room was filling up
+                filled = filled.and_then(overflow - stop, line.kept_after_each(first, stop, overflow))
             stop = overflow
+            low = max(int(filled.share(low_water, room) * room) - noted, 0)
             first = max(first, min(line.lowest(first, stop, low), self._oldest_of_newest(line, first, stop)))
-        if known != (room, first, stop):
-            ledger.memory[self] = (room, first, stop)
+        if known != (room, first, stop, filled):
+            ledger.memory[self] = (room, first, stop, filled)
         return first
 
     def _next_overflow(self, line: Timeline, first: int, stop: int, room: Tokens) -> int | None:
@@ -90,3 +98,7 @@ class TrimOldest:
                 break
             start = line.turn_start(start - 1)
         return start
+
+
+def _down_to(share: float) -> str:
+    return f"cut down to {share:.0%} of the room"

@@ -39,6 +39,11 @@ class Timeline:
         grown = bisect_left(self._sums, self._sums[stop] + spare + 1, lo=stop, hi=self.length + 1)
         return grown if grown <= self.length else None
 
+    def kept_after_each(self, start: int, begin: int, stop: int) -> Tokens:
+        """What stays after a cut at `start` of the first n messages, added up for each n of `begin` to `stop` - 1."""
+        beneath = self._sums[start] - self._kept_before(start)
+        return sum(self._sums[begin:stop]) - (stop - begin) * beneath
+
     def turn_start(self, index: int) -> int:
         """Where the turn of the message at `index` begins."""
         return self._sight.readings.turn_start(index, self._sight.head)

@@ -77,3 +77,24 @@ def replayed_cut(costs: list[list[int]], room: int, low: int) -> int:
                     sizes.pop(0)
                     first += 1
     return first
+
+
+def auto_cut(costs: list[list[int]], room: int) -> int:
+    """Which turn `low_water="auto"` keeps from, found by living through the session message by message.
+
+    After the first cut every message leaves a level; the next mark answers the mean of those before it.
+    """
+    first, levels, cut = 0, list[int](), False
+    for turn in range(len(costs)):
+        for message in range(len(costs[turn])):
+            sizes = [sum(costs[at]) for at in range(first, turn)] + [sum(costs[turn][: message + 1])]
+            if sum(sizes) > room:
+                mean = sum(levels) / (len(levels) * room) if levels else 0.74
+                low = int(min(0.85, max(0.15, 2 * 0.74 - 1 + 4 * (0.74 - mean))) * room)
+                cut = True
+                while len(sizes) > 1 and sum(sizes) > low:
+                    sizes.pop(0)
+                    first += 1
+            if cut:
+                levels.append(sum(sizes))
+    return first

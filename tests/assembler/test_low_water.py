@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from assembler import Assembler, TrimOldest
+from assembler import Assembler, BudgetError, ClearToolResults, TrimOldest
 from assembler.dialects import plain
+from assembler.policies.low_water import LowWater
 from budgets import Budget, ContextLengthError
+from tests.benchmarks.cache_economy import lived
+from tests.benchmarks.kinds import arrivals
 
 from . import by_hand
 
@@ -26,7 +30,7 @@ def history_of(costs: list[list[int]]) -> list[dict[str, Any]]:
     return history
 
 
-def kept_from(history: list[dict[str, Any]], room: int, low: float) -> int | None:
+def kept_from(history: list[dict[str, Any]], room: int, low: LowWater) -> int | None:
     policy = TrimOldest(low_water=low)
     assembler = Assembler(Budget(room, counter=len), dialect=plain, on_overflow=policy).add_messages(history)
     try:
@@ -67,9 +71,9 @@ def test_a_growing_history_keeps_its_first_message_until_it_overflows(
         before = now
 
 
-@given(sessions, st.integers(5, 60), shares, st.data())
+@given(sessions, st.integers(5, 60), st.one_of(shares, st.just("auto")), st.data())
 def test_the_cut_does_not_depend_on_which_builds_came_before(
-    costs: list[list[int]], room: int, low: float, data: st.DataObject
+    costs: list[list[int]], room: int, low: LowWater, data: st.DataObject
 ) -> None:
     history = history_of(costs)
     policy = TrimOldest(low_water=low)
@@ -86,3 +90,68 @@ def test_the_cut_does_not_depend_on_which_builds_came_before(
     except ContextLengthError:
         found = None
     assert found == kept_from(history, room, low)
+
+
+@given(sessions, st.integers(5, 60))
+def test_an_automatic_mark_is_the_one_that_living_through_the_session_gives(costs: list[list[int]], room: int) -> None:
+    found = kept_from(history_of(costs), room, "auto")
+    turn = by_hand.auto_cut(costs, room)
+    if sum(sum(sizes) for sizes in costs[turn:]) > room:
+        assert found is None
+    else:
+        assert found == sum(len(sizes) for sizes in costs[:turn])
+
+
+@given(sessions, st.integers(5, 60))
+def test_an_automatic_mark_moves_at_cuts_only(costs: list[list[int]], room: int) -> None:
+    history = history_of(costs)
+    before: int | None = 0
+    for stop in range(1, len(history) + 1):
+        now = kept_from(history[:stop], room, "auto")
+        assume(now is not None)
+        if now != before:
+            assert by_hand.plain_cost(history[before:stop]) > room
+        before = now
+
+
+def test_an_automatic_mark_fills_a_room_of_large_turns_as_a_room_of_small_ones() -> None:
+    """Their cuts overshoot: under one fixed mark their windows are emptier."""
+    large, small = [[130 + place * 37 % 90, 20] for place in range(40)], [[5, 3]] * 600
+    fixed = [fill(costs, 0.5) for costs in (large, small)]
+    auto = [fill(costs, "auto") for costs in (large, small)]
+    assert fixed[0] < fixed[1] - 0.05
+    assert auto[0] > fixed[0] + 0.02
+    assert abs(auto[1] - 0.74) < 0.03
+
+
+def fill(costs: list[list[int]], low: LowWater) -> float:
+    """How full a room of 1,000 is after each message of the second half."""
+    assembler = Assembler(Budget(1_000, counter=len), dialect=plain, on_overflow=TrimOldest(low_water=low))
+    levels = [assembler.add_message(message).build().count.tokens for message in history_of(costs)]
+    second = levels[len(levels) // 2 :]
+    return sum(second) / (1_000 * len(second))
+
+
+def test_a_ladder_holds_half_of_the_room_for_an_automatic_mark() -> None:
+    rungs = [ClearToolResults(keep=1), TrimOldest(low_water="auto")]
+    history = history_of([[3, 4]] * 40)
+    auto, fixed = (
+        Assembler(Budget(50, counter=len), dialect=plain, on_overflow=[rungs[0], trim]).add_messages(history).build()
+        for trim in (rungs[1], TrimOldest(low_water=0.5))
+    )
+    assert auto.messages == fixed.messages
+
+
+def test_another_word_is_no_mark() -> None:
+    with pytest.raises(BudgetError, match=r"low_water is a share of the room, 0 < low_water <= 1"):
+        TrimOldest(low_water="low")  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["chatty", "images", "bursts of tools", "long answers"])
+def test_no_fixed_mark_that_fills_the_window_as_much_reads_a_twentieth_less(kind: str) -> None:
+    calls = arrivals(kind)
+    auto = lived(calls, TrimOldest(low_water="auto"))
+    marks = [lived(calls, TrimOldest(low_water=mark / 20)) for mark in range(8, 17)]
+    assert 0.65 < auto.fill < 0.75
+    assert auto.outside <= 1.05 * min(fixed.outside for fixed in marks if fixed.fill >= auto.fill)

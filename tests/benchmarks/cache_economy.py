@@ -39,7 +39,9 @@ LADDERS: dict[str, Ladder] = {
         TrimOldest(low_water=0.5),
     ],
     "TrimOldest(low_water=0.5, pins=first_user)": lambda _: TrimOldest(low_water=0.5, pins=first_user),
+    'TrimOldest(low_water="auto")': lambda _: TrimOldest(low_water="auto"),
     "TrimOldest(low_water=0.6, pins=beginning)": lambda calls: TrimOldest(low_water=0.6, pins=beginning(calls)),
+    'TrimOldest(low_water="auto", pins=beginning)': lambda calls: TrimOldest(low_water="auto", pins=beginning(calls)),
 }
 """`beginning`: the first messages, of at most BEGINNING tokens and at least one."""
 
