@@ -15,8 +15,10 @@ from assembler.dialects import Dialect
 from assembler.errors import MessageTypeError
 from assembler.pipeline.answers import asked, must_be_awaited, unasked
 from assembler.pipeline.draft import Draft
+from assembler.pipeline.ladder import Kept
 from assembler.pipeline.measure import measure
 from assembler.pipeline.planned import Planned
+from assembler.pipeline.relief import held_by, hold
 from assembler.pipeline.settings import Settings
 from assembler.policies import Policy, Refuse
 from assembler.pricing.held import held_count
@@ -246,6 +248,17 @@ class Assembler(Generic[Longest]):
         self._settings = self._settings.anchored(calibration)
         return self
 
+    def restore(self, state: Mapping[str, Any]) -> Self:
+        """Go on from `context.state()` of an earlier build of these messages, in this process or another.
+
+        A part that speaks of messages, or of policies, that are others now is ignored, with a warning on the logger: it
+        spares work, and is never needed. Raises `StateError` for what is no state, and before `add_messages`.
+        """
+        from assembler.pipeline.state import restored
+
+        self._settings = restored(state, self._draft.history.current(), self._settings, log_ignored)
+        return self
+
     def available_for_messages(self) -> Longest:
         """Tokens that the fixed regions leave for the conversation, 0 or more; None without a budget."""
         budget = self._settings.budget
@@ -351,7 +364,7 @@ class Assembler(Generic[Longest]):
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Assembler.around, self.inside
+        return _moved, (*self.inside, held_by(*self.inside))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Assembler:
         return self.fork()
@@ -393,3 +406,9 @@ def _instead(messages: object) -> str:
     if name is not None:
         return f"pass the list in it: body[{name!r}]"
     return "pass [message], or add_message(message) for one"
+
+
+def _moved(draft: Draft, settings: Settings, held: tuple[int, Kept] | None) -> Assembler[Any]:
+    """The assembler in another process."""
+    hold(draft, settings, held)
+    return Assembler.around(draft, settings)

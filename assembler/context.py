@@ -12,7 +12,9 @@ from assembler.dialects import Dialect
 from assembler.pipeline.answers import asked
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.emit import requested
+from assembler.pipeline.ladder import Kept
 from assembler.pipeline.planned import Dropped, Planned
+from assembler.pipeline.relief import held_by, hold
 from assembler.pipeline.settings import Settings
 from assembler.regions.knowledge import Document
 from assembler.validation import must_be
@@ -160,6 +162,17 @@ class Context(_Unpacked, Generic[Longest]):
 
         return manifest_of(self.inside)
 
+    def state(self, usage: object = None) -> dict[str, Any]:
+        """What the session remembers beyond its messages, small and JSON-ready, for `Assembler.restore`.
+
+        With the provider's `usage` for this request it is anchored there, as by `anchor(calibrate(context, usage))`. It
+        holds no text but that of a summary that stands. O(characters of the messages that it speaks of).
+        """
+        from assembler.pipeline.state import state_of
+        from assembler.pricing.calibration import calibrate
+
+        return state_of(self.inside, None if usage is None else calibrate(self, usage))
+
     @property
     def prefix_hash(self) -> str:
         """SHA-256 of everything before the newest turn, as it is sent: the same hash, the same cacheable prefix."""
@@ -243,7 +256,8 @@ class Context(_Unpacked, Generic[Longest]):
         return requested(self.inside, dialect, cache_marks)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _built_again, (self.inside.draft, self.inside.settings)
+        draft, settings = self.inside.draft, self.inside.settings
+        return _built_again, (draft, settings, held_by(draft, settings))
 
     def _repr_html_(self) -> str:
         return self.report._repr_html_()  # pyright: ignore[reportPrivateUsage]  # the notebooks' own protocol
@@ -268,6 +282,7 @@ def emit(plan: Planned) -> Context[Any]:
     )
 
 
-def _built_again(draft: Draft, settings: Settings) -> Context:
+def _built_again(draft: Draft, settings: Settings, held: tuple[int, Kept] | None = None) -> Context[Any]:
     """A context follows from these: it is built again, not carried."""
+    hold(draft, settings, held)
     return emit(asked(draft, settings))

@@ -8,6 +8,7 @@
     ├─ ToolError                    a name or a schema that no API accepts   (also a ValueError)
     ├─ PlanError                    a policy that cuts where it must not
     ├─ SummaryError                 a summarizer that failed
+    ├─ StateError                   something that is no state of a session    (also a ValueError)
     └─ PromptError                  templates and prompt files               (also a ValueError)
 
 No message of these errors quotes a prompt, a document or a message: indexes, names, lengths and offsets only.
@@ -90,6 +91,16 @@ class SummaryError(Evidence):
         super().__init__(problem)
 
 
+class StateError(Evidence, ValueError):
+    """Something that is no state of a session; `place` is the path of the field that is wrong, if one is."""
+
+    place: str | None
+
+    def __init__(self, problem: str, *, place: str | None = None) -> None:
+        self.place = place
+        super().__init__(problem)
+
+
 class PromptError(Evidence, ValueError):
     """A template or a prompt file that cannot be used; `name` is the template's, `line` where, if known."""
 
@@ -109,6 +120,7 @@ __all__ = [
     "MessageTypeError",
     "PlanError",
     "PromptError",
+    "StateError",
     "ToolError",
     "UnsupportedContentError",
 ]

@@ -1,4 +1,7 @@
-"""What was decided last about a history, for later builds to go on from: one entry for each settings that asked."""
+"""What was decided last about a history, for later builds to go on from: one entry for each owner that asked.
+
+The owner is the settings, or the session that they belong to for what outlives a new bill.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,8 @@ from assembler.pricing.ledger import Ledger
 
 if TYPE_CHECKING:
     from assembler.pipeline.ladder import Kept
+    from assembler.pipeline.remade import Recipe
     from assembler.pipeline.seal import Sealed
-    from assembler.pipeline.settings import Settings
     from assembler.pipeline.standing import Standing
     from budgets import Tokens
 
@@ -20,26 +23,29 @@ _CROWDED = 16
 
 
 class Decided:
-    """What some settings decided last. Each field says for how many messages it holds: a fork may have fewer."""
+    """What one owner decided last. Each field says for how many messages it holds: a fork may have fewer."""
 
-    __slots__ = ("copiers", "held", "lived", "sealed", "settings", "standing")
+    __slots__ = ("copiers", "held", "lived", "owner", "restored", "sealed", "standing")
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = ref(settings)  # those of a what-if are gone soon, and a history may live for days
+    def __init__(self, owner: object) -> None:
+        self.owner = ref(owner)  # the settings of a what-if are gone soon, and a history may live for days
         self.lived: tuple[Tokens, int, Kept] | None = None
         """What a ladder with a low-water mark left at its last overflow: the room, the length then, and what stayed."""
         self.copiers = Copiers()
         """How the entries of the last request are copied."""
         self.held: tuple[int, Kept] | None = None
         """The same of a ladder that asks a model: the length of the history when it was asked, and what stayed."""
+        self.restored: Recipe | None = None
+        """What another process held, until a build makes it again."""
         self.sealed: Sealed | None = None
         """What was found by counting the whole request."""
         self.standing: Standing | None = None
         """The decision that a build goes on from while it fits."""
 
-    def copy(self, settings: Settings) -> Decided:
+    def copy(self, owner: object) -> Decided:
         """The same, to go another way from here."""
-        copy = Decided(settings)
+        copy = Decided(owner)
+        copy.restored = self.restored
         copy.lived, copy.held, copy.sealed, copy.standing = self.lived, self.held, self.sealed, self.standing
         copy.copiers = self.copiers
         return copy
@@ -53,33 +59,33 @@ class Decisions:
     def __init__(self) -> None:
         self._entries: list[Decided] = []
 
-    def of(self, settings: Settings) -> Decided:
-        """What these settings decided last. O(settings that live)."""
-        found = self.known(settings)
+    def of(self, owner: object) -> Decided:
+        """What this owner decided last. O(owners that live)."""
+        found = self.known(owner)
         if found is None:
             if len(self._entries) >= _CROWDED:
-                self._entries = [entry for entry in self._entries if entry.settings() is not None]
-            self._entries.append(mine := Decided(settings))
-            found = self.known(settings) or mine  # another thread's, if that was first
+                self._entries = [entry for entry in self._entries if entry.owner() is not None]
+            self._entries.append(mine := Decided(owner))
+            found = self.known(owner) or mine  # another thread's, if that was first
         return found
 
     def copy(self) -> Decisions:
         """The same decisions, for another history that says the same."""
         copy = Decisions()
-        copy._entries = [entry.copy(settings) for entry in self._entries if (settings := entry.settings()) is not None]
+        copy._entries = [entry.copy(owner) for entry in self._entries if (owner := entry.owner()) is not None]
         return copy
 
-    def known(self, settings: Settings) -> Decided | None:
-        """The same; None where they decided nothing yet."""
+    def known(self, owner: object) -> Decided | None:
+        """The same; None where it decided nothing yet."""
         for entry in self._entries:
-            if entry.settings() is settings:
+            if entry.owner() is owner:
                 return entry
         return None
 
 
-def decided_by(settings: Settings, ledger: Ledger) -> Decided:
-    """What these settings decided last about the history of a ledger."""
+def decided_by(owner: object, ledger: Ledger) -> Decided:
+    """What settings, or their session, decided last about the history of a ledger."""
     prices = ledger.prices
     if prices.decisions is None:
         prices.decisions = Decisions()
-    return prices.decisions.of(settings)
+    return prices.decisions.of(owner)

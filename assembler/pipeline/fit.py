@@ -18,7 +18,7 @@ from assembler.pipeline.measure import measure
 from assembler.pipeline.overflow import Overflow, Trial
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.relief import kept_from, relieved
-from assembler.pipeline.settings import Settings
+from assembler.pipeline.settings import Session, Settings
 from assembler.pipeline.standing import first_changed, remember, standing_plan
 from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import WholePricer
@@ -108,7 +108,7 @@ def _settings_at(plan: Planned, context_window: Tokens) -> Settings:
     if plan.settings.budget is None:
         raise BudgetError("what_if needs a budget to change; pass one to Assembler")
     budget = attrs.evolve(plan.settings.budget, context_window=context_window)
-    return attrs.evolve(plan.settings.unasking, budget=budget)
+    return attrs.evolve(plan.settings.unasking, budget=budget, session=Session())
 
 
 def _decided(draft: Draft, sight: Sight, settings: Settings) -> Planned:

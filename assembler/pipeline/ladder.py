@@ -7,14 +7,14 @@ it outgrow the room, the ladder brings it down to the mark, and nothing is touch
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
 from assembler.conversation.messages import Message
 from assembler.conversation.wanted import Wanted
 from assembler.policies.contract import proposed, refuse_unlawful, verified
-from assembler.policies.passage import Passage
+from assembler.policies.passage import Change, Passage
 from assembler.policies.traits import CuttingRung, KeepsChosen, RewritingRung, Rung, asks
 from assembler.pricing.ledger import Cut, Ledger
 from budgets import AssemblyError, Count, Tokens
@@ -51,6 +51,18 @@ class Decision:
         return Decision(self.policy, self.saved + later.saved, tuple(times.items()))
 
 
+@attrs.frozen
+class Made:
+    """The changes that one policy made at one time: enough to make them again, and no text."""
+
+    length: int
+    """How many messages the history had."""
+    place: int
+    """The policy's, among those that are willing."""
+    indexes: tuple[tuple[int, ...], ...]
+    """The messages of each change, in the order in which the changes were made."""
+
+
 _UNCHANGED: Mapping[int, Message | None] = {}
 _NO_SAVINGS: Mapping[int, Difference] = {}
 
@@ -68,6 +80,8 @@ class Kept:
     """What went wrong in policies, and was done without."""
     wanted: Wanted | None = None
     """The summary that a policy would have liked to have."""
+    made: tuple[Made, ...] = ()
+    """How `changed` came about, oldest first."""
 
     @property
     def why_gone(self) -> str:
@@ -105,12 +119,12 @@ def whole(ledger: Ledger) -> Kept:
 def climbed(ledger: Ledger, rungs: Sequence[Rung], room: Tokens, start: Kept | None = None) -> Kept:
     """What the policies leave, asked in order until the conversation costs at most `room`, or none is left to ask."""
     kept = whole(ledger) if start is None else attrs.evolve(start, failures=(), wanted=None)
-    for rung in rungs:
+    for place, rung in enumerate(rungs):
         used = kept.count(ledger).upper
         if used <= room:
             break
         if isinstance(rung, RewritingRung):
-            kept = _rewritten(ledger, rung, kept, used - room)
+            kept = _rewritten(ledger, rung, kept, used - room, place)
         else:
             kept = _cut(ledger, rung, kept, room, used)
     return kept
@@ -146,32 +160,53 @@ def _cut(ledger: Ledger, rung: CuttingRung, kept: Kept, room: Tokens, used: Toke
     decisions = _noted(kept.decisions, Decision(rung.name, max(saved, 0), ((cut.reason, 0),)))
     failures = kept.failures if cut.failure is None else (*kept.failures, cut.failure)
     cut, wanted = attrs.evolve(cut, wanted=None) if cut.wanted else cut, kept.wanted or cut.wanted
-    return Kept(cut if saved > 0 else kept.cut, kept.changed, kept.savings, decisions, failures=failures, wanted=wanted)
+    return Kept(cut if saved > 0 else kept.cut, kept.changed, kept.savings, decisions, failures, wanted, kept.made)
 
 
-def _rewritten(ledger: Ledger, rung: RewritingRung, kept: Kept, excess: Tokens) -> Kept:
+def _rewritten(ledger: Ledger, rung: RewritingRung, kept: Kept, excess: Tokens, place: int) -> Kept:
     """The conversation after as many of the policy's changes as it takes to save `excess`."""
     changed, savings = dict(kept.changed), dict(kept.savings)
-    newest = ledger.newest_turns(1)
-    pinned = frozenset(ledger.pins)
-    stretches = [*ledger.pinned_turns(kept.cut.first_kept), (kept.cut.first_kept, ledger.length)]
-    passage = Passage(ledger, changed, rung.policy, stretches, newest)
-    saved, reasons = 0, dict[str, int]()
-    for change in proposed(rung.policy, passage):
+    saved, reasons, indexes = 0, dict[str, int](), list[tuple[int, ...]]()
+    for change, gains in changes(ledger, rung, kept.cut.first_kept, changed):
+        saved += sum(gained.saved for gained in gains.values())
+        take(ledger, change, gains, changed, savings)
+        indexes.append(tuple(change.messages))
+        reasons[change.reason] = reasons.get(change.reason, 0) + 1
         if saved >= excess:
             break
+    decision = Decision(rung.name, saved, tuple(reasons.items()))
+    made = (*kept.made, Made(ledger.length, place, tuple(indexes))) if indexes else kept.made
+    return attrs.evolve(kept, changed=changed, savings=savings, made=made, decisions=_noted(kept.decisions, decision))
+
+
+def changes(
+    ledger: Ledger, rung: RewritingRung, first: int, changed: Mapping[int, Message | None]
+) -> Iterator[tuple[Change, Mapping[int, Difference]]]:
+    """The changes of a policy that may be taken and save tokens, with what each gains. Those taken show at once.
+
+    `first` is where what stays begins, beside pinned turns.
+    """
+    pinned = frozenset(ledger.pins)
+    stretches = [*ledger.pinned_turns(first), (first, ledger.length)]
+    passage = Passage(ledger, changed, rung.policy, stretches, ledger.newest_turns(1))
+    for change in proposed(rung.policy, passage):
         if not pinned.isdisjoint(change.messages):
             continue
         gains = passage.gains(change)
-        gain = sum(gained.saved for gained in gains.values())
-        if gain <= 0:
-            continue
-        refuse_unlawful(rung.policy, passage, change)
-        saved += gain
-        changed.update(change.messages)
-        reasons[change.reason] = reasons.get(change.reason, 0) + 1
-        for index, gained in gains.items():
-            start = ledger.turn_start(index)
-            savings[start] = savings.get(start, Difference()) + gained
-    decision = Decision(rung.name, saved, tuple(reasons.items()))
-    return attrs.evolve(kept, changed=changed, savings=savings, decisions=_noted(kept.decisions, decision))
+        if sum(gained.saved for gained in gains.values()) > 0:
+            refuse_unlawful(rung.policy, passage, change)
+            yield change, gains
+
+
+def take(
+    ledger: Ledger,
+    change: Change,
+    gains: Mapping[int, Difference],
+    changed: dict[int, Message | None],
+    savings: dict[int, Difference],
+) -> None:
+    """Make a change."""
+    changed.update(change.messages)
+    for index, gained in gains.items():
+        start = ledger.turn_start(index)
+        savings[start] = savings.get(start, Difference()) + gained

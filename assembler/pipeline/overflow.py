@@ -11,7 +11,7 @@ from collections.abc import Callable
 import attrs
 
 from assembler.pipeline.planned import Planned
-from assembler.pipeline.settings import Settings
+from assembler.pipeline.settings import Session, Settings
 from assembler.policies.traits import Rung, asks, briefest, unasked
 from budgets import Budget, BudgetError, ContextLengthError, RegionCosts, Tokens
 
@@ -69,7 +69,8 @@ class Trial:
     def under(self, rungs: tuple[Rung, ...], budget: Budget | None = None) -> Planned | Overflow | None:
         """What is decided, how it overflows, or None for settings under which nothing can be decided."""
         try:
-            return self.decide(attrs.evolve(self.settings, rungs=rungs, budget=budget or self.budget))
+            other = attrs.evolve(self.settings, rungs=rungs, budget=budget or self.budget, session=Session())
+            return self.decide(other)
         except Overflow as overflow:
             return overflow
         except Exception:  # what a policy of the caller's raises at another window is not the error that is due

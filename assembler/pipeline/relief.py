@@ -8,6 +8,7 @@ import attrs
 
 from assembler.conversation.messages import spoken
 from assembler.pipeline.decisions import decided_by
+from assembler.pipeline.draft import Draft
 from assembler.pipeline.ladder import Decision, Kept, climbed, lived
 from assembler.pipeline.settings import Settings
 from assembler.policies.contract import verified
@@ -62,7 +63,9 @@ def _held(ledger: Ledger, settings: Settings, calm: Sequence[Rung], room: Tokens
     Living through the history would ask a model for every summary of its past, and of a past that no build ever saw:
     where one writes, the moments are builds that overflow.
     """
-    last = decided_by(settings, ledger)
+    last = decided_by(settings.session, ledger)
+    if last.restored is not None:
+        last.held, last.restored = last.restored.made_again(ledger, calm), None
     before = last.held[1] if last.held is not None and last.held[0] <= ledger.length else None
     if before is not None and before.count(ledger).upper <= room:
         return before
@@ -70,6 +73,17 @@ def _held(ledger: Ledger, settings: Settings, calm: Sequence[Rung], room: Tokens
     if kept.count(ledger).upper <= room:
         last.held = (ledger.length, attrs.evolve(kept, wanted=None))
     return kept
+
+
+def held_by(draft: Draft, settings: Settings) -> tuple[int, Kept] | None:
+    """What a ladder with a mark held last, and how long the history was then."""
+    return decided_by(settings.session, Ledger.of(draft.history.sight(), settings.pricer)).held
+
+
+def hold(draft: Draft, settings: Settings, held: tuple[int, Kept] | None) -> None:
+    """Go on from what a ladder held in another process."""
+    if held is not None:
+        decided_by(settings.session, Ledger.of(draft.history.sight(), settings.pricer)).held = held
 
 
 def _low_water(rungs: Sequence[Rung]) -> float | None:

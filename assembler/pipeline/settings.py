@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from assembler.pricing.calibration import CalibratedCounter
 
 
+class Session:
+    """What the settings of one assembler have in common, whatever bill they count from. Others decide apart."""
+
+    __slots__ = ("__weakref__",)
+
+
 @attrs.frozen(eq=False, slots=False)
 class Settings:
     """What was asked for once and holds for every build. `pricer` follows from the rest."""
@@ -35,6 +41,7 @@ class Settings:
     pricer: Pricer = attrs.field(repr=False)
     cache_marks: CacheMarks | None = None
     calibration: CalibratedCounter | None = None
+    session: Session = attrs.field(factory=Session, repr=False)
 
     @found_once
     def whole(self) -> WholePricer | None:
@@ -85,7 +92,7 @@ class Settings:
     @found_once
     def unasking(self) -> Settings:
         """The same settings with what stands in for policies that ask a model. Made once."""
-        return attrs.evolve(self, rungs=tuple(map(unasked, self.rungs)))
+        return attrs.evolve(self, rungs=tuple(map(unasked, self.rungs)), session=Session())
 
     @found_once
     def awaits(self) -> bool:

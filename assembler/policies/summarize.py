@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 import attrs
@@ -15,6 +15,7 @@ from assembler.errors import SummaryError
 from assembler.policies.checks import a_function_or_none
 from assembler.policies.traits import Traits
 from assembler.pricing.ledger import Cut, Ledger
+from assembler.text.checked import checked_text
 from assembler.validation import at_least_one
 from budgets import Tokens
 from budgets.counters.awaited import is_async
@@ -131,7 +132,12 @@ class Summarize:
     @property
     def traits(self) -> Traits:
         """It asks a model; where it may not, the summary that stands stays, and no new one is written."""
-        return Traits(unasked=StandingSummary(self), briefest=BriefestSummary(self), awaited=is_async(self.summarizer))
+        return Traits(
+            unasked=StandingSummary(self),
+            briefest=BriefestSummary(self),
+            awaited=is_async(self.summarizer),
+            memory=Summaries(self),
+        )
 
     def remembered(self, ledger: Ledger) -> Written | None:
         """What was written last of this history."""
@@ -139,6 +145,33 @@ class Summarize:
         if isinstance(written, Written) and written.start == ledger.first and written.stop < ledger.length:
             return written
         return None
+
+
+@attrs.frozen
+class Summaries:
+    """What a `Summarize` remembers, as JSON: the summary that stands, and why there is no newer one."""
+
+    policy: Summarize
+
+    def told(self, keepsakes: Mapping[object, Keepsake]) -> Iterator[tuple[Keepsake, dict[str, Any]]]:
+        """The text of a summary, or the numbers of a refusal."""
+        written, refusal = keepsakes.get(self.policy), keepsakes.get((Refusal, self.policy))
+        if isinstance(written, Written):
+            yield written, {"text": written.text}
+        if isinstance(refusal, Refusal):
+            failure = refusal.failure
+            raised = None if failure is None else {"says": str(failure), "raised": failure.raised}
+            yield refusal, {"max_tokens": refusal.room, "reason": refusal.reason, "failure": raised}
+
+    def remembered(self, start: int, stop: int, what: Mapping[str, Any]) -> tuple[object, Keepsake]:
+        """A summary or a refusal."""
+        if "text" in what:
+            text = checked_text(what["text"], field="summary")
+            return self.policy, Written(start, stop, text, spoken(HEADING + text))
+        raised: Mapping[str, Any] | None = what["failure"]
+        failure = None if raised is None else SummaryError(str(raised["says"]), raised=raised["raised"])
+        key = (Refusal, self.policy)
+        return key, Refusal(start, stop, int(what["max_tokens"]), str(what["reason"]), failure)
 
 
 @attrs.frozen(eq=False)

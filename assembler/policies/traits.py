@@ -6,6 +6,7 @@ from typing import Protocol, TypeAlias, cast
 
 import attrs
 
+from assembler.conversation.keepsake import Memory
 from assembler.conversation.pins import NO_PINS, Pins, checked_pins
 from assembler.policies.checks import a_share, a_text
 from assembler.policies.policy import OverflowPolicy, Policy, RewritingPolicy, is_cutting, is_rewriting
@@ -57,7 +58,8 @@ class Traits:
     A policy that asks a model declares `unasked`, what stands in for it where no model may be asked: in `what_if`, and
     in what an error says of other windows. Its cuts carry a summary that stands for the one before too. `briefest` is
     the policy as if the model answered with as little as it can: without it no error names a smallest window.
-    `awaited` says that the model can only be asked by `await abuild()`.
+    `awaited` says that the model can only be asked by `await abuild()`, `memory` how what it wrote goes through
+    `context.state()`.
 
     `keeps` spares questions where the answer is known: `report.steps()` is one pass over the turns, and a dialect that
     is counted as a whole needs two or three counts.
@@ -76,6 +78,7 @@ class Traits:
     unasked: Policy | None = attrs.field(default=None, validator=_a_policy)
     briefest: Policy | None = attrs.field(default=None, validator=_a_policy)
     awaited: bool = attrs.field(default=False, validator=Is((bool,), "True or False"))
+    memory: Memory | None = None
 
     def __attrs_post_init__(self) -> None:
         if (self.low_water is None) != (self.unmarked is None):

@@ -20,6 +20,7 @@ from assembler.policies import Policy, Summarize
 from assembler.policies.summarize import HEADING
 from budgets import Budget, BudgetError, ContextLengthError
 
+from .policies import by_hand
 from .policies.drawn import any_session, gist, ladders, low_summaries
 
 Summarizer = Callable[[Sequence[Any], str | None, int], Any]
@@ -66,7 +67,7 @@ def outcome(build: Callable[[], Any]) -> tuple[str, list[str]]:
 def test_a_session_that_awaits_gives_the_bytes_of_one_that_does_not(
     history: list[dict[str, Any]], ladder: list[Policy], share: float, summarizer: Summarizer
 ) -> None:
-    limit = max(int(len(json.dumps(history)) * share), 1)
+    limit = max(int(by_hand.cost(history) * share), 1)
     waiting, plainly = of([], limit, asking(ladder, summarizer)), of([], limit, asking(ladder, gist))
     with asyncio.Runner() as runner:
         for message in history:
@@ -82,7 +83,7 @@ def test_a_session_that_awaits_gives_the_bytes_of_one_that_does_not(
 def test_counters_that_are_awaited_give_the_bytes_of_those_that_are_not(
     history: list[dict[str, Any]], ladder: list[Policy], share: float
 ) -> None:
-    limit = max(int(len(json.dumps(history)) * share), 1)
+    limit = max(int(by_hand.cost(history) * share), 1)
     waiting, plainly = of(history, limit, asking(ladder, agist), acount), of(history, limit, ladder)
     told, found = outcome(lambda: asyncio.run(waiting.abuild())), outcome(plainly.build)
     assert told == found

@@ -1,0 +1,54 @@
+"""Whether these are still the same messages: a digest of the first of them, whatever object carries each."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping
+from typing import Any, cast
+
+import attrs
+
+from assembler.conversation.history import Sight
+from assembler.errors import ConversationError
+
+
+def digests(sight: Sight, stops: Collection[int]) -> dict[int, str]:
+    """SHA-256 of the messages before each of `stops`, no more than the history has. One pass, O(characters).
+
+    Of what each says, not of how it came: a message that went through a database as JSON is the same. The order of the
+    keys in an object is not told.
+    """
+    found, running = dict[int, str](), hashlib.sha256()
+    for index in range(max(stops, default=-1) + 1):
+        if index in stops:
+            found[index] = running.hexdigest()
+        if index < sight.length:
+            running.update(_said(sight, index))
+    return found
+
+
+def _said(sight: Sight, index: int) -> bytes:
+    try:
+        message = sight.message(index)
+    except ConversationError:  # a policy may cut away what nobody has looked at
+        return b"unread"
+    said = [message.role, message.name, message.pinned, list(message.parts)]
+    text = json.dumps(said, separators=(",", ":"), sort_keys=True, default=_plain)
+    return f"{len(text)}:{text}".encode()
+
+
+def _plain(value: object) -> Any:
+    """A part, or what is in one, as JSON can carry it."""
+    if isinstance(value, bytes | bytearray):
+        return {"bytes": hashlib.sha256(value).hexdigest()}
+    if isinstance(value, Mapping):
+        return dict(cast("Mapping[str, object]", value))
+    if attrs.has(type(value)):
+        fields = {field.name: getattr(value, field.name) for field in attrs.fields(type(value))}
+        if fields.get("given") is not None:
+            fields |= {"arguments": None, "parts": None}  # the same as text, in the order of the keys
+        return [type(value).__name__, fields]
+    if isinstance(value, tuple | list | set | frozenset):
+        return list(cast("Collection[object]", value))
+    return value if isinstance(value, str | int | float | bool) or value is None else type(value).__qualname__

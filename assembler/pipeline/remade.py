@@ -1,0 +1,77 @@
+"""What another process held of this history, made again by the same policies from where and when they changed it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from assembler.conversation.messages import Message, spoken
+from assembler.pipeline.ladder import Decision, Kept, Made, changes, take
+from assembler.policies.traits import RewritingRung, Rung
+from assembler.pricing.ledger import Cut, Ledger
+from budgets import AssemblyError
+from budgets.count import Difference
+
+
+@attrs.frozen
+class Recipe:
+    """What was held when the history had `length` messages. No text but that of the summary or note that stood."""
+
+    length: int
+    first_kept: int
+    reason: str
+    summary: str | None = attrs.field(repr=False)
+    made: tuple[Made, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    failures: tuple[AssemblyError, ...] = ()
+
+    @classmethod
+    def of(cls, length: int, kept: Kept, ledger: Ledger) -> Recipe:
+        """The recipe of what was held; of what has gone since, nothing."""
+        cut, summary = kept.cut, kept.cut.summary
+        said = None if summary is None else "".join(part for part in summary.parts if isinstance(part, str))
+        staying = [*ledger.pinned_turns(cut.first_kept), (cut.first_kept, length)]
+
+        def stays(indexes: Sequence[int]) -> bool:
+            return any(start <= index < stop for start, stop in staying for index in indexes)
+
+        made = (attrs.evolve(one, indexes=tuple(filter(stays, one.indexes))) for one in kept.made)
+        living = tuple(one for one in made if one.indexes)
+        return cls(length, cut.first_kept, cut.reason, said, living, kept.decisions, kept.failures)
+
+    def made_again(self, ledger: Ledger, rungs: Sequence[Rung]) -> tuple[int, Kept] | None:
+        """What was held and the length then; None where these policies do not change what those did.
+
+        O(messages) for each time that something was changed.
+        """
+        begins = self.first_kept == ledger.first or ledger.begins_turn(self.first_kept)
+        if not ledger.first <= self.first_kept < self.length <= ledger.length or not begins:
+            return None
+        changed, savings = dict[int, Message | None](), dict[int, Difference]()
+        for made in self.made:
+            if not self._made(ledger, rungs, made, changed, savings):
+                return None
+        summary = None if self.summary is None else spoken(self.summary)
+        cut = Cut(self.first_kept, self.reason, summary)
+        return self.length, Kept(cut, changed, savings, self.decisions, self.failures, made=self.made)
+
+    def _made(
+        self,
+        ledger: Ledger,
+        rungs: Sequence[Rung],
+        made: Made,
+        changed: dict[int, Message | None],
+        savings: dict[int, Difference],
+    ) -> bool:
+        rung = rungs[made.place] if made.place < len(rungs) else None
+        if not isinstance(rung, RewritingRung) or not 0 < made.length <= self.length:
+            return False
+        then, missing = ledger.until(made.length), list(made.indexes)
+        for change, gains in changes(then, rung, min(self.first_kept, made.length), changed):
+            if tuple(change.messages) == missing[0]:
+                take(then, change, gains, changed, savings)
+                del missing[0]
+                if not missing:
+                    return True
+        return False

@@ -1,0 +1,231 @@
+"""What a session remembers beyond its messages, as one small JSON value, and a session that goes on from there.
+
+It holds what a rebuilt assembler could not find again: a summary that a model wrote, why there is no newer one, what a
+ladder with a mark held, and the bill that counts are anchored at. Everything else follows from the messages. Each part
+stands beside a digest of the messages that it speaks of, and is ignored where they are others now: a session goes on
+without it as one does that has just begun, and no bot dies of a message that its user edited.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+
+from assembler.conversation.history import Sight
+from assembler.conversation.likeness import digests
+from assembler.errors import StateError, SummaryError
+from assembler.pipeline.decisions import decided_by
+from assembler.pipeline.ladder import Decision, Made
+from assembler.pipeline.planned import Planned
+from assembler.pipeline.remade import Recipe
+from assembler.pipeline.settings import Settings
+from assembler.pricing.calibration import CalibratedCounter, Fingerprint
+from assembler.pricing.ledger import Ledger
+from assembler.validation import wrong
+from budgets import Count, Grade
+
+VERSION = 1
+"""Of the JSON value. One of another version is ignored: a server may be rolled back."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True)
+
+
+class _Keepsake(_Part):
+    """What the policy at `place` of the ladder remembers of the messages before `stop`."""
+
+    place: int
+    policy: str
+    start: int
+    stop: int
+    sha256: str
+    what: dict[str, JsonValue]
+
+
+class _Failure(_Part):
+    says: str
+    raised: str | None
+
+
+class _Held(_Part):
+    """A `Recipe`."""
+
+    policies: list[str]
+    stop: int
+    sha256: str
+    first_kept: int
+    reason: str
+    summary: str | None
+    made: list[tuple[int, int, list[list[int]]]]
+    decisions: list[tuple[str, int, list[tuple[str, int]]]]
+    failures: list[_Failure]
+
+
+class _Anchor(_Part):
+    """A `CalibratedCounter`."""
+
+    sha256: str
+    turns: int
+    tokens: int
+    grade: int
+    upper: int
+    billed: int
+    first: int
+    limit: int | None
+
+
+class _State(_Part):
+    state: int
+    policies: list[_Keepsake]
+    held: _Held | None
+    anchor: _Anchor | None
+
+
+def state_of(plan: Planned, bill: CalibratedCounter | None) -> dict[str, Any]:
+    """The state after a build: `bill` is its own, if that is known. O(characters of the messages spoken of)."""
+    ledger, rungs = plan.ledger, plan.settings.rungs
+    told = [
+        (place, rung.name, keepsake, what)
+        for place, rung in enumerate(rungs)
+        if rung.traits.memory is not None
+        for keepsake, what in rung.traits.memory.told(ledger.keepsakes)
+        if keepsake.stop <= ledger.length
+    ]
+    recipe = _recipe(plan)
+    stops = [keepsake.stop for _, _, keepsake, _ in told] + ([] if recipe is None else [recipe.length])
+    known = digests(plan.sight, frozenset(stops))
+    policies = [
+        _Keepsake(place=place, policy=name, start=of.start, stop=of.stop, sha256=known[of.stop], what=what)
+        for place, name, of, what in told
+    ]
+    bill = bill or plan.settings.calibration
+    held = None if recipe is None else _held(recipe, known[recipe.length], plan.settings)
+    return _State(
+        state=VERSION, policies=policies, held=held, anchor=None if bill is None else _anchor(bill)
+    ).model_dump(mode="json")
+
+
+def restored(state: object, sight: Sight, settings: Settings, ignored: Callable[[str, str], None]) -> Settings:
+    """The settings that go on from a state; what it says of these messages is remembered with them.
+
+    `ignored` is told of each part that does not fit, and why. Raises `StateError` for what is no state, and for one of
+    messages where there are none yet.
+    """
+    found = _read(state)
+    if found is None:
+        ignored("a state", f"it is of another version than {VERSION}")
+        return settings
+    if not sight.length and (found.policies or found.held is not None):
+        raise StateError("state: there is no message yet that it could speak of; restore(state) after add_messages(…)")
+    parts = [*found.policies, *([found.held] if found.held is not None else [])]
+    known = digests(sight, {part.stop for part in parts if 0 <= part.stop <= sight.length})
+    for part in found.policies:
+        why = _remember(part, sight, settings) if known.get(part.stop) == part.sha256 else _CHANGED
+        if why is not None:
+            ignored(f"what {part.policy} remembered", why)
+    if found.held is not None:
+        same = found.held.policies == _names(settings)
+        if same and known.get(found.held.stop) == found.held.sha256:
+            decided_by(settings.session, Ledger.of(sight, settings.pricer)).restored = _recipe_again(found.held)
+        else:
+            ignored("what the policies held", _CHANGED if same else "they are other policies now")
+    return settings if found.anchor is None else settings.anchored(_anchor_again(found.anchor))
+
+
+_CHANGED = "the messages that it speaks of have changed"
+
+
+def _read(state: object) -> _State | None:
+    given = state
+    version = cast("Mapping[str, object]", state).get("state") if isinstance(state, Mapping) else None
+    if not isinstance(version, int):
+        raise StateError(wrong("state", "what context.state() returned", given))
+    if version != VERSION:
+        return None
+    try:
+        return _State.model_validate_json(json.dumps(state))
+    except ValidationError as error:
+        place = ".".join(str(step) for step in error.errors(include_input=False)[0]["loc"])
+    except (TypeError, ValueError, RecursionError):  # nothing that JSON can carry
+        place = None
+    raise StateError(f"state: its {place or 'value'} is not what context.state() returned; pass all of it", place=place)
+
+
+def _remember(part: _Keepsake, sight: Sight, settings: Settings) -> str | None:
+    """Remember what a policy did; or why that cannot be."""
+    rung = settings.rungs[part.place] if 0 <= part.place < len(settings.rungs) else None
+    if rung is None or rung.name != part.policy or rung.traits.memory is None:
+        return "another policy stands in its place"
+    try:
+        key, keepsake = rung.traits.memory.remembered(part.start, part.stop, part.what)
+    except (KeyError, TypeError, ValueError):
+        raise StateError("state: a policy's part is not what context.state() returned", place="policies") from None
+    sight.readings.keepsakes[key] = keepsake
+    return None
+
+
+def _recipe(plan: Planned) -> Recipe | None:
+    known = decided_by(plan.settings.session, plan.ledger)
+    if known.held is None:
+        return known.restored
+    length, kept = known.held
+    return Recipe.of(length, kept, plan.ledger) if length <= plan.ledger.length else None
+
+
+def _names(settings: Settings) -> list[str]:
+    return [rung.name for rung in settings.willing]
+
+
+def _held(recipe: Recipe, sha256: str, settings: Settings) -> _Held:
+    return _Held(
+        policies=_names(settings),
+        stop=recipe.length,
+        sha256=sha256,
+        first_kept=recipe.first_kept,
+        reason=recipe.reason,
+        summary=recipe.summary,
+        made=[(one.length, one.place, [list(indexes) for indexes in one.indexes]) for one in recipe.made],
+        decisions=[(one.policy, one.saved, list(one.done)) for one in recipe.decisions],
+        failures=[_Failure(says=str(one), raised=_raised(one)) for one in recipe.failures],
+    )
+
+
+def _raised(failure: object) -> str | None:
+    return failure.raised if isinstance(failure, SummaryError) else None
+
+
+def _recipe_again(held: _Held) -> Recipe:
+    return Recipe(
+        held.stop,
+        held.first_kept,
+        held.reason,
+        held.summary,
+        tuple(Made(length, place, tuple(map(tuple, indexes))) for length, place, indexes in held.made),
+        tuple(Decision(policy, saved, tuple(done)) for policy, saved, done in held.decisions),
+        tuple(SummaryError(one.says, raised=one.raised) for one in held.failures),
+    )
+
+
+def _anchor(bill: CalibratedCounter) -> _Anchor:
+    return _Anchor(
+        sha256=bill.request.digest,
+        turns=bill.request.turns,
+        tokens=bill.ours.tokens,
+        grade=bill.ours.grade.value,
+        upper=bill.ours.upper,
+        billed=bill.billed,
+        first=bill.first,
+        limit=bill.limit,
+    )
+
+
+def _anchor_again(said: _Anchor) -> CalibratedCounter:
+    try:
+        ours = Count(said.tokens, Grade(said.grade), upper=said.upper)
+    except ValueError:
+        raise StateError("state: its anchor is not what context.state() returned", place="anchor") from None
+    return CalibratedCounter(Fingerprint(said.sha256, said.turns), ours, said.billed, said.first, said.limit)

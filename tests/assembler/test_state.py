@@ -1,0 +1,263 @@
+"""A session that is rebuilt from a database at every turn goes on as one that stayed in its process."""
+
+from __future__ import annotations
+
+import json
+import logging
+import pickle
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler import Assembler, AssemblyError, StateError, TrimOldest, calibrate
+from assembler.dialects import plain
+from assembler.policies import ClearToolResults, Policy, Summarize, Truncate
+from assembler.policies.summarize import HEADING
+from budgets import Budget
+
+from .policies import by_hand
+from .policies.drawn import any_session, ladders, low_ladders, low_summaries
+
+History = list[dict[str, Any]]
+
+
+class Writer:
+    """A summarizer that fails and writes too much now and then, and notes what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[Any] = []
+
+    def __call__(self, dropped: Sequence[Any], previous: str | None, most: int) -> str:
+        self.asked.append([json.dumps(list(dropped)), previous, most])
+        if len(self.asked) % 5 == 3:
+            raise TimeoutError
+        if len(self.asked) % 5 == 4:
+            return "s" * (most + 1)
+        return f"{previous or ''}/{len(dropped)}"[-most:]
+
+
+def asking(ladder: Sequence[Policy], writer: Writer) -> list[Policy]:
+    return [Summarize(writer, rung.keep_turns) if isinstance(rung, Summarize) else rung for rung in ladder]
+
+
+def new(limit: int, ladder: Sequence[Policy]) -> Assembler:
+    return Assembler(Budget(limit, counter=len), dialect=plain, on_overflow=ladder)
+
+
+Turn = Callable[[list[Any]], Any]
+
+
+def in_one_process(limit: int, ladder: Sequence[Policy], factor: float | None) -> Turn:
+    assembler = new(limit, ladder)
+
+    def turn(history: list[Any]) -> Any:
+        context = assembler.add_message(history[-1]).build()
+        if factor is not None:
+            assembler.anchor(calibrate(context, max(int(context.count.tokens * factor), 1)))
+        return context
+
+    return turn
+
+
+def rebuilt(limit: int, ladder: Sequence[Policy], factor: float | None) -> Turn:
+    stored: list[str] = []
+
+    def turn(history: list[Any]) -> Any:
+        messages = json.loads(json.dumps(history))
+        assembler = new(limit, ladder).add_messages(messages)
+        if stored:
+            assembler.restore(json.loads(stored[-1]))
+        context = assembler.build()
+        usage = None if factor is None else max(int(context.count.tokens * factor), 1)
+        stored.append(json.dumps(context.state(usage)))
+        return context
+
+    return turn
+
+
+def life(turn: Turn, history: History) -> list[tuple[str, list[str]]]:
+    told: list[tuple[str, list[str]]] = []
+    for length in range(1, len(history) + 1):
+        try:
+            context = turn(history[:length])
+        except AssemblyError as error:
+            told.append((type(error).__name__, [str(error)]))
+        else:
+            told.append((json.dumps(context.request()), [str(warning) for warning in context.warnings]))
+    return told
+
+
+@given(
+    any_session,
+    st.one_of(ladders, low_ladders, low_summaries, low_summaries),
+    st.floats(0.3, 0.9),
+    st.sampled_from([None, None, 0.9, 1.2]),
+)
+def test_rebuilt_at_every_turn_it_sends_the_same_bytes_and_asks_the_summarizer_the_same(
+    history: History, ladder: list[Policy], share: float, factor: float | None
+) -> None:
+    limit = max(int(by_hand.cost(history) * share), 1)
+    one, other = Writer(), Writer()
+    lived = life(in_one_process(limit, asking(ladder, one), factor), history)
+    again = life(rebuilt(limit, asking(ladder, other), factor), history)
+    assert again == lived
+    assert other.asked == one.asked
+
+
+def talk(turns: int, size: int = 20) -> History:
+    return [{"role": "user", "content": f"{turn:02}" + "x" * (size - 2)} for turn in range(turns)]
+
+
+def summarised() -> tuple[dict[str, Any], History]:
+    history = talk(8)
+    context = new(119, [Summarize(lambda *_: "told", 2)]).add_messages(history).build()
+    return context.state(), history
+
+
+class Never:
+    def __call__(self, dropped: Any, previous: Any, most: int) -> str:
+        raise AssertionError("asked again")
+
+
+def test_a_summary_is_not_asked_for_again() -> None:
+    state, history = summarised()
+    context = new(119, [Summarize(Never(), 2)]).add_messages(history).restore(state).build()
+    assert context.messages == [{"role": "user", "content": HEADING + "told"}, *history[6:]]
+
+
+def test_the_state_holds_no_text_but_the_summary_and_stays_small() -> None:
+    history = talk(400)
+    assembler = new(600, [ClearToolResults(), Truncate(30), Summarize(lambda *_: "told", 2), TrimOldest(0.5)])
+    for message in history:
+        context = assembler.add_message(message).build()
+    text = json.dumps(context.state(700))
+    assert "xx" not in text
+    assert "told" in text
+    assert len(text) < 2_000
+
+
+def test_where_nothing_is_remembered_the_state_says_so() -> None:
+    assert new(1000, [TrimOldest()]).add_messages(talk(3)).build().state() == {
+        "state": 1,
+        "policies": [],
+        "held": None,
+        "anchor": None,
+    }
+
+
+EDITS: list[tuple[str, Callable[[History], History]]] = [
+    ("edited", lambda history: [{"role": "user", "content": "z"}, *history[1:]]),
+    ("deleted", lambda history: history[1:]),
+    ("cut short", lambda history: history[:4]),
+    ("another's", lambda history: [dict(message, content=message["content"] + "!") for message in history]),
+    ("in another order", lambda history: [history[1], history[0], *history[2:]]),
+    ("with a mark", lambda history: [dict(history[0], pinned=True), *history[1:]]),
+]
+
+
+@pytest.mark.parametrize(("how", "edit"), EDITS, ids=[how for how, _ in EDITS])
+def test_a_summary_of_other_messages_is_ignored_with_a_warning_and_asked_for_anew(
+    how: str, edit: Callable[[History], History], caplog: pytest.LogCaptureFixture
+) -> None:
+    state, history = summarised()
+    messages, ladder = edit(history), [Summarize(lambda *_: "new", 2)]
+    found = new(119, ladder).add_messages(messages).restore(state).build()
+    assert found.request() == new(119, ladder).add_messages(messages).build().request()
+    assert "told" not in json.dumps(found.request())
+    (record,) = [record for record in caplog.records if record.levelno == logging.WARNING]
+    assert record.getMessage() == "ignored what Summarize remembered: the messages that it speaks of have changed"
+
+
+def test_what_comes_after_the_summary_may_be_edited() -> None:
+    state, history = summarised()
+    edited = [*history[:6], {"role": "user", "content": "z"}, history[7]]
+    context = new(119, [Summarize(Never(), 2)]).add_messages(edited).restore(state).build()
+    assert context.messages == [{"role": "user", "content": HEADING + "told"}, *edited[6:]]
+
+
+def test_another_ladder_ignores_what_it_has_no_place_for(caplog: pytest.LogCaptureFixture) -> None:
+    state, history = summarised()
+    new(119, [TrimOldest()]).add_messages(history).restore(state).build()
+    assert [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING] == [
+        "ignored what Summarize remembered: another policy stands in its place"
+    ]
+
+
+def test_a_state_of_another_version_is_ignored_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    state, history = summarised()
+    new(119, [TrimOldest()]).add_messages(history).restore({**state, "state": 2}).build()
+    assert [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING] == [
+        "ignored a state: it is of another version than 1"
+    ]
+
+
+def test_a_state_that_comes_before_the_messages_is_refused_with_the_order() -> None:
+    state, _ = summarised()
+    with pytest.raises(StateError, match=r"after add_messages"):
+        new(119, [Summarize(Never())]).restore(state)
+
+
+NO_STATES: list[tuple[Any, str]] = [
+    (None, "state"),
+    ("{}", "state"),
+    ({}, "state"),
+    ({"state": 1}, "policies"),
+    ({"state": "1"}, "state"),
+    ({"state": 1, "policies": [{"place": 0}], "held": None, "anchor": None}, "policies.0"),
+    ({"state": 1, "policies": [], "held": {"stop": "secret"}, "anchor": None}, "held"),
+    ({"state": 1, "policies": [], "held": None, "anchor": {"billed": "secret"}}, "anchor"),
+    ({"state": 1, "policies": [], "held": object(), "anchor": None}, "value"),
+]
+
+
+@pytest.mark.parametrize(("state", "place"), NO_STATES)
+def test_what_is_no_state_is_refused_by_the_place_that_is_wrong(state: Any, place: str) -> None:
+    with pytest.raises(StateError, match=place) as caught:
+        new(119, [TrimOldest()]).add_messages(talk(3)).restore(state)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("field", ["text", "start", "stop"])
+def test_a_summary_that_is_none_is_refused_or_ignored(field: str) -> None:
+    state, history = summarised()
+    part = state["policies"][0]
+    broken = {**part, "what": {**part["what"], "text": 7}} if field == "text" else {**part, field: -1}
+    assembler = new(119, [Summarize(lambda *_: "new", 2)]).add_messages(history)
+    if field == "text":
+        with pytest.raises(StateError):
+            assembler.restore({**state, "policies": [broken]})
+    else:
+        assembler.restore({**state, "policies": [broken]})
+        assert "told" not in json.dumps(assembler.build().request())
+
+
+def gist(dropped: Any, before: str | None, most: int) -> str:
+    return f"{before or ''}/{len(dropped)}"[-most:]
+
+
+@pytest.mark.parametrize("through", [pickle.dumps, None])
+def test_a_pickled_session_holds_what_it_held(through: Callable[[Any], bytes] | None) -> None:
+    history = talk(60)
+    ladder: list[Policy] = [Summarize(gist, 2), TrimOldest(0.5)]
+    lived, moved = new(300, ladder), new(300, ladder)
+    for message in history:
+        first = lived.add_message(message).build()
+        moved = pickle.loads(pickle.dumps(moved.add_message(message)))
+        assert moved.build().request() == first.request()
+
+
+def test_a_message_that_came_back_from_a_database_in_another_order_of_keys_is_the_same() -> None:
+    asked = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    history: History = [
+        {"role": "user", "content": "x" * 60},
+        {"role": "assistant", "content": None, "tool_calls": [asked]},
+        {"role": "tool", "tool_call_id": "c", "content": "y" * 30},
+        *talk(4),
+    ]
+    state = new(119, [Summarize(lambda *_: "told", 2)]).add_messages(history).build().state()
+    back = [dict(reversed(message.items())) for message in json.loads(json.dumps(history))]
+    context = new(119, [Summarize(Never(), 2)]).add_messages(back).restore(state).build()
+    assert "told" in str(context.messages[0])
