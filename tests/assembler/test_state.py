@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, AssemblyError, StateError, TrimOldest, calibrate
 from assembler.dialects import plain
-from assembler.policies import ClearToolResults, Policy, Summarize, Truncate
+from assembler.policies import ClearToolResults, Policy, Summarize, TrimSteps, Truncate
 from assembler.policies.summarize import HEADING
 from budgets import Budget
 
@@ -54,7 +54,7 @@ def in_one_process(limit: int, ladder: Sequence[Policy], factor: float | None) -
     assembler = new(limit, ladder)
 
     def turn(history: list[Any]) -> Any:
-        context = assembler.add_message(history[-1]).build()
+        context = assembler.add_messages(history).build()
         if factor is not None:
             assembler.anchor(calibrate(context, max(int(context.count.tokens * factor), 1)))
         return context
@@ -79,14 +79,16 @@ def rebuilt(limit: int, ladder: Sequence[Policy], factor: float | None) -> Turn:
 
 
 def life(turn: Turn, history: History) -> list[tuple[str, list[str]]]:
+    """What is sent at every message that a model could answer, up to the first build that nothing can mend."""
     told: list[tuple[str, list[str]]] = []
     for length in range(1, len(history) + 1):
+        if not by_hand.pairs_hold(history[:length]):
+            continue
         try:
             context = turn(history[:length])
         except AssemblyError as error:
-            told.append((type(error).__name__, [str(error)]))
-        else:
-            told.append((json.dumps(context.request()), [str(warning) for warning in context.warnings]))
+            return [*told, (type(error).__name__, [str(error)])]
+        told.append((json.dumps(context.request()), [str(warning) for warning in context.warnings]))
     return told
 
 
@@ -105,6 +107,42 @@ def test_rebuilt_at_every_turn_it_sends_the_same_bytes_and_asks_the_summarizer_t
     again = life(rebuilt(limit, asking(ladder, other), factor), history)
     assert again == lived
     assert other.asked == one.asked
+
+
+def working(turns: int) -> History:
+    """A question, two calls with long results, an answer; again and again."""
+    history: History = []
+    for turn in range(turns):
+        calls = [
+            {"id": f"{turn}-{place}", "type": "function", "function": {"name": "f", "arguments": '{"q": "abcdefgh"}'}}
+            for place in range(2)
+        ]
+        history += [
+            {"role": "user", "content": f"{turn:02}" + "q" * 18},
+            {"role": "assistant", "content": None, "tool_calls": calls},
+            *({"role": "tool", "tool_call_id": call["id"], "content": f"{turn:02}" + "r" * 58} for call in calls),
+            {"role": "assistant", "content": "a" * 20},
+        ]
+    return history
+
+
+@pytest.mark.parametrize("factor", [None, 0.8])
+@pytest.mark.parametrize(
+    "ladder",
+    [
+        [Summarize(print, 1), TrimOldest(0.4)],
+        [ClearToolResults(keep=2), Truncate(30), Summarize(print, 2), TrimOldest(0.4)],
+        [Truncate(30), ClearToolResults(keep=0), TrimSteps(keep=0), Summarize(print, 3), TrimOldest(0.6)],
+    ],
+    ids=["plain", "clearing", "cutting"],
+)
+def test_a_ladder_with_a_mark_goes_on_from_where_it_was_held(ladder: list[Policy], factor: float | None) -> None:
+    history = working(12)
+    one, other = Writer(), Writer()
+    lived = life(in_one_process(900, asking(ladder, one), factor), history)
+    assert life(rebuilt(900, asking(ladder, other), factor), history) == lived
+    assert other.asked == one.asked
+    assert one.asked
 
 
 def talk(turns: int, size: int = 20) -> History:
