@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, cast, overload
 import attrs
 
 from assembler.context import Context, Longest, emit
-from assembler.conversation.door import held_to_the_law, read_at_the_door, read_the_newest
+from assembler.conversation.door import held_to_the_law, listed_messages, read_at_the_door, read_the_newest
 from assembler.conversation.wanted import Wanted
 from assembler.dialects import Dialect
 from assembler.errors import MessageTypeError
@@ -29,7 +29,7 @@ from assembler.regions.provenance import provenance
 from assembler.report.logs import listening, log_build, log_ignored, log_warnings
 from assembler.strategies import ChatRegions, Strategy
 from assembler.text.checked import checked_text
-from assembler.validation import iterates, must_be
+from assembler.validation import must_be
 from budgets import Budget, BudgetError, Count, RegionCosts, Tokens
 
 if TYPE_CHECKING:
@@ -195,7 +195,9 @@ class Assembler(Generic[Longest]):
         Raises `ConversationError` for what is no list of messages and, as far as it is read here, for a history that
         an API would refuse.
         """
-        history = self._draft.history.replaced([] if messages is None else _listed(messages))
+        if isinstance(messages, Context):
+            raise MessageTypeError("conversation: expected a list of messages, got Context; pass context.messages")
+        history = self._draft.history.replaced([] if messages is None else listed_messages(messages))
         held_to_the_law(history, read_at_the_door)
         self._draft = Draft(self._draft.regions, history)
         return self
@@ -256,8 +258,9 @@ class Assembler(Generic[Longest]):
         """
         from assembler.pipeline.state import restored
 
-        self._settings = restored(state, self._draft.history.current(), self._settings, log_ignored)
-        return self
+        history = self._draft.history.current()
+        self._settings, held = restored(state, history, self._settings, log_ignored)
+        return self if held is None else self.hold(held)
 
     def available_for_messages(self) -> Longest:
         """Tokens that the fixed regions leave for the conversation, 0 or more; None without a budget."""
@@ -389,23 +392,6 @@ def _built(plan: Planned) -> Context[Any]:
     if (logger := listening()) is not None:
         log_build(logger, context)
     return context
-
-
-def _listed(messages: object) -> Iterable[object]:
-    if isinstance(messages, Context):
-        raise MessageTypeError("conversation: expected a list of messages, got Context; pass context.messages")
-    kind = type(messages).__name__
-    if iterates(messages) and not isinstance(messages, str | bytes | Mapping):
-        return cast("Iterable[object]", messages)
-    raise MessageTypeError(f"conversation: expected a list of messages, got {kind}; {_instead(cast(object, messages))}")
-
-
-def _instead(messages: object) -> str:
-    body = isinstance(messages, Mapping) and "role" not in messages
-    name = next((name for name in ("messages", "input", "contents") if body and name in cast("Any", messages)), None)
-    if name is not None:
-        return f"pass the list in it: body[{name!r}]"
-    return "pass [message], or add_message(message) for one"
 
 
 def _moved(draft: Draft, settings: Settings, held: tuple[int, Kept] | None) -> Assembler[Any]:

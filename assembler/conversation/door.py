@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, cast
 
 from assembler.conversation.history import History
-from assembler.errors import ConversationError
+from assembler.errors import ConversationError, MessageTypeError
+from assembler.validation import iterates
 
 DOOR_CHECK = 256
 """Messages. Histories up to this length are read whole as they come in, so that an error is met where it was made; of
@@ -49,3 +51,19 @@ def read_the_newest(history: History) -> None:
         return
     if (head := readings.head(newest)) < start:
         readings.check_turn(readings.turn_start(start - 1, head), start, newest + 1)
+
+
+def listed_messages(messages: object) -> Iterable[object]:
+    """The messages of a list. Raises `MessageTypeError` for what is none."""
+    kind = type(messages).__name__
+    if iterates(messages) and not isinstance(messages, str | bytes | Mapping):
+        return cast("Iterable[object]", messages)
+    raise MessageTypeError(f"conversation: expected a list of messages, got {kind}; {_instead(cast(object, messages))}")
+
+
+def _instead(messages: object) -> str:
+    body = isinstance(messages, Mapping) and "role" not in messages
+    name = next((name for name in ("messages", "input", "contents") if body and name in cast("Any", messages)), None)
+    if name is not None:
+        return f"pass the list in it: body[{name!r}]"
+    return "pass [message], or add_message(message) for one"

@@ -70,12 +70,18 @@ class _Anchor(_Part):
 
     sha256: str
     turns: int
-    tokens: int
-    grade: int
-    upper: int
+    ours: _Count
     billed: int
     first: int
     limit: int | None
+
+
+class _Count(_Part):
+    """A `Count`."""
+
+    tokens: int
+    grade: int
+    upper: int
 
 
 class _State(_Part):
@@ -83,6 +89,8 @@ class _State(_Part):
     policies: list[_Keepsake]
     held: _Held | None
     anchor: _Anchor | None
+    server: _Count | None
+    """What the server held for this request."""
 
 
 def state_of(plan: Planned, bill: CalibratedCounter | None) -> dict[str, Any]:
@@ -104,13 +112,20 @@ def state_of(plan: Planned, bill: CalibratedCounter | None) -> dict[str, Any]:
     ]
     bill = bill or plan.settings.calibration
     held = None if recipe is None else _held(recipe, known[recipe.length], plan.settings)
+    server = plan.draft.regions.held
     return _State(
-        state=VERSION, policies=policies, held=held, anchor=None if bill is None else _anchor(bill)
+        state=VERSION,
+        policies=policies,
+        held=held,
+        anchor=None if bill is None else _anchor(bill),
+        server=None if server is None else _counted(server),
     ).model_dump(mode="json")
 
 
-def restored(state: object, sight: Sight, settings: Settings, ignored: Callable[[str, str], None]) -> Settings:
-    """The settings that go on from a state; what it says of these messages is remembered with them.
+def restored(
+    state: object, sight: Sight, settings: Settings, ignored: Callable[[str, str], None]
+) -> tuple[Settings, Count | None]:
+    """The settings that go on from a state, and what the server held; the rest is remembered with the messages.
 
     `ignored` is told of each part that does not fit, and why. Raises `StateError` for what is no state, and for one of
     messages where there are none yet.
@@ -118,7 +133,7 @@ def restored(state: object, sight: Sight, settings: Settings, ignored: Callable[
     found = _read(state)
     if found is None:
         ignored("a state", f"it is of another version than {VERSION}")
-        return settings
+        return settings, None
     if not sight.length and (found.policies or found.held is not None):
         raise StateError("state: there is no message yet that it could speak of; restore(state) after add_messages(…)")
     parts = [*found.policies, *([found.held] if found.held is not None else [])]
@@ -133,7 +148,9 @@ def restored(state: object, sight: Sight, settings: Settings, ignored: Callable[
             decided_by(settings.session, Ledger.of(sight, settings.pricer)).restored = _recipe_again(found.held)
         else:
             ignored("what the policies held", _CHANGED if same else "they are other policies now")
-    return settings if found.anchor is None else settings.anchored(_anchor_again(found.anchor))
+    if found.anchor is not None:
+        settings = settings.anchored(_anchor_again(found.anchor))
+    return settings, None if found.server is None else _count(found.server, "server")
 
 
 _CHANGED = "the messages that it speaks of have changed"
@@ -214,9 +231,7 @@ def _anchor(bill: CalibratedCounter) -> _Anchor:
     return _Anchor(
         sha256=bill.request.digest,
         turns=bill.request.turns,
-        tokens=bill.ours.tokens,
-        grade=bill.ours.grade.value,
-        upper=bill.ours.upper,
+        ours=_counted(bill.ours),
         billed=bill.billed,
         first=bill.first,
         limit=bill.limit,
@@ -224,8 +239,16 @@ def _anchor(bill: CalibratedCounter) -> _Anchor:
 
 
 def _anchor_again(said: _Anchor) -> CalibratedCounter:
+    request, ours = Fingerprint(said.sha256, said.turns), _count(said.ours, "anchor")
+    return CalibratedCounter(request, ours, said.billed, said.first, said.limit)
+
+
+def _counted(count: Count) -> _Count:
+    return _Count(tokens=count.tokens, grade=count.grade.value, upper=count.upper)
+
+
+def _count(said: _Count, place: str) -> Count:
     try:
-        ours = Count(said.tokens, Grade(said.grade), upper=said.upper)
+        return Count(said.tokens, Grade(said.grade), upper=said.upper)
     except ValueError:
-        raise StateError("state: its anchor is not what context.state() returned", place="anchor") from None
-    return CalibratedCounter(Fingerprint(said.sha256, said.turns), ours, said.billed, said.first, said.limit)
+        raise StateError(f"state: its {place} is not what context.state() returned", place=place) from None

@@ -183,6 +183,7 @@ def test_where_nothing_is_remembered_the_state_says_so() -> None:
         "policies": [],
         "held": None,
         "anchor": None,
+        "server": None,
     }
 
 
@@ -224,6 +225,14 @@ def test_another_ladder_ignores_what_it_has_no_place_for(caplog: pytest.LogCaptu
     ]
 
 
+def test_what_the_server_holds_is_held_on() -> None:
+    assembler = new(100, [TrimOldest()]).add_messages(talk(3)).hold(60)
+    context = assembler.build()
+    again = new(100, [TrimOldest()]).add_messages(talk(3)).restore(context.state()).build()
+    assert len(context.messages) == 2
+    assert again.request() == context.request()
+
+
 def test_a_state_of_another_version_is_ignored_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     state, history = summarised()
     new(119, [TrimOldest()]).add_messages(history).restore({**state, "state": 2}).build()
@@ -244,10 +253,10 @@ NO_STATES: list[tuple[Any, str]] = [
     ({}, "state"),
     ({"state": 1}, "policies"),
     ({"state": "1"}, "state"),
-    ({"state": 1, "policies": [{"place": 0}], "held": None, "anchor": None}, "policies.0"),
-    ({"state": 1, "policies": [], "held": {"stop": "secret"}, "anchor": None}, "held"),
-    ({"state": 1, "policies": [], "held": None, "anchor": {"billed": "secret"}}, "anchor"),
-    ({"state": 1, "policies": [], "held": object(), "anchor": None}, "value"),
+    ({"state": 1, "policies": [{"place": 0}], "held": None, "anchor": None, "server": None}, "policies.0"),
+    ({"state": 1, "policies": [], "held": {"stop": "secret"}, "anchor": None, "server": None}, "held"),
+    ({"state": 1, "policies": [], "held": None, "anchor": {"billed": "secret"}, "server": None}, "anchor"),
+    ({"state": 1, "policies": [], "held": object(), "anchor": None, "server": None}, "value"),
 ]
 
 
