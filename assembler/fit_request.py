@@ -110,6 +110,12 @@ def _regions(raw: RawRequest, base: Assembler) -> Regions:
     return attrs.evolve(own, instruction=instruction, tools=tuple(raw.layout.tools), output=None, choice=None)
 
 
+def speaking(assembler: Assembler, dialect: Dialect) -> Assembler:
+    """A fork that prices and spells for another API: made once, it is asked for nothing that it has found before."""
+    draft, settings = assembler.inside
+    return Assembler.around(draft, _speaking(settings, dialect))
+
+
 def _speaking(settings: Settings, dialect: Dialect) -> Settings:
     if settings.dialect is dialect:
         return settings

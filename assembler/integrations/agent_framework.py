@@ -1,0 +1,107 @@
+"""Microsoft Agent Framework: a chat middleware that lays out every model call of an agent.
+
+    agent = Agent(client=client, instructions="…", tools=[…], middleware=[AssemblerMiddleware(assembler)])
+
+Read in agent-framework-core 1.23 (2026-11): a `ChatMiddleware` runs before each call of a chat client, streamed or not,
+every round of tools included, with the messages and options of that call alone. `OpenAIChatClient` speaks the Responses
+API: give the assembler `dialect=openai_responses` for it, and none for an `OpenAIChatCompletionClient`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from assembler.assembler import Assembler
+from assembler.conversation.messages import Message
+from assembler.integrations.agent_framework_messages import rewritten, spoken
+from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall, priced_tools
+from assembler.integrations.own_objects import kept_groups
+from assembler.regions.output_schema import OutputSchema, read_output_schema
+from budgets import MissingExtraError
+
+if TYPE_CHECKING:
+    # What is used of the framework, for type checkers, which do not have it.
+    class ChatMiddleware:
+        """The framework's own."""
+
+    FunctionTool: Any
+    OwnMessage: Any
+else:
+    try:
+        from agent_framework import ChatMiddleware, FunctionTool
+        from agent_framework import Message as OwnMessage
+    except ImportError as absent:
+        raise MissingExtraError("agent-framework", needed_for="assembler.integrations.agent_framework") from absent
+
+
+class AssemblerMiddleware(LastCall, ChatMiddleware):
+    """Fits each model call into the assembler's budget: instructions, tools, knowledge and messages together.
+
+    The assembler is a base, forked for each call; its instruction and knowledge follow the agent's instructions. The
+    tools and the `response_format` are the call's, whatever the base holds. The session keeps every message: what gives
+    way is only not sent. Where the service holds the history (`conversation_id`), the messages alone are no whole
+    conversation: do not use it there.
+
+    One middleware may serve many agents and sessions at once: `last_context` and `report` are those of the latest call
+    of any of them, `context_of(session_id)` those of one session. The `conversations` that were called last are gone
+    on with. Put it last, so that it sees what others, and context providers, made of the call.
+    """
+
+    def __init__(self, assembler: Assembler, *, conversations: int = CONVERSATIONS) -> None:
+        self._fitting = Fitting(assembler, conversations=conversations)
+        self.context_of = self._fitting.context_of
+
+    async def process(self, context: Any, call_next: Callable[[], Awaitable[None]]) -> None:
+        """Call the model with what fits. Raises what `build` raises, as it is."""
+        options: Mapping[str, Any] = context.options or {}
+        own, prompt = list(context.messages), options.get("instructions")
+        as_items = self._fitting.dialect == "openai_responses"
+        entries = [spoken(message, as_items=as_items) for message in own]
+        tools = priced_tools([_definition(tool) for tool in _listed(options.get("tools"))], self._fitting.assembler)
+        fitted = await self._fitting.afit(
+            [entry for listed in entries for entry in listed],
+            Asked(prompt, tools, _answer(options.get("response_format"))),
+            run=None if context.session is None else context.session.session_id,
+        )
+        context.messages = kept_groups(
+            fitted.inside,
+            own,
+            [*map(len, entries)],
+            rewritten=lambda message, became: rewritten(message, became, as_items=as_items),
+            said=_said,
+        )
+        if fitted.system not in (None, prompt):
+            context.options = {**options, "instructions": fitted.system}
+        await call_next()
+
+
+def _listed(tools: Any) -> list[Any]:
+    if tools is None:
+        return []
+    return list(cast("list[Any]", tools)) if isinstance(tools, list | tuple) else [tools]
+
+
+def _definition(tool: Any) -> dict[str, Any]:
+    """A tool as it is sent; what a provider runs is a dict that names it by its type."""
+    if isinstance(tool, Mapping):
+        return dict(cast("Mapping[str, Any]", tool))
+    made: Any = tool if isinstance(tool, FunctionTool) else FunctionTool(name=tool.__name__, func=tool)
+    definition: dict[str, Any] = made.to_json_schema_spec()
+    return definition
+
+
+def _answer(asked: Any) -> OutputSchema | None:
+    """The format of a structured answer; None where the answer is a text."""
+    if asked is None or isinstance(asked, type):
+        return None if asked is None else read_output_schema(asked, None)
+    fields = cast("Mapping[str, Any]", asked)
+    inner: Mapping[str, Any] = fields.get("json_schema") or fields
+    schema: Any = inner.get("schema", inner)
+    if not isinstance(schema, Mapping) or "properties" not in schema:
+        return None
+    return OutputSchema(inner.get("name") or "response", cast("Mapping[str, Any]", schema), inner.get("description"))
+
+
+def _said(summary: Message) -> Any:
+    return OwnMessage("user", ["\n".join(part for part in summary.parts if isinstance(part, str))])

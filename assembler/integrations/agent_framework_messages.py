@@ -1,0 +1,166 @@
+"""How Microsoft Agent Framework's messages are read as a provider's, and one with other texts made.
+
+agent-framework-core 1.23 and agent-framework-openai 1.17 (read 2026-11): what `_build_openai_messages` of the two
+OpenAI clients makes of a `Message`. One message may be several: each result of a tool is one of its own.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from assembler.conversation.messages import Call, Message, Part, Result
+from assembler.integrations.own_objects import aligned
+
+Entry: TypeAlias = tuple[dict[str, Any], tuple[int, ...]]
+"""A message as it is sent, and the contents that its parts are made of, in the order of the parts."""
+
+_UNNAMED = re.compile(r"[^a-zA-Z0-9_]+")
+"""What the client takes out of an author's name."""
+_HOSTED = {
+    "code_interpreter_tool_call": "code_interpreter_call",
+    "image_generation_tool_call": "image_generation_call",
+    "mcp_server_tool_call": "mcp_call",
+    "search_tool_call": "web_search_call",
+    "shell_tool_call": "shell_call",
+    "computer_tool_call": "computer_call",
+}
+
+
+def spoken(message: Any, *, as_items: bool) -> list[dict[str, Any]]:
+    """What a message is sent as: Chat Completions messages, or items of the Responses API."""
+    return [entry for entry, _ in _named(message, as_items)]
+
+
+def _named(message: Any, as_items: bool) -> list[Entry]:
+    """The entries with the author's name, which Chat Completions is sent, without what it does not take in one."""
+    name = _UNNAMED.sub("", message.author_name or "")[:64]
+    entries = _entries(message, as_items)
+    if as_items or not name:
+        return entries
+    return [(fields if fields["role"] == "tool" else {**fields, "name": name}, places) for fields, places in entries]
+
+
+def _entries(message: Any, as_items: bool) -> list[Entry]:
+    own: list[Any] = message.contents
+    contents = list(enumerate(own))
+    if message.role in ("system", "developer"):
+        texts = [(place, content.text) for place, content in contents if content.type == "text" and content.text]
+        joined = "\n".join(text for _, text in texts)
+        return [({"role": message.role, "content": joined}, tuple(place for place, _ in texts[:1]))] if texts else []
+    results = [(_result(content), (place,)) for place, content in contents if content.type == "function_result"]
+    if message.role == "assistant":
+        said = _items(contents) if as_items else _answer(contents)
+        return [*said, *results]
+    parts = [(place, _part(content)) for place, content in contents]
+    shown = [(place, part) for place, part in parts if part is not None]
+    if not shown:
+        return results
+    lone = shown[0][1]["text"] if len(shown) == 1 and shown[0][1]["type"] == "text" else None
+    content = lone if lone is not None else [part for _, part in shown]
+    return [({"role": message.role, "content": content}, tuple(place for place, _ in shown)), *results]
+
+
+def _answer(contents: Sequence[tuple[int, Any]]) -> list[Entry]:
+    texts = [(place, content.text) for place, content in contents if content.type == "text" and content.text]
+    thoughts = [(place, content.text) for place, content in contents if _thinks_aloud(content)]
+    calls = [(place, content) for place, content in contents if content.type == "function_call"]
+    written = sorted([*texts, *thoughts])
+    if not written and not calls:
+        return []
+    lone = written[0][1] if len(written) == 1 else None
+    said = lone if lone is not None else [{"type": "text", "text": text} for _, text in written] or None
+    fields: dict[str, Any] = {"role": "assistant", "content": said}
+    if calls:
+        named = [{"name": call.name, "arguments": _arguments(call)} for _, call in calls]
+        ids = [call.call_id for _, call in calls]
+        fields["tool_calls"] = [
+            {"id": call_id, "type": "function", "function": function}
+            for call_id, function in zip(ids, named, strict=True)
+        ]
+    return [(fields, tuple(place for place, _ in (*written, *calls)))]
+
+
+def _items(contents: Sequence[tuple[int, Any]]) -> list[Entry]:
+    return [(item, (place,)) for place, content in contents if (item := _item(content)) is not None]
+
+
+def _item(content: Any) -> dict[str, Any] | None:
+    match content.type:
+        case "text":
+            return {"role": "assistant", "content": content.text} if content.text else None
+        case "function_call":
+            call = {"type": "function_call", "call_id": content.call_id, "name": content.name}
+            return {**call, "arguments": _arguments(content)}
+        case "text_reasoning":
+            summary = [{"type": "summary_text", "text": content.text}] if content.text else []
+            sealed = {"encrypted_content": content.protected_data} if content.protected_data else {}
+            return {"type": "reasoning", "id": content.id, "summary": summary, **sealed}
+        case kind if kind in _HOSTED:
+            return {**content.to_dict(), "type": _HOSTED[kind], "id": content.call_id or content.id}
+        case _:
+            return None
+
+
+def _thinks_aloud(content: Any) -> bool:
+    """Whether reasoning goes back as a text: where nothing of it is sealed."""
+    return content.type == "text_reasoning" and content.protected_data is None and bool(content.text)
+
+
+def _arguments(call: Any) -> str:
+    given = call.arguments
+    return given if isinstance(given, str) else json.dumps(given or {})
+
+
+def _result(content: Any) -> dict[str, Any]:
+    told = [item.text or "" for item in content.items or () if item.type == "text"]
+    text = "\n".join(told) if content.items else content.result
+    said = text if isinstance(text, str) else "" if text is None else json.dumps(text, default=str)
+    return {"role": "tool", "tool_call_id": content.call_id, "content": said}
+
+
+def _part(content: Any) -> dict[str, Any] | None:
+    match content.type:
+        case "text":
+            return {"type": "text", "text": content.text} if content.text else None
+        case "data" | "uri" if (content.media_type or "").startswith("image/"):
+            return {"type": "image_url", "image_url": {"url": content.uri}}
+        case "data" | "uri":
+            return {"type": "file", "file": {"file_data": content.uri}}
+        case "hosted_file":
+            return {"type": "file", "file": {"file_id": content.file_id}}
+        case _:
+            return None
+
+
+def rewritten(message: Any, became: Sequence[tuple[Message, Message | None]], *, as_items: bool) -> Any:
+    """A copy of the message with what is left of it: its id and properties as they were, other texts."""
+    contents: list[Any] = message.contents
+    left: dict[int, Any] = dict(enumerate(contents))
+    for (_, places), (before, after) in zip(_named(message, as_items), became, strict=True):
+        parts = [] if after is None else [new for _, new in aligned(before.parts, after.parts)]
+        for place, new in zip(places, [*parts, *[None] * (len(places) - len(parts))], strict=True):
+            left[place] = _retold(left[place], new)
+    changed = copy.copy(message)
+    changed.contents = [content for content in left.values() if content is not None]
+    return changed
+
+
+def _retold(content: Any, new: Part | None) -> Any:
+    """The content as a policy left it; None for one that is left out."""
+    if new is None:
+        return None
+    told = copy.copy(content)
+    match new:
+        case str() if content.type in ("text", "text_reasoning"):
+            told.text = new
+        case Call() if content.type == "function_call":
+            told.arguments = new.arguments
+        case Result():
+            told.items, told.result = None, "\n".join(part for part in new.parts if isinstance(part, str))
+        case _:
+            return content
+    return told

@@ -1,0 +1,241 @@
+"""LiteLLM: hooks that fit every call of its SDK or of its proxy, and a wrapper for one function.
+
+    litellm.callbacks = [AssemblerHook(assembler)]                      # await litellm.acompletion(…), and the router
+    completion = fitted(litellm.completion, assembler)                  # where no hook is called: without async
+    proxy_hook = AssemblerProxyHook({"gpt-4o": small, "claude": large})  # callbacks: module.proxy_hook, in config.yaml
+
+Read in litellm 1.106.2 (2026-11): `async_pre_call_deployment_hook` is called by the async functions alone, right before
+each deployment, and `async_pre_call_hook` by the proxy, once a request. Take one of the two: what each puts in would
+stand there twice.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Hashable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import attrs
+
+from assembler.assembler import Assembler
+from assembler.context import Context
+from assembler.dialects import Dialect, anthropic, openai_chat, openai_responses
+from assembler.fit_request import speaking
+from assembler.integrations.fitting import CONVERSATIONS, Fitting
+from assembler.report.report import Report
+from budgets import AssemblyError, BudgetError, ContextLengthError, MissingExtraError
+
+if TYPE_CHECKING:
+    # What is used of LiteLLM, for type checkers, which do not have it.
+    class CustomLogger:
+        """LiteLLM's own."""
+
+    BadRequestError: Any
+    ContextWindowExceededError: Any
+    type_to_response_format_param: Callable[[Any], dict[str, Any] | None]
+else:
+    try:
+        from litellm import BadRequestError, ContextWindowExceededError
+        from litellm.integrations.custom_logger import CustomLogger
+        from litellm.utils import type_to_response_format_param
+    except ImportError as absent:
+        raise MissingExtraError("litellm", needed_for="assembler.integrations.litellm") from absent
+
+Assemblers: TypeAlias = Assembler | Mapping[str, Assembler]
+"""One for every model, or one for each by the name that it is called by; calls of any other pass as they are."""
+
+
+@attrs.frozen
+class _Shape:
+    """One of the APIs that LiteLLM's functions copy: where its regions stand, and what is asked for beside them."""
+
+    dialect: Dialect
+    regions: tuple[str, ...]
+    options: tuple[str, ...]
+
+
+_CHAT = _Shape(
+    openai_chat,
+    ("messages", "tools", "functions"),
+    ("tool_choice", "function_call", "response_format", "parallel_tool_calls"),
+)
+_RESPONSES = _Shape(
+    openai_responses,
+    ("input", "instructions", "tools"),
+    ("tool_choice", "text", "parallel_tool_calls", "reasoning", "previous_response_id", "conversation", "prompt"),
+)
+_MESSAGES = _Shape(
+    anthropic, ("messages", "system", "tools"), ("tool_choice", "output_config", "output_format", "thinking")
+)
+_SHAPES = {
+    "completion": _CHAT,
+    "acompletion": _CHAT,
+    "responses": _RESPONSES,
+    "aresponses": _RESPONSES,
+    "anthropic_messages": _MESSAGES,
+    "aanthropic_messages": _MESSAGES,
+}
+"""By the name of the function, which is LiteLLM's word for the kind of a call (`CallTypes`)."""
+
+
+class _Bodies:
+    """Fits the keyword arguments of calls, each model's by its own assembler."""
+
+    def __init__(self, assemblers: Assemblers, conversations: int) -> None:
+        given: Mapping[str, object] = assemblers if isinstance(assemblers, Mapping) else {"": assemblers}
+        for assembler in given.values():
+            if not isinstance(assembler, Assembler):
+                kind = type(assembler).__name__
+                raise BudgetError(f"expected an Assembler, got {kind}; pass Assembler(budget=…), or a dict of them")
+        self.assemblers = cast("Mapping[str, Assembler]", given)
+        self.conversations = conversations
+        self.last_context: Context | None = None
+        self._fittings: dict[tuple[str, str], Fitting] = {}
+
+    def of(self, call: Mapping[str, Any], kind: str, *, own: Hashable = None) -> _Call | None:
+        """The call as it is to be fitted; None for one of another kind, or of a model that nobody spoke of."""
+        shape = _SHAPES.get(kind)
+        name = "" if "" in self.assemblers else str(call.get("model"))
+        if shape is None or name not in self.assemblers:
+            return None
+        if call.get(shape.regions[0]) is None:
+            raise AssemblyError(f"{shape.regions[0]} is passed by position, where no hook sees it; pass it by name")
+        place = (name, shape.dialect.name)
+        if place not in self._fittings:
+            base = speaking(self.assemblers[name], shape.dialect)
+            self._fittings[place] = Fitting(base, conversations=self.conversations)
+        return _Call(call, shape, self._fittings[place], _session(call, own))
+
+
+@attrs.frozen(eq=False)
+class _Call:
+    call: Mapping[str, Any]
+    shape: _Shape
+    fitting: Fitting
+    run: Hashable
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """What of it the API is sent and bills."""
+        keys = (*self.shape.regions, *self.shape.options)
+        body = {key: self.call[key] for key in keys if self.call.get(key) is not None}
+        if isinstance(body.get("response_format"), type):
+            body["response_format"] = type_to_response_format_param(body["response_format"])
+        return body
+
+    def around(self, fitted: Mapping[str, Any]) -> dict[str, Any]:
+        """The keyword arguments with the regions that fit, everything else as it is."""
+        kept = {key: value for key, value in self.call.items() if key not in self.shape.regions or key in fitted}
+        return kept | {key: fitted[key] for key in self.shape.regions if key in fitted}
+
+
+def _session(call: Mapping[str, Any], own: Hashable) -> Hashable:
+    """What LiteLLM calls the session, for one key of the proxy; None where a call names none."""
+    noted: Any = call.get("metadata") or call.get("litellm_metadata") or {}
+    session = call.get("litellm_session_id") or noted.get("session_id")
+    return None if session is None and own is None else (own, session)
+
+
+class _LastCall:
+    """What a hook says of its last call."""
+
+    _bodies: _Bodies
+
+    @property
+    def last_context(self) -> Context | None:
+        """What was built last, for whichever call; None before the first."""
+        return self._bodies.last_context
+
+    @property
+    def report(self) -> Report | None:
+        """What the last call kept and dropped, and why; None before the first."""
+        context = self._bodies.last_context
+        return None if context is None else context.report
+
+
+async def _awaited(bodies: _Bodies, call: _Call) -> dict[str, Any]:
+    fitted = await call.fitting.afit_body(call.body, call.shape.dialect, run=call.run)
+    bodies.last_context = call.fitting.last_context
+    return call.around(fitted)
+
+
+class AssemblerHook(_LastCall, CustomLogger):
+    """Fits each async call of LiteLLM's SDK and router into its model's budget, right before it is sent.
+
+    `acompletion`, `aresponses` and `anthropic_messages`; pass what is said by name (`messages=…`), not by position.
+    Messages, tools and the answer format are priced together, for the model of the assembler's budget. The assembler
+    is a base: its instruction and knowledge are put in, and the tools are the call's. Your list of messages is never
+    changed. A call that does not fit raises `ContextLengthError`, as it is. The `conversations` that were called last
+    are gone on with.
+    """
+
+    def __init__(self, assemblers: Assemblers, *, conversations: int = CONVERSATIONS) -> None:
+        super().__init__()
+        self._bodies = _Bodies(assemblers, conversations)
+
+    async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:
+        """The call with what fits; None for a call of another kind. Raises what `build` raises."""
+        call = self._bodies.of(kwargs, str(getattr(call_type, "value", call_type)))
+        return None if call is None else await _awaited(self._bodies, call)
+
+
+class AssemblerProxyHook(_LastCall, CustomLogger):
+    """Fits each request to LiteLLM's proxy into its model's budget, before a deployment is chosen.
+
+    The same for the gateway: `model` is the name that a client asks for. A request that does not fit is answered as a
+    provider would, by LiteLLM's `ContextWindowExceededError` (400), so that `context_window_fallbacks` hold; one that
+    no API would take is a `BadRequestError`. Neither tells a text.
+    """
+
+    def __init__(self, assemblers: Assemblers, *, conversations: int = CONVERSATIONS) -> None:
+        super().__init__()
+        self._bodies = _Bodies(assemblers, conversations)
+
+    async def async_pre_call_hook(
+        self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: str
+    ) -> dict[str, Any] | None:
+        """The request with what fits; None for one of another kind."""
+        model = str(data.get("model"))
+        try:
+            call = self._bodies.of(data, call_type, own=getattr(user_api_key_dict, "api_key", None))
+            return None if call is None else await _awaited(self._bodies, call)
+        except ContextLengthError as error:
+            raise ContextWindowExceededError(str(error), model=model, llm_provider="") from error
+        except AssemblyError as error:
+            raise BadRequestError(str(error), model=model, llm_provider="") from error
+
+
+def fitted(
+    function: Callable[..., Any], assemblers: Assemblers, *, conversations: int = CONVERSATIONS
+) -> Callable[..., Any]:
+    """`litellm.completion`, or another of its functions, that fits what it is called with. Async ones stay async.
+
+    Do not set an `AssemblerHook` beside it. Raises `BudgetError` for a function of another kind.
+    """
+    kind = getattr(function, "__name__", "")
+    if kind not in _SHAPES:
+        raise BudgetError(f"expected one of {', '.join(_SHAPES)} of litellm, got {kind or type(function).__name__}")
+    bodies = _Bodies(assemblers, conversations)
+    names = list(inspect.signature(function).parameters)
+
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def acalled(*args: Any, **given: Any) -> Any:
+            named = {**dict(zip(names, args, strict=False)), **given}
+            call = bodies.of(named, kind)
+            return await function(**(named if call is None else await _awaited(bodies, call)))
+
+        return acalled
+
+    @functools.wraps(function)
+    def called(*args: Any, **given: Any) -> Any:
+        named = {**dict(zip(names, args, strict=False)), **given}
+        call = bodies.of(named, kind)
+        if call is None:
+            return function(**named)
+        body = call.fitting.fit_body(call.body, call.shape.dialect, run=call.run)
+        return function(**call.around(body))
+
+    return called

@@ -1,0 +1,200 @@
+"""LiteLLM's SDK, router and proxy hooks, sixty turns through its own client to a server on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import litellm
+import pytest
+from litellm import BadRequestError, ContextWindowExceededError
+from litellm.caching.caching import DualCache
+from pydantic import BaseModel
+
+from assembler import Assembler, AssemblyError, ContextLengthError, Summarize, TrimOldest, TrimSteps, count_request
+from assembler.dialects import openai_chat
+from assembler.integrations.litellm import AssemblerHook, AssemblerProxyHook, fitted
+from budgets import Budget, BudgetError
+from tests.integrations.script import ANSWER, CALLS_OF_A_TURN, looked_up, question
+from tests.integrations.wire import Wire, serving
+
+TURNS = 60
+LIMIT = 2_800
+LOOK_UP = {
+    "type": "function",
+    "function": {
+        "name": "look_up",
+        "description": "Look a question up in the almanac.",
+        "parameters": {"type": "object", "properties": {"question": {"type": "string"}}, "required": ["question"]},
+    },
+}
+
+
+class Trip(BaseModel):
+    """Where to go."""
+
+    town: str
+
+
+@pytest.fixture
+def wire() -> Iterator[Wire]:
+    with serving() as served:
+        yield served
+
+
+@pytest.fixture(autouse=True)
+def _no_callbacks() -> Iterator[None]:
+    yield
+    litellm.callbacks = []
+
+
+def base(limit: int = LIMIT, policy: Any = None) -> Assembler:
+    budget = Budget.for_model("gpt-4o", context_window=limit + ANSWER, max_output_tokens=ANSWER)
+    said = Assembler(budget, on_overflow=policy or [TrimOldest(), TrimSteps()])
+    return said.add_instruction("Be brief.").add_knowledge("The user lives in Köln & Bonn.", type="entity")
+
+
+def asked(wire: Wire, messages: list[Any], **more: Any) -> dict[str, Any]:
+    return {"model": "openai/gpt-4o", "api_base": wire.url, "api_key": "none", "messages": messages, **more}
+
+
+def results(message: Any) -> list[dict[str, Any]]:
+    return [
+        {"role": "tool", "tool_call_id": call.id, "content": looked_up(json.loads(call.function.arguments)["question"])}
+        for call in message.tool_calls or ()
+    ]
+
+
+async def talk(wire: Wire, complete: Any, turns: int = TURNS, **more: Any) -> list[Any]:
+    """A tool loop of so many turns; the messages of the model are appended as the objects that they came as."""
+    messages: list[Any] = [{"role": "system", "content": "You plan trips."}]
+    for turn in range(turns):
+        messages.append({"role": "user", "content": question(turn)})
+        for _ in range(CALLS_OF_A_TURN):
+            before = copy.deepcopy(messages)
+            answer = await complete(**asked(wire, messages, tools=[LOOK_UP], **more))
+            assert messages == before
+            messages += [answer.choices[0].message, *results(answer.choices[0].message)]
+    return messages
+
+
+def test_sixty_turns_of_the_sdk_stay_valid_and_within_the_budget_on_the_wire(wire: Wire) -> None:
+    hook = AssemblerHook(base())
+    litellm.callbacks = [hook]
+    messages = asyncio.run(talk(wire, litellm.acompletion, temperature=0.5))
+    assert len(wire.bodies) == TURNS * CALLS_OF_A_TURN
+    assert wire.over(LIMIT) == []
+    assert wire.invalid == []
+    assert {body["temperature"] for body in wire.bodies} == {0.5}
+    assert len(wire.bodies[-1]["messages"]) < len(messages) / 3
+    assert "Köln &amp; Bonn" in json.dumps(wire.bodies[-1], ensure_ascii=False)
+    assert hook.last_context is not None
+    assert hook.report is not None
+
+
+def test_a_structured_answer_is_priced_with_the_rest(wire: Wire) -> None:
+    litellm.callbacks = [AssemblerHook(base())]
+    asyncio.run(talk(wire, litellm.acompletion, turns=20, response_format=Trip))
+    assert wire.over(LIMIT) == []
+    assert wire.invalid == []
+    assert all(body["response_format"]["type"] == "json_schema" for body in wire.bodies)
+
+
+def test_without_async_a_wrapped_function_fits_by_name_and_by_position(wire: Wire) -> None:
+    complete = fitted(litellm.completion, base(300))
+    messages = [{"role": "user", "content": question(turn)} for turn in range(30)]
+    for call in (
+        lambda: complete("openai/gpt-4o", messages, api_base=wire.url, api_key="none"),
+        lambda: complete(**asked(wire, messages)),
+    ):
+        call()
+    assert wire.bodies[0]["messages"] == wire.bodies[1]["messages"]
+    assert 1 < len(wire.bodies[0]["messages"]) < 30
+    assert wire.over(300) == []
+
+
+def test_an_async_summarizer_is_asked_as_seldom_as_in_one_process(wire: Wire) -> None:
+    written: list[int] = []
+
+    async def summarizer(dropped: Any, previous: str | None, room: int) -> str:
+        written.append(len(dropped))
+        return "They talked about the weather."
+
+    complete = fitted(litellm.acompletion, base(1_500, [Summarize(summarizer, keep_turns=1), TrimOldest()]))
+    asyncio.run(talk(wire, complete, turns=12))
+    assert 0 < len(written) < 12
+    assert wire.over(1_500) == []
+    assert "They talked about the weather." in json.dumps(wire.bodies[-1])
+
+
+class Key:
+    """What is read of LiteLLM's `UserAPIKeyAuth`, which needs all that the proxy does."""
+
+    api_key = "hashed"
+
+
+def hooked(hook: AssemblerProxyHook, data: dict[str, Any], kind: str = "acompletion") -> Any:
+    return asyncio.run(hook.async_pre_call_hook(Key(), DualCache(), data, kind))
+
+
+def test_the_proxy_fits_each_model_by_its_own_assembler_and_leaves_others_alone() -> None:
+    hook = AssemblerProxyHook({"small": base(300), "large": base(3_000)})
+    said = [{"role": "user", "content": question(turn)} for turn in range(40)]
+    sent = {name: hooked(hook, {"model": name, "messages": said, "user": "u"}) for name in ("small", "large")}
+    assert 1 < len(sent["small"]["messages"]) < len(sent["large"]["messages"]) < 42
+    assert sent["small"]["user"] == "u"
+    assert hooked(hook, {"model": "other", "messages": said}) is None
+    assert hooked(hook, {"model": "small", "input": "text"}, "aembedding") is None
+
+
+@pytest.mark.parametrize("kind", ["aresponses", "anthropic_messages"])
+def test_the_other_two_spellings_are_fitted_too(kind: str) -> None:
+    place = "input" if kind == "aresponses" else "messages"
+    said = [{"role": "user", "content": question(turn)} for turn in range(40)]
+    data = hooked(AssemblerProxyHook(base(600)), {"model": "m", place: said, "max_tokens": 9}, kind)
+    assert 0 < len(data[place]) < 40
+    assert "Be brief." in (data.get("instructions") or data.get("system"))
+
+
+def test_what_does_not_fit_is_ours_in_the_sdk_and_litellms_own_on_the_proxy(wire: Wire) -> None:
+    long = [{"role": "user", "content": "much too long " * 400}]
+    litellm.callbacks = [AssemblerHook(base(200))]
+    with pytest.raises(ContextLengthError):
+        asyncio.run(litellm.acompletion(**asked(wire, long)))
+    with pytest.raises(ContextWindowExceededError) as caught:
+        hooked(AssemblerProxyHook(base(200)), {"model": "m", "messages": long})
+    assert "much too long" not in str(caught.value)
+    orphan = [{"role": "tool", "tool_call_id": "nobody", "content": "x"}, {"role": "user", "content": "?"}]
+    with pytest.raises(BadRequestError):
+        hooked(AssemblerProxyHook(base()), {"model": "m", "messages": orphan})
+    assert wire.bodies == []
+
+
+def test_messages_by_position_are_refused_where_no_hook_sees_them(wire: Wire) -> None:
+    litellm.callbacks = [AssemblerHook(base())]
+    with pytest.raises(AssemblyError, match="by name"):
+        asyncio.run(
+            litellm.acompletion("openai/gpt-4o", [{"role": "user", "content": "q"}], api_base=wire.url, api_key="k")
+        )
+    assert wire.bodies == []
+
+
+def test_what_is_no_assembler_or_no_function_of_litellm_is_refused() -> None:
+    with pytest.raises(BudgetError, match="Assembler"):
+        AssemblerHook("gpt-4o")  # type: ignore[arg-type]
+    with pytest.raises(BudgetError, match="acompletion"):
+        fitted(litellm.embedding, base())
+    assert AssemblerHook(base()).report is None
+
+
+def test_a_claude_in_chats_spelling_is_priced_as_a_claude() -> None:
+    budget = Budget.for_model("claude-sonnet-4-5", context_window=1_000, max_output_tokens=100)
+    hook = AssemblerProxyHook(Assembler(budget, on_overflow=TrimOldest()))
+    said = [{"role": "user", "content": question(turn)} for turn in range(60)]
+    data = hooked(hook, {"model": "claude", "messages": said})
+    price = count_request({"messages": data["messages"]}, dialect=openai_chat, model="claude-sonnet-4-5")
+    assert len(data["messages"]) < 60
+    assert price.upper <= 900
