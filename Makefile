@@ -188,6 +188,8 @@ bench: $(READY)
 	$(BIN)/python -m tests.benchmarks.claude
 	$(BIN)/python tests/benchmarks/rag.py
 	$(BIN)/python tests/benchmarks/batch.py
+	$(BIN)/python tests/benchmarks/survival.py
+	$(BIN)/python tests/benchmarks/shared_prefix.py
 
 growth: $(READY)
 	$(BIN)/python tests/benchmarks/growth.py

@@ -28,6 +28,7 @@ if typing.TYPE_CHECKING:
         check_fitter,
     )
     from assembler.testing.regions import assemblers, budgets, documents
+    from assembler.testing.survival import Fact, Planted, Share, Survival, planted, survival, survival_table
     from assembler.testing.texts import texts
 
 _load_later(
@@ -40,8 +41,12 @@ _load_later(
         "SUFFIX": "assembler.testing.fitters",
         "Broken": "assembler.testing.faults",
         "ContractError": "assembler.testing.conformance",
+        "Fact": "assembler.testing.survival",
         "FitterError": "assembler.testing.fitters",
         "Invariant": "assembler.testing.fitters",
+        "Planted": "assembler.testing.survival",
+        "Share": "assembler.testing.survival",
+        "Survival": "assembler.testing.survival",
         "Trial": "assembler.testing.fitters",
         "Verdict": "assembler.testing.fitters",
         "assemblers": "assembler.testing.regions",
@@ -55,7 +60,10 @@ _load_later(
         "conversations": "assembler.testing.conversations",
         "documents": "assembler.testing.regions",
         "messages": "assembler.testing.conversations",
+        "planted": "assembler.testing.survival",
         "requests": "assembler.testing.conversations",
+        "survival": "assembler.testing.survival",
+        "survival_table": "assembler.testing.survival",
         "texts": "assembler.testing.texts",
         "tools": "assembler.testing.conversations",
     },
@@ -69,8 +77,12 @@ __all__ = [
     "SUFFIX",
     "Broken",
     "ContractError",
+    "Fact",
     "FitterError",
     "Invariant",
+    "Planted",
+    "Share",
+    "Survival",
     "Trial",
     "Verdict",
     "assemblers",
@@ -84,7 +96,10 @@ __all__ = [
     "conversations",
     "documents",
     "messages",
+    "planted",
     "requests",
+    "survival",
+    "survival_table",
     "texts",
     "tools",
 ]

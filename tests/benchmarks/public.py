@@ -483,7 +483,7 @@ assembler.rag: ReserveByQuestion RetrievalResult Sentence Settings BudgetInfo
 assembler.session: Call
 assembler.report: CacheRow
 assembler.strategies: Around Continued Omitted Rendered Space
-assembler.testing: Broken Invariant Trial Verdict
+assembler.testing: Broken Fact Invariant Planted Share Survival Trial Verdict
 assembler.regions.tools: Tool
 assembler.verify: Checker Rule Named
 budgets: Count Limit RegionCosts
@@ -507,6 +507,9 @@ ELSEWHERE = {
     "assembler.testing.check_counter": "runs the counter that it is given",
     "assembler.testing.check_dialect": "runs the dialect that it is given",
     "assembler.testing.check_fitter": "runs the fitter that it is given",
+    "assembler.testing.planted": "draws a conversation of the size that is asked for",
+    "assembler.testing.survival": "builds every request of the sessions that it is given",
+    "assembler.testing.survival_table": "a line for each outcome",
     "budgets.gemini_counter": "the tokenizer of the file that it is given does the work",
     "budgets.transformers_counter": "the tokenizer that it is given does the work",
     "budgets.models.known": "takes nothing",

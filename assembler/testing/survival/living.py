@@ -1,0 +1,158 @@
+"""A session lived through under a policy or any trimmer, then asked for every fact that was planted in it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, cast
+
+import attrs
+
+from assembler.assembler import Assembler
+from assembler.conversation.messages.parts import compact_json
+from assembler.dialects import Dialect, openai_chat
+from assembler.policies import Policy
+from assembler.policies.policy import is_cutting, is_rewriting
+from assembler.testing.survival.outcome import AGES, Share, Survival
+from assembler.testing.survival.planting import Fact, Message, Planted
+from assembler.validation import must_be
+from assembler.verify import verify
+from budgets import AssemblyError, Budget, Tokens, memoised
+
+Trimmer: TypeAlias = Callable[[list[Message], Tokens], Iterable[Any]]
+"""`(messages, tokens) -> messages`: all that were said, as OpenAI's dicts, and what of them is to be sent."""
+
+ROOM = 2_048
+
+
+@attrs.define(eq=False)
+class _Ledger:
+    """What goes out, request by request."""
+
+    count: Callable[[str], Tokens]
+    limit: Tokens
+    requests: int = 0
+    unfit: int = 0
+    tokens: int = 0
+    fresh: int = 0
+    before: list[str] = attrs.field(factory=list[str])
+
+    def send(self, messages: Sequence[Message] | None) -> None:
+        """Note a request; None for one that could not be made."""
+        self.requests += 1
+        if messages is None:
+            self.unfit += 1
+            return
+        spelled = [compact_json(message) for message in messages]
+        costs = [self.count(text) for text in spelled]
+        same = sum(
+            1 for _ in itertools.takewhile(lambda two: two[0] == two[1], zip(spelled, self.before, strict=False))
+        )
+        self.tokens += sum(costs)
+        self.fresh += sum(costs[same:])
+        self.before = spelled
+
+
+def survival(
+    ladder: Policy | Sequence[Policy] | Trimmer,
+    conversations: Iterable[Planted],
+    *,
+    budget: Budget | None = None,
+    dialect: Dialect = openai_chat,
+) -> Survival:
+    """How many planted facts are in the request when they are asked about, by kind and age, and what that cost.
+
+    `ladder` is what `on_overflow` takes, or a function `(messages, tokens) -> messages` over OpenAI's dicts: another
+    project's trimmer, or a summarizer. `budget` is 2,048 tokens of o200k_base by default. Each conversation is built at
+    every message that a model would answer, as a session does; then each fact's question is put as the next message,
+    every time to the session as it stood at its end. A fact survives where its needle is in the request.
+
+    A request is unfit where the policies raise, and a function's where `verify` finds a fault in it or its texts alone
+    cost more than the budget. Tokens are those of the messages as JSON. Offline and deterministic.
+    O(requests · cost of one).
+    """
+    room = Budget(ROOM) if budget is None else budget
+    count = memoised(room.token_counter)
+    kinds, ages = dict[str, Share](), dict[str, Share]()
+    ledgers: list[_Ledger] = []
+    for conversation in conversations:
+        must_be("conversations", conversation, (Planted,), "conversations such as planted(seed)")
+        ledger = _Ledger(count, room.input_limit)
+        ledgers.append(ledger)
+        for fact, survived in _asked(_session(ladder, room, dialect, count), conversation, ledger):
+            kinds[fact.kind] = kinds.get(fact.kind, Share()) + Share(survived, 1)
+            age = AGES[min(fact.turn * len(AGES) // conversation.turns, len(AGES) - 1)]
+            ages[age] = ages.get(age, Share()) + Share(survived, 1)
+    return Survival(
+        kinds,
+        {age: ages[age] for age in AGES if age in ages},
+        *(sum(getattr(ledger, name) for ledger in ledgers) for name in ("requests", "unfit", "tokens", "fresh")),
+    )
+
+
+_Session: TypeAlias = Callable[[Sequence[Message]], "list[Message] | None"]
+"""What is sent after these messages; None where nothing can be. Called with one message more each time, or a fork."""
+
+
+def _asked(session: _Session, conversation: Planted, ledger: _Ledger) -> Iterator[tuple[Fact, bool]]:
+    messages = list(conversation.messages)
+    for length in range(1, len(messages) + 1):
+        if _is_answered_next(messages, length):
+            ledger.send(session(messages[:length]))
+    for fact in conversation.facts:
+        sent = session([*messages, {"role": "user", "content": fact.question}])
+        yield fact, sent is not None and any(fact.needle in text for text in _texts(sent))
+
+
+def _is_answered_next(messages: Sequence[Message], length: int) -> bool:
+    """Whether the model speaks after so many messages."""
+    after = messages[length]["role"] if length < len(messages) else "assistant"
+    return messages[length - 1]["role"] in ("user", "tool") and after == "assistant"
+
+
+def _session(ladder: object, budget: Budget, dialect: Dialect, count: Callable[[str], Tokens]) -> _Session:
+    if callable(ladder) and not (is_cutting(ladder) or is_rewriting(ladder)):
+        return _of_function(cast("Trimmer", ladder), budget, dialect, count)
+    assembler = Assembler(budget, dialect=dialect, on_overflow=cast("Policy | Sequence[Policy]", ladder))
+
+    def sent(messages: Sequence[Message]) -> list[Message] | None:
+        assembler.add_messages(messages)  # what it knows of the messages that stay the same, it keeps
+        try:
+            return cast("list[Message]", assembler.build().request()["messages"])
+        except AssemblyError:
+            return None
+
+    return sent
+
+
+def _of_function(trim: Trimmer, budget: Budget, dialect: Dialect, count: Callable[[str], Tokens]) -> _Session:
+    def sent(messages: Sequence[Message]) -> list[Message] | None:
+        kept = [dict(cast("Mapping[str, Any]", message)) for message in trim(list(messages), budget.input_limit)]
+        said = sum(count(text) for message in kept for text in _counted(message))
+        return None if said > budget.input_limit or not kept or _broken(kept, dialect) else kept
+
+    return sent
+
+
+def _counted(message: Message) -> Iterator[str]:
+    """What any trimmer counts: contents, and the names and arguments of calls."""
+    yield from _texts([{"content": message.get("content")}])
+    for call in message.get("tool_calls") or ():
+        yield from (call["function"]["name"], call["function"]["arguments"])
+
+
+def _broken(messages: list[Message], dialect: Dialect) -> bool:
+    return bool(verify({"messages": messages}, dialect=dialect))
+
+
+def _texts(messages: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Every text in the messages, wherever it stands."""
+    waiting: list[object] = list(messages)
+    while waiting:
+        held = waiting.pop()
+        if isinstance(held, str):
+            yield held
+        elif isinstance(held, Mapping):
+            waiting += cast("Mapping[str, object]", held).values()
+        elif isinstance(held, list | tuple):
+            waiting += cast("Sequence[object]", held)

@@ -1,0 +1,136 @@
+"""Conversations with facts in them: what was said, where, what is asked about it later, and what must be read then.
+
+Everything follows from a seed. A fact is told in one sentence among others about the same subject, so that the words of
+the question stand in many turns and the answer stands in one.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from assembler.validation import at_least_one
+
+Message = dict[str, Any]
+
+KINDS = ("name", "number", "decision", "task", "tool result")
+"""What people and tools say that must be there later."""
+
+
+@attrs.frozen
+class Fact:
+    """`needle` is the text that answers `question`; it stands in one message of turn `turn`, and nowhere else."""
+
+    kind: str
+    turn: int
+    question: str = attrs.field(repr=False)
+    needle: str = attrs.field(repr=False)
+
+
+@attrs.frozen
+class Planted:
+    """A conversation and the facts in it. Messages of one's own will do, if each needle stands in them once."""
+
+    messages: Sequence[Message] = attrs.field(repr=False)
+    facts: Sequence[Fact]
+    turns: int = attrs.field(validator=at_least_one)
+
+
+_SUBJECTS = (
+    "harbour survey", "night train", "paper mill", "glass roof", "beekeeping course", "tram depot", "museum archive",
+    "solar field", "river ferry", "stone bridge", "apple orchard", "radio tower", "school kitchen", "snow plough",
+    "opera costumes", "water meter", "cargo bicycle", "lighthouse lamp", "street market", "weather balloon",
+)  # fmt: skip
+_AT_ONCE = 6
+"""Subjects of one conversation: people come back to a few, so that the words of a question stand in many turns."""
+_FIRST = ("Mara", "Tomas", "Ines", "Yusuf", "Greta", "Olek", "Priya", "Sven", "Noor", "Luca", "Edda", "Kofi")
+_LAST = ("Lindqvist", "Okafor", "Brandt", "Vasquez", "Moreau", "Tanaka", "Petrov", "Haddad", "Silva", "Novak")
+_MADE_OF = ("oak", "zinc", "linen", "slate", "copper", "cork", "granite", "birch", "steel", "clay", "wool", "brass")
+_DOING = ("repaint", "measure", "insure", "photograph", "label", "invoice", "inspect", "relocate")
+_WORDS: tuple[str, ...] = (
+    "we", "looked", "at", "the", "plan", "again", "and", "people", "who", "came", "had", "questions", "about", "time",
+    "while", "weather", "held", "nobody", "minded", "noise", "because", "work", "went", "on", "as", "it", "should",
+    "next", "step", "seems", "clear", "enough", "for", "now", "what", "did", "I", "have", "to", "do", "how", "much",
+)  # fmt: skip
+
+
+def planted(seed: int, *, turns: int = 80, facts: int = 20) -> Planted:
+    """A conversation of so many turns with so many facts, spread evenly from its first turn to its last but one, and
+    at most one a turn.
+
+    Every third turn or so calls a tool. 80 turns have about 20,000 tokens. The same seed gives the same conversation.
+    """
+    draw = random.Random(seed)
+    subjects = draw.sample(_SUBJECTS, _AT_ONCE)
+    at = {place * max(turns - 1, 1) // max(facts, 1): place for place in range(facts)}
+    messages: list[Message] = []
+    told: list[Fact] = []
+    for turn in range(turns):
+        subject = draw.choice(subjects)
+        if turn not in at:
+            messages += _turn(draw, turn, subject, None, draw.random() < 0.3)
+            continue
+        fact, sentence = _fact(draw, KINDS[at[turn] % len(KINDS)], turn, subject, at[turn])
+        told.append(fact)
+        messages += _turn(draw, turn, subject, sentence, fact.kind == KINDS[-1], in_result=fact.kind == KINDS[-1])
+    return Planted(tuple(messages), tuple(told), turns)
+
+
+def _fact(draw: random.Random, kind: str, turn: int, subject: str, number: int) -> tuple[Fact, str]:
+    """A fact of a kind, and the sentence that tells it."""
+    match kind:
+        case "name":
+            needle = f"{draw.choice(_FIRST)} {draw.choice(_LAST)} {number}"
+            return Fact(kind, turn, f"Whom do I call about the {subject}?", needle), (
+                f"{needle} is my contact for the {subject}."
+            )
+        case "number":
+            needle = f"{draw.randrange(10, 99)},{number:03} euros"
+            return Fact(kind, turn, f"How much may the {subject} cost?", needle), (
+                f"The budget of the {subject} is {needle}."
+            )
+        case "decision":
+            needle = f"{draw.choice(_MADE_OF)} number {number}"
+            return Fact(kind, turn, f"Which material did we choose for the {subject}?", needle), (
+                f"It is settled: the {subject} will be made with {needle}."
+            )
+        case "task":
+            needle = f"{draw.choice(_DOING)} it before day {100 + number}"
+            return Fact(kind, turn, f"What have I still got to do for the {subject}?", needle), (
+                f"Remind me about the {subject}: I must {needle}."
+            )
+        case _:
+            needle = f"status {draw.randrange(100, 999)}-{number:03}"
+            return Fact(kind, turn, f"What did the register say of the {subject}?", needle), (
+                f"{subject}: {needle}, checked"
+            )
+
+
+def _turn(
+    draw: random.Random, turn: int, subject: str, fact: str | None, calls: bool, in_result: bool = False
+) -> Iterator[Message]:
+    said = [_sentence(draw, subject), *([fact] if fact and not in_result else []), _sentence(draw, subject)]
+    yield {"role": "user", "content": " ".join(said)}
+    if calls:
+        call_id = f"call_{turn}"
+        function = {"name": "look_up", "arguments": f'{{"subject": "{subject}"}}'}
+        yield {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": call_id, "type": "function", "function": function}],
+        }
+        lines = [f"{subject}: row {draw.randrange(10_000)}, {_sentence(draw)}" for _ in range(8)]
+        if fact and in_result:
+            lines.insert(4, fact)
+        yield {"role": "tool", "tool_call_id": call_id, "content": "\n".join(lines)}
+    yield {"role": "assistant", "content": " ".join(_sentence(draw, subject) for _ in range(5))}
+
+
+def _sentence(draw: random.Random, subject: str | None = None) -> str:
+    words: list[str] = draw.choices(_WORDS, k=draw.randrange(8, 16))
+    if subject is not None:
+        words.insert(draw.randrange(len(words)), f"the {subject}")
+    return f"{' '.join(words).capitalize()}."
