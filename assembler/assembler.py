@@ -188,7 +188,7 @@ class Assembler(Generic[Longest]):
         return self._with_regions(documents=(*known, added))
 
     def add_messages(self, messages: Iterable[object] | None) -> Self:
-        """Set the conversation, replacing the one before. A grown list is recognised by the objects it begins with.
+        """Set the conversation, replacing the one before. A grown list is recognised by what it begins with.
 
         None is no message at all.
 

@@ -20,17 +20,18 @@ from assembler.conversation.history import Sight
 from assembler.conversation.host import Host, newest_question, newest_result
 from assembler.conversation.messages import Message
 from assembler.dialects import Dialect
-from assembler.pipeline.asking import fixed_prices
 from assembler.pipeline.settings import Settings, counter_for
 from assembler.policies.contract import verified
 from assembler.policies.traits import CuttingRung, KeepsChosen, asks, unmarked
+from assembler.pricing.hosted import fixed_with_hosted
 from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_messages
+from assembler.regions.layout import Layout
 from assembler.regions.regions import Regions
 from assembler.strategies import Around, ChoosingStrategy, Continued, Placement, Rendered
 from budgets import Budget, Count, Limit, TokenCountError, Tokens
 from budgets.apportion import apportioned
-from budgets.count import NOTHING, total
+from budgets.count import NOTHING, Difference, total
 from budgets.limit import Amount
 
 _NO_SEAM = ("\n", "\r", " ", "\t", "/")
@@ -295,3 +296,29 @@ def _joined_rows(rendered: Rendered, prices: FixedPrices) -> tuple[Rendered, Fix
 
 def _as_one(run: Sequence[Piece]) -> Piece:
     return Piece(run[0].region, run[0].name, "".join(piece.text for piece in run))
+
+
+def fixed_prices(
+    pricer: Pricer, dialect: Dialect, pieces: Sequence[Piece], head: Sequence[Message], regions: Regions
+) -> FixedPrices:
+    """The price of everything but the turns.
+
+    The output schema costs what it adds; where it takes the place of something, framing is the less. What a tool choice
+    costs, or saves, is a matter of the tools.
+    """
+    prices = fixed_with_hosted(pricer, pieces, head, regions.tools, dialect.api.shape)
+    if regions.held is not None:
+        prices = attrs.evolve(prices, framing=prices.framing + regions.held)
+    if regions.output is None and regions.choice is None:
+        return prices
+    system = "".join(piece.text for piece in pieces) if pieces else None
+    asked = Layout(system=system, head=head, tools=regions.tools, output=regions.output, choice=regions.choice)
+    schema = _cost(pricer, dialect, attrs.evolve(asked, choice=None))
+    choice, output = _cost(pricer, dialect, asked) - schema, schema.alone()
+    framing = prices.framing + (schema - (output - NOTHING))
+    return attrs.evolve(prices, output=output, tooling=prices.tooling + choice, framing=framing)
+
+
+def _cost(pricer: Pricer, dialect: Dialect, asked: Layout) -> Difference:
+    price = pricer.options(attrs.evolve(asked, options=dialect.options(asked)))
+    return price - NOTHING if isinstance(price, Count) else price

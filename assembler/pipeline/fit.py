@@ -1,4 +1,8 @@
-"""What stays and what goes."""
+"""What stays and what goes.
+
+A dialect that sends neighbouring messages as one turn bills them for less than the sum of their prices, a few tokens a
+turn. The sum is a bound, so that what fits by the sum fits. What does not is counted as it is sent before it goes.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +15,27 @@ from assembler.conversation.pins import pinned_messages
 from assembler.conversation.wanted import Wanted
 from assembler.dialects import Opening
 from assembler.errors import ConversationError, UnsupportedContentError
-from assembler.pipeline.as_sent import everything_fits, widened
 from assembler.pipeline.draft import Draft
-from assembler.pipeline.ladder import Kept, whole
+from assembler.pipeline.ladder import Decision, Kept, whole
 from assembler.pipeline.measure import measure
 from assembler.pipeline.overflow import Overflow, Trial
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.relief import kept_from, relieved
 from assembler.pipeline.settings import Session, Settings
 from assembler.pipeline.standing import first_changed, remember, standing_plan
-from assembler.pricing.ledger import Ledger
+from assembler.policies.traits import trimming
+from assembler.pricing.ledger import Cut, Ledger
 from assembler.pricing.pricer import WholePricer
 from budgets import Budget, BudgetError, ContextLengthError, Count, Tokens
 
 _ROUNDS = 8
 """Readings before a message that changes while it is read is given up. One is enough for a message edited in place."""
+
+
+_NEAR = 4
+_FEW = 64
+"""A whole that is over its room by more than one part in four and 64 tokens is not counted as it is sent: merging never
+saves so much, and a long history would be spelled for nothing."""
 
 
 def fit(draft: Draft, settings: Settings) -> Planned:
@@ -161,12 +171,12 @@ def _by_parts(everything: Planned, start: Kept | None = None) -> Planned:
     if settings.budget.limits:
         everything, room = _shared(everything, settings.budget)
     merging = settings.merging is not None
-    if start is None and (everything_fits(everything, room) if merging else room >= 0 and ledger.fits(room)):
+    if start is None and (_everything_fits(everything, room) if merging else room >= 0 and ledger.fits(room)):
         return everything
     ledger = _with_pins(everything)
     plan = attrs.evolve(everything, ledger=ledger, what=relieved(ledger, settings, max(room, 0), start))
     if merging:
-        return _as_sent(widened(plan, room, start), room, start)
+        return _as_sent(_widened(plan, room, start), room, start)
     if (least := plan.what.count(ledger)).upper > room:
         raise _overflow(plan, settings.budget, least, room)
     return plan
@@ -281,3 +291,33 @@ def _floor(sight: Sight, settings: Settings) -> tuple[int, ConversationError | N
         return stop, None
     needed = f"{settings.dialect.name} needs a user message; add one to the conversation"
     return stop, ConversationError(needed, index=start)
+
+
+def _everything_fits(plan: Planned, room: Tokens) -> bool:
+    """Whether everything fits into `room` as it is sent. O(the history), or less where it is far too long."""
+    return room >= 0 and plan.ledger.fits(room + room // _NEAR + _FEW) and _fits_as_sent(plan, room)
+
+
+def _fits_as_sent(plan: Planned, room: Tokens) -> bool:
+    """Whether the plan's turns cost at most `room` as they are sent. O(what stays)."""
+    return plan.by_rule.upper <= plan.fixed.upper + room
+
+
+def _widened(plan: Planned, room: Tokens, start: Kept | None) -> Planned:
+    """The plan with as many turns more as fit as they are sent, where the policy keeps the newest that fit."""
+    trimmer, ledger = trimming(plan.settings.willing), plan.ledger
+    oldest = ledger.first if start is None else start.cut.first_kept
+    while trimmer is not None and oldest < plan.first:
+        wider = attrs.evolve(plan, what=_all_from(plan, max(ledger.turn_start(plan.first - 1), oldest)))
+        if not _fits_as_sent(wider, room):
+            break
+        plan = wider
+    return plan
+
+
+def _all_from(plan: Planned, first: int) -> Kept:
+    if first <= plan.ledger.first:
+        return whole(plan.ledger)
+    cut = plan.what.cut
+    decisions = (Decision(plan.settings.willing[0].name, 0, ((cut.reason, 0),)),)
+    return Kept(Cut(first, cut.reason, cut.summary), decisions=decisions)

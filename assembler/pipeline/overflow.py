@@ -13,7 +13,8 @@ import attrs
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.settings import Session, Settings
 from assembler.policies.traits import Rung, asks, briefest, unasked
-from budgets import Budget, BudgetError, ContextLengthError, RegionCosts, Tokens
+from budgets import Budget, BudgetError, ContextLengthError, RegionCosts, TokenCounter, Tokens
+from budgets.count import AwaitedCounter
 
 Decide = Callable[[Settings], Planned]
 """The plan of one draft under any settings. Raises `Overflow` where none fits."""
@@ -79,9 +80,14 @@ class Trial:
     def at(self, window: Tokens, rungs: tuple[Rung, ...]) -> Planned | Overflow | None:
         """The same at another window; None where the budget itself is impossible there."""
         try:
-            return self.under(rungs, attrs.evolve(self.budget, context_window=window))
+            return self.under(rungs, attrs.evolve(self.budget, context_window=window, counter=self._counter))
         except BudgetError:
             return None
+
+    @property
+    def _counter(self) -> TokenCounter | AwaitedCounter | None:
+        """The counter as it was checked when it came in: no other window looks at its signature again."""
+        return None if self.budget.counter is None else self.budget.token_counter
 
 
 @attrs.frozen

@@ -141,10 +141,10 @@ def _later(known: Standing, length: int, conversation: Count) -> Standing:
 
 
 def _unchanged(sight: Sight, known: Standing) -> bool:
-    """Whether all that is looked at says what it said, and no message that came since is pinned."""
+    """Whether all that is looked at says what it said, and no new message is pinned or stands for others."""
     start = known.glance
     readings, length = sight.readings, sight.length
-    if readings.head(length) != known.head or not _says_still(sight, 0, known.front):
+    if readings.compactions(length) or readings.head(length) != known.head or not _says_still(sight, 0, known.front):
         return False
     if not _says_still(sight, known.hangs_on, length):
         return False

@@ -25,7 +25,8 @@ def tool_notes(plan: Planned) -> tuple[str, ...]:
     """
     offered = [tool.name for tool in plan.measured.regions.tools]
     known = frozenset(offered)
-    called = dict.fromkeys(name for turn in plan.turns for name in _called(plan, turn))
+    closed = ended_turns(plan).called
+    called = dict.fromkeys(name for turn in plan.turns for name in closed.get(turn) or _called(plan, turn))
     gone = [name for name in called if name not in known]
     notes: list[str] = []
     if gone:

@@ -112,7 +112,7 @@ def _idle(plan: Planned) -> tuple[str, ...]:
 def _laid(plan: Planned) -> tuple[str, ...]:
     """What the strategy has to say about the request."""
     strategy, rendered = plan.settings.strategy, plan.measured.rendered
-    if not isinstance(strategy, NotingStrategy) or not rendered.sources:
+    if not rendered.sources or not isinstance(strategy, NotingStrategy):
         return ()
     said = (message for message in plan.spoken if message.role == "assistant")
     return strategy.notes(rendered, (part for message in said for part in message.parts if isinstance(part, str)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import inspect
 import json
 import sys
 import tracemalloc
@@ -483,3 +484,12 @@ def test_forks_built_in_any_order_build_what_a_fresh_assembler_builds(
         if place < len(forks):
             fresh = Assembler(Budget(room, counter=len), dialect=plain, on_overflow=policy)
             assert built(forks[place]) == built(fresh.add_messages(history[: place + 1]))
+
+
+def test_an_error_looks_at_no_counters_signature_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    assembler = assembler_of(lambda text: len(text), 2).add_messages([{"role": "user", "content": "x" * 99}])
+    looked = list[object]()
+    monkeypatch.setattr(inspect, "signature", looked.append)
+    with pytest.raises(ContextLengthError):
+        assembler.build()
+    assert looked == []
