@@ -181,6 +181,9 @@ types: $(READY)
 	$(BIN)/mypy
 
 bench: $(READY)
+	-$(BIN)/python -m tests.benchmarks.speed
+	$(BIN)/python -m tests.benchmarks.cache_economy
+	$(BIN)/python -m tests.benchmarks.bill
 	$(BIN)/python tests/benchmarks/startup.py
 	$(BIN)/python tests/benchmarks/session.py
 	$(BIN)/python tests/benchmarks/huge.py
