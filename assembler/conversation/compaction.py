@@ -7,7 +7,7 @@ read 2026-11). A block whose content is null is a compaction that failed, and st
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import attrs
@@ -44,17 +44,18 @@ def since_compaction(message: Message) -> Message:
 def standing(messages: Sequence[Message]) -> Sequence[Message]:
     """The messages that a server still reads: from the newest summary on, or all of them. O(messages)."""
     for place in range(len(messages) - 1, -1, -1):
-        if is_compacted(messages[place]):
-            return messages if is_window(messages[:place]) else messages[place:]
+        api = api_of(messages[place])
+        if api is not None:
+            return messages if is_window(messages[:place], api) else messages[place:]
     return messages
 
 
-def is_window(before: Sequence[Message]) -> bool:
+def is_window(before: Iterable[Message], api: str) -> bool:
     """Whether what stands before a summary belongs to it: the window that OpenAI's `/responses/compact` answers with.
 
     It is all user messages and then the item, "do not prune it"; a history that was compacted on the way has answers.
     """
-    return all(message.role not in ("assistant", "tool") for message in before)
+    return api == "responses" and all(message.role not in ("assistant", "tool") for message in before)
 
 
 def may_compact(raw: object) -> bool:

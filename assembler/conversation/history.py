@@ -219,7 +219,7 @@ class Sight:
         Where what stands before it is the window that belongs to it, or there is none, all but the head.
         """
         found = self.compacted(shape)
-        if found is None or all(is_window([self.message(index)]) for index in range(self.head, found)):
+        if found is None or is_window(map(self.message, range(self.head, found)), shape):
             return self.head
         return found
 

@@ -16,6 +16,7 @@ ANTHROPIC, RESPONSES = DIALECTS["anthropic"], DIALECTS["openai_responses"]
 ITEM: Dict = {"type": "compaction", "id": "cmp_1", "encrypted_content": "gAAAAB" + "k3W" * 100}
 BLOCK: Dict = {"type": "compaction", "content": "The user asked about walruses. They eat clams."}
 LONG = "walrus " * 300
+ANSWERED: Dict = {"role": "user", "content": "go on"}
 
 
 def compacted(dialect: Dialect, after: int = 0) -> tuple[list[Dict], int]:
@@ -65,6 +66,13 @@ def test_a_compaction_that_failed_stands_for_nothing() -> None:
     history, _ = compacted(ANTHROPIC)
     history[3] = {"role": "assistant", "content": [{**BLOCK, "content": None}, {"type": "text", "text": "clams"}]}
     assert Assembler(dialect=ANTHROPIC).add_messages(history).build().messages == history
+
+
+def test_a_summary_of_one_question_alone_stands_for_it() -> None:
+    history = [{"role": "user", "content": LONG}, {"role": "assistant", "content": [BLOCK]}, ANSWERED]
+    assert Assembler(dialect=ANTHROPIC).add_messages(history).build().messages == history[1:]
+    counted = count_request({"messages": history}, dialect=ANTHROPIC)
+    assert counted == count_request({"messages": history[1:]}, dialect=ANTHROPIC)
 
 
 def test_the_window_of_a_compact_call_stays_whole() -> None:

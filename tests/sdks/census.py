@@ -92,6 +92,12 @@ def _kinds_of(member: Any) -> tuple[str, ...]:
     return () if said is None else typing.get_args(said)
 
 
+def camel(key: str) -> str:
+    """A key of the SDK's as the wire writes it."""
+    head, *rest = key.split("_")
+    return head + "".join(word.capitalize() for word in rest)
+
+
 def rows() -> list[Row]:
     """The whole census, by API, place and kind."""
     return [*_responses(), *_chat(), *_anthropic(), *_gemini(), *_bedrock(), *_mistral()]
@@ -109,7 +115,7 @@ def _responses() -> Iterator[Row]:
     found = kinds(response_input_item_param.ResponseInputItemParam) + kinds(response_output_item.ResponseOutputItem)
     for kind in sorted({*found} - {"message"}):
         role = {"role": "developer"} if kind == "additional_tools" else {}
-        raw = {key: held for key, held in _SAID.items() if key != "content" or kind == COMPACTION}
+        raw = {key: held for key, held in _SAID.items() if key not in ("content", "refusal", "thinking")}
         yield _row("Responses", "item", kind, read_message({"type": kind, **raw, **role}, 0).parts[0])
     for kind in kinds(response_input_content_param.ResponseInputContentParam):
         content = [{"type": kind, **_SAID}]
@@ -221,8 +227,7 @@ def _mistral() -> Iterator[Row]:
     for kind in sorted(variants):
         chunk = {"type": kind, "text": WORDS, "thinking": [{"type": "text", "text": WORDS}], "image_url": "u"}
         yield _row("Mistral", "chunk", kind, read_message({"role": "assistant", "content": [chunk]}, 0).parts[0])
-    for name in sorted(member.__name__ for member in members(chatcompletionrequest.ChatCompletionRequestTool)):
-        kind = {"Tool": "function"}.get(name, name)
+    for kind in kinds(chatcompletionrequest.ChatCompletionRequestTool):
         yield _tool("Mistral", kind, {"type": kind, kind: {"name": "n"}})
 
 

@@ -224,7 +224,7 @@ _OF_ANTHROPIC = (
 """Blocks that Anthropic's API alone has and that are not read here (anthropic 2.12.0, types, read 2026-11)."""
 _OF_BEDROCK = ("cachePoint", "citationsContent", "guardContent", "searchResult", "toolAddition", "toolRemoval")
 """The same of Converse (botocore 1.44.5, service model, read 2026-11)."""
-_OF_MISTRAL = ("document_url", "reference")
+_OF_MISTRAL = ("document_url", "reference", "resource", "resource_link")
 """The same of Mistral's API (mistralai 3.7.0, read 2026-11)."""
 
 # One line for each kind of part: its reader, and the spelling that only this provider uses.

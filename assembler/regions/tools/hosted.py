@@ -25,8 +25,11 @@ OF_RESPONSES = frozenset(
 )
 """Types of tools of OpenAI's Responses API, functions apart."""
 
-_OF_ANTHROPIC = re.compile(r".*_20\d{6}|mcp_toolset")
-"""Anthropic's types end with a date without separators; `mcp_toolset` alone does not."""
+_OF_ANTHROPIC = re.compile(r".*_20\d{6}|mcp_toolset|tool_search_tool_\w+")
+"""Anthropic's types end with a date without separators; `mcp_toolset` and the tool searches need none."""
+
+OF_MISTRAL = frozenset(["connector", "document_library"])
+"""Types of tools of Mistral's API that no other has (mistralai 3.7.0, read 2026-11)."""
 
 OF_GEMINI = frozenset(
     [
@@ -60,6 +63,8 @@ def _typed(definition: _Definition, kind: str) -> Reading:
         api = "openai"
     elif kind in OF_RESPONSES:
         api = "responses"
+    elif kind in OF_MISTRAL:
+        api = "mistral"
     else:
         api = "anthropic" if _OF_ANTHROPIC.fullmatch(kind) else NEUTRAL
     return _named(label if isinstance(label, str) and NAME.fullmatch(label) else kind, kind, api)

@@ -44,13 +44,17 @@ class Tool:
         """Whether the API of this shape takes the tool; None is the API that it was read from, "plain" no API."""
         if self.api is None or shape in (None, "plain", self.api):
             return True
-        return self.api == "neutral" and shape in _TYPED
+        shared = self.api == "responses" and shape == "mistral" and self.kind in _OF_MISTRAL_TOO
+        return shared or (self.api == "neutral" and shape in _TYPED)
 
 
 def own_definition(tool: Tool) -> dict[str, Any]:
     """A provider's own tool as it came, in a dict of the caller's own."""
     return cast("dict[str, Any]", private_copy(tool.seen))
 
+
+_OF_MISTRAL_TOO = ("code_interpreter", "image_generation", "web_search")
+"""Types that OpenAI and Mistral both have (mistralai 3.7.0, read 2026-11)."""
 
 _TYPED = ("anthropic", "mistral", "openai", "responses")
 """The APIs whose tools say their type: one that nobody knows yet may be any of theirs."""
