@@ -11,6 +11,7 @@ import typing
 from budgets.later import load_later as _load_later
 
 if typing.TYPE_CHECKING:
+    from assembler.drawn.texts import texts
     from assembler.testing.assertions import assert_fits, assert_valid
     from assembler.testing.conformance import ContractError, check_counter, check_dialect
     from assembler.testing.conversations import conversations, messages, requests, tools
@@ -29,7 +30,6 @@ if typing.TYPE_CHECKING:
     )
     from assembler.testing.regions import assemblers, budgets, documents
     from assembler.testing.survival import Fact, Planted, Share, Survival, planted, survival, survival_table
-    from assembler.testing.texts import texts
 
 _load_later(
     __name__,
@@ -64,7 +64,7 @@ _load_later(
         "requests": "assembler.testing.conversations",
         "survival": "assembler.testing.survival",
         "survival_table": "assembler.testing.survival",
-        "texts": "assembler.testing.texts",
+        "texts": "assembler.drawn.texts",
         "tools": "assembler.testing.conversations",
     },
 )

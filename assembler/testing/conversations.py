@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from assembler.testing.engine import SearchStrategy, st
-from assembler.testing.said import definitions, said
+from assembler.drawn.engine import SearchStrategy, st
+from assembler.drawn.said import definitions, said
+from assembler.drawn.texts import texts
 from assembler.testing.spellings import Named, Request, spelling_of
-from assembler.testing.texts import texts
 from budgets.numbers import whole
 
 DEFAULT = "openai_chat"

@@ -6,13 +6,13 @@ from typing import Any
 
 import attrs
 
+from assembler.drawn.breach import history_of
+from assembler.drawn.engine import DrawFn, SearchStrategy, st
+from assembler.drawn.said import Call, Conversation, Step, said
+from assembler.drawn.texts import texts
 from assembler.testing.breaches import BREACHES
-from assembler.testing.breaches.breach import history_of
 from assembler.testing.conversations import DEFAULT, FEW_TURNS
-from assembler.testing.engine import DrawFn, SearchStrategy, st
-from assembler.testing.said import Call, Conversation, Step, said
 from assembler.testing.spellings import Named, Request, spelling_of
-from assembler.testing.texts import texts
 
 
 @attrs.frozen

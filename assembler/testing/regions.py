@@ -9,11 +9,11 @@ import attrs
 from assembler import Assembler, ClearToolResults, Policy, Refuse, TrimOldest, TrimSteps
 from assembler.dialects import DIALECTS, Dialect
 from assembler.dialects.named import read_dialect
+from assembler.drawn.engine import DrawFn, SearchStrategy, st
+from assembler.drawn.texts import document_texts, texts
 from assembler.pipeline.draft import Draft
 from assembler.regions.knowledge import Document
 from assembler.testing.conversations import requests
-from assembler.testing.engine import DrawFn, SearchStrategy, st
-from assembler.testing.texts import document_texts, texts
 from budgets import Budget, Tokens
 
 _LARGEST_WINDOW = 2_000_000

@@ -6,14 +6,14 @@ from assembler import Assembler, Context
 from assembler.conversation.messages import Call, Message, Result, Thinking, read_message
 from assembler.conversation.messages.parts import compact_json
 from assembler.dialects import DIALECTS
+from assembler.drawn.engine import SearchStrategy, st
+from assembler.drawn.texts import identifiers, texts
 from assembler.pipeline.draft import Draft
 from assembler.regions.tools import Tool, read_tool
 from assembler.testing.conversations import messages as spelled_messages
 from assembler.testing.conversations import tools as spelled_tools
-from assembler.testing.engine import SearchStrategy, st
 from assembler.testing.regions import assemblers, budgets, documents
 from assembler.testing.spellings import SPELLINGS
-from assembler.testing.texts import identifiers, texts
 from budgets import Count, Grade, Limit, RegionCosts
 
 _IDS = st.none() | st.integers(0, 99).map("call_{}".format)

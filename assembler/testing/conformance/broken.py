@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assembler.testing.engine import UNASKED, Phase, settings
+from assembler.drawn.engine import UNASKED, Phase, settings
 from budgets.errors import Evidence
 
 

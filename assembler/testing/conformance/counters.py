@@ -8,8 +8,8 @@ from typing import cast
 
 import attrs
 
+from assembler.drawn.engine import given, st
 from assembler.testing.conformance.broken import ContractError, examples
-from assembler.testing.engine import given, st
 from budgets import Grade, Tokens
 from budgets.counters.guard import name_of, said_by
 

@@ -15,11 +15,11 @@ from assembler.context import Context
 from assembler.conversation.messages import Call, Message, Result, read_message
 from assembler.count_request import count_request
 from assembler.dialects import Api, Dialect, Emission, Opening
+from assembler.drawn.engine import given, st
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.regions.layout import Layout
 from assembler.testing.conformance.broken import ContractError, examples
 from assembler.testing.conversations import requests
-from assembler.testing.engine import given, st
 from assembler.verify import DIALECTS as KNOWN
 from assembler.verify import verify
 from budgets import Budget

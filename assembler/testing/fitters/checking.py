@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from assembler.testing.engine import (
+from assembler.drawn.engine import (
     UNASKED,
     DrawFn,
     Flaky,

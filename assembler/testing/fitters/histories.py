@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from assembler.testing.engine import SearchStrategy, st
+from assembler.drawn.engine import SearchStrategy, st
 
 History: TypeAlias = list[dict[str, Any]]
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, verify
 from assembler.dialects import DIALECTS, anthropic
+from assembler.drawn.texts import HOSTILE, SCRIPTS
 from assembler.regions.tools import read_tool
 from assembler.testing import conversations, messages, requests, texts, tools
 from assembler.testing.spellings import SPELLINGS
-from assembler.testing.texts import HOSTILE, SCRIPTS
 from tests.assembler.by_hand import pairs_hold
 from tests.scaled import scaled
 

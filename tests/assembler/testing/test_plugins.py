@@ -35,7 +35,7 @@ QUIET = "import warnings; warnings.simplefilter('ignore')\n"
     [
         "import hypothesis; load(); load(); from assembler.conversation.messages import Message",
         "import assembler, hypothesis; load(); from assembler.conversation.messages import Message",
-        "import assembler.testing.engine; load(); from assembler.conversation.messages import Message",
+        "import assembler.drawn.engine; load(); from assembler.conversation.messages import Message",
         "import hypothesis; load(); import assembler.testing.regions\n"
         "from assembler.conversation.messages import Message",
     ],

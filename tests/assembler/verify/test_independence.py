@@ -13,6 +13,7 @@ from assembler.verify import DIALECTS, rules
 
 HOUSE = Path(assembler.__file__).parent
 RULES = sorted((HOUSE / "dialects").glob("*/rules*.py"))
+DRAWN = [*sorted((HOUSE / "dialects").glob("*/drawn*.py")), *sorted((HOUSE / "drawn").glob("*.py"))]
 SOURCES = [*sorted((HOUSE / "verify").glob("*.py")), *RULES]
 
 
@@ -25,6 +26,14 @@ def test_the_checker_imports_nothing_else_of_this_library(source: Path) -> None:
     rules_of_its_own = f"assembler.dialects.{source.parent.name}.rules"
     allowed = ("assembler.verify", "budgets.later", rules_of_its_own)
     assert [name for name in ours if not name.startswith(allowed)] == []
+
+
+@pytest.mark.parametrize("source", DRAWN, ids=lambda path: "/".join(path.with_suffix("").parts[-2:]))
+def test_what_is_drawn_imports_nothing_of_the_dialects(source: Path) -> None:
+    tree = ast.parse(source.read_text("utf-8"))
+    imported = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    ours = [name for name in imported if name.split(".")[0] == "assembler"]
+    assert [name for name in ours if not name.startswith("assembler.drawn")] == []
 
 
 def test_nothing_that_reads_prices_or_emits_imports_a_rule() -> None:

@@ -10,8 +10,8 @@ import json
 from collections.abc import Callable
 from typing import Any, TypeAlias, cast
 
-from assembler.testing.engine import DrawFn, st
-from assembler.testing.spellings import Request
+from assembler.drawn.engine import DrawFn, st
+from assembler.drawn.spelling import Request
 
 Breach: TypeAlias = Callable[[DrawFn, Request], None]
 """Changes a request in place, so that it breaks one rule and no other."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assembler.testing.breaches.breach import (
+from assembler.drawn.breach import (
     Breach,
     before_a_question,
     history_of,
@@ -14,8 +14,8 @@ from assembler.testing.breaches.breach import (
     pinned,
     same,
 )
-from assembler.testing.engine import DrawFn
-from assembler.testing.spellings import Request
+from assembler.drawn.engine import DrawFn
+from assembler.drawn.spelling import Request
 
 
 def _parts(draw: DrawFn, request: Request, key: str) -> list[Request]:
@@ -54,7 +54,7 @@ def _args_as_text(draw: DrawFn, request: Request) -> None:
     _parts(draw, request, "function_call")[-1]["function_call"]["args"] = "{}"
 
 
-GEMINI: Mapping[str, Breach] = {
+BREACHES: Mapping[str, Breach] = {
     "G0": nothing_said,
     "G1": before_a_question({"role": "assistant", "parts": [{"text": "a"}]}),
     "G2": before_a_question({"role": "user", "parts": [{"text": ""}]}),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from assembler.testing.said import Call, Conversation, Definition, Exchange, Step
-from assembler.testing.spellings.spelling import Request, Spelling, text_or_parts
+from assembler.drawn.said import Call, Conversation, Definition, Exchange, Step
+from assembler.drawn.spelling import Request, Spelling, text_or_parts
 
 
 def _id(call: Call) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assembler.testing.said import Call, Conversation, Definition, Exchange, Step
-from assembler.testing.spellings.spelling import Request, Spelling
+from assembler.drawn.said import Call, Conversation, Definition, Exchange, Step
+from assembler.drawn.spelling import Request, Spelling
 
 
 def _tool(tool: Definition) -> Request:
@@ -54,4 +54,4 @@ def _request(conversation: Conversation) -> Request:
     return {**system, "messages": messages, **({"toolConfig": {"tools": tools}} if tools else {})}
 
 
-BEDROCK = Spelling("bedrock", "messages", _request, _tool, fewest_answers=1)
+SPELLING = Spelling("bedrock", "messages", _request, _tool, fewest_answers=1)

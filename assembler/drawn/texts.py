@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assembler.testing.engine import SearchStrategy, st
+from assembler.drawn.engine import SearchStrategy, st
 
 SCRIPTS = (
     "good morning",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from assembler.testing.said import Conversation, Definition, Exchange, Step
-from assembler.testing.spellings.spelling import Request, Spelling, text_or_parts
+from assembler.drawn.said import Conversation, Definition, Exchange, Step
+from assembler.drawn.spelling import Request, Spelling, text_or_parts
 
 
 def _tool(tool: Definition) -> Request:
@@ -61,4 +61,4 @@ def _request(conversation: Conversation) -> Request:
     return {**instructions, "input": items, **({"tools": tools} if tools else {})}
 
 
-OPENAI_RESPONSES = Spelling("openai_responses", "input", _request, _tool)
+SPELLING = Spelling("openai_responses", "input", _request, _tool)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assembler.testing.said import Call, Conversation, Definition, Exchange, Step
-from assembler.testing.spellings.spelling import Request, Spelling
+from assembler.drawn.said import Call, Conversation, Definition, Exchange, Step
+from assembler.drawn.spelling import Request, Spelling
 
 _SIGNATURE = "c2ln"
 
@@ -56,4 +56,4 @@ def _request(conversation: Conversation) -> Request:
     return {"contents": contents, **({"config": config} if config else {})}
 
 
-GEMINI = Spelling("gemini", "contents", _request, _tool, fewest_answers=1)
+SPELLING = Spelling("gemini", "contents", _request, _tool, fewest_answers=1)

@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeAlias
 
 import attrs
 
-from assembler.testing.said import Conversation, Definition
+from assembler.drawn.said import Conversation, Definition
 
 Request: TypeAlias = dict[str, Any]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assembler.testing.breaches.breach import (
+from assembler.drawn.breach import (
     Breach,
     before_a_question,
     first,
@@ -17,8 +17,8 @@ from assembler.testing.breaches.breach import (
     with_ids,
     without,
 )
-from assembler.testing.engine import DrawFn
-from assembler.testing.spellings import Request
+from assembler.drawn.engine import DrawFn
+from assembler.drawn.spelling import Request
 
 _SPOKEN: Request = {"role": "assistant", "content": "a"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assembler.testing.breaches.breach import (
+from assembler.drawn.breach import (
     Breach,
     before_a_question,
     history_of,
@@ -15,8 +15,8 @@ from assembler.testing.breaches.breach import (
     same,
     with_ids,
 )
-from assembler.testing.engine import DrawFn
-from assembler.testing.spellings import Request
+from assembler.drawn.engine import DrawFn
+from assembler.drawn.spelling import Request
 
 
 def _answered_twice(draw: DrawFn, request: Request) -> None:
@@ -37,7 +37,7 @@ def _arguments_as_object(draw: DrawFn, request: Request) -> None:
     history_of(request)[pick(draw, request, "function_call")]["arguments"] = {"q": "a"}
 
 
-OPENAI_RESPONSES: Mapping[str, Breach] = {
+BREACHES: Mapping[str, Breach] = {
     "N1": nothing_said,
     "R0": last({"type": "function_call_output", "output": "a"}),
     "R1": last({"type": "function_call_output", "call_id": "nobody", "output": "a"}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assembler.testing.breaches.breach import (
+from assembler.drawn.breach import (
     Breach,
     before_a_question,
     first,
@@ -17,8 +17,8 @@ from assembler.testing.breaches.breach import (
     with_ids,
     without,
 )
-from assembler.testing.engine import DrawFn
-from assembler.testing.spellings import Request
+from assembler.drawn.engine import DrawFn
+from assembler.drawn.spelling import Request
 
 
 def _blocks(draw: DrawFn, request: Request, kind: str) -> tuple[list[Request], int]:
@@ -61,7 +61,7 @@ def _user(*blocks: Any) -> Breach:
 
 _MARKED = {"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}
 
-ANTHROPIC: Mapping[str, Breach] = {
+BREACHES: Mapping[str, Breach] = {
     "A1": before_a_question({"role": "user", "content": ""}),
     "A2": first({"role": "assistant", "content": "a"}),
     "A3": _user({"type": "text", "text": ""}),

@@ -1,19 +1,14 @@
-"""How each API spells a drawn conversation: one file an API, one line here. Shares no code with the dialects."""
+"""How each API spells a drawn conversation: `drawn.py` in its folder, which shares no code with the dialect."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assembler.testing.spellings.anthropic import ANTHROPIC
-from assembler.testing.spellings.bedrock import BEDROCK
-from assembler.testing.spellings.chat import MISTRAL, OPENAI_CHAT, PLAIN
-from assembler.testing.spellings.gemini import GEMINI
-from assembler.testing.spellings.responses import OPENAI_RESPONSES
-from assembler.testing.spellings.spelling import Named, Request, Spelling
+from assembler.drawn.spelling import Named, Request, Spelling
 from assembler.validation import wrong
+from budgets.later import FromFolders
 
-_KNOWN = (ANTHROPIC, BEDROCK, GEMINI, MISTRAL, OPENAI_CHAT, OPENAI_RESPONSES, PLAIN)
-SPELLINGS: Mapping[str, Spelling] = {spelling.name: spelling for spelling in _KNOWN}
+SPELLINGS: Mapping[str, Spelling] = FromFolders("assembler.dialects", "drawn", "SPELLING")
 """Every spelling, by the name of its dialect."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assembler.testing.breaches.breach import (
+from assembler.drawn.breach import (
     Breach,
     before_a_question,
     first,
@@ -15,8 +15,8 @@ from assembler.testing.breaches.breach import (
     with_ids,
     without,
 )
-from assembler.testing.engine import DrawFn
-from assembler.testing.spellings import Request
+from assembler.drawn.engine import DrawFn
+from assembler.drawn.spelling import Request
 
 
 def _result(draw: DrawFn, request: Request) -> Request:
@@ -52,7 +52,7 @@ def _unknown_block(draw: DrawFn, request: Request) -> None:
     history_of(request)[pick(draw, request, "text")]["content"].append({"hologram": {}})
 
 
-BEDROCK: Mapping[str, Breach] = {
+BREACHES: Mapping[str, Breach] = {
     "B1": before_a_question({"role": "user", "content": [{"text": "a"}]}),
     "B2": _blank_question,
     "B3": without("toolConfig"),

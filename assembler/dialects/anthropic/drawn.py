@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assembler.testing.said import Call, Conversation, Definition, Exchange, Step
-from assembler.testing.spellings.spelling import Request, Spelling
+from assembler.drawn.said import Call, Conversation, Definition, Exchange, Step
+from assembler.drawn.spelling import Request, Spelling
 
 
 def _tool(tool: Definition) -> Request:
@@ -51,4 +51,4 @@ def _request(conversation: Conversation) -> Request:
     return {**system, "messages": messages, **({"tools": tools} if tools else {})}
 
 
-ANTHROPIC = Spelling("anthropic", "messages", _request, _tool)
+SPELLING = Spelling("anthropic", "messages", _request, _tool)

@@ -8,8 +8,8 @@ from typing import Any
 
 import attrs
 
-from assembler.testing.engine import DrawFn, SearchStrategy, st
-from assembler.testing.texts import identifiers, texts
+from assembler.drawn.engine import DrawFn, SearchStrategy, st
+from assembler.drawn.texts import identifiers, texts
 
 
 @attrs.frozen
