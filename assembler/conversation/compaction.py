@@ -15,6 +15,8 @@ import attrs
 from assembler.conversation.messages.message import Message, Opaque, Part
 
 KIND = "compaction"
+COMPACTING = frozenset({"anthropic", "responses"})
+"""The shapes of the APIs whose servers write summaries. For any other no message is looked at for one."""
 
 
 def stands_for_the_past(part: Part) -> bool:

@@ -21,7 +21,7 @@ from typing import Any, cast
 
 import attrs
 
-from assembler.conversation.compaction import api_of, is_window
+from assembler.conversation.compaction import COMPACTING, api_of, is_window
 from assembler.conversation.keepsake import Keepsake, kept_until
 from assembler.conversation.messages import Message, still_says
 from assembler.conversation.readings import Readings, Span
@@ -210,6 +210,8 @@ class Sight:
 
     def compacted(self, shape: str) -> int | None:
         """The message that holds the newest summary of the server's of the API of this shape, or None."""
+        if shape not in COMPACTING:
+            return None
         indexes = reversed(self.readings.compactions(self.length))
         return next((i for i in indexes if i >= self.head and api_of(self.message(i)) == shape), None)
 

@@ -105,7 +105,7 @@ def standing_plan(draft: Draft, settings: Settings) -> Planned | None:
     prices.stretch(sight.length)
     ledger = Ledger(sight, settings.pricer, prices, known.first)
     try:
-        if not _unchanged(sight, known):
+        if not _unchanged(sight, known) or sight.compacted(settings.dialect.api.shape) is not None:
             return None
         conversation = known.conversation
         if sight.length > known.length:
@@ -141,10 +141,10 @@ def _later(known: Standing, length: int, conversation: Count) -> Standing:
 
 
 def _unchanged(sight: Sight, known: Standing) -> bool:
-    """Whether all that is looked at says what it said, and no new message is pinned or stands for others."""
+    """Whether all that is looked at says what it said, and no new message is pinned."""
     start = known.glance
     readings, length = sight.readings, sight.length
-    if readings.compactions(length) or readings.head(length) != known.head or not _says_still(sight, 0, known.front):
+    if readings.head(length) != known.head or not _says_still(sight, 0, known.front):
         return False
     if not _says_still(sight, known.hangs_on, length):
         return False
