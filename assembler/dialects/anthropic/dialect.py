@@ -1,7 +1,7 @@
 """Anthropic Messages: how its requests are read, billed and written.
 
 Rules and 400 texts: Anthropic API reference, /v1/messages, and public issue threads, read 2026-11. The bill:
-`assembler.dialects.anthropic_pricing`.
+`assembler.dialects.anthropic.pricing`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from assembler.conversation.messages import Media, Message, read_message
 from assembler.conversation.messages.responses import in_steps, joined
 from assembler.conversation.messages.unread import heard_by, told
 from assembler.conversation.turns import head_length
+from assembler.dialects.answers import answered_at_once
 from assembler.dialects.anthropic import pricing as claude
 from assembler.dialects.anthropic.blocks import AnthropicWriter, sends, system_blocks, tool_definition
 from assembler.dialects.anthropic.caches import CACHES
@@ -201,14 +202,7 @@ class AnthropicPricer:
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Items of one turn of the model go out, and are billed, side by side; so do the results of one step."""
-        said = joined(in_steps(messages))
-        runs: list[list[Message]] = []
-        for message in said:
-            if runs and self.answers_together(message, runs[-1][-1]):
-                runs[-1].append(message)
-            else:
-                runs.append([message])
-        return said if len(runs) == len(said) else [_answering(run) for run in runs]
+        return answered_at_once(joined(in_steps(messages)), self.answers_together)
 
     def answers_together(self, message: Message, before: Message) -> bool:
         """Whether two neighbours are results of one step, which go out in one user turn."""
@@ -248,13 +242,6 @@ class AnthropicPricer:
 
     def _graded(self, price: Count) -> Count:
         return graded(price, self.count)
-
-
-def _answering(run: Sequence[Message]) -> Message:
-    """Results side by side in one message, which is priced and never sent."""
-    if len(run) == 1:
-        return run[0]
-    return attrs.evolve(run[0], parts=tuple(part for message in run for part in message.parts))
 
 
 def _bounded(tokens: int) -> Count:

@@ -1,8 +1,8 @@
 """Amazon Bedrock's Converse: how its requests are read, billed and written.
 
 Rules and 400 texts: Bedrock API reference, Converse, the service model in botocore 1.44.5, and public issue threads,
-read 2026-11. The bill is the model's own: Claude by `assembler.dialects.anthropic_pricing`, others estimated by
-`assembler.dialects.bedrock_models`.
+read 2026-11. The bill is the model's own: Claude by `assembler.dialects.anthropic.pricing`, others estimated by
+`assembler.dialects.bedrock.models`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Mistral's chat API: how its requests are read, billed and written.
 
-Spelled like Chat Completions with an order and ids of its own (`assembler.dialects.mistral_wire`); billed by the
-control tokens of its open template (`assembler.dialects.mistral_pricing`).
+Spelled like Chat Completions with an order and ids of its own (`assembler.dialects.mistral.wire`); billed by the
+control tokens of its open template (`assembler.dialects.mistral.pricing`).
 """
 
 from __future__ import annotations

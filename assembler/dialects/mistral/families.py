@@ -1,6 +1,6 @@
 """Mistral's generations: what differs between its chat templates, in tokens, one row a generation.
 
-The control tokens that all templates share are in `assembler.dialects.mistral_pricing`. Adding a generation adds a row.
+The control tokens that all templates share are in `assembler.dialects.mistral.pricing`. Adding a generation adds a row.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """OpenAI Chat Completions: how its requests are read, billed and written.
 
 Rules and 400 texts: OpenAI API reference, /v1/chat/completions, and public issue threads, read 2026-11. The bill:
-`assembler.dialects.openai_pricing`.
+`assembler.dialects.openai.pricing`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from assembler.conversation.messages.beside import REASONING as REASONING_FIELDS
 from assembler.conversation.messages.responses import in_steps, joined
 from assembler.conversation.messages.unread import folding_notes, heard_by
 from assembler.conversation.turns import head_length
+from assembler.dialects.answers import answered_at_once
 from assembler.dialects.api import Api
 from assembler.dialects.beside_pricing import price_beside
 from assembler.dialects.dialect import Emission, Opening
@@ -189,14 +190,7 @@ class OpenAIChatPricer:
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Items of one turn of the model go out, and are billed, side by side; so are the results of one step."""
-        said = joined(in_steps(messages))
-        runs: list[list[Message]] = []
-        for message in said:
-            if runs and self.answers_together(message, runs[-1][-1]):
-                runs[-1].append(message)
-            else:
-                runs.append([message])
-        return said if len(runs) == len(said) else [_answering(run) for run in runs]
+        return answered_at_once(joined(in_steps(messages)), self.answers_together)
 
     def answers_together(self, message: Message, before: Message) -> bool:
         """Whether two neighbours are results of one step, which the model is shown as one list."""
@@ -347,10 +341,3 @@ def _is_answer(message: Message) -> bool:
     if message.role != "tool" or not message.parts or any(type(part) is not Result for part in message.parts):
         return False
     return message.shape != "openai" or message.seen["role"] == "tool"
-
-
-def _answering(run: Sequence[Message]) -> Message:
-    """The results of one step in one message."""
-    if len(run) == 1:
-        return run[0]
-    return attrs.evolve(run[0], parts=tuple(part for message in run for part in message.parts))

@@ -1,7 +1,7 @@
 """OpenAI Responses: how its requests are read, billed and written.
 
 Rules and 400 texts: OpenAI API reference, /v1/responses, and public issue threads, read 2026-11. The bill:
-`assembler.dialects.openai_pricing`.
+`assembler.dialects.openai.pricing`.
 """
 
 from __future__ import annotations
