@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import attrs
 
-from assembler.dialects.mark_places import Marks
-from assembler.dialects.prefix_cache import PrefixCache
+if TYPE_CHECKING:
+    from assembler.dialects.mark_places import Marks
+    from assembler.dialects.prefix_cache import PrefixCache
 
 
 @attrs.frozen(kw_only=True)
