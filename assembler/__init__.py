@@ -53,6 +53,7 @@ if typing.TYPE_CHECKING:
         first_user,
     )
     from assembler.pricing.calibration import CalibratedCounter, calibrate
+    from assembler.pricing.overflow import Overflow, overflow_of
     from assembler.report.cache import CacheMarks
     from assembler.report.manifest import Difference, ManifestError, ReplayError
     from assembler.report.report import Report, Row
@@ -98,6 +99,7 @@ _load_later(
         "MissingExtraError": "budgets",
         "Offer": "assembler.money",
         "Offload": "assembler.policies",
+        "Overflow": "assembler.pricing.overflow",
         "OverflowPolicy": "assembler.policies",
         "Passage": "assembler.policies",
         "Placement": "assembler.strategies",
@@ -133,6 +135,7 @@ _load_later(
         "first_user": "assembler.policies",
         "fit_request": "assembler.fit_request",
         "fits": "assembler.money",
+        "overflow_of": "assembler.pricing.overflow",
         "repair": "assembler.conversation.repair",
         "verify": "assembler.verify",
         "without_invisible": "assembler.text.invisible",
@@ -201,6 +204,7 @@ __all__ = [
     "MissingExtraError",
     "Offer",
     "Offload",
+    "Overflow",
     "OverflowPolicy",
     "Passage",
     "Placement",
@@ -235,6 +239,7 @@ __all__ = [
     "first_user",
     "fit_request",
     "fits",
+    "overflow_of",
     "repair",
     "verify",
     "without_invisible",

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
-from assembler.pipeline.overflow import Overflow, Smallest, Trial, smallest
+from assembler.pipeline.overflow import Smallest, TooLarge, Trial, smallest
 from assembler.pipeline.planned import Planned
 from assembler.policies import TrimOldest
 from assembler.policies.traits import Rung, rung_of, unasked
 from budgets import ContextLengthError, Limit, RegionCosts, Tokens
 
 
-def instructed(overflow: Overflow, trial: Trial) -> ContextLengthError:
+def instructed(overflow: TooLarge, trial: Trial) -> ContextLengthError:
     """The error as its reader gets it: the least window that does, what the request costs there, and the next step."""
     found = smallest(overflow, trial)
     required, costs, available = overflow.required, overflow.costs, overflow.available
@@ -48,7 +48,7 @@ def _of_windows(found: Smallest | None, trial: Trial) -> str:
     return f"A larger context_window does not help: {why}."
 
 
-def _next_step(overflow: Overflow, trial: Trial) -> str:
+def _next_step(overflow: TooLarge, trial: Trial) -> str:
     plan, excess = overflow.plan, overflow.excess
     if overflow.region is not None:
         return _of_limits(overflow, trial)
@@ -71,7 +71,7 @@ def _named(costs: RegionCosts) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def _of_documents(overflow: Overflow, trial: Trial) -> str:
+def _of_documents(overflow: TooLarge, trial: Trial) -> str:
     """A limit under which some documents stay and it fits: knowledge gives way only where it is told to."""
     left = overflow.plan.measured.knowledge.upper - overflow.excess
     if left <= 0 or "knowledge" in trial.budget.limits:
@@ -86,16 +86,16 @@ def _of_documents(overflow: Overflow, trial: Trial) -> str:
     )
 
 
-def _shortening(overflow: Overflow, trial: Trial) -> str:
+def _shortening(overflow: TooLarge, trial: Trial) -> str:
     """How much of the newest turn must go, with all other turns gone that may."""
     least, cut = trial.under((*map(unasked, trial.settings.rungs), rung_of(TrimOldest()))), ""
     excess = overflow.excess
-    if isinstance(least, Overflow) and least.excess < excess:
+    if isinstance(least, TooLarge) and least.excess < excess:
         excess, cut = least.excess, "end on_overflow with TrimOldest(), and "
     return f"{_of_newest(overflow)}: {cut}shorten its messages by {excess} tokens; Truncate(max_tokens) does."
 
 
-def _of_newest(overflow: Overflow) -> str:
+def _of_newest(overflow: TooLarge) -> str:
     newest = next((turn.tokens for turn in overflow.plan.ledger.newest_first()), 0)
     left = overflow.available - overflow.plan.fixed.upper
     if newest <= left:  # the whole costs more than its parts: by a template, or by a bill
@@ -103,7 +103,7 @@ def _of_newest(overflow: Overflow) -> str:
     return f"The newest turn alone needs {newest} and {left} are left for it"
 
 
-def _cures(overflow: Overflow, trial: Trial) -> Iterator[str]:
+def _cures(overflow: TooLarge, trial: Trial) -> Iterator[str]:
     """What one or two policies more would do, the least loss first. None of them makes a text that must be counted."""
     from assembler.policies import TrimSteps
 
@@ -123,7 +123,7 @@ def _fits(trial: Trial, rungs: tuple[Rung, ...], more: Sequence[object]) -> bool
     return isinstance(trial.under((*rungs, *map(rung_of, more))), Planned)
 
 
-def _of_pins(overflow: Overflow) -> str | None:
+def _of_pins(overflow: TooLarge) -> str | None:
     """What pinned turns cost beside the newest, where the newest alone would fit."""
     plan = overflow.plan
     begins, left = plan.ledger.newest_turns(1), overflow.available - plan.fixed.upper
@@ -135,7 +135,7 @@ def _of_pins(overflow: Overflow) -> str | None:
     return f"The turns of the pinned messages {named} need {pinned} beside the newest: pin fewer of them."
 
 
-def _of_limits(overflow: Overflow, trial: Trial) -> str:
+def _of_limits(overflow: TooLarge, trial: Trial) -> str:
     """A region whose limit binds, and what of the limits would have to change."""
     region, limits = overflow.region or "", trial.budget.limits
     needed = _tokens_of(overflow)
@@ -158,7 +158,7 @@ def _allows(trial: Trial, limits: Mapping[str, Limit]) -> bool:
     return isinstance(trial.under(rungs, budget), Planned)
 
 
-def _tokens_of(overflow: Overflow) -> Tokens:
+def _tokens_of(overflow: TooLarge) -> Tokens:
     measured = overflow.plan.measured
     if overflow.region == "conversation":
         return overflow.required - overflow.plan.fixed.upper

@@ -18,7 +18,7 @@ from assembler.conversation.messages import Message
 from assembler.dialects.offered import emitted
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.ladder import Kept
-from assembler.pipeline.overflow import Overflow
+from assembler.pipeline.overflow import TooLarge
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.settings import Settings
 from assembler.pricing.calibration import CalibratedCounter, Fingerprint
@@ -32,12 +32,12 @@ def anchored(
     goes_on: Callable[[int], Planned | None],
     decided: Callable[[Kept | None], Planned],
 ) -> Planned:
-    """The plan of an anchored draft. Raises `Overflow`.
+    """The plan of an anchored draft. Raises `TooLarge`.
 
     `goes_on` is the plan that keeps all from a message on, `decided` the policies' plan by rule, which begins no
     earlier than what it is given.
     """
-    limit = None if settings.budget is None else settings.budget.input_limit
+    limit = None if settings.budget is None else bill.allowed(settings.budget.input_limit)
     before = _billed(settings, bill, goes_on(bill.first))
     if limit is None:
         return before or _corrected(settings, bill, decided(None))
@@ -47,7 +47,7 @@ def anchored(
         return fitting
     try:
         plan = _corrected(settings, bill, decided(None if before is None or wider else before.what))
-    except Overflow as overflow:
+    except TooLarge as overflow:
         if fitting is not None:
             return fitting
         raise _as_billed(overflow, settings, bill, before) from overflow.__cause__
@@ -99,15 +99,15 @@ def _sendable(plan: Planned) -> list[Message]:
     return said
 
 
-def _as_billed(overflow: Overflow, settings: Settings, bill: CalibratedCounter, before: Planned | None) -> Overflow:
+def _as_billed(overflow: TooLarge, settings: Settings, bill: CalibratedCounter, before: Planned | None) -> TooLarge:
     """The overflow of the rules in the tokens of the bill."""
     if settings.budget is None:
         return overflow
-    required, limit = bill.bound(overflow.required), settings.budget.input_limit
+    required, limit = bill.bound(overflow.required), bill.allowed(settings.budget.input_limit)
     if before is not None:
         required = min(required, before.count.upper)
     bound = overflow.region is not None
-    return Overflow(
+    return TooLarge(
         overflow.plan,
         settings.budget,
         required=required,

@@ -18,7 +18,7 @@ from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.ladder import Decision, Kept, whole
 from assembler.pipeline.measure import measure
-from assembler.pipeline.overflow import Overflow, Trial
+from assembler.pipeline.overflow import TooLarge, Trial
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.relief import kept_from, relieved
 from assembler.pipeline.settings import Session, Settings
@@ -50,11 +50,11 @@ def fit(draft: Draft, settings: Settings) -> Planned:
     settings = settings.asking(draft.regions)
     try:
         return _fitted(draft, settings)
-    except Overflow as overflow:
+    except TooLarge as overflow:
         raise _instructed(draft, settings, overflow) from overflow.__cause__
 
 
-def _instructed(draft: Draft, settings: Settings, overflow: Overflow) -> ContextLengthError:
+def _instructed(draft: Draft, settings: Settings, overflow: TooLarge) -> ContextLengthError:
     """The error with what there is to do about it. Tries the same decision under other settings, on one reading."""
     from assembler.pipeline.advice import instructed  # for errors alone
 
@@ -100,7 +100,7 @@ def tried(plan: Planned, context_window: Tokens) -> Planned | None:
     """The same; None where the window is too small. Says nothing of what would do, and so is as cheap as a build."""
     try:
         return _fitted(plan.draft, _settings_at(plan, context_window))
-    except (Overflow, BudgetError):  # too small for a request, or for what is kept free
+    except (TooLarge, BudgetError):  # too small for a request, or for what is kept free
         return None
 
 
@@ -109,7 +109,7 @@ def without_asking(draft: Draft, settings: Settings, wanted: Wanted) -> Planned:
     settings = settings.asking(draft.regions)
     try:
         plan = _fitted(draft, settings.unasking)
-    except Overflow as overflow:
+    except TooLarge as overflow:
         plan = overflow.plan
     return attrs.evolve(plan, settings=settings, what=attrs.evolve(plan.what, wanted=wanted))
 
@@ -228,7 +228,7 @@ def _shared(plan: Planned, budget: Budget) -> tuple[Planned, Tokens]:
         least = plan.ledger.since(plan.ledger.newest_turns(1))
         required, costs = plan.fixed.upper + least.upper, plan.measured.costs(least)
         available = required - needed + left
-        raise Overflow(plan, budget, required=required, available=available, costs=costs, region=region)
+        raise TooLarge(plan, budget, required=required, available=available, costs=costs, region=region)
     if found.regions is plan.draft.regions:
         return plan, min(conversation_cap(budget), budget.input_limit - plan.fixed.upper)
     draft = attrs.evolve(plan.draft, regions=plan.draft.regions.memory.once(found.regions))
@@ -267,12 +267,12 @@ def _sealed(everything: Planned, pricer: WholePricer, start: Kept | None) -> Pla
     return plan
 
 
-def _overflow(plan: Planned, budget: Budget, kept: Count, room: Tokens) -> Overflow:
+def _overflow(plan: Planned, budget: Budget, kept: Count, room: Tokens) -> TooLarge:
     """What `kept` does not fit into: the limit of the input, or the cap of the conversation where that leaves less."""
     available, costs = min(plan.fixed.upper + room, budget.input_limit), plan.measured.costs(kept)
     region = "conversation" if available < budget.input_limit else None
     required = plan.fixed.upper + kept.upper
-    overflow = Overflow(plan, budget, required=required, available=available, costs=costs, region=region)
+    overflow = TooLarge(plan, budget, required=required, available=available, costs=costs, region=region)
     overflow.__cause__ = next(iter(plan.warnings), None)
     return overflow
 

@@ -17,7 +17,7 @@ from budgets import Budget, BudgetError, ContextLengthError, RegionCosts, TokenC
 from budgets.count import AwaitedCounter
 
 Decide = Callable[[Settings], Planned]
-"""The plan of one draft under any settings. Raises `Overflow` where none fits."""
+"""The plan of one draft under any settings. Raises `TooLarge` where none fits."""
 
 _GUESSES = 3
 """Windows that are taken from what an overflow says it needs, before each is twice the one before."""
@@ -29,7 +29,7 @@ _WIDENINGS_OF_A_CHOICE = 5
 """The same where a strategy lays out as much as it is given, so that each is dearer than the one before."""
 
 
-class Overflow(ContextLengthError):  # noqa: N818 - what `fit` makes an error of, never seen outside
+class TooLarge(ContextLengthError):  # noqa: N818 - what `fit` makes an error of, never seen outside
     """A decision that leaves too much: the evidence, and nothing yet of what to do about it."""
 
     plan: Planned
@@ -67,17 +67,17 @@ class Trial:
     decide: Decide
     budget: Budget
 
-    def under(self, rungs: tuple[Rung, ...], budget: Budget | None = None) -> Planned | Overflow | None:
+    def under(self, rungs: tuple[Rung, ...], budget: Budget | None = None) -> Planned | TooLarge | None:
         """What is decided, how it overflows, or None for settings under which nothing can be decided."""
         try:
             other = attrs.evolve(self.settings, rungs=rungs, budget=budget or self.budget, session=Session())
             return self.decide(other)
-        except Overflow as overflow:
+        except TooLarge as overflow:
             return overflow
         except Exception:  # what a policy of the caller's raises at another window is not the error that is due
             return None
 
-    def at(self, window: Tokens, rungs: tuple[Rung, ...]) -> Planned | Overflow | None:
+    def at(self, window: Tokens, rungs: tuple[Rung, ...]) -> Planned | TooLarge | None:
         """The same at another window; None where the budget itself is impossible there."""
         try:
             return self.under(rungs, attrs.evolve(self.budget, context_window=window, counter=self._counter))
@@ -100,7 +100,7 @@ class Smallest:
     """Whether a summarizer would be asked at one token less, and nobody knows what it would say."""
 
 
-def smallest(overflow: Overflow, trial: Trial) -> Smallest | None:
+def smallest(overflow: TooLarge, trial: Trial) -> Smallest | None:
     """The least window that does, or None. Between one that does not and one that does, halved: O(log window)."""
     calm = tuple(map(unasked, trial.settings.rungs))
     found = _widened(overflow, trial, calm)
@@ -118,7 +118,7 @@ def smallest(overflow: Overflow, trial: Trial) -> Smallest | None:
     return Smallest(high, plan, _might_do(trial, high - 1))
 
 
-def _widened(overflow: Overflow, trial: Trial, rungs: tuple[Rung, ...]) -> tuple[Tokens, Tokens, Planned] | None:
+def _widened(overflow: TooLarge, trial: Trial, rungs: tuple[Rung, ...]) -> tuple[Tokens, Tokens, Planned] | None:
     """A window that does not do, and a larger one that does, with its plan."""
     budget, needed = trial.budget, overflow.required
     most = None if budget.max_input_tokens is None else budget.max_input_tokens + budget.answer_reserve

@@ -66,7 +66,7 @@ class Settings:
         """
         if self.calibration is None or self.budget is None:
             return attrs.evolve(self, calibration=None)
-        held = self.budget.input_limit - self.calibration.room(self.budget.input_limit)
+        held = self.budget.input_limit - self.calibration.room(self.calibration.allowed(self.budget.input_limit))
         margin = self.budget.safety_margin + held
         try:
             budget = attrs.evolve(self.budget, safety_margin=margin)

@@ -74,6 +74,7 @@ class _Anchor(_Part):
     billed: int
     first: int
     limit: int | None
+    most: int | None
 
 
 class _Count(_Part):
@@ -235,12 +236,13 @@ def _anchor(bill: CalibratedCounter) -> _Anchor:
         billed=bill.billed,
         first=bill.first,
         limit=bill.limit,
+        most=bill.most,
     )
 
 
 def _anchor_again(said: _Anchor) -> CalibratedCounter:
     request, ours = Fingerprint(said.sha256, said.turns), _count(said.ours, "anchor")
-    return CalibratedCounter(request, ours, said.billed, said.first, said.limit)
+    return CalibratedCounter(request, ours, said.billed, said.first, said.limit, said.most)
 
 
 def _counted(count: Count) -> _Count:

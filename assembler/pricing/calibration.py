@@ -16,6 +16,7 @@ from typing import Any, Protocol, cast
 
 import attrs
 
+from assembler.pricing.overflow import Overflow
 from assembler.validation import wrong
 from budgets import BudgetError, Count, Grade, TokenCountError, Tokens
 from budgets.later import FromFolders
@@ -27,6 +28,11 @@ TURNS = ("messages", "contents", "input")
 LEAST, MOST = 0.5, 2.0
 """Bounds of a factor. The farthest that one vocabulary was recorded from another is 1.65 (Opus 4.8 over Claude 2's):
 what is beyond 2 is the bill of something else, such as one without its cached tokens."""
+
+
+UNTOLD = 1.1
+"""What a refused request is believed to be over the limit, where the provider gave no number. Each refusal takes as
+much again, so that a few of them lead to a request that is taken."""
 
 
 @attrs.frozen
@@ -103,6 +109,8 @@ class CalibratedCounter:
     """The message from which all turns stayed in the billed request: the next one begins there too, while it fits."""
     limit: Tokens | None = None
     """What the billed request was allowed to cost; None where no budget said."""
+    most: Tokens | None = None
+    """The most input tokens that the provider takes, where it has said so by refusing the request."""
 
     @property
     def margin(self) -> Tokens:
@@ -137,6 +145,10 @@ class CalibratedCounter:
             ours.tokens, ours.upper - (self.ours.upper - self.ours.tokens)
         )  # of the billed part nothing is open
         return Count(self._believed + added, self._grade(ours, settled), upper=self._corrected(settled))
+
+    def allowed(self, limit: Tokens) -> Tokens:
+        """The limit, or what the provider takes where that is less."""
+        return limit if self.most is None else min(limit, self.most)
 
     def room(self, limit: Tokens) -> Tokens:
         """The most that a request may cost by rule whose corrected bound is at most `limit`, however it begins."""
@@ -189,17 +201,25 @@ def calibrate(context: Spelled, usage: object) -> CalibratedCounter:
     """A counter anchored at the bill of `context`, which must be the request that was sent, nothing added.
 
     It compares the bill with the count by rule, also where the context's own count was anchored at an earlier bill.
-    `usage` is the provider's own usage (an object or a dict) or the number of input tokens, cached ones included.
+    `usage` is the provider's own usage (an object or a dict), the number of input tokens, cached ones included, or what
+    `overflow_of(error)` read of a refusal: the next build then fits what the provider takes.
     Raises TokenCountError for a usage without a number above 0, BudgetError for what is no context.
     """
-    request = _of(context)
-    return CalibratedCounter(
-        request,
-        context.by_rule,
-        input_tokens(usage, context.dialect),
-        first=context.first_kept,
-        limit=context.input_limit,
-    )
+    request, ours, limit = _of(context), context.by_rule, context.input_limit
+    if not isinstance(usage, Overflow):
+        billed = input_tokens(usage, context.dialect)
+        return CalibratedCounter(request, ours, billed, first=context.first_kept, limit=limit)
+    billed = _refused(usage, ours.tokens, limit)
+    return CalibratedCounter(request, ours, billed, first=context.first_kept, limit=limit, most=usage.limit)
+
+
+def _refused(overflow: Overflow, ours: Tokens, limit: Tokens | None) -> Tokens:
+    """The bill of a request that was refused. Where the provider did not count it, `UNTOLD` times what it takes."""
+    if overflow.used is not None:
+        return max(overflow.used, 1)
+    known = [number for number in (overflow.limit, limit) if number is not None]
+    taken = min(known, default=ours)
+    return max(ours, ceil(taken * UNTOLD) if overflow.excess is None else taken + overflow.excess, 1)
 
 
 def _of(context: Spelled, turns: int | None = None) -> Fingerprint:

@@ -41,6 +41,7 @@ from assembler import (
     count_request,
     fit_request,
     fits,
+    overflow_of,
     repair,
     verify,
     without_invisible,
@@ -301,6 +302,9 @@ ROWS: dict[str, dict[str, Case]] = {
             after=lambda t: {"messages": [user("q")], "tools": [{"type": "function", "function": one} for one in t]},
         ),
     },
+    "assembler.overflow_of": {
+        "a long refusal": lambda n: lambda t="prompt contains 1 tokens" * n: overflow_of(t),
+    },
     "assembler.repair": {
         **over(CONVERSATIONS, repair),
         "misplaced": lambda n: lambda m=repaired(n): repair(m),
@@ -470,7 +474,7 @@ ROWS: dict[str, dict[str, Case]] = {
 }
 
 _VALUES = """
-assembler: Bill Change Cut Difference Dropped Invisible Offer Passage Repair Row Violation Wanted
+assembler: Bill Change Cut Difference Dropped Invisible Offer Overflow Passage Repair Row Violation Wanted
 assembler.batch: Columns Raise Record Skip
 assembler.dialects: Api Emission
 assembler.report.cache: Marked PrefixCache Volatile

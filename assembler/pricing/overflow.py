@@ -1,0 +1,68 @@
+"""A provider's refusal of a request that was too long, read for the numbers that the next one needs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+import attrs
+
+from budgets import Tokens
+
+_READ = 100_000
+"""Characters of a refusal that are read: a body may repeat the prompt, and says first what is wrong."""
+
+
+@attrs.frozen
+class Overflow:
+    """A request that a provider found too long: `used` input tokens by its own count, where `limit` would have done.
+
+    `limit` is the window less the answer that was asked for. Either is None where the provider did not say; `excess` is
+    by how much it was too long, where only that is known.
+    """
+
+    used: Tokens | None = None
+    limit: Tokens | None = None
+    excess: Tokens | None = None
+
+
+def overflow_of(refusal: object) -> Overflow | None:
+    """What a provider said of a request that was too long; None for anything else.
+
+    Takes an exception of an SDK, the body of an answer (dict, text or bytes), or a text. The words that are known, each
+    with where it was recorded: `assembler.pricing.refusals`. O(characters), 100,000 at most.
+    """
+    from assembler.pricing.refusals import TOO_LONG  # two dozen patterns, for who was refused
+
+    for text in _texts(refusal):
+        plain = text[:_READ].replace("\\", "")
+        for words in TOO_LONG:
+            found = words.pattern.search(plain)
+            if found is not None:
+                said = {name: tokens for name, tokens in found.groupdict().items() if tokens}
+                return _overflow({name: int(tokens.replace(",", "")) for name, tokens in said.items()})
+    return None
+
+
+def _overflow(said: Mapping[str, Tokens]) -> Overflow:
+    window, reserved = said.get("window"), said.get("reserved", 0)
+    used = said["total"] - reserved if "total" in said else said.get("used")
+    return Overflow(used, None if window is None else max(window - reserved, 0), said.get("excess"))
+
+
+def _texts(refusal: object) -> Iterator[str]:
+    """What a refusal says, most to the point first. An exception carries its body, its answer or its message."""
+    if isinstance(refusal, bytes | bytearray):
+        yield bytes(refusal).decode("utf-8", "replace")
+    elif isinstance(refusal, str):
+        yield refusal
+    elif isinstance(refusal, Mapping):
+        body = dict(cast("Mapping[object, object]", refusal))
+        yield json.dumps(body, default=repr, ensure_ascii=False, skipkeys=True)
+    elif isinstance(refusal, BaseException):
+        for name in ("body", "details", "response"):
+            carried: object = getattr(refusal, name, None)
+            if isinstance(carried, str | bytes | Mapping):
+                yield from _texts(cast(object, carried))
+        yield str(refusal)

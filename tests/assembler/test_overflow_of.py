@@ -1,0 +1,168 @@
+"""A provider's refusal is read into numbers, and the build after it fits."""
+
+# ruff: noqa: E501 - what a provider said is one line
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from assembler import Assembler, ContextLengthError, Overflow, TrimOldest, calibrate, overflow_of
+from assembler.dialects import plain
+from assembler.pricing.refusals import TOO_LONG
+from budgets import Budget
+
+RECORDED: list[tuple[str, str, int | None, int | None]] = [
+    ("OpenAI", "This model's maximum context length is 4097 tokens. However, you requested 4203 tokens (3703 in the messages, 500 in the completion). Please reduce the length of the messages or completion.", 3703, 3597),
+    ("OpenAI completions", "This model's maximum context length is 4097 tokens, however you requested 4322 tokens (4066 in your prompt; 256 for the completion). Please reduce your prompt; or completion length.", 4066, 3841),
+    ("OpenAI messages", "This model's maximum context length is 128000 tokens. However, your messages resulted in 204308 tokens. Please reduce the length of the messages.", 204308, 128000),
+    ("OpenAI functions", "This model's maximum context length is 4096 tokens. However, your messages resulted in 4106 tokens (4054 in the messages, 52 in the functions). Please reduce the length of the messages or functions.", 4106, 4096),
+    ("OpenAI Responses", "Your input exceeds the context window of this model. Please adjust your input and try again.", None, None),
+    ("Azure", "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 509178 tokens. Please reduce the length of the messages.", 509178, 272000),
+    ("Anthropic", "prompt is too long: 208310 tokens > 200000 maximum", 208310, 200000),
+    ("Anthropic with an answer", "input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000, decrease input length or `max_tokens` and try again", 178959, 136000),
+    ("Gemini", "The input token count (1200293) exceeds the maximum number of tokens allowed (1048576).", 1200293, 1048576),
+    ("Bedrock", "An error occurred (ValidationException) when calling the InvokeModel operation: Input is too long for requested model.", None, None),
+    ("Bedrock Claude", "The model returned the following errors: prompt is too long: 200049 tokens > 200000 maximum", 200049, 200000),
+    ("Mistral", "Prompt contains 300000 tokens, too large for model with 131072 maximum context length", 300000, 131072),
+    ("Groq", "{'error': {'message': 'Please reduce the length of the messages or completion.', 'type': 'invalid_request_error', 'param': 'messages', 'code': 'context_length_exceeded'}}", None, None),
+    ("xAI", "This model's maximum prompt length is 131072 but the request contains 136973 tokens.", 136973, 131072),
+    ("DeepSeek", "This model's maximum context length is 131072 tokens. However, you requested 131134 tokens (122942 in the messages, 8192 in the completion). Please reduce the length of the messages or completion.", 122942, 122880),
+    ("OpenRouter", "This endpoint's maximum context length is 32768 tokens. However, you requested about 42832 tokens (42832 of text input). Please reduce the length of either one, or use the \"middle-out\" transform to compress your prompt automatically.", 42832, 32768),
+    ("OpenRouter Poolside", "Input length 131393 exceeds the maximum allowed input length of 131040 tokens.", 131393, 131040),
+    ("vLLM", "This model's maximum context length is 262144 tokens. However, you requested 128000 output tokens and your prompt contains at least 134145 input tokens, for a total of at least 262145 tokens.", 134145, 134144),
+    ("vLLM engine", "The prompt (total length 25938) is too long to fit into the model (context length 4096). Make sure that `max_model_len` is no smaller than the number of text tokens plus multimodal tokens.", 25938, 4096),
+    ("SGLang", "The input (61709 tokens) is longer than the model\\'s context length (40960 tokens).", 61709, 40960),
+    ("SGLang memory", "Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens).", 160062, 59862),
+    ("SGLang total", "Requested token count exceeds the model's maximum context length of 202752 tokens. You requested a total of 202941 tokens: 170941 tokens from the input messages and 32000 tokens for the completion.", 170941, 170752),
+    ("llama.cpp", '{"error":{"code":400,"message":"the request exceeds the available context size. try increasing the context size or enable context shift","type":"exceed_context_size_error","n_prompt_tokens":14429,"n_ctx":8192}}', 14429, 8192),
+    ("llama.cpp before", "the request exceeds the available context size, try increasing it.", None, None),
+    ("llama-cpp-python", "Requested tokens (2285) exceed context window of 2048", 2285, 2048),
+    ("Ollama", "prompt too long; exceeded max context length by 4096 tokens", None, None),
+    ("Ollama runner", "input exceeds context length", None, None),
+]  # fmt: skip
+
+
+class SdkError(Exception):
+    def __init__(self, message: str, **carried: Any) -> None:
+        super().__init__(message)
+        for name, value in carried.items():
+            setattr(self, name, value)
+
+
+def shapes(text: str) -> list[Any]:
+    body = {"error": {"message": text, "code": 400}}
+    return [
+        text,
+        text.encode(),
+        body,
+        json.dumps({"error": {"message": json.dumps(body)}}),
+        [SdkError("Bad Request", body=body)],
+        [SdkError("Bad Request", details=body)],
+        [SdkError(text, response={"Error": {"Message": text}})],
+        [SdkError(f"Error code: 400 - {body}")],
+    ]
+
+
+@pytest.mark.parametrize(("provider", "text", "used", "limit"), RECORDED, ids=[row[0] for row in RECORDED])
+def test_a_recorded_refusal_is_read_in_whatever_it_comes(
+    provider: str, text: str, used: int | None, limit: int | None
+) -> None:
+    for shape in shapes(text):
+        found = overflow_of(shape[0] if isinstance(shape, list) else shape)
+        assert found is not None, shape
+        assert (found.used, found.limit) == (used, limit), shape
+
+
+def test_what_ollama_says_is_by_how_much() -> None:
+    assert overflow_of(RECORDED[-2][1]) == Overflow(excess=4096)
+
+
+def test_every_row_of_the_table_is_met_by_a_recorded_refusal_and_names_its_source() -> None:
+    firsts = [
+        next(words for words in TOO_LONG if words.pattern.search(text.replace("\\", ""))) for _, text, *_ in RECORDED
+    ]
+    assert {words.pattern.pattern for words in TOO_LONG[:-1]} == {words.pattern.pattern for words in firsts}
+    assert all(words.source.startswith("https://") and words.providers for words in TOO_LONG)
+
+
+OTHERS: list[Any] = [
+    "Rate limit reached for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Used 28000, Requested 5000.",
+    {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
+    "max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens",
+    "Number of request tokens has exceeded your per-minute rate limit",
+    "",
+    None,
+    7,
+    ValueError("x"),
+    {"error": None},
+]
+
+
+@pytest.mark.parametrize("refusal", OTHERS, ids=str)
+def test_any_other_refusal_is_none_of_it(refusal: Any) -> None:
+    assert overflow_of(refusal) is None
+
+
+def test_a_long_refusal_is_read_in_linear_time() -> None:
+    assert overflow_of("maximum context length is " * 20_000) is None
+    assert overflow_of("prompt contains 1 tokens" * 4_000) is None
+
+
+WORDS = [
+    "prompt is too long: {used} tokens > {limit} maximum",
+    "This model's maximum prompt length is {limit} but the request contains {used} tokens.",
+    "The input token count ({used}) exceeds the maximum number of tokens allowed ({limit}).",
+    "Requested tokens ({used}) exceed context window of {limit}",
+]
+
+
+@given(
+    st.integers(8, 40),
+    st.integers(1, 12),
+    st.floats(1, 2),
+    st.integers(0, 60),
+    st.floats(0.4, 1.2),
+    st.sampled_from(WORDS),
+    st.sampled_from([None, 0.5]),
+)
+def test_after_a_refusal_the_second_build_is_taken(
+    turns: int, size: int, factor: float, frame: int, window: float, words: str, low_water: float | None
+) -> None:
+    """The server bills more than is counted, by a share and by a frame, and its window may be another than is known."""
+    takes = max(int(200 * window), 1)
+
+    def serve(request: dict[str, Any]) -> str | None:
+        said = sum(len(message["content"]) for message in request["messages"])
+        used = -int(-said * factor // 1) + frame
+        return None if used <= takes else words.format(used=used, limit=takes)
+
+    assembler = Assembler(Budget(200, counter=len), dialect=plain, on_overflow=TrimOldest(low_water))
+    assembler.add_messages([{"role": "user", "content": "x" * size} for _ in range(turns)])
+    context = assembler.build()
+    refusal = serve(context.request())
+    assume(refusal is not None)
+    try:
+        second = assembler.anchor(calibrate(context, overflow_of(refusal))).build()
+    except ContextLengthError:
+        assume(False)
+        raise
+    assert serve(second.request()) is None
+
+
+@pytest.mark.parametrize(
+    "refusal", ["Input is too long for requested model.", "prompt too long; exceeded max context length by 30 tokens"]
+)
+def test_where_no_number_is_given_a_few_refusals_lead_to_a_request_that_is_taken(refusal: str) -> None:
+    assembler = Assembler(Budget(200, counter=len), dialect=plain, on_overflow=TrimOldest())
+    assembler.add_messages([{"role": "user", "content": "x" * 5} for _ in range(60)])
+    context = assembler.build()
+    for _ in range(10):
+        if context.count.tokens and sum(len(message["content"]) for message in context.request()["messages"]) <= 100:
+            break
+        context = assembler.anchor(calibrate(context, overflow_of(refusal))).build()
+    assert 50 <= sum(len(message["content"]) for message in context.request()["messages"]) <= 100
