@@ -88,7 +88,7 @@ def _item_table(report: Reported, width: int) -> Iterator[str]:
     name = _NAME + max(0, min(width - WIDTH, _WIDER))
     yield f"{'item':<{name}}{'before':>{_NUMBER}}{'after':>{_NUMBER}}  outcome"
     region = said = ""
-    for row in report.rows:
+    for row in sorted(report.rows, key=lambda row: _REGIONS.index(row.region)):  # in the order of the table above
         if row.region != region:
             region = row.region
             yield f"{region}"

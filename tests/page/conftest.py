@@ -41,10 +41,12 @@ class Looked:
     def at(self, window: float) -> None:
         """The slider, moved as a hand moves it: a press on its track where the window is."""
         slider = self.page.locator("#slider")
+        slider.scroll_into_view_if_needed()
         box, most = slider.bounding_box(), float(slider.get_attribute("max"))
         thumb = 24
         inset = thumb / 2 + (box["width"] - thumb) * window / most
         self.page.mouse.click(box["x"] + inset, box["y"] + box["height"] / 2)
+        self.page.evaluate("new Promise(requestAnimationFrame)")  # the page shows its place once a frame
 
     @property
     def window(self) -> int:
@@ -53,6 +55,8 @@ class Looked:
     @property
     def outcomes(self) -> dict[str, str]:
         """What the rows show, by name."""
+        while (closed := self.page.locator('.fold button[aria-expanded="false"]')).count():
+            closed.first.click()
         rows = self.page.locator("tr[data-item]:visible").all()
         return {row.locator("bdi").inner_text(): row.locator("td.outcome").inner_text().strip() for row in rows}
 

@@ -139,7 +139,7 @@ def test_the_keyboard_alone_reaches_every_window(look: Callable[..., Any]) -> No
 
 @pytest.mark.parametrize("texts", [None, Texts()])
 def test_hostile_content_changes_nothing(look: Callable[..., Any], texts: Texts | None) -> None:
-    assembler = Assembler(Budget(2_000, model=f"gpt-4o {ATTACK}"), dialect=openai_chat, on_overflow=TrimOldest())
+    assembler = Assembler(Budget(3_000, model=f"gpt-4o {ATTACK}"), dialect=openai_chat, on_overflow=TrimOldest())
     assembler.add_instruction(ATTACK).add_capability([{"name": "find", "description": ATTACK}])
     assembler.add_knowledge(ATTACK, type=ATTACK, source=ATTACK)
     report = assembler.add_messages([{"role": "user", "content": ATTACK}] * 3).plan().report
@@ -183,6 +183,8 @@ def test_moving_nothing_changes_nothing(look: Callable[..., Any]) -> None:
         still, moved = look(html, java_script_enabled=False), look(html)
         moved.page.locator("#less").click()
         moved.page.locator("#own").click()
+        assert moved.outcomes == still.outcomes
+        moved.page.eval_on_selector_all(".fold", "all => all.forEach(row => row.remove())")
         for part in ("header", ".regions", ".items", "#outcome"):
             before, after = (one.page.locator(part).inner_text() for one in (still, moved))
             assert re.sub(r"\s+", " ", before) == re.sub(r"\s+", " ", after)
@@ -194,6 +196,64 @@ def test_moving_nothing_changes_nothing(look: Callable[..., Any]) -> None:
         ]
         assert [name for name, _ in widths[0]] == [name for name, _ in widths[1]]
         assert [float(w) for _, w in widths[0]] == pytest.approx([float(w) for _, w in widths[1]])
+
+
+def test_dropped_turns_are_one_row_until_somebody_opens_it(look: Callable[..., Any]) -> None:
+    plan = plan_of(TrimOldest())
+    looked = look(plan.report.to_html())
+    dropped = dropped_rows(plan, 3_000)
+    fold = looked.page.locator("tr.fold.dropped")
+    assert fold.count() == 1
+    assert f"in {len(dropped)} rows" in fold.inner_text()
+    assert looked.page.locator("tr[data-item].dropped:visible").count() == 0
+    fold.locator("button").click()
+    assert looked.page.locator("tr[data-item].dropped:visible").count() == len(dropped)
+    fold.locator("button").click()
+    assert looked.page.locator("tr[data-item].dropped:visible").count() == 0
+
+
+def test_a_click_anywhere_on_a_row_opens_its_text_and_one_button_opens_all(look: Callable[..., Any]) -> None:
+    looked = look(plan_of(TrimOldest()).report.to_html(texts=Texts()))
+    row = looked.page.locator("tr[data-item]:visible").first
+    row.locator("td.outcome").click()
+    assert row.locator("pre").is_visible()
+    looked.page.locator("#texts").click()
+    assert looked.page.locator("details:not([open])").count() == 0
+    looked.page.locator("#texts").click()
+    assert looked.page.locator("details[open]").count() == 0
+
+
+def test_a_long_history_opens_at_the_budgets_own_window_and_lays_out_few_rows(look: Callable[..., Any]) -> None:
+    history = [("user" if at % 2 == 0 else "assistant", f"words of turn {at} " * 5) for at in range(4_901)]
+    budget = Budget(64_000, max_output_tokens=1_000, counter=len, model=None)
+    plan = Assembler(budget, on_overflow=TrimOldest()).add_messages(history).plan()
+    looked = look(plan.report.to_html())
+    assert looked.window == 64_000
+    assert f"{plan.count.tokens:,}" == looked.page.locator("#tokens").inner_text()
+    assert looked.page.locator("tr[data-item]:visible").count() <= 152
+    assert "runs of turns" in looked.page.locator("main").inner_text()
+    assert looked.complaints == []
+
+
+def test_the_bar_the_slider_and_the_names_share_one_axis(look: Callable[..., Any]) -> None:
+    looked = look(plan_of(TrimOldest()).report.to_html())
+    bar, slider = (looked.page.locator(name).bounding_box() for name in (".bar", "#slider"))
+    thumb = 24
+    assert (bar["x"], bar["width"]) == pytest.approx((slider["x"] + thumb / 2, slider["width"] - thumb), abs=1)
+    name, piece = (looked.page.locator(one).bounding_box() for one in (".name-conversation text", ".bar .conversation"))
+    assert piece["x"] <= name["x"]
+    assert name["x"] + name["width"] <= piece["x"] + piece["width"]
+
+
+def test_every_control_is_named_by_what_can_be_read_on_it(look: Callable[..., Any]) -> None:
+    """WCAG 2.2, 2.5.3 and 4.1.2, at the width of a phone, where most of the words are gone."""
+    for width in (1280, 390):
+        looked = look(plan_of(TrimOldest()).report.to_html(texts=Texts()), width=width)
+        for control in looked.page.locator("button:visible, input:visible, summary:visible").all():
+            read = re.sub(r"[^\w ’,]", "", control.inner_text()).strip().lower()
+            named = (control.get_attribute("aria-label") or control.inner_text()).lower()
+            assert named.strip()
+            assert read in named
 
 
 def test_in_a_notebook_the_page_keeps_to_its_frame(look: Callable[..., Any]) -> None:

@@ -8,16 +8,17 @@ cache_marks: {ttl: 1h}
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from assembler import CacheMarks, ChatRegions, CitedSources, Strategy
 from assembler.cli.request_file.named import Named, read_named
-from assembler.cli.request_file.shapes import any_text, mapping, one_of, refuse_unknown, whole
+from assembler.cli.request_file.shapes import Reader, any_text, mapping, one_of, refuse_unknown, whole
+from assembler.dialects.marking import Lifetime
 from assembler.files.place import Place
 from assembler.rag import Best, Everything, Greedy, Order, Placement
 
 _PLACEMENTS = {placement.name.lower(): placement for placement in Placement}
-_LIFETIMES: Mapping[str, Literal["5m", "1h"]] = {"5m": "5m", "1h": "1h"}
+_LIFETIME: Reader[Lifetime] = one_of({"5m": "5m", "1h": "1h"})
 _SELECTIONS: Mapping[str, Any] = {"greedy": Greedy(), "best": Best(), "everything": Everything()}
 
 STRATEGIES: Mapping[str, Named[Strategy]] = {
@@ -48,6 +49,4 @@ def cache_marks(place: Place, value: object) -> CacheMarks | None:
         return CacheMarks() if value else None
     given = mapping(place, value, what="mapping with ttl, or true")
     refuse_unknown(place, given, ("ttl",))
-    lifetime = one_of(_LIFETIMES)
-    with place.answers_for():
-        return CacheMarks(**{name: lifetime(place.key(name), item) for name, item in given.items()})
+    return CacheMarks(_LIFETIME(place.key("ttl"), given["ttl"])) if "ttl" in given else CacheMarks()

@@ -148,7 +148,8 @@ def _verdict(view: _View) -> str:
     if budget is None:
         return f"{stay}There is no budget."
     share = percent(size.upper, budget.input_limit)
-    return f"{stay}The request takes {size.upper:,} of {budget.input_limit:,} tokens, {share}."
+    least = "at most " if size.upper > size.tokens else ""
+    return f"{stay}The request takes {least}{size.upper:,} of {budget.input_limit:,} tokens, {share}."
 
 
 def _bar(view: _View) -> dict[str, Any]:
@@ -166,6 +167,7 @@ def _bar(view: _View) -> dict[str, Any]:
         "pieces": pieces,
         "window": 1000 * size.window / whole,
         "reserve": (1000 * (size.window - reserve) / whole, 1000 * reserve / whole),
+        "names": [(f"{x / 10:.2f}%", f"{width / 10:.2f}%", region) for region, x, width in pieces],
         "ticks": "".join(f"M{1000 * one.window / whole:.2f} 0V10" for one in view.outlook.sizes),
         "prefix": 1000 * size.prefix / whole,
         "served": 1000 * size.served / whole,

@@ -3,11 +3,31 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const sizes = data.sizes, by = (id) => document.getElementById(id);
+
+  // Texts open by a click anywhere on their row, and all at once.
+  const texts = [...document.querySelectorAll(".items details")];
+  texts.forEach((details) => {
+    const row = details.closest("tr");
+    row.classList.add("openable");
+    row.addEventListener("click", (event) => {
+      if (event.target.closest("summary, pre, button") || String(getSelection())) return;
+      details.open = !details.open;
+    });
+  });
+  if (by("texts")) {
+    by("texts").hidden = !texts.length;
+    by("texts").addEventListener("click", (event) => {
+      const open = texts.some((details) => !details.open);
+      texts.forEach((details) => { details.open = open; });
+      event.target.textContent = open ? "Close all texts" : "Open all texts";
+    });
+  }
+
   if (!sizes.length || data.window === null) return;
   const rows = [...document.querySelectorAll("[data-item]")].map((row) => ({
     row, item: data.items[row.dataset.item], place: Number(row.dataset.item),
     number: row.querySelector(".number"), why: row.querySelector(".why"), outcome: row.querySelector(".outcome"),
-    bar: row.querySelector(".after"), whole: Number(row.querySelector(".before").getAttribute("width")),
+    opens: row.querySelector("details"), bar: row.querySelector(".after"), whole: Number(row.querySelector(".before").getAttribute("width")),
   }));
   const regions = [...document.querySelectorAll("[data-region]")].map((row) => row.querySelectorAll("td"));
   const bar = document.querySelector(".bar"), names = ["instruction", "capability", "knowledge", "conversation", "framing"];
@@ -57,13 +77,76 @@
   const fillRow = (one, size) => {
     const after = left(one.item, one.place, size), outcome = outcomeOf(one.item, one.place, size);
     const reason = outcome === "dropped" ? one.item.omitted || size.gone : outcome === "shortened" ? size.shortened : "";
-    one.row.className = outcome;
-    one.row.hidden = one.item.stands_in && !after;
+    one.dropped = outcome === "dropped";
+    const told = `${outcome} ${after} ${reason}`;
+    if (one.told === told) return one.dropped ? one.item.messages : 0;
+    one.told = told;
+    one.row.className = one.opens ? `${outcome} openable` : outcome;
+    one.empty = one.item.stands_in && !after;
     one.outcome.textContent = outcome;
     one.why.textContent = [...new Set([one.item.note, reason])].filter(Boolean).join("; ");
     one.bar.setAttribute("width", one.item.before ? one.whole * after / one.item.before : 0);
     fillNumber(one.number, one.item, after, outcome);
     return outcome === "dropped" ? one.item.messages : 0;
+  };
+
+  // Runs of dropped turns are one row with their messages and tokens, and so is the older part of a long run that stays,
+  // until somebody opens them: nobody reads a thousand rows, and no browser lays them out between two frames.
+  const folds = [], opened = { dropped: false, kept: false }, shortest = 4, longest = 150, newest = 100;
+
+  const folded = (run) => {
+    if (!run[0].item.turn) return 0;
+    if (run[0].dropped) return run.length >= shortest ? run.length : 0;
+    return run.length > longest ? run.length - newest : 0;
+  };
+
+  const foldRow = (at) => {
+    if (folds[at]) return folds[at];
+    const row = document.createElement("tr"), head = document.createElement("th"), cells = [];
+    const name = document.createElement("span"), why = document.createElement("small"), button = document.createElement("button");
+    head.scope = "row";
+    button.type = "button";
+    button.addEventListener("click", () => {
+      const kind = row.dataset.kind;
+      opened[kind] = !opened[kind];
+      fold();
+    });
+    head.append(name, " ", why, " ", button);
+    row.append(head);
+    for (const kind of ["size", "number", "counted", "outcome"]) {
+      const cell = document.createElement("td");
+      cell.className = kind;
+      row.append(cell);
+      cells.push(cell);
+    }
+    return folds[at] = { row, name, why, button, number: cells[1], outcome: cells[3] };
+  };
+
+  const tellFold = ({ row, name, why, button, number, outcome }, run, kind) => {
+    const sum = (what) => run.reduce((all, one) => all + (one.item[what] ?? 0), 0);
+    row.className = `fold ${kind}`;
+    row.dataset.kind = outcome.textContent = kind;
+    name.textContent = `${tokens(sum("messages"))} messages, in ${tokens(run.length)} rows`;
+    why.textContent = kind === "dropped" ? run[0].why.textContent : "";
+    button.textContent = opened[kind] ? "fold" : "show them";
+    button.setAttribute("aria-expanded", opened[kind]);
+    fillNumber(number, { before: sum("before") }, kind === "kept" ? sum("before") : 0, kind);
+    if (row.nextElementSibling !== run[0].row) run[0].row.before(row);
+  };
+
+  const fold = () => {
+    let count = 0;
+    for (let at = 0, end; at < rows.length; at = end) {
+      const { item, dropped } = rows[at];
+      for (end = at + 1; item.turn && end < rows.length && rows[end].item.turn && rows[end].dropped === dropped; end++);
+      const run = rows.slice(at, end), most = folded(run), kind = dropped ? "dropped" : "kept";
+      if (most) tellFold(foldRow(count++), run.slice(0, most), kind);
+      run.forEach((one, place) => {
+        const hidden = one.empty || (place < most && !opened[kind]);
+        if (one.row.hidden !== hidden) one.row.hidden = hidden;
+      });
+    }
+    folds.splice(count).forEach(({ row }) => row.remove());
   };
 
   const drawBar = (window, size) => {
@@ -83,11 +166,22 @@
     names.forEach((name, place) => {
       const width = size.regions[place] > 0 ? Math.max(size.regions[place] * scale, data.visible) : 0;
       draw(name, at, width);
+      place_name(name, at, width);
       at += width;
     });
     draw("reserve", room * scale, (window - room) * scale);
     document.querySelector(".rule .prefix").setAttribute("d", `M0 3H${size.prefix * scale}`);
     document.querySelector(".rule .served").setAttribute("d", `M0 3H${size.served * scale}`);
+  };
+
+  // A region's name stands on its piece of the bar where there is space for all of it.
+  const place_name = (name, x, width) => {
+    const label = document.querySelector(`.name-${name}`);
+    if (!label) return;
+    label.setAttribute("x", `${x / 10}%`);
+    label.setAttribute("width", `${Math.max(width, 0) / 10}%`);
+    const text = label.firstElementChild;
+    text.setAttribute("visibility", bar.clientWidth * width / 1000 > text.getComputedTextLength() + 14 ? "visible" : "hidden");
   };
 
   const limit = (window) => {
@@ -99,6 +193,7 @@
     const window = shown = nearest(wanted), place = placeOf(window), refused = place < 0;
     const size = sizes[Math.max(place, 0)], all = data.items.reduce((sum, item) => sum + item.messages, 0);
     const dropped = rows.reduce((sum, one) => sum + fillRow(one, size), 0);
+    fold();
     document.body.classList.toggle("refused", refused);
     drawBar(window, size);
     regions.forEach((cells, region) => {
@@ -123,7 +218,7 @@
 
   const verdict = (size, room, all, dropped) => {
     const stay = all ? `${tokens(all - dropped)} of ${tokens(all)} messages stay. ` : "";
-    return `${stay}The request takes ${tokens(size.upper)} of ${tokens(room)} tokens, ${percent(size.upper, room)}.`;
+    return `${stay}The request takes ${size.upper > size.tokens ? "at most " : ""}${tokens(size.upper)} of ${tokens(room)} tokens, ${percent(size.upper, room)}.`;
   };
 
   // To where the outcome changes: the start of the size before this one, or of the one after.
@@ -132,7 +227,13 @@
     show(sizes[Math.min(Math.max(on, 0), sizes.length - 1)].window);
   };
 
-  by("slider").addEventListener("input", (event) => show(Number(event.target.value)));
+  // A hand moves faster than a page is drawn: only the newest place of the slider is shown, once a frame.
+  let wanted = null;
+  by("slider").addEventListener("input", (event) => {
+    if (wanted === null) requestAnimationFrame(() => { const last = wanted; wanted = null; show(last); });
+    wanted = Number(event.target.value);
+  });
+  addEventListener("resize", () => show(shown));
   by("slider").addEventListener("keydown", (event) => {
     const way = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
     if (data.every || !way || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -142,7 +243,7 @@
   by("exactly").addEventListener("change", (event) => { if (event.target.value) show(Number(event.target.value)); event.target.value = shown; });
   by("less").addEventListener("click", () => hop(-1));
   by("more").addEventListener("click", () => hop(1));
-  by("own").addEventListener("click", () => show(data.window));
+  by("own").addEventListener("click", () => { show(data.window); by("slider").focus(); });
   by("try").hidden = false;
   show(data.window);
 })();

@@ -24,6 +24,7 @@ from budgets import Budget, ContextLengthError, Tokens
 
 _SHARES = 40
 """Windows that are asked for where they must be asked one by one: each 2.5 % of what is drawn."""
+_ASKED = "what goes depends on more than the number of turns."
 _REACH = 4
 """How far the drawing goes beyond the budget's own window, at most, where more room would keep more."""
 
@@ -74,6 +75,8 @@ class Outlook:
     every: bool = False
     below: str = ""
     missing: str = ""
+    some: str = ""
+    """Why only some windows are drawn, where that is so."""
 
 
 def size_of(plan: Planned, items: Sequence[Item]) -> Size:
@@ -136,7 +139,13 @@ def _stairs(plan: Planned, items: Sequence[Item], steps: Sequence[Step], most: T
     known = [step for step in steps if step.first_kept in places]
     sizes = _staircase(plan, items, [(step, places[step.first_kept]) for step in known])
     drawn = tuple(size for size in sizes if size.window <= most)
-    return Outlook(drawn, most, len(known) == len(steps), _nothing_below(drawn))
+    if len(known) == len(steps):
+        return Outlook(drawn, most, every=True, below=_nothing_below(drawn))
+    own = size_of(plan, items)  # the page opens at the budget's own window, whatever others are drawn
+    others = [size for size in drawn if size.window != own.window]
+    both = tuple(sorted([*others, own], key=lambda size: size.window))
+    why = "a history of this length is drawn in runs of turns."
+    return Outlook(both, most, every=False, below=_nothing_below(both), some=why)
 
 
 def _staircase(plan: Planned, items: Sequence[Item], steps: Sequence[tuple[Step, int]]) -> Iterator[Size]:
@@ -191,9 +200,9 @@ def _sampled(plan: Planned, items: Sequence[Item], budget: Budget, most: Tokens)
     alike = {window: other for window, other in found.items() if other is not None and _same_regions(plan, other)}
     sizes = tuple(size_of(other, items) for _, other in sorted(alike.items()))
     if all(_same_regions(plan, other) for other in found.values() if other is not None):
-        return Outlook(sizes, most, every=False, below=_nothing_below(sizes))
+        return Outlook(sizes, most, every=False, below=_nothing_below(sizes), some=_ASKED)
     other = f"Only windows where the same knowledge goes in are drawn, from {sizes[0].window:,} tokens on."
-    return Outlook(sizes, sizes[-1].window, every=False, below=other)
+    return Outlook(sizes, sizes[-1].window, every=False, below=other, some=_ASKED)
 
 
 def _smallest(plan: Planned, budget: Budget, least: Tokens) -> set[Tokens]:
