@@ -205,10 +205,9 @@ def _recognised(messages: Sequence[object], known: _Known | None) -> list[object
 
 
 def priced_tools(tools: Sequence[Mapping[str, Any]], assembler: Assembler) -> list[Mapping[str, Any]]:
-    """The definitions that have a price. One that runs at the provider has none, and no schema to read.
+    """The definitions that are to be priced: not one of the provider's own that the budget's `overhead` has room for.
 
-    It is passed over where the budget's `overhead` keeps room for it, or there is no budget; else it stays, and is
-    refused as a tool without a schema.
+    Without a budget none of those needs room.
     """
     budget = assembler.budget
     if budget is not None and not budget.overhead:

@@ -28,7 +28,6 @@ from assembler import (
     ContextLengthError,
     ConversationError,
     Summarize,
-    ToolError,
     TrimOldest,
     TrimSteps,
     Truncate,
@@ -259,11 +258,21 @@ def test_without_the_sdk_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch
         importlib.import_module("assembler.integrations.openai_agents")
 
 
-def test_a_tool_of_the_provider_needs_room_of_its_own() -> None:
+def test_a_tool_of_the_provider_is_priced_unless_the_budget_keeps_room_for_it() -> None:
     agent: Agent[Any] = Agent(name="searcher", tools=[WebSearchTool()])
-    with pytest.raises(ToolError, match="overhead"):
-        fitted(FitInput(base()), turns(1), agent)
-    assert fitted(FitInput(base(overhead=500)), turns(1), agent).input
+    for budget, priced in ((base(8_000), True), (base(8_000, overhead=500), False)):
+        fit = FitInput(budget)
+        assert fitted(fit, turns(1), agent).input
+        assert ("web_search" in str(fit.report)) is priced
+
+
+def test_a_run_that_searches_the_web_lives_through_its_second_turn() -> None:
+    agent: Agent[Any] = Agent(name="searcher", tools=[WebSearchTool()])
+    action = {"type": "search", "query": "walrus"}
+    search = {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": action}
+    thought = {"type": "reasoning", "id": "rs_1", "summary": []}
+    items: list[Any] = [*turns(1)[:1], thought, search, *turns(1)[1:], {"role": "user", "content": "and then?"}]
+    assert fitted(FitInput(base(8_000)), items, agent).input == items
 
 
 @pytest.mark.parametrize("run", RUNS)
