@@ -27,6 +27,7 @@ def count(
     model: str | None = None,
     dialect: str | None = None,
     tokenizer: Annotated[Path | None, Parameter(name="--tokenizer")] = None,
+    held: int | None = None,
     as_json: AsJson = False,
 ) -> int:
     """Price the provider request in FILE: its tokens, how sure that number is, and the most it can be.
@@ -41,6 +42,8 @@ def count(
         The API that the body is spelled for; by default the model's.
     tokenizer
         The model's own tokenizer, a local folder or a tokenizer.json: for chat_template, and for texts counted exactly.
+    held
+        Tokens that the server adds to a body which names an earlier answer, a stored conversation, a prompt or a cache.
     as_json
         Print tokens, grade and upper bound as JSON.
     """
@@ -53,7 +56,7 @@ def count(
     if named is not None and tokenizer is None:
         named.facts()
     with place.answers_for():
-        priced = _priced(body, spoken, None if named is None else named.name, tokenizer)
+        priced = _priced(body, spoken, None if named is None else named.name, tokenizer, held)
     if as_json:
         show_json({"tokens": priced.tokens, "grade": str(priced.grade), "upper": priced.upper})
         return 0
@@ -61,19 +64,19 @@ def count(
     return 0
 
 
-def _priced(body: Mapping[str, Any], spoken: str, model: str | None, path: Path | None) -> Count:
+def _priced(body: Mapping[str, Any], spoken: str, model: str | None, path: Path | None, held: int | None) -> Count:
     place = COMMAND.key("--tokenizer")
     if path is None:
         if spoken == CHAT_TEMPLATE:
             raise place.error(f"missing; {CHAT_TEMPLATE} renders the template of a local tokenizer")
-        return count_request(body, dialect=DIALECTS[spoken], model=model)
+        return count_request(body, dialect=DIALECTS[spoken], model=model, held=held)
     loaded = tokenizer_at(place, path)
     if spoken == CHAT_TEMPLATE:
         from assembler.dialects import chat_template
 
         with place.answers_for():
             template = chat_template(loaded)
-        return count_request(body, dialect=template)
+        return count_request(body, dialect=template, held=held)
     from budgets import transformers_counter
 
-    return count_request(body, dialect=DIALECTS[spoken], model=model, counter=transformers_counter(loaded))
+    return count_request(body, dialect=DIALECTS[spoken], model=model, counter=transformers_counter(loaded), held=held)

@@ -161,7 +161,7 @@ BROKEN: dict[str, tuple[Any, list[Any]]] = {
     "a result of texts": (openai_chat, step(call(), content=["a"])),
     "parts that are texts": (openai_chat, [{"role": "user", "content": ["a", "b"]}]),
     "an empty list of calls": (openai_chat, [USER, {"role": "assistant", "content": "x", "tool_calls": []}, NEXT]),
-    "an unknown part": (anthropic, [{"role": "user", "content": [{"type": "hologram", "x": 1}]}]),
+    "a film as a part": (anthropic, [{"role": "user", "content": [{"type": "video_url", "video_url": {"url": "u"}}]}]),
     "a Bedrock use of None": (plain, [USER, {"role": "assistant", "content": [{"toolUse": None}]}]),
     "a Bedrock result of None": (plain, [{"role": "user", "content": [{"toolResult": None}]}]),
     "a Bedrock kind alone": (plain, [USER, {"role": "assistant", "content": [{"type": "toolUse"}]}]),

@@ -62,6 +62,8 @@ def read_part(item: object, *, index: int) -> tuple[Part, str]:
         kind = _kind_by_key(part)
     if not isinstance(kind, str):
         raise ConversationError("a content part has no type; expected {'type': 'text', 'text': …}", index=index)
+    if kind in _MEDIA and "type" in part:
+        return Media(_MEDIA[kind], part), NEUTRAL
     reader, shape = _READERS.get(kind) or (_unread(NEUTRAL if "type" in part else "bedrock"), NEUTRAL)
     if "type" not in part:
         shape = "bedrock"  # the only API that names a part's kind by its key
@@ -227,6 +229,10 @@ _OF_BEDROCK = ("cachePoint", "citationsContent", "guardContent", "searchResult",
 _OF_MISTRAL = ("document_url", "reference", "resource", "resource_link")
 """The same of Mistral's API (mistralai 3.7.0, read 2026-11)."""
 
+_MEDIA = {"audio": "audio", "audio_url": "audio", "video": "video", "video_url": "video"}
+"""Sounds and films as hosts and frameworks spell them (vLLM, OpenRouter, LangChain, read 2026-11): what they cost is in
+no word of theirs, so that they are no part to be estimated by its words."""
+
 # One line for each kind of part: its reader, and the spelling that only this provider uses.
 _READERS: dict[str, tuple[Callable[[Raw, int], Part], str]] = {
     "text": (_text, NEUTRAL),
@@ -257,7 +263,7 @@ _READERS: dict[str, tuple[Callable[[Raw, int], Part], str]] = {
 
 def is_kind_of_part(kind: str) -> bool:
     """Whether this is the type of a content part that some API is known to have."""
-    return kind in _READERS
+    return kind in _READERS or kind in _MEDIA
 
 
 # Keys of a text block that only Anthropic's Messages API takes (Messages API reference, TextBlockParam, read 2026-11).

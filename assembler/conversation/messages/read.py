@@ -96,7 +96,11 @@ def _dumped(raw: object) -> Mapping[str, Any] | None:
     if not isinstance(fields, Mapping):
         return None
     said = cast("Mapping[str, Any]", fields)
-    return cast("Mapping[str, Any]", dump(exclude_unset=True)) if "role" not in said and is_item(said) else said
+    if "role" in said or not is_item(said):
+        return said
+    nulls = cast("Mapping[str, Any]", dump(exclude_unset=True))
+    whole = cast("Mapping[str, Any]", dump())
+    return {key: held for key, held in whole.items() if key in said or key in nulls}
 
 
 def spoken(text: str) -> Message:
