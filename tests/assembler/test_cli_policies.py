@@ -34,6 +34,7 @@ SPELLED: list[tuple[object, Policy]] = [
         {"trim_oldest": {"low_water": 0.5, "keep_turns": 2, "note": "(more)"}},
         TrimOldest(low_water=0.5, keep_turns=2, note="(more)"),
     ),
+    ({"trim_oldest": {"low_water": "auto"}}, TrimOldest(low_water="auto")),
     ({"keep_relevant": {"keep_turns": 1, "low_water": 0.5}}, KeepRelevant(keep_turns=1, low_water=0.5)),
     ({"trim_steps": {"keep": 0}}, TrimSteps(keep=0)),
     (

@@ -47,7 +47,7 @@ from assembler import (
     without_invisible,
 )
 from assembler.batch import BatchAssembler, assemble_batch
-from assembler.conversation.messages import read_message, spoken, unchanged
+from assembler.conversation.messages import read_message, spoken, still_says, unchanged
 from assembler.conversation.messages.message import Media
 from assembler.dialects import DIALECTS, anthropic, openai_chat, plain
 from assembler.dialects.marking import marked
@@ -354,6 +354,11 @@ ROWS: dict[str, dict[str, Case]] = {
         CONVERSATIONS, lambda ms: [read_message(m, k) for k, m in enumerate(ms)]
     ),
     "assembler.conversation.messages.spoken": over(TEXTS, spoken),
+    "assembler.conversation.messages.still_says": over(
+        CONVERSATIONS,
+        lambda ms: [still_says(m, m.raw) for m in ms],
+        after=lambda ms: [read_message(m, k) for k, m in enumerate(ms)],
+    ),
     "assembler.conversation.messages.unchanged": over(
         CONVERSATIONS,
         lambda ms: [unchanged(m) for m in ms],

@@ -12,13 +12,13 @@ from typing import cast, get_args
 
 from assembler import ClearReasoning, ClearToolResults, KeepRelevant, Policy, Refuse, TrimOldest, TrimSteps, Truncate
 from assembler.cli.request_file.named import Named, read_named
-from assembler.cli.request_file.shapes import any_text, list_of, number, one_of, whole
+from assembler.cli.request_file.shapes import any_text, list_of, number, number_or, one_of, whole
 from assembler.files.place import Place
 from assembler.policies.truncate import Where
 
 POLICIES: Mapping[str, Named[Policy]] = {
     "refuse": Named(Refuse),
-    "trim_oldest": Named(TrimOldest, {"low_water": number, "keep_turns": whole, "note": any_text}),
+    "trim_oldest": Named(TrimOldest, {"low_water": number_or("auto"), "keep_turns": whole, "note": any_text}),
     "keep_relevant": Named(KeepRelevant, {"keep_turns": whole, "low_water": number}),
     "trim_steps": Named(TrimSteps, {"keep": whole}),
     "clear_tool_results": Named(

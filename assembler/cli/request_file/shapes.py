@@ -89,6 +89,15 @@ def number(place: Place, value: object) -> int | float:
     raise place.error(f"expected a number, got {setting(value)}")
 
 
+def number_or(word: str) -> Reader[Any]:
+    """A reader of a finite number, or of one word that stands for itself."""
+
+    def read(place: Place, value: object) -> Any:
+        return value if value == word else number(place, value)
+
+    return read
+
+
 def one_of(choices: Mapping[str, T]) -> Reader[T]:
     """A reader of one of these names, which gives what the name stands for."""
 
