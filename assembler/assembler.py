@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, cast, overload
 
 import attrs
 
-from assembler.context import Context, Longest, emit
+from assembler.context import Context, Longest, built, emit
 from assembler.conversation.door import held_to_the_law, listed_messages, read_at_the_door, read_the_newest
 from assembler.conversation.wanted import Wanted
 from assembler.dialects import Dialect
@@ -17,7 +17,6 @@ from assembler.pipeline.answers import asked, must_be_awaited, unasked
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.ladder import Kept
 from assembler.pipeline.measure import measure
-from assembler.pipeline.planned import Planned
 from assembler.pipeline.relief import held_by, hold
 from assembler.pipeline.settings import Settings
 from assembler.policies import Policy, Refuse
@@ -26,11 +25,11 @@ from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import WholePricer
 from assembler.regions.knowledge import Document, document, xml_tag
 from assembler.regions.provenance import provenance
-from assembler.report.logs import listening, log_build, log_ignored, log_warnings
+from assembler.report.logs import log_ignored, log_refused
 from assembler.strategies import ChatRegions, Strategy
 from assembler.text.checked import checked_text
 from assembler.validation import must_be
-from budgets import Budget, BudgetError, Count, RegionCosts, Tokens
+from budgets import Budget, BudgetError, ContextLengthError, Count, RegionCosts, Tokens
 
 if TYPE_CHECKING:
     from assembler.plan import Plan
@@ -300,7 +299,11 @@ class Assembler(Generic[Longest]):
         """
         if self._settings.awaits:
             raise must_be_awaited()
-        return _built(asked(self._draft, self._settings))
+        try:
+            return built(asked(self._draft, self._settings))
+        except ContextLengthError as error:
+            log_refused(error)
+            raise
 
     async def abuild(self) -> Context[Longest]:
         """What `build` returns, the same bytes, with the event loop of asyncio never blocked.
@@ -310,7 +313,11 @@ class Assembler(Generic[Longest]):
         """
         from assembler.pipeline.awaiting import awaited  # asyncio comes with it
 
-        return await awaited(self._draft, self._settings, _built)
+        try:
+            return await awaited(self._draft, self._settings, built)
+        except ContextLengthError as error:
+            log_refused(error)
+            raise
 
     def add_summary(self, wanted: Wanted, text: str) -> Self:
         """Set the summary that `context.wanted` or `plan().wanted` asked for, whenever it is done. O(its messages).
@@ -382,16 +389,6 @@ class Assembler(Generic[Longest]):
             f"instruction={'yes' if regions.instruction else 'no'}, tools={len(regions.tools)}, "
             f"documents={len(regions.documents)}, messages={len(self._draft.history)})"
         )
-
-
-def _built(plan: Planned) -> Context[Any]:
-    """The context of a plan, and what is to be logged of it."""
-    context = emit(plan)
-    if context.warnings:
-        log_warnings(context)
-    if (logger := listening()) is not None:
-        log_build(logger, context)
-    return context
 
 
 def _moved(draft: Draft, settings: Settings, held: tuple[int, Kept] | None) -> Assembler[Any]:

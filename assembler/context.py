@@ -17,6 +17,7 @@ from assembler.pipeline.planned import Dropped, Planned
 from assembler.pipeline.relief import held_by, hold
 from assembler.pipeline.settings import Settings
 from assembler.regions.knowledge import Document
+from assembler.report.logs import listening, log_build, log_warnings
 from assembler.validation import must_be
 from budgets import AssemblyError, Count, RegionCosts, Tokens
 
@@ -267,6 +268,16 @@ class Context(_Unpacked, Generic[Longest]):
             f"Context(tokens={self.count.tokens}, grade={self.count.grade}, messages={len(self.messages)}, "
             f"tools={len(self.tool_classes)}, left_out={len(self.dropped)})"
         )
+
+
+def built(plan: Planned) -> Context[Any]:
+    """The context of a plan, and what is to be logged of it."""
+    context = emit(plan)
+    if context.warnings:
+        log_warnings(context)
+    if (logger := listening()) is not None:
+        log_build(logger, context)
+    return context
 
 
 def emit(plan: Planned) -> Context[Any]:

@@ -6,13 +6,14 @@ conventions for generative AI, read 2026-11), and what we counted before the cal
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, Protocol
 
 from assembler.context import Context
 from assembler.plan import Plan
-from assembler.report.figures import Value, by_region, figures_of, model_named
+from assembler.report.figures import Value, figures_of, figures_of_overflow
 from budgets import ContextLengthError, MissingExtraError
 
 NAMESPACE = "context_assembler."
@@ -35,15 +36,7 @@ def attributes(told: Context | Plan | ContextLengthError) -> dict[str, Value]:
         case Plan():
             found = figures_of(told.inside)
         case ContextLengthError():
-            found = {
-                "required": told.required,
-                "available": told.available,
-                "excess": told.excess,
-                **({} if told.smallest_window is None else {"smallest_window": told.smallest_window}),
-                "context_window": told.budget.context_window,
-                **model_named(told.budget.model),
-                **by_region(told.costs),
-            }
+            found = figures_of_overflow(told)
         case _:
             raise TypeError(f"expected a Context, a Plan or a ContextLengthError, got {type(told).__name__}")
     return {NAMESPACE + name: value for name, value in found.items()}
@@ -57,6 +50,13 @@ def set_attributes(told: Context | Plan | ContextLengthError, *, span: Span | No
     (_current_span() if span is None else span).set_attributes(attributes(told))
 
 
+def note(told: Context | ContextLengthError) -> None:
+    """The same on the span of a framework that traces; nothing where OpenTelemetry is not in use or nothing records."""
+    trace: Any = sys.modules.get("opentelemetry.trace")
+    if trace is not None and (span := trace.get_current_span()).is_recording():
+        set_attributes(told, span=span)
+
+
 def _current_span() -> Span:
     try:
         trace: Any = import_module("opentelemetry.trace")
@@ -66,4 +66,4 @@ def _current_span() -> Span:
     return span
 
 
-__all__ = ["NAMESPACE", "Span", "Value", "attributes", "set_attributes"]
+__all__ = ["NAMESPACE", "Span", "Value", "attributes", "note", "set_attributes"]

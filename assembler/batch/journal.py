@@ -8,8 +8,11 @@ that is killed anywhere leaves complete lines and perhaps a torn last one, which
 from __future__ import annotations
 
 import contextlib
+import gzip
 import hashlib
+import importlib
 import json
+import zlib
 from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -61,11 +64,25 @@ def journal_of(output: Path) -> Path:
     return output.with_name(f"{output.name}.run.json")
 
 
+@contextlib.contextmanager
+def reading(source: Path) -> Generator[BinaryIO]:
+    """A file of rows, unpacked where its name ends with `.gz`. Raises `BatchError` for one that is no whole gzip."""
+    if source.suffix != ".gz":
+        with source.open("rb") as file:
+            yield file
+        return
+    try:
+        with gzip.open(source) as unpacked:
+            yield cast(BinaryIO, unpacked)
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise BatchError(f"{source}: no whole gzip file; unpack it, or fetch it again") from None
+
+
 def survey(source: Path, done: int) -> Input:
     """Hash a file and find its row number `done`. One pass, O(bytes), bounded memory. Blank lines are no rows."""
     seen, size, rows, start, offset = hashlib.sha256(), 0, 0, 0, None
     blank = True
-    with source.open("rb") as file:
+    with reading(source) as file:
         while piece := file.readline(PIECE):
             seen.update(piece)
             size += len(piece)
@@ -183,12 +200,37 @@ def opened(output: Path) -> Generator[BinaryIO]:
         raise BatchError(f"{output}: not a file that a run can be continued in; name another")
     with output.open("a+b", buffering=0) as file:
         try:
-            import fcntl
-        except ImportError:  # no such lock on Windows: there, running twice at once is the caller's to avoid
-            yield cast(BinaryIO, file)
-            return
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            _lock(file)
+        except (BlockingIOError, PermissionError):
             raise BatchError(f"{output}: another run is writing it; wait for its end") from None
         yield cast(BinaryIO, file)
+
+
+_FAR = 2**40
+"""The byte that is locked on Windows, where a lock keeps others from reading: none is ever written there."""
+
+
+def _lock(file: Any) -> None:
+    """Keep an open file for this process, as long as it is open. Raises `OSError` where another has it.
+
+    Where there is no such lock at all, running twice at once is the caller's to avoid.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        _lock_on_windows(file)
+    else:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _lock_on_windows(file: Any) -> None:
+    try:
+        locking: Any = importlib.import_module("msvcrt")
+    except ImportError:
+        return
+    place = file.tell()
+    file.seek(_FAR)
+    try:
+        locking.locking(file.fileno(), locking.LK_NBLCK, 1)
+    finally:
+        file.seek(place)

@@ -14,7 +14,7 @@ import attrs
 
 from assembler.assembler import Assembler
 from assembler.batch.errors import BatchError
-from assembler.batch.journal import begun, opened, rows_from, settle, survey, written
+from assembler.batch.journal import begun, opened, reading, rows_from, settle, survey, written
 from assembler.batch.lines import FAILED
 from assembler.batch.workers import in_order
 from assembler.report.manifest import gathered_of
@@ -70,7 +70,7 @@ def _asked(base: Assembler) -> dict[str, Any]:
 def _continued(
     source: Path, file: BinaryIO, base: Assembler, workers: int, progress: Progress, offset: int
 ) -> Generator[Progress, None, None]:
-    with source.open("rb") as given:
+    with reading(source) as given:
         given.seek(offset)
         for lines in in_order(base, rows_from(given), progress.done, workers):
             _append(file, b"".join(lines))

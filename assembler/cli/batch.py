@@ -34,12 +34,14 @@ def batch(
 ) -> int:
     """Assemble a request for every row of ROWS, and write one line for each to OUTPUT, in order.
 
-    A run that was interrupted goes on where it stopped when it is started again.
+    A run that was interrupted goes on where it stopped when it is started again. Ends with 1 where no row at all has a
+    request.
 
     Parameters
     ----------
     rows
-        JSON lines: objects with messages, knowledge, instruction, tools, laid over what SPEC says.
+        JSON lines, packed where the name ends with .gz: objects with messages, knowledge, instruction, tools, laid
+        over what SPEC says.
     output
         JSON lines: {"row", "request", "tokens", "upper", "grade", "dropped"}, or {"row", "error"}.
     spec
@@ -69,7 +71,7 @@ def batch(
         show_json({"rows": ended.total, "requests": done, "errors": ended.failed, "resumed": ended.resumed})
     else:
         show(_summary(ended))
-    return 0
+    return 1 if 0 < ended.total == ended.failed else 0
 
 
 def _last(steps: Generator[Progress, None, None], seen: Callable[[Progress], None]) -> Progress:

@@ -44,8 +44,8 @@ class AssemblerPlugin(LastCall, BasePlugin):
     """Fits each model call into the assembler's budget: system instruction, tools, knowledge and contents together.
 
     The assembler is a base, forked for each call; its instruction and knowledge follow the agent's system instruction.
-    The tools are the request's function declarations, whatever the base holds; built-in tools such as search have no
-    price, and ask for an `overhead` in the budget. The session keeps every event: what gives way is only not sent.
+    The tools are the request's, whatever the base holds; Google's own, such as search, are priced within bounds, or by
+    the `overhead` that the budget keeps for them. The session keeps every event: what gives way is only not sent.
     `last_context` is the latest call of any session.
     """
 
@@ -118,12 +118,20 @@ def _parts(own: Any) -> list[Any]:
 
 
 def _priced(tools: Sequence[Any], assembler: Assembler) -> list[Any]:
-    """The tools with declarations. A built-in one has no price: it is passed over where the budget's `overhead` keeps
-    room for it, or there is no budget; else it stays, and is refused as no tool.
+    """The tools as they are priced: built-in ones by what Google calls them, within bounds.
+
+    Where the budget's `overhead` keeps room, or there is no budget, the latter are passed over: you know their bill.
     """
     budget = assembler.budget
     keeps_room = budget is None or budget.overhead > 0
-    return [tool for tool in tools if not keeps_room or getattr(tool, "function_declarations", None)]
+    declared = [tool for tool in tools if getattr(tool, "function_declarations", None)]
+    built_in = [tool for tool in tools if not getattr(tool, "function_declarations", None)]
+    return declared if keeps_room else [*declared, *map(_spelled, built_in)]
+
+
+def _spelled(tool: Any) -> Any:
+    """A tool of Google's own as plain data; anything else as it is."""
+    return tool.model_dump(exclude_none=True) if isinstance(tool, types.Tool) else tool
 
 
 def _spoken(content: Any) -> dict[str, Any]:

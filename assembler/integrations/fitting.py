@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Generator, Hashable, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -17,6 +18,7 @@ from assembler.fit_request import Steps, advanced, built, fit_steps, refused
 from assembler.integrations.own_objects import instructed
 from assembler.regions.output_schema import OutputSchema
 from assembler.report.report import Report
+from assembler.telemetry import note
 from budgets import BudgetError, ContextLengthError
 from budgets.numbers import whole
 
@@ -102,14 +104,16 @@ class Fitting:
         `messages` may be made anew for each call: those that equal the ones of the last call are taken for the same.
         """
         known, same, assembler = self._gathered(messages, asked, run)
-        context = assembler.build()
+        with _noted():
+            context = assembler.build()
         self._remember(_Known(run, asked, same, assembler, context), known)
         return context
 
     async def afit(self, messages: Sequence[object], asked: Asked, *, run: Hashable = None) -> Context:
         """The same, awaiting what is async: the build runs in a thread, and no event loop waits for it."""
         known, same, assembler = self._gathered(messages, asked, run)
-        context = await assembler.abuild()
+        with _noted():
+            context = await assembler.abuild()
         self._remember(_Known(run, asked, same, assembler, context), known)
         return context
 
@@ -170,6 +174,17 @@ class Fitting:
         for oldest in list(self._known)[: -self.conversations]:
             self._known.pop(oldest, None)
         self.last_context = new.context
+        note(new.context)
+
+
+@contextmanager
+def _noted() -> Generator[None]:
+    """A refusal is an attribute of the framework's span, too."""
+    try:
+        yield
+    except ContextLengthError as error:
+        note(error)
+        raise
 
 
 def _with_history(assembler: Assembler, known: _Known | None) -> Assembler:
@@ -205,9 +220,9 @@ def _recognised(messages: Sequence[object], known: _Known | None) -> list[object
 
 
 def priced_tools(tools: Sequence[Mapping[str, Any]], assembler: Assembler) -> list[Mapping[str, Any]]:
-    """The definitions that are to be priced: not one of the provider's own that the budget's `overhead` has room for.
+    """The definitions that are priced: all of them, those that run at the provider by its dated table, within bounds.
 
-    Without a budget none of those needs room.
+    Where the budget's `overhead` keeps room, or there is no budget, the latter are passed over: you know their bill.
     """
     budget = assembler.budget
     if budget is not None and not budget.overhead:

@@ -28,12 +28,14 @@ if TYPE_CHECKING:
     # What else is used of the SDK, for type checkers that do not have it.
 
     AgentOutputSchema: Any
+    Converter: Any
     AgentOutputSchemaBase: Any
     FunctionTool: Any
     RunContextWrapper: Any
     handoff: Any
 else:
     from agents import AgentOutputSchema, AgentOutputSchemaBase, FunctionTool, RunContextWrapper, handoff
+    from agents.models.openai_responses import Converter
 
 
 class FitInput(LastCall):
@@ -72,7 +74,7 @@ async def _definitions(agent: Any, context: Any) -> list[dict[str, Any]]:
     listed = [
         _function(tool.name, tool.description, tool.params_json_schema, tool.strict_json_schema)
         if isinstance(tool, FunctionTool)
-        else {"type": tool.name, "name": tool.name}
+        else _hosted(tool)
         for tool in tools
     ]
     handoffs: list[Any] = [own if hasattr(own, "tool_name") else handoff(own) for own in agent.handoffs]
@@ -82,6 +84,12 @@ async def _definitions(agent: Any, context: Any) -> list[dict[str, Any]]:
         if own.is_enabled is not False
     ]
     return listed
+
+
+def _hosted(tool: Any) -> dict[str, Any]:
+    """A tool that runs at the provider, as the Responses API spells it: the SDK's own words."""
+    spoken: list[Any] = Converter.convert_tools([tool], []).tools
+    return dict(spoken[0]) if spoken else {"type": tool.name, "name": tool.name}
 
 
 def _answer(kind: Any) -> OutputSchema | None:

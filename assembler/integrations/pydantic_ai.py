@@ -10,6 +10,7 @@ the instructions, and overwrites the history.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from assembler.assembler import Assembler
@@ -76,7 +77,9 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
             tags=model.profile.get("thinking_tags", _THINK),
         )
         said = [*heads, *told]
-        asked = Asked(None, priced_tools(_definitions(sent), self._fitting.assembler), _answer(sent))
+        asked = Asked(
+            None, priced_tools(_definitions(sent, self._fitting.dialect), self._fitting.assembler), _answer(sent)
+        )
         run = ctx.conversation_id or ctx.run_id
         context = await self._fitting.afit([piece.spoken for piece in said], asked, run=run)
         kept = kept_objects(context.inside, said, rewritten=rewritten, said=_said)[len(heads) :]
@@ -87,14 +90,40 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
         return dataclasses.replace(request_context, **changes)
 
 
-def _definitions(parameters: Any) -> list[dict[str, Any]]:
+def _definitions(parameters: Any, dialect: str) -> list[dict[str, Any]]:
     """What the model is told of tools: its functions, the ways to answer, and those that run at the provider."""
     functions = [
         {"name": tool.name, "description": tool.description or "", "parameters": tool.parameters_json_schema}
         for tool in (*parameters.declared_function_tools, *parameters.output_tools)
     ]
     spoken = [{"type": "function", "function": function} for function in functions]
-    return [*spoken, *({"type": tool.kind, "name": tool.kind} for tool in parameters.native_tools)]
+    return [*spoken, *(_native(tool.kind, dialect) for tool in parameters.native_tools)]
+
+
+_NATIVE: Mapping[str, Mapping[str, dict[str, Any]]] = {
+    "openai_responses": {
+        "web_search": {"type": "web_search"},
+        "code_execution": {"type": "code_interpreter", "container": {"type": "auto"}},
+        "file_search": {"type": "file_search"},
+        "image_generation": {"type": "image_generation"},
+    },
+    "anthropic": {
+        "web_search": {"type": "web_search_20250305", "name": "web_search"},
+        "web_fetch": {"type": "web_fetch_20250910", "name": "web_fetch"},
+        "code_execution": {"type": "code_execution_20250522", "name": "code_execution"},
+        "memory": {"type": "memory_20250818", "name": "memory"},
+    },
+    "gemini": {
+        "web_search": {"google_search": {}},
+        "code_execution": {"code_execution": {}},
+        "web_fetch": {"url_context": {}},
+    },
+}
+"""The tools that run at the provider, as its API spells them without any setting; others are priced by their bound."""
+
+
+def _native(kind: str, dialect: str) -> dict[str, Any]:
+    return _NATIVE.get(dialect, {}).get(kind, {"type": kind, "name": kind})
 
 
 def _answer(parameters: Any) -> OutputSchema | None:

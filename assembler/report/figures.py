@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from assembler.pipeline.planned import Planned
-from budgets import RegionCosts
+from budgets import ContextLengthError, RegionCosts
 
-Value: TypeAlias = str | int | float | bool
-"""What a span takes as an attribute, lists aside."""
+Value: TypeAlias = str | int | float | bool | list[str]
+"""What a span takes as an attribute."""
 
 
 def figures_of(plan: Planned) -> dict[str, Value]:
@@ -17,7 +17,7 @@ def figures_of(plan: Planned) -> dict[str, Value]:
     shortened = sum(1 for one in dropped if one.outcome == "shortened")
     found: dict[str, Value] = {
         "dialect": plan.settings.dialect.name,
-        "tokens": plan.count.tokens,
+        "tokens.total": plan.count.tokens,
         "upper": plan.count.upper,
         "grade": str(plan.count.grade),
         **by_region(plan.costs),
@@ -29,11 +29,24 @@ def figures_of(plan: Planned) -> dict[str, Value]:
         "tools": len(plan.measured.regions.tools),
     }
     if plan.what.decisions:
-        found["policies"] = ", ".join(decision.policy for decision in plan.what.decisions)
+        found["policies"] = [decision.policy for decision in plan.what.decisions]
     if budget is not None:
         found |= {"context_window": budget.context_window, "input_limit": budget.input_limit}
         found |= model_named(budget.model)
     return found
+
+
+def figures_of_overflow(error: ContextLengthError) -> dict[str, Value]:
+    """What was needed, and what was free."""
+    found: dict[str, Value] = {
+        "required": error.required,
+        "available": error.available,
+        "excess": error.excess,
+        "context_window": error.budget.context_window,
+        **model_named(error.budget.model),
+        **by_region(error.costs),
+    }
+    return found if error.smallest_window is None else {**found, "smallest_window": error.smallest_window}
 
 
 def model_named(model: str | None) -> dict[str, Value]:

@@ -10,9 +10,11 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from logging import Logger
 
     from assembler.context import Context
+    from budgets import ContextLengthError
 
 NAME = "assembler"
 """The logger's name."""
@@ -44,16 +46,30 @@ def log_build(logger: Logger, context: Context) -> None:
     from assembler.report.figures import figures_of  # a build that nobody hears does without
 
     found = figures_of(context.inside)
-    fields = {f"context_assembler_{name}".replace(".", "_"): value for name, value in found.items()}
     logger.log(
         level,
         "built a request of %d tokens: %d messages kept, %d shortened, %d dropped",
-        found["tokens"],
+        found["tokens.total"],
         found["messages.kept"],
         found["messages.shortened"],
         found["messages.dropped"],
-        extra=fields,
+        extra=_fields(found),
     )
+
+
+def log_refused(error: ContextLengthError) -> None:
+    """Say what was not built, and by how much it was too long."""
+    logger = listening()
+    if logger is None:
+        return
+    from assembler.report.figures import figures_of_overflow
+
+    told = "refused a request of %d tokens: %d are free"
+    logger.info(told, error.required, error.available, extra=_fields(figures_of_overflow(error)))
+
+
+def _fields(found: Mapping[str, object]) -> dict[str, object]:
+    return {f"context_assembler_{name}".replace(".", "_"): value for name, value in found.items()}
 
 
 def log_warnings(context: Context) -> None:
@@ -68,4 +84,4 @@ def log_ignored(what: str, why: str) -> None:
     _logger().warning("ignored %s: %s", what, why, extra={"context_assembler_warning": "Ignored"})
 
 
-__all__ = ["NAME", "listening", "log_build", "log_ignored", "log_warnings"]
+__all__ = ["NAME", "listening", "log_build", "log_ignored", "log_refused", "log_warnings"]

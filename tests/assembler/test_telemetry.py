@@ -56,13 +56,13 @@ def test_attributes_are_the_numbers_of_the_context() -> None:
     assert context.dropped
     found = attributes(context)
     said = {name.removeprefix(NAMESPACE): value for name, value in found.items()}
-    assert said["tokens"] == context.count.tokens
+    assert said["tokens.total"] == context.count.tokens
     assert {name: said[f"tokens.{name}"] for name in context.costs.as_dict()} == context.costs.as_dict()
     assert said["messages.dropped"] == len(context.dropped)
     assert said["messages.kept"] == 20 - len(context.dropped)
     assert (said["input_limit"], said["model"], said["dialect"]) == (400, "gpt-4o", "plain")
     assert (said["documents.kept"], said["documents.dropped"], said["tools"]) == (1, 0, 1)
-    assert said["policies"] == "TrimOldest"
+    assert said["policies"] == ["TrimOldest"]
     assert attributes(gathered(20).plan()) == found
 
 
@@ -95,7 +95,7 @@ def test_no_attribute_is_text_and_none_is_the_providers_own() -> None:
         found = attributes(told)
         assert CANARY not in json.dumps(found)
         assert all(name.startswith("context_assembler.") for name in found)
-        assert all(type(value) in (str, int, float, bool) for value in found.values())
+        assert all(type(value) in (str, int, float, bool, list) for value in found.values())
 
 
 # ── spans
@@ -166,3 +166,42 @@ def test_building_loads_neither_logging_nor_opentelemetry() -> None:
 def test_attributes_of_something_else_are_refused_by_name() -> None:
     with pytest.raises(TypeError, match="ContextLengthError, got int"):
         attributes(5)  # type: ignore[arg-type]
+
+
+def test_a_refused_build_is_a_record_with_what_it_lacked(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="assembler")
+    with pytest.raises(ContextLengthError) as caught:
+        gathered(3, window=20).build()
+    record: Any = caplog.records[-1]
+    assert record.context_assembler_excess == caught.value.excess
+    assert CANARY not in caplog.text
+
+
+def test_no_name_is_both_an_attribute_and_a_namespace() -> None:
+    context = gathered(30).build()
+    with pytest.raises(ContextLengthError) as caught:
+        gathered(3, window=20).build()
+    for told in (context, caught.value):
+        names = attributes(told).keys()
+        assert not [name for name in names if any(other.startswith(f"{name}.") for other in names)]
+
+
+def test_a_fit_is_noted_on_the_span_of_a_framework_that_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    from assembler.integrations.fitting import Asked, Fitting
+
+    class Span(dict[str, Value]):
+        def is_recording(self) -> bool:
+            return True
+
+        def set_attributes(self, found: Mapping[str, Value]) -> None:
+            self.update(found)
+
+    span, trace = Span(), types.ModuleType("opentelemetry.trace")
+    trace.get_current_span = lambda: span  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "opentelemetry.trace", trace)
+    fitting = Fitting(Assembler(Budget(60, counter=len), dialect=plain, on_overflow=TrimOldest()))
+    fitting.fit([("user", "q")], Asked())
+    assert span[f"{NAMESPACE}tokens.total"] == 1
+    with pytest.raises(ContextLengthError):
+        fitting.fit([("user", "q" * 99)], Asked())
+    assert span[f"{NAMESPACE}excess"] == 39

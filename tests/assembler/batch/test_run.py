@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import itertools
 import json
@@ -557,3 +558,47 @@ def test_the_page_shows_what_the_command_writes(tmp_path: Path, monkeypatch: pyt
     shown = re.findall(r'^\{"row":.*$', page, re.MULTILINE)
     for line, pattern in zip(Path("requests.jsonl").read_text().splitlines(), shown, strict=True):
         assert re.fullmatch(".*".join(map(re.escape, pattern.split("…"))), line), line
+
+
+def test_a_packed_input_gives_the_lines_of_the_plain_one_and_goes_on_where_it_stopped(
+    source: Path, output: Path, small_chunks: None
+) -> None:
+    packed = source.with_name("in.jsonl.gz")
+    packed.write_bytes(gzip.compress(source.read_bytes()))
+    steps = running.run(packed, output, base())
+    next(steps), next(steps), steps.close()
+    assert finished(packed, output).resumed == 3
+    assert output.read_bytes() == expected(20)
+
+
+@pytest.mark.parametrize("cut", [0, 10, -10])
+def test_an_input_that_is_no_whole_gzip_is_refused(source: Path, output: Path, cut: int) -> None:
+    packed = source.with_name("in.jsonl.gz")
+    packed.write_bytes(gzip.compress(source.read_bytes())[:cut] or b"no gzip")
+    with pytest.raises(BatchError, match="gzip"):
+        finished(packed, output)
+
+
+def test_without_flock_a_second_run_is_refused_by_the_lock_of_windows(
+    source: Path, output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: set[int] = set()
+
+    class Windows:
+        LK_NBLCK = 2
+
+        @staticmethod
+        def locking(number: int, mode: int, size: int) -> None:
+            place = os.fstat(number).st_ino
+            if place in held:
+                raise PermissionError
+            held.add(place)
+
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    monkeypatch.setitem(sys.modules, "msvcrt", Windows)
+    steps = running.run(source, output, base())
+    next(steps)
+    with pytest.raises(BatchError, match="another run"):
+        finished(source, output)
+    assert sum(1 for _ in steps) > 0
+    assert output.read_bytes() == expected(20)

@@ -263,6 +263,14 @@ def test_tools_and_the_schema_of_an_answer_are_priced() -> None:
 def test_a_tool_of_the_provider_s_goes_with_the_others() -> None:
     search = {"type": "web_search_20250305", "name": "web_search"}
     assert asked(AssemblerMiddleware(base()), turns(1), tools=[search]).tools == [search]
+
+
+def test_a_tool_of_the_provider_is_priced_or_stands_in_the_overhead() -> None:
+    search = {"type": "web_search_20250305", "name": "web_search"}
+    priced = AssemblerMiddleware(Assembler(Budget.for_model("gpt-4o"), dialect=anthropic))
+    asked(priced, turns(1), tools=[search, look_up])
+    assert priced.last_context is not None
+    assert priced.last_context.costs.capability > 500
     budget = Budget.for_model("gpt-4o", context_window=WINDOW, overhead=500)
     request = asked(AssemblerMiddleware(Assembler(budget)), turns(1), tools=[search])
     assert request.tools == [search]
@@ -316,3 +324,12 @@ def test_threads_that_share_a_middleware_keep_their_own_reports() -> None:
         lengths = list(pool.map(session, range(4)))
     # A turn is a question, two calls with their results, a call with its own, and an answer: the last is not sent.
     assert lengths == [7 * (name + 1) - 1 for name in range(4)]
+
+
+def test_the_private_names_that_the_middleware_uses_are_still_there() -> None:
+    from langchain.agents import factory
+    from langgraph.runtime import ExecutionInfo, Runtime
+
+    assert callable(factory._supports_provider_strategy)
+    assert "execution_info" in Runtime.__dataclass_fields__
+    assert {"thread_id", "run_id"} <= ExecutionInfo.__dataclass_fields__.keys()

@@ -275,6 +275,23 @@ def test_a_run_that_searches_the_web_lives_through_its_second_turn() -> None:
     assert fitted(FitInput(base(8_000)), items, agent).input == items
 
 
+def test_items_of_hosted_tools_go_on_to_the_next_call() -> None:
+    search = {
+        "type": "web_search_call",
+        "id": "ws_1",
+        "status": "completed",
+        "action": {"type": "search", "query": "é"},
+    }
+    said = {"type": "message", "role": "assistant", "id": "msg_1", "status": "completed"}
+    cited = {**said, "content": [{"type": "output_text", "text": "Sunny.", "annotations": []}]}
+    items = [{"role": "user", "content": "q"}, search, cited, {"role": "user", "content": "and now?"}]
+    made = FitInput(base(20_000))
+    assert fitted(made, items).input == items
+    wire = count_request({"input": items}, dialect=openai_responses, model="gpt-4o")
+    assert made.last_context is not None
+    assert made.last_context.count.upper >= wire.upper
+
+
 @pytest.mark.parametrize("run", RUNS)
 def test_an_overflow_reaches_the_caller_as_ours(run: Callable[..., None]) -> None:
     config = RunConfig(call_model_input_filter=FitInput(base(300)))

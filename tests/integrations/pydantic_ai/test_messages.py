@@ -34,7 +34,7 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.tools import ToolDefinition
 
-from assembler import Assembler, ClearReasoning, ToolError, TrimOldest, Truncate, UnsupportedContentError, count_request
+from assembler import Assembler, ClearReasoning, TrimOldest, Truncate, UnsupportedContentError, count_request
 from assembler.dialects import Dialect, anthropic, openai_chat, openai_responses
 from assembler.integrations.pydantic_ai import FitContext
 from budgets import Budget
@@ -202,9 +202,12 @@ def test_a_schema_and_a_tool_of_the_provider() -> None:
     assert bare.last_context is not None
     assert schemed.last_context is not None
     assert bare.last_context.costs.capability < schemed.last_context.costs.capability
-    with pytest.raises(ToolError, match="overhead"):
-        searched(fitting())
-    assert searched(fitting(overhead=300)).messages
+    hosted, known = fitting(20_000, dialect=openai_responses), fitting(20_000, dialect=openai_responses, overhead=300)
+    assert searched(hosted).messages
+    assert searched(known).messages
+    assert hosted.last_context is not None
+    assert known.last_context is not None
+    assert known.last_context.costs.capability == 0 < hosted.last_context.costs.capability
 
 
 def searched(capability: FitContext) -> ModelRequestContext:
