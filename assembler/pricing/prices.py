@@ -29,6 +29,11 @@ PRICERS = 4
 """Pricers whose prices a history remembers at once. Forks share one; another comes with another model or counter."""
 
 
+NEIGHBOURS = 8
+"""Results before one that its price is found beside. In the list that a model is shown, OpenAI's results stand between
+`", "`, where the patterns of its vocabularies always part a text; Anthropic's stand in blocks of their own."""
+
+
 class Sums:
     """Prefix sums over a history that grows. Two threads that extend them write the same in the same place."""
 
@@ -204,9 +209,10 @@ class Priced:
     def _said(self, index: int, message: Message) -> Count:
         """What an item costs more than the items before it that it goes out with: parallel calls are billed as one.
 
-        So are, with some providers, the results of one step. O(items before it in its run).
+        So are, with some providers, the results of one step. O(items before it in its run); of results, the last
+        `NEIGHBOURS` alone: what one more costs depends on what it stands beside, and they are apart from each other.
         """
-        first = self._run_start(index)
+        first = self._run_start(index, index - NEIGHBOURS if message.role == "tool" else 0)
         if first == index:
             return self._pricer.message(message)
         before = tuple(self._sight.messages(first, index))
@@ -234,8 +240,8 @@ class Priced:
             return True
         return index + 1 < self._sight.length and self._continues(index + 1)
 
-    def _run_start(self, index: int) -> int:
-        while index > self._sight.head and self._continues(index):
+    def _run_start(self, index: int, earliest: int = 0) -> int:
+        while index > max(self._sight.head, earliest) and self._continues(index):
             index -= 1
         return index
 

@@ -25,6 +25,7 @@ from assembler import (
     Summarize,
     TrimOldest,
     calibrate,
+    count_request,
 )
 from assembler.conversation.messages import Message, copies
 from assembler.conversation.readings import Readings
@@ -493,3 +494,23 @@ def test_an_error_looks_at_no_counters_signature_again(monkeypatch: pytest.Monke
     with pytest.raises(ContextLengthError):
         assembler.build()
     assert looked == []
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "claude-sonnet-4-5"])
+def test_parallel_results_are_priced_as_one_for_as_much_as_they_say(model: str) -> None:
+    def counted(number: int) -> int:
+        tally = Tally()
+        call = {"type": "function", "function": {"name": "look", "arguments": "{}"}}
+        history: list[dict[str, Any]] = [{"role": "user", "content": "look"}]
+        history += [
+            {"role": "assistant", "content": None, "tool_calls": [{"id": f"c{n}", **call} for n in range(number)]}
+        ]
+        history += [{"role": "tool", "tool_call_id": f"c{n}", "content": text(n)} for n in range(number)]
+        assembler = Assembler(Budget(1_000_000, counter=tally, model=model)).add_capability([{"name": "look"}])
+        context = assembler.add_messages(history).build()
+        work = sum(map(len, tally.texts))
+        billed = count_request(context.request(), dialect=context.dialect, model=model, counter=len)
+        assert context.count == billed
+        return work
+
+    assert counted(200) <= 2.1 * counted(100)

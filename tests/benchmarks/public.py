@@ -540,7 +540,6 @@ ELSEWHERE = {
 """Names whose work is another's, and whose."""
 
 SQUARES = {
-    "parallel calls": "results that go out as one are priced as one, and again with each further one of the same step",
     "SimilarVectors": "one product of the matrix of vectors with itself, in blocks",
     "AlikeTexts": "each text is held against those that were kept, as its docstring says",
 }
