@@ -59,6 +59,9 @@ class Plan:
         """Every item that stays or goes, with its tokens and the reason."""
         return report_of(self.inside)
 
+    def _repr_html_(self) -> str:
+        return self.report._repr_html_()  # pyright: ignore[reportPrivateUsage]  # the notebooks' own protocol
+
     def manifest(self) -> dict[str, Any]:
         """What was decided, JSON-ready and without text, for `Assembler.replay`: ids, hashes, tokens, versions."""
         return manifest_of(self.inside)

@@ -169,6 +169,13 @@ class Budget:
         """What `used` tokens leave of `input_limit`. Never below 0. Raises BudgetError for no such number."""
         return max(0, self.input_limit - whole_tokens(used, "used"))
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the arithmetic, with the model where one is named."""
+        from html import escape
+
+        model = f" for <b>{escape(self.model)}</b>" if self.model else ""
+        return f"<p><b>{self.input_limit:,}</b> tokens of input{model} = {escape(self.arithmetic())}</p>"
+
     def arithmetic(self) -> str:
         """How `input_limit` comes about, such as `12000 context_window - 4000 max_output_tokens`; no zero terms."""
         return _difference(self._terms())

@@ -351,3 +351,10 @@ class TestLimits:
         mine.clear()
         assert kept == {"knowledge": Limit(cap=5)}
         assert isinstance(hash(Budget(9, limits=kept)), int)
+
+
+def test_a_notebook_shows_the_arithmetic_and_no_markup_of_a_name() -> None:
+    shown = Budget(1_000, max_output_tokens=100, model="<b>mine</b>", counter=len)._repr_html_()
+    assert "<b>900</b>" in shown
+    assert "1000 context_window - 100 max_output_tokens" in shown
+    assert "&lt;b&gt;mine&lt;/b&gt;" in shown

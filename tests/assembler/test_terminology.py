@@ -1,0 +1,47 @@
+"""docs/terminology.md is the law of words: no name of a module and no public name holds a word that it rules out."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import assembler
+import budgets
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "terminology.md").read_text(encoding="utf-8")
+LAW, RULED_OUT = PAGE.partition("## Names that need a word")[0], PAGE.partition("## Words that no name holds")[2]
+WORDS = {word for row in re.findall(r"^\| (`.*?) \|", RULED_OUT, re.MULTILINE) for word in re.findall(r"`(\w+)`", row)}
+
+
+def words_of(name: str) -> set[str]:
+    """The words of `snake_case` and of `CamelCase`."""
+    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)}
+
+
+def test_the_page_rules_words_out() -> None:
+    assert {"terms", "manager", "utils"} <= WORDS
+    assert words_of("TokenCounter_of") == {"token", "counter", "of"}
+
+
+@pytest.mark.parametrize("package", ["assembler", "budgets"])
+def test_no_module_is_named_by_a_word_that_is_ruled_out(package: str) -> None:
+    for path in (ROOT / package).rglob("*.py"):
+        assert not words_of(path.stem) & WORDS, path
+
+
+@pytest.mark.parametrize("module", [assembler, budgets], ids=lambda module: module.__name__)
+def test_no_public_name_holds_a_word_that_is_ruled_out(module: object) -> None:
+    for name in module.__all__:  # type: ignore[attr-defined]
+        assert not words_of(name) & WORDS, name
+        for attribute in dir(getattr(module, name)):
+            if not attribute.startswith("_"):
+                assert not words_of(attribute) & WORDS, f"{name}.{attribute}"
+
+
+def test_every_word_of_the_law_has_one_meaning() -> None:
+    words = re.findall(r"^\| \*\*(.+?)\*\* \|", LAW, re.MULTILINE)
+    assert len(words) > 25
+    assert len(words) == len(set(words))
