@@ -7,7 +7,6 @@ import importlib.util
 import pkgutil
 import sys
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from types import ModuleType
 from typing import Any
 
@@ -64,9 +63,15 @@ class FromFolders(Mapping[str, Any]):
 
     def __init__(self, package: str, module: str, name: str) -> None:
         self._package, self._module, self._name = package, module, name
+        self._listed: tuple[str, ...] | None = None
 
-    @cached_property
+    @property
     def _folders(self) -> tuple[str, ...]:
+        if self._listed is None:  # two threads that ask first list the same
+            self._listed = self._list()
+        return self._listed
+
+    def _list(self) -> tuple[str, ...]:
         found = importlib.util.find_spec(self._package)
         if found is None:
             raise ImportError(f"no package {self._package}")
