@@ -22,8 +22,8 @@ from budgets import BudgetError, Count, Grade, TokenCountError, Tokens
 from budgets.later import FromFolders
 from budgets.numbers import index_of
 
-TURNS = ("messages", "contents", "input")
-"""Where a request keeps its messages: Chat Completions, Anthropic, Bedrock, Mistral · Gemini · Responses."""
+_BESIDE = frozenset(["system", "tools", "functions"])
+"""Lists of objects in a request that are no conversation. Its own stands under a name of each API's choice."""
 
 LEAST, MOST = 0.5, 2.0
 """Bounds of a factor. The farthest that one vocabulary was recorded from another is 1.65 (Opus 4.8 over Claude 2's):
@@ -50,7 +50,7 @@ class Fingerprint:
         cls, request: Mapping[str, Any], *, dialect: str = "", model: str | None = None, turns: int | None = None
     ) -> Fingerprint:
         """Of a whole request, or of no more than its first `turns` messages. O(request)."""
-        listed = {key: list(request[key]) for key in TURNS if isinstance(request.get(key), list | tuple)}
+        listed = {key: list(value) for key, value in request.items() if key not in _BESIDE and _is_turns(value)}
         longest = max(map(len, listed.values()), default=0)
         kept = longest if turns is None else min(turns, longest)
         cut = {**request, **{key: messages[:kept] for key, messages in listed.items()}}
@@ -58,6 +58,11 @@ class Fingerprint:
             [dialect, model, cut], ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=_digest
         )
         return cls(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(), kept)
+
+
+def _is_turns(value: object) -> bool:
+    """Whether a value is a list of objects, as every conversation is; a finished prompt's list of ids is none."""
+    return isinstance(value, list | tuple) and all(isinstance(item, Mapping) for item in cast("list[object]", value))
 
 
 def _digest(value: object) -> str:

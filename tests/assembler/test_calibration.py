@@ -202,3 +202,17 @@ def test_the_plain_dialect_is_anchored_too() -> None:
 def test_a_bare_usage_is_no_anchor(wrong: Any) -> None:
     with pytest.raises(TypeError, match=r"calibrate\(context, usage\) returns, got (dict|int|list)"):
         Assembler().anchor(wrong)
+
+
+@pytest.mark.parametrize("key", ["messages", "contents", "input", "turns"])
+def test_a_request_that_goes_on_begins_as_before_wherever_its_api_keeps_the_conversation(key: str) -> None:
+    said = [{"says": "one"}, {"says": "two"}]
+    tools = [{"name": "f"}, {"name": "g"}, {"name": "h"}]
+    before = Fingerprint.of({key: said, "tools": tools})
+    assert before.turns == 2
+    assert Fingerprint.of({key: [*said, {"says": "three"}], "tools": tools}, turns=2) == before
+    assert Fingerprint.of({key: [*said, {"says": "three"}], "tools": tools[:2]}, turns=2) != before
+
+
+def test_the_ids_of_a_finished_prompt_are_no_turns() -> None:
+    assert Fingerprint.of({"prompt": "ab", "prompt_token_ids": [1, 2]}).turns == 0
