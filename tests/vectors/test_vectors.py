@@ -80,10 +80,15 @@ def port(texts: Path, counts: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed here")
-def test_a_port_to_javascript_counts_as_the_vectors_say(tmp_path: Path) -> None:
+def test_a_port_to_javascript_counts_as_the_vectors_say() -> None:
     done = port(HERE / "texts.json", HERE / "counts.json")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "215 checked, 0 wrong\n"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(NODE is None, reason="node is not installed here")
+def test_the_port_finds_a_count_that_is_another(tmp_path: Path) -> None:
     held = json.loads(on_disk("counts"))
     held["cases"][0]["tokens"] += 1
     (tmp_path / "counts.json").write_text(json.dumps(held), encoding="utf-8")

@@ -20,6 +20,7 @@ from assembler.dialects import anthropic, gemini, openai_chat, openai_responses
 from assembler.policies import Fetch, Offload, Policy, Truncate
 from assembler.verify import verify
 from budgets import Budget, BudgetError, ContextLengthError, tiktoken_counter
+from tests.scaled import scaled
 
 from . import by_hand
 from .build import built, check, sent
@@ -56,6 +57,7 @@ def long_ones(history: History, times: int) -> History:
     return longer
 
 
+@scaled(0.5)
 @given(any_session, st.integers(1, 60), st.integers(0, 60), st.integers(1, 120), st.data())
 def test_every_result_is_there_or_can_be_fetched_byte_for_byte(
     drawn: History, times: int, preview: int, least: int, data: st.DataObject
@@ -73,6 +75,7 @@ def test_every_result_is_there_or_can_be_fetched_byte_for_byte(
         assert held(now, body, offload.tool)
 
 
+@scaled(0.3)
 @given(any_session, ladders, st.data())
 def test_within_any_ladder_what_is_stored_is_what_was_said(
     drawn: History, ladder: Sequence[Policy], data: st.DataObject
