@@ -171,3 +171,16 @@ def test_a_run_of_an_agent_with_web_search_lives_through_twenty_turns() -> None:
     assert context.count.upper <= 1_100
     assert context.dropped
     assert isinstance(context.count, Count)
+
+
+def test_a_screenshot_that_is_asked_for_as_it_is_has_a_bound() -> None:
+    call, answer = ITEMS["computer_call"]
+    shown = {**answer, "output": {**answer["output"], "detail": "original"}}
+    history = [{"role": "user", "content": "q"}, call, shown]
+    context = Assembler(dialect=RESPONSES).add_messages(history).build()
+    assert context.request()["input"] == history
+    assert 2_000 < context.count.tokens < 10_000 < context.count.upper
+    sized = {**shown, "output": {**shown["output"], "width": 320, "height": 320}}
+    small = Assembler(dialect=RESPONSES).add_messages([*history[:2], sized]).build()
+    assert 100 < small.count.tokens < small.count.upper < 400
+    assert small.request()["input"] == history

@@ -38,7 +38,7 @@ from assembler.dialects.openai_responses.options import options_of
 from assembler.dialects.openai_responses.wire import flat_definition, input_items, torn_reasoning
 from assembler.errors import ConversationError, ToolError
 from assembler.pricing.media import read_media
-from assembler.pricing.media.openai import detail_of, price_media
+from assembler.pricing.media.openai import detail_of, price_media, price_original
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_pieces
 from assembler.pricing.unread import price_unread
 from assembler.regions.layout import Layout
@@ -246,6 +246,8 @@ class OpenAIResponsesPricer:
         facts = read_media(part)
         if facts.text is not None:
             return Count(self.count(facts.text), Grade.BOUNDED)
+        if facts.kind == "image" and part.raw.get("detail") == "original":
+            return price_original(facts)
         return price_media(facts, detail_of(part), self.model)
 
     def _held(self, part: Media | Opaque) -> Count:

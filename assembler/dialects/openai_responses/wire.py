@@ -69,6 +69,8 @@ def _as_they_came(message: Message) -> Iterator[Item]:
         for key in ("content", "output"):
             if isinstance(item.get(key), list):
                 item[key] = [_without_hints(part) for part in item[key]]
+        if isinstance(item.get("output"), dict):  # a screenshot
+            item["output"] = without_given(item["output"])
         yield item
 
 

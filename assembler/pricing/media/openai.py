@@ -62,6 +62,24 @@ def _dearest(detail: Detail, model: str | None) -> Count:
     return largest if detail == "low" and largest.grade is Grade.EXACT else attrs.evolve(largest, grade=Grade.ESTIMATED)
 
 
+def price_original(facts: MediaFacts) -> Count:
+    """An image that is asked for as it is, which Responses takes: a token a patch of 32 pixels, 10,000 at most.
+
+    OpenAI, "Images and vision", read 2026-11; not recorded here. Small models multiply a patch by up to 2.46.
+    """
+    size = facts.size
+    patches = TYPICAL_PATCHES if size is None else min(ceil(size[0] / PATCH) * ceil(size[1] / PATCH), MOST_PATCHES)
+    most = MOST_PATCHES if size is None else patches
+    return Count(patches, Grade.ESTIMATED, upper=ceil(most * DEAREST_PATCH))
+
+
+PATCH = 32
+MOST_PATCHES: Tokens = 10_000
+TYPICAL_PATCHES: Tokens = 2_000
+"""A screenshot of 1,920 by 1,080 pixels."""
+DEAREST_PATCH = 2.46
+
+
 def detail_of(part: Media) -> Detail:
     """The detail that an `image_url` or `input_image` part asks for; "auto" where it asks for none.
 
