@@ -512,6 +512,7 @@ ELSEWHERE = {
     "assembler.conversation.messages.reading": "keeps a function",
     "assembler.conversation.messages.register_reader": "keeps a function",
     "assembler.report.manifest.gathered_of": "a part of manifest_of",
+    "assembler.telemetry.note": "set_attributes, where a span records",
     "assembler.telemetry.set_attributes": "attributes, handed to a span",
     "assembler.testing.check_counter": "runs the counter that it is given",
     "assembler.testing.check_dialect": "runs the dialect that it is given",

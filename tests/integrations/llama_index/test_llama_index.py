@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 import pytest
+from llama_index.core.agent.utils import messages_to_xml_format
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent
 from llama_index.core.base.llms.types import (
     AudioBlock,
@@ -28,6 +29,7 @@ from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.workflow import Context
 from openai.types.chat import ChatCompletionMessageToolCall
+from pydantic import BaseModel
 
 from assembler import (
     Assembler,
@@ -474,3 +476,47 @@ def test_a_question_with_a_picture_keeps_it_when_its_text_is_cut() -> None:
     text, kept = given.blocks
     assert kept is picture
     assert len(text.text) < 100
+
+
+@pytest.mark.parametrize("written", ["dict", "string"])
+def test_a_memory_that_was_written_down_reads_back(written: str) -> None:
+    memory = AssemblerMemory.from_defaults(chat_history=history(3), assembler=base(), chat_store_key="one")
+    if written == "dict":
+        data = memory.to_dict()
+        before = copy.deepcopy(data)
+        again = AssemblerMemory.from_dict(data, assembler=base())
+        assert data == before
+    else:
+        again = AssemblerMemory.from_string(memory.to_string(), assembler=base())
+    assert again.chat_store_key == "one"
+    assert again.get_all() == memory.get_all()
+    assert again.get() == memory.get()
+    assert AssemblerMemory.from_dict(memory.to_dict()).assembler is None
+
+
+class Trip(BaseModel):
+    """Where to go."""
+
+    town: str
+
+
+def test_the_call_for_a_structured_answer_is_fitted_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[list[ChatMessage]] = []
+
+    async def answered(messages: list[ChatMessage], llm: Any, output_cls: Any) -> dict[str, Any]:
+        seen.append(messages_to_xml_format(messages))
+        return {"town": "Köln"}
+
+    monkeypatch.setattr("assembler.integrations.llama_index.generate_structured_response", answered)
+    agent, _ = agent_of(base(), output_cls=Trip)
+    memory = AssemblerMemory.from_defaults(chat_history=history(40))
+
+    async def run() -> Any:
+        return await agent.run("and now?", memory=memory)
+
+    assert asyncio.run(run()).structured_response == {"town": "Köln"}
+    assert agent.output_cls is None
+    (sent,) = seen
+    body = {"messages": [message_fields(message) for message in sent]}
+    assert count_request(body, dialect=openai_chat, model="gpt-4o").upper <= agent.assembler.budget.input_limit
+    assert len(memory.get_all()) > 40
