@@ -212,7 +212,7 @@ class Context(_Unpacked, Generic[Longest]):
 
     def unmarked(self) -> dict[str, Any]:
         """The request that was priced, before any cache mark: what one build and the next have in common."""
-        return private_copy(self.inside.emission.request)
+        return cast("dict[str, Any]", private_copy(self.inside.emission.request))
 
     # A name that only the program knows gets a dict, which is what all of these are.
     @overload

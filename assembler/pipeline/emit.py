@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from assembler.conversation.messages.dicts import private_copy
 from assembler.dialects import Dialect
@@ -37,4 +37,7 @@ def requested(
     from assembler.dialects.marking import marked  # most requests carry none
 
     budget = plan.settings.budget
-    return private_copy(marked(emission.request, spoken, marks, model=None if budget is None else budget.model).request)
+    return cast(
+        "dict[str, Any]",
+        private_copy(marked(emission.request, spoken, marks, model=None if budget is None else budget.model).request),
+    )
