@@ -51,7 +51,9 @@ def _entries(message: Any, as_items: bool) -> list[Entry]:
         texts = [(place, content.text) for place, content in contents if content.type == "text" and content.text]
         joined = "\n".join(text for _, text in texts)
         return [({"role": message.role, "content": joined}, tuple(place for place, _ in texts[:1]))] if texts else []
-    results = [(_result(content), (place,)) for place, content in contents if content.type == "function_result"]
+    results: list[Entry] = [
+        (_result(content), (place,)) for place, content in contents if content.type == "function_result"
+    ]
     if message.role == "assistant":
         said = _items(contents) if as_items else _answer(contents)
         return [*said, *results]
