@@ -25,16 +25,17 @@ from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import WholePricer
 from assembler.regions.knowledge import Document, document, xml_tag
 from assembler.regions.provenance import provenance
-from assembler.report.logs import log_ignored, log_refused
+from assembler.report.logs import log_ignored, refusals_logged
 from assembler.strategies import ChatRegions, Strategy
 from assembler.text.checked import checked_text
 from assembler.validation import must_be
-from budgets import Budget, BudgetError, ContextLengthError, Count, RegionCosts, Tokens
+from budgets import Budget, BudgetError, Count, RegionCosts, Tokens
 
 if TYPE_CHECKING:
     from assembler.plan import Plan
     from assembler.pricing.calibration import CalibratedCounter
     from assembler.report.cache import CacheMarks
+    from assembler.report.status import Status
 
 
 _REFUSE = Refuse()
@@ -292,6 +293,12 @@ class Assembler(Generic[Longest]):
 
         return Plan(unasked(self._draft, self._settings))
 
+    def status(self) -> Status:
+        """Tokens used, free and cached in any state; asks no model. O(what stays), O(messages) under a mark."""
+        from assembler.report.status import status_of
+
+        return status_of(self._draft, self._settings)
+
     def build(self) -> Context[Longest]:
         """The request that fits. Raises what `plan` raises, and `ConversationError` for what an API would refuse.
 
@@ -299,11 +306,8 @@ class Assembler(Generic[Longest]):
         """
         if self._settings.awaits:
             raise must_be_awaited()
-        try:
+        with refusals_logged():
             return built(asked(self._draft, self._settings))
-        except ContextLengthError as error:
-            log_refused(error)
-            raise
 
     async def abuild(self) -> Context[Longest]:
         """What `build` returns, the same bytes, with the event loop of asyncio never blocked.
@@ -313,11 +317,8 @@ class Assembler(Generic[Longest]):
         """
         from assembler.pipeline.awaiting import awaited  # asyncio comes with it
 
-        try:
+        with refusals_logged():
             return await awaited(self._draft, self._settings, built)
-        except ContextLengthError as error:
-            log_refused(error)
-            raise
 
     def add_summary(self, wanted: Wanted, text: str) -> Self:
         """Set the summary that `context.wanted` or `plan().wanted` asked for, whenever it is done. O(its messages).

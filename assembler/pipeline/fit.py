@@ -12,7 +12,7 @@ import attrs
 
 from assembler.conversation.history import Sight
 from assembler.conversation.pins import pinned_messages
-from assembler.conversation.wanted import Wanted
+from assembler.conversation.wanted import UnansweredError, Wanted
 from assembler.dialects import Opening
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.draft import Draft
@@ -112,6 +112,17 @@ def without_asking(draft: Draft, settings: Settings, wanted: Wanted) -> Planned:
     except TooLarge as overflow:
         plan = overflow.plan
     return attrs.evolve(plan, settings=settings, what=attrs.evolve(plan.what, wanted=wanted))
+
+
+def least(draft: Draft, settings: Settings) -> Planned:
+    """The plan; without the answer where one is wanted first, and the least that is left where nothing fits."""
+    try:
+        return _fitted(draft, settings)
+    except TooLarge as overflow:
+        return overflow.plan
+    except UnansweredError as unanswered:
+        wanted = unanswered.wanted
+    return without_asking(draft, settings, wanted)
 
 
 def _settings_at(plan: Planned, context_window: Tokens) -> Settings:

@@ -1,0 +1,43 @@
+"""How full the window is, for a line on a screen: cheap enough to be asked at every keystroke."""
+
+from __future__ import annotations
+
+import attrs
+
+from assembler.pipeline.draft import Draft
+from assembler.pipeline.fit import least
+from assembler.pipeline.settings import Settings
+from assembler.report.cache.estimate import cacheable
+from budgets import Tokens
+
+
+@attrs.frozen
+class Status:
+    """Tokens that the next request uses, after what gives way has given way.
+
+    `free` is what is left of `limit`, below 0 where nothing that may go makes it fit; both are None without a budget.
+    `cached` of the tokens used can be served by the provider's prefix cache: an estimate, 0 where no rule is known.
+    """
+
+    used: Tokens
+    limit: Tokens | None
+    free: Tokens | None
+    cached: Tokens
+
+    @property
+    def cached_share(self) -> float:
+        """The share of the tokens used that a cache can serve, from 0 to 1."""
+        return min(self.cached / self.used, 1.0) if self.used else 0.0
+
+    def __str__(self) -> str:
+        of = "" if self.limit is None else f" of {self.limit:,}"
+        left = "" if self.free is None else f", {self.free:,} free"
+        return f"{self.used:,}{of} tokens{left}, {self.cached_share:.0%} cached"
+
+
+def status_of(draft: Draft, settings: Settings) -> Status:
+    """The status of a draft, whatever state its conversation is in. O(what stays), and O(1) where nothing changed."""
+    plan = least(draft, settings)
+    limit = None if settings.budget is None else settings.budget.input_limit
+    count = plan.count
+    return Status(count.tokens, limit, None if limit is None else limit - count.upper, cacheable(plan).tokens)

@@ -1,0 +1,113 @@
+"""The status line: of any conversation in any state, and cheap enough for every keystroke."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from assembler import Assembler, Refuse, Summarize, TrimOldest
+from assembler.dialects import openai_chat, plain
+from budgets import Budget
+
+
+def user(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": text}
+
+
+CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+STATES: dict[str, list[dict[str, Any]]] = {
+    "empty": [],
+    "system alone": [{"role": "system", "content": "x"}],
+    "a question": [user("x")],
+    "an answer last": [user("x"), {"role": "assistant", "content": "y"}],
+    "waiting": [user("x"), {"role": "assistant", "content": None, "tool_calls": [CALL]}],
+    "too long": [user("x" * 500)],
+    "long": [user("x" * 30) for _ in range(20)],
+}
+
+
+def never(*_: Any) -> str:
+    raise AssertionError("a status line asks no model")
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize(
+    "policy", [Refuse(), TrimOldest(), TrimOldest(0.5), Summarize(never), Summarize(None)], ids=str
+)
+@pytest.mark.parametrize("dialect", [plain, openai_chat], ids=["plain", "chat"])
+def test_every_state_has_one_and_nobody_is_asked(state: str, policy: Any, dialect: Any) -> None:
+    assembler = Assembler(Budget(100, counter=len), dialect=dialect, on_overflow=policy).add_messages(STATES[state])
+    status = assembler.status()
+    assert status.limit == 100
+    assert status.free is not None
+    assert status.free <= 100 - status.used
+    assert 0 <= status.cached_share <= 1
+    assert (status.free < 0) == (state == "too long" or (state == "long" and not isinstance(policy, TrimOldest)))
+
+
+def test_it_says_what_the_build_will_cost() -> None:
+    assembler = Assembler(Budget(100, counter=len), dialect=plain, on_overflow=TrimOldest())
+    for number in range(12):
+        assembler.add_message(user("x" * (5 + number)))
+        assert assembler.status().used == assembler.build().count.tokens
+        assert str(assembler.status()).startswith(f"{assembler.build().count.tokens} of 100 tokens, ")
+
+
+def test_without_a_budget_it_says_what_is_used() -> None:
+    status = Assembler(dialect=plain).add_messages([user("hello")]).status()
+    assert (status.limit, status.free) == (None, None)
+    assert status.used > 0
+
+
+def test_a_long_prefix_is_said_to_be_cached() -> None:
+    assembler = Assembler(Budget.for_model("gpt-4o")).add_instruction("be brief " * 2000)
+    status = assembler.add_messages([user("hi")]).status()
+    assert status.cached_share > 0.9
+
+
+def work(do: Callable[[], object]) -> int:
+    """Calls that an interpreter makes."""
+    calls = 0
+
+    def count(_frame: Any, event: str, _arg: Any) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        do()
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+def test_a_keystroke_counts_what_is_typed_and_costs_the_same_in_a_long_history() -> None:
+    texts: list[str] = []
+
+    def counter(text: str) -> int:
+        texts.append(text)
+        return len(text)
+
+    def keystroke(messages: int) -> int:
+        base = Assembler(Budget(300, counter=counter), dialect=plain, on_overflow=TrimOldest())
+        base.add_messages([user(f"{number:04}" + "x" * 16) for number in range(messages)])
+        base.status()
+        base.fork().add_message(user("t")).status()
+        texts.clear()
+        calls = work(base.fork().add_message(user("ty")).status)
+        assert texts == ["ty"]
+        return calls
+
+    assert keystroke(1_600) <= 1.5 * keystroke(100)
+
+
+def test_asked_again_it_counts_nothing() -> None:
+    texts: list[str] = []
+    assembler = Assembler(Budget(300, counter=lambda text: texts.append(text) or len(text)), dialect=plain)
+    assembler.add_messages([user("x" * 20) for _ in range(10)]).status()
+    texts.clear()
+    assembler.status()
+    assert texts == []
