@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 from budgets import ContextLengthError
@@ -72,7 +72,7 @@ def log_refused(error: ContextLengthError) -> None:
 
 
 @contextlib.contextmanager
-def refusals_logged() -> Iterator[None]:
+def refusals_logged() -> Generator[None, None, None]:
     """Log the request that turns out to be too long in here."""
     try:
         yield
