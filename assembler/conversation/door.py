@@ -55,10 +55,10 @@ def read_the_newest(history: History) -> None:
 
 def listed_messages(messages: object) -> Iterable[object]:
     """The messages of a list. Raises `MessageTypeError` for what is none."""
-    kind = type(messages).__name__
+    kind, given = type(messages).__name__, messages
     if iterates(messages) and not isinstance(messages, str | bytes | Mapping):
         return cast("Iterable[object]", messages)
-    raise MessageTypeError(f"conversation: expected a list of messages, got {kind}; {_instead(cast(object, messages))}")
+    raise MessageTypeError(f"conversation: expected a list of messages, got {kind}; {_instead(given)}")
 
 
 def _instead(messages: object) -> str:

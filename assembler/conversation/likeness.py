@@ -44,8 +44,9 @@ def _plain(value: object) -> Any:
         return {"bytes": hashlib.sha256(value).hexdigest()}
     if isinstance(value, Mapping):
         return dict(cast("Mapping[str, object]", value))
-    if attrs.has(type(value)):
-        fields = {field.name: getattr(value, field.name) for field in attrs.fields(type(value))}
+    kind: Any = type(value)
+    if attrs.has(kind):
+        fields = {field.name: getattr(value, field.name) for field in attrs.fields(kind)}
         if fields.get("given") is not None:
             fields |= {"arguments": None, "parts": None}  # the same as text, in the order of the keys
         return [type(value).__name__, fields]

@@ -108,4 +108,4 @@ def _lifetime(place: Place, ttl: Lifetime, given: Sequence[tuple[Place, str | No
     return ttl
 
 
-__all__ = ["CacheMarks", "Marked", "marked"]
+__all__ = ["CacheMarks", "Lifetime", "Marked", "marked"]

@@ -137,8 +137,8 @@ def restored(
         return settings, None
     if not sight.length and (found.policies or found.held is not None):
         raise StateError("state: there is no message yet that it could speak of; restore(state) after add_messages(…)")
-    parts = [*found.policies, *([found.held] if found.held is not None else [])]
-    known = digests(sight, {part.stop for part in parts if 0 <= part.stop <= sight.length})
+    stops = {part.stop for part in found.policies} | ({found.held.stop} if found.held is not None else set[int]())
+    known = digests(sight, {stop for stop in stops if 0 <= stop <= sight.length})
     for part in found.policies:
         why = _remember(part, sight, settings) if known.get(part.stop) == part.sha256 else _CHANGED
         if why is not None:

@@ -96,9 +96,9 @@ class Summarize:
         """
         answer = ledger.keepsakes.get((Answer, self))
         if isinstance(answer, Answer) and answer.start == ledger.first and answer.stop < ledger.length:
-            found = answer.judged(ledger)
+            judged = answer.judged(ledger)
             ledger.keepsakes.pop((Answer, self), None)
-            ledger.keepsakes[self if isinstance(found, Written) else (Refusal, self)] = found
+            ledger.keepsakes[self if isinstance(judged, Written) else (Refusal, self)] = judged
         found = self.settled(ledger, room)
         if isinstance(found, Cut):
             return found

@@ -63,7 +63,7 @@ class Copiers:
         copies: dict[str, Any] = {}
         for key, value in request.items():
             if type(value) is list:
-                entries = cast("list[Any]", value)
+                entries = cast("list[Any]", cast(object, value))
                 lists.append(entries)
                 copies[key] = self._entries(entries)
             else:

@@ -34,10 +34,11 @@ def read_message(raw: object, index: int) -> Message:
 
 
 def _read(raw: object, index: int) -> Message:
+    given = raw  # as wide as it came: a check narrows it for one type checker and not for the other
     if type(raw) is dict and _is_neutral(cast("dict[str, Any]", raw)):
         return read_dict(cast("dict[str, Any]", raw), index=index)
-    if (said := registered_fields(cast(object, raw), index)) is not None:
-        return _read_fields(plain_fields(said), index, cast(object, raw))
+    if (said := registered_fields(given, index)) is not None:
+        return _read_fields(plain_fields(said), index, given)
     if isinstance(raw, Mapping):
         fields = cast("Mapping[str, Any]", raw)
         return _read_fields(fields if _is_plain(fields) else plain_fields(fields), index, fields)

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, cast
 
 import attrs
 
-from assembler.conversation.messages.message import Message, Opaque, Part, Result
+from assembler.conversation.messages.message import Media, Message, Opaque, Part, Result
 from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
 
 _Raw: TypeAlias = Mapping[str, Any]
@@ -178,6 +178,6 @@ def _heard(part: Part, shape: str, own: str) -> Part | None:
             inner = [_heard(held, shape, own) for held in part.parts]
             if all(new is old for new, old in zip(inner, part.parts, strict=True)):
                 return part
-            return attrs.evolve(part, parts=tuple(held for held in inner if held is not None))
+            return attrs.evolve(part, parts=tuple(held for held in inner if isinstance(held, str | Media | Opaque)))
         case _:
             return part

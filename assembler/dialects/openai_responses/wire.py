@@ -201,7 +201,8 @@ def _part(part: str | Media | Opaque, text: str = "input_text") -> Item:
     if isinstance(part, str):
         return {"type": text, "text": part}
     if isinstance(part, Opaque):
-        return private_copy(dict(part.raw))
+        own: Item = private_copy(dict(part.raw))
+        return own
     inner: object = part.raw.get(str(part.raw.get("type")))
     match part.raw.get("type"), inner:
         case (("input_image" | "input_file"), _):
