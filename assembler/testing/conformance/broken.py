@@ -7,7 +7,7 @@ from budgets.errors import Evidence
 
 
 class ContractError(Evidence, AssertionError):
-    """A dialect or a counter breaks its contract: `subject` names it, `law` what it broke, `problem` says where.
+    """Something of your own breaks its contract: `subject` names it, `law` what it broke, `problem` says where.
 
     Raised for the smallest example that was found. Every text that it shows was drawn by the check.
     """

@@ -1,0 +1,311 @@
+"""Whether a policy is what it promises: pure, lawful in what it cuts and rewrites, and as its traits declare."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from assembler.assembler import Assembler
+from assembler.context import Context
+from assembler.conversation.messages import Message
+from assembler.conversation.pins import pinned_messages
+from assembler.drawn.engine import DrawFn, given, st
+from assembler.errors import PlanError
+from assembler.policies.contract import proposed, refuse_unlawful, verified
+from assembler.policies.passage import Change, Passage
+from assembler.policies.policy import Policy
+from assembler.policies.traits import CuttingRung, KeepsAll, KeepsChosen, KeepsNewest, RewritingRung, Rung, rung_of
+from assembler.pricing.ledger import Cut, Ledger
+from assembler.testing.conformance.broken import ContractError, examples
+from assembler.testing.conversations import requests
+from assembler.verify import verify
+from budgets import Budget, ContextLengthError, Tokens
+
+_DIALECTS = ("openai_chat", "anthropic")
+"""One whose results are messages, one whose results are parts of the user's."""
+_AMPLE = 1_000_000
+"""A window, in tokens, that nothing drawn here fills."""
+_EDGE = 2
+"""Tokens beside an edge, where `<` and `<=` differ."""
+_MOST_CHANGES = 10_000
+"""Changes of one short conversation, at most: more never end."""
+_WORDS = st.one_of(
+    st.text("abcdefghijklmnop", min_size=6, max_size=12),
+    st.text("abcdefghijklmnop", min_size=6, max_size=12).map(lambda word: f"{word}. " * 60),
+)
+_PURE = "the same ledger and room give the same answer"
+_LAWFUL = "its answers are lawful"
+_UNCHANGED = "it changes nothing that it is given"
+
+
+def check_policy(policy: Policy, *, max_examples: int = 50) -> None:
+    """Raise `ContractError` unless `policy` keeps what every policy promises.
+
+    Conversations with tools and calls are drawn, and rooms at the price of some of their turns, give or take two
+    tokens; a token is a character. A policy that cuts is asked twice and answers the same; it begins where a turn
+    begins, keeps the newest turn, lets nothing grow, and asked about what it kept keeps all of it. What does not fit is
+    the least that it keeps in any room. One that rewrites proposes the same twice, and a message that is rewritten has
+    the role, the calls and the results of the one before. `traits` hold: `KeepsAll`, `KeepsNewest`, `KeepsChosen`.
+    Each request that is built fits and is valid, and the caller's messages are as they were.
+
+    A policy that asks a model is called by `build()`; all else is asked of what it declares as `unasked`.
+    """
+    __tracebackhide__ = True
+    held = _Held(policy, rung_of(policy))
+
+    @examples(max_examples)
+    @given(_windows())
+    def each(window: _Window) -> None:
+        held.one(window)
+
+    each()
+
+
+@attrs.frozen
+class _Window:
+    """A conversation, and the room that it gets."""
+
+    dialect: str
+    request: dict[str, Any]
+    room: Tokens
+    more: Tokens
+    """What a larger room has more."""
+
+    def ledger(self, rung: Rung, raws: list[Any]) -> Ledger:
+        """A new ledger over these messages, which remembers nothing."""
+        draft, settings = Assembler(_budget(_AMPLE), dialect=self.dialect).add_messages(raws).inside
+        sight = draft.history.sight()
+        return Ledger.of(sight, settings.pricer, pins=pinned_messages(sight, (rung.traits.pins,)))
+
+
+def _budget(window: Tokens) -> Budget:
+    return Budget(window, counter=len)
+
+
+@st.composite
+def _windows(draw: DrawFn) -> _Window:
+    dialect = draw(st.sampled_from(_DIALECTS))
+    request = draw(requests(dialect, max_turns=5, texts=_WORDS))
+    ample = Assembler(_budget(_AMPLE), dialect=dialect).add_messages(request["messages"])
+    draft, settings = ample.inside
+    ledger = Ledger.of(draft.history.sight(), settings.pricer)
+    prices = [*itertools.accumulate(turn.tokens for turn in ledger.newest_first())]
+    edge = draw(st.sampled_from(prices or [0])) + draw(st.integers(-_EDGE, _EDGE))
+    return _Window(dialect, request, max(0, edge), draw(st.sampled_from((0, 1, 2, 50, 1_000))))
+
+
+@attrs.frozen
+class _Held:
+    """A policy under check."""
+
+    policy: Policy
+    rung: Rung
+
+    def broken(self, law: str, problem: str) -> ContractError:
+        """The error to raise."""
+        return ContractError(self.rung.name, law, problem)
+
+    def one(self, window: _Window) -> None:
+        """One conversation in one room."""
+        raws: list[Any] = window.request["messages"]
+        before = copy.deepcopy(raws)
+        asked = self.rung if self.rung.traits.unasked is None else rung_of(self.rung.traits.unasked)
+        declared = self.policy.traits if hasattr(self.policy, "traits") else None  # type: ignore[union-attr]
+        if declared is not None and declared != self.rung.traits:
+            raise self.broken("its traits are the same at every call", "they differ from those read first")
+        try:
+            if isinstance(asked, CuttingRung):
+                _Cutting(self, asked, window, raws).check()
+            else:
+                _Rewriting(self, asked, window.ledger(asked, raws)).check()
+            self._built(window, raws)
+        except PlanError as error:
+            raise ContractError(self.rung.name, _LAWFUL, str(error)) from error
+        if raws != before:
+            raise self.broken(_UNCHANGED, "the caller's messages changed")
+
+    def _built(self, window: _Window, raws: list[Any]) -> None:
+        """What a request around the same room is like."""
+        fixed = self._fixed(window)
+        context = self._context(window, fixed + window.room, raws)
+        if context is None:
+            return
+        if context.count.upper > (context.input_limit or 0):
+            raise self.broken("what is built fits", f"{context.count.upper} of {context.input_limit} tokens")
+        wrong = verify(context.request(), dialect=window.dialect)
+        if wrong:
+            raise self.broken("what is built is valid", "; ".join(map(str, wrong[:3])))
+        again = self._context(window, fixed + window.room, raws)
+        asks = self.rung.traits.unasked is not None
+        if not asks and (again is None or again.request() != context.request()):
+            raise self.broken(_PURE, "two requests of one conversation differ")
+
+    def _context(self, window: _Window, tokens: Tokens, raws: list[Any]) -> Context[Any] | None:
+        assembler = Assembler(_budget(max(1, tokens)), dialect=window.dialect, on_overflow=self.policy)
+        try:
+            return assembler.add_capability(window.request.get("tools", [])).add_messages(raws).build()
+        except ContextLengthError:
+            return None
+
+    def _fixed(self, window: _Window) -> Tokens:
+        """What a request costs beside its conversation."""
+        raws: list[Any] = window.request["messages"]
+        ample = Assembler(_budget(_AMPLE), dialect=window.dialect).add_capability(window.request.get("tools", []))
+        whole = window.ledger(rung_of(self.policy), raws)
+        return ample.add_messages(raws).plan().count.upper - whole.since(whole.first).upper
+
+
+@attrs.frozen
+class _Cutting:
+    """A policy that cuts, in one window."""
+
+    held: _Held
+    rung: CuttingRung
+    window: _Window
+    raws: list[Any]
+
+    def check(self) -> None:
+        """All that one room and a larger one show."""
+        ledger, room = self.window.ledger(self.rung, self.raws), self.window.room
+        whole = ledger.since(ledger.first).upper
+        if whole <= room or ledger.first == ledger.length:
+            return  # a policy is asked where something must give way
+        cut = self._same_twice(ledger, room)
+        left = ledger.kept(cut).upper
+        if left > whole:
+            raise self.held.broken("it lets nothing grow", f"{left} tokens are left of {whole}")
+        self._least(ledger, room, left)
+        self._again(ledger, cut, room)
+        self._as_declared(ledger, cut, room)
+
+    def _cut(self, ledger: Ledger, room: Tokens) -> Cut:
+        return verified(self.rung.policy, self.rung.policy.cut(ledger, room), ledger)
+
+    def _same_twice(self, ledger: Ledger, room: Tokens) -> Cut:
+        cut, again = self._cut(ledger, room), self._cut(ledger, room)
+        anew = self._cut(self.window.ledger(self.rung, self.raws), room)
+        if not _said(cut) == _said(again) == _said(anew):
+            kept = f"{cut.first_kept}, {again.first_kept} and {anew.first_kept}"
+            raise self.held.broken(_PURE, f"asked three times for {room} tokens it keeps from {kept}")
+        return cut
+
+    def _least(self, ledger: Ledger, room: Tokens, left: Tokens) -> None:
+        if left > room:
+            least = ledger.kept(self._cut(self.window.ledger(self.rung, self.raws), 0)).upper
+            if least < left:
+                problem = f"{left} tokens for a room of {room}, and {least} for none"
+                raise self.held.broken("what does not fit is the least that it keeps", problem)
+
+    def _again(self, ledger: Ledger, cut: Cut, room: Tokens) -> None:
+        """A conversation of what was kept; pins by index would mean other messages there."""
+        if cut.summary is not None or ledger.pins or ledger.kept(cut).upper > room:
+            return
+        kept = self.window.ledger(self.rung, [*self.raws[: ledger.first], *self.raws[cut.first_kept :]])
+        again = self._cut(kept, room)
+        if again.first_kept != kept.first:
+            problem = f"of {kept.length} messages that it kept it drops {again.first_kept - kept.first} more"
+            raise self.held.broken("it is idempotent", problem)
+
+    def _as_declared(self, ledger: Ledger, cut: Cut, room: Tokens) -> None:
+        keeps = self.rung.traits.keeps
+        if isinstance(keeps, KeepsAll) and cut.first_kept != ledger.first:
+            raise self.held.broken("KeepsAll: every turn stays", f"it keeps from message {cut.first_kept}")
+        if isinstance(keeps, KeepsNewest | KeepsChosen) and cut.first_kept > ledger.newest_turns(keeps.at_least):
+            problem = f"it keeps from message {cut.first_kept}"
+            raise self.held.broken(f"the {keeps.at_least} newest turns stay, as it declares", problem)
+        if isinstance(keeps, KeepsNewest):
+            more = room + self.window.more
+            if ledger.since(ledger.first).upper > more:
+                larger = self._cut(self.window.ledger(self.rung, self.raws), more)
+                if larger.first_kept > cut.first_kept:
+                    problem = f"from message {cut.first_kept} in {room} tokens, from {larger.first_kept} in {more}"
+                    raise self.held.broken("KeepsNewest: more room never keeps less", problem)
+            self._most(ledger, cut, room)
+
+    def _most(self, ledger: Ledger, cut: Cut, room: Tokens) -> None:
+        older = max((start for start, _ in ledger.turns() if start < cut.first_kept), default=None)
+        if older is not None and ledger.kept(attrs.evolve(cut, first_kept=older)).upper <= room:
+            problem = f"in {room} tokens the turn at message {older} would fit too"
+            raise self.held.broken("KeepsNewest: as many turns stay as fit", problem)
+
+
+def _said(cut: Cut) -> tuple[object, ...]:
+    return cut.first_kept, cut.reason, None if cut.summary is None else cut.summary.raw
+
+
+@attrs.frozen
+class _Rewriting:
+    """A policy that rewrites, and a conversation."""
+
+    held: _Held
+    rung: RewritingRung
+    ledger: Ledger
+
+    def check(self) -> None:
+        """All that its proposals show, where each that saves tokens is taken."""
+        readings = [self.ledger.reading(index) for index in range(self.ledger.first, self.ledger.length)]
+        before = copy.deepcopy([(message.raw, message.seen, message.parts) for message in readings])
+        changed: dict[int, Message | None] = {}
+        first, again = self._proposals(changed), self._proposals(changed)
+        if list(map(_shown, first)) != list(map(_shown, again)):
+            raise self.held.broken(_PURE, "it proposes other changes the second time")
+        self._take(changed)
+        self._as_declared(changed)
+        if [(message.raw, message.seen, message.parts) for message in readings] != before:
+            raise self.held.broken(_UNCHANGED, "a message that it was shown changed")
+        self._again(changed)
+
+    def _passage(self, changed: Mapping[int, Message | None]) -> Passage:
+        stretches = [(self.ledger.first, self.ledger.length)]
+        return Passage(self.ledger, changed, self.rung.policy, stretches, self.ledger.newest_turns(1))
+
+    def _proposals(self, changed: Mapping[int, Message | None]) -> list[Change]:
+        passage = self._passage(dict(changed))
+        found = list(itertools.islice(proposed(self.rung.policy, passage), _MOST_CHANGES))
+        if len(found) == _MOST_CHANGES:
+            raise self.held.broken("its proposals end", f"it proposes {_MOST_CHANGES} changes and more")
+        return found
+
+    def _take(self, changed: dict[int, Message | None]) -> None:
+        """Every change that saves, as it comes."""
+        passage = self._passage(changed)
+        for change in itertools.islice(proposed(self.rung.policy, passage), _MOST_CHANGES):
+            self._same_speaker(passage, change)
+            refuse_unlawful(self.rung.policy, passage, change)
+            if sum(gain.saved for gain in passage.gains(change).values()) > 0:
+                changed.update(change.messages)
+
+    def _same_speaker(self, passage: Passage, change: Change) -> None:
+        for index, message in change.messages.items():
+            if message is not None and passage.holds(index):
+                old = passage.current(index)
+                if (message.role, message.call_ids, message.answer_ids) != (old.role, old.call_ids, old.answer_ids):
+                    problem = f"message {index} has another role, call or result"
+                    raise self.held.broken("a rewritten message keeps role, calls and results", problem)
+
+    def _as_declared(self, changed: Mapping[int, Message | None]) -> None:
+        keeps = self.rung.traits.keeps
+        if isinstance(keeps, KeepsAll) and None in changed.values():
+            raise self.held.broken("KeepsAll: every turn stays", "it drops messages")
+        if isinstance(keeps, KeepsNewest | KeepsChosen):
+            floor = self.ledger.newest_turns(keeps.at_least)
+            touched = [index for index in changed if index >= floor]
+            if touched:
+                problem = f"it changes message {touched[0]}"
+                raise self.held.broken(f"the {keeps.at_least} newest turns stay, as it declares", problem)
+
+    def _again(self, changed: dict[int, Message | None]) -> None:
+        """What has given way gives no more."""
+        once = {index: None if message is None else message.raw for index, message in changed.items()}
+        self._take(changed)
+        if once != {index: None if message is None else message.raw for index, message in changed.items()}:
+            raise self.held.broken("it is idempotent", "what it rewrote it rewrites again")
+
+
+def _shown(change: Change) -> tuple[object, ...]:
+    messages = {index: None if message is None else message.raw for index, message in change.messages.items()}
+    return messages, change.reason

@@ -1,0 +1,204 @@
+"""The check of policies finds every fault that is seeded, and the library's own policies pass it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import attrs
+import pytest
+
+from assembler import ClearReasoning, ClearToolResults, Refuse, TrimOldest, TrimSteps, Truncate
+from assembler.conversation.messages import read_message, spoken
+from assembler.conversation.messages.edit import edited
+from assembler.policies import (
+    Change,
+    Cut,
+    KeepRelevant,
+    KeepsAll,
+    KeepsNewest,
+    Offload,
+    Passage,
+    Policy,
+    Summarize,
+    Traits,
+    first_user,
+)
+from assembler.pricing.ledger import Ledger
+from assembler.testing import ContractError, check_policy
+
+ticks = itertools.count()
+UNSAID = Traits()
+
+
+def they_spoke(messages: list[Any], before: str | None, room: int) -> str:
+    return f"They spoke, {len(messages)} messages, {before is None}."[:room]
+
+
+@attrs.frozen
+class Odd:
+    """Cuts as it is told, and declares what it is told."""
+
+    answer: Callable[[Ledger, int], Any]
+    traits: Traits = UNSAID
+
+    def cut(self, ledger: Ledger, room: int, /) -> Cut:
+        answer: Cut = self.answer(ledger, room)
+        return answer
+
+
+@attrs.frozen
+class Editor:
+    """Rewrites as it is told."""
+
+    answer: Callable[[Passage], Iterator[Any]]
+    traits: Traits = UNSAID
+
+    def rewrites(self, passage: Passage, /) -> Iterator[Change]:
+        yield from self.answer(passage)
+
+
+def fitting(ledger: Ledger, room: int) -> Cut:
+    return Cut(ledger.newest_that_fit(room, 1), "older turns go")
+
+
+def one_less(ledger: Ledger, room: int) -> Cut:
+    starts = [start for start, _ in ledger.turns()]
+    first = fitting(ledger, room).first_kept
+    return Cut(max((s for s in starts if s <= first), default=first) if first == starts[0] else starts[0], "less")
+
+
+def oldest_goes(ledger: Ledger, room: int) -> Cut:
+    starts = sorted(start for start, _ in ledger.turns())
+    fits = fitting(ledger, room).first_kept
+    return Cut(min((s for s in starts if s > fits), default=starts[-1]), "one more than must")
+
+
+def contrary(ledger: Ledger, room: int) -> Cut:
+    starts = sorted(start for start, _ in ledger.turns())
+    fits = starts.index(fitting(ledger, room).first_kept)
+    return Cut(starts[fits if room % 2 else -1], "odd rooms hold more")
+
+
+def by_the_call(ledger: Ledger, room: int) -> Cut:
+    return Cut(ledger.newest_turns(1 + next(ticks) % 2), "now and then")
+
+
+def noted_at_length(ledger: Ledger, room: int) -> Cut:
+    return Cut(ledger.newest_turns(1), "noted", spoken("gone " * 9_000))
+
+
+def scribbling(passage: Passage) -> Iterator[Change]:
+    for _, message in passage:
+        raw: Any = message.raw
+        raw["seen_by"] = "odd"
+    yield from ()
+
+
+def first_words(passage: Passage, kept: Callable[[str], str]) -> Iterator[Change]:
+    for index, message in passage:
+        if any(isinstance(part, str) for part in message.parts) and message.role == "assistant":
+            parts = [kept(part) if isinstance(part, str) else part for part in message.parts]
+            yield Change({index: edited(message, parts)}, "fewer words")
+
+
+def as_the_user(passage: Passage) -> Iterator[Change]:
+    for index, message in passage:
+        if message.role == "assistant":
+            yield Change({index: read_message({"role": "user", "content": "."}, 0)}, "spoken by another")
+
+
+def without_results(passage: Passage) -> Iterator[Change]:
+    for index, message in passage:
+        if message.answer_ids:
+            yield Change({index: None}, "results go")
+
+
+def without_end(passage: Passage) -> Iterator[Change]:
+    for index, message in itertools.cycle(list(passage)):
+        yield Change({index: message}, "again")
+
+
+FAULTS: dict[str, tuple[str, Policy]] = {
+    "it counts its calls": ("same ledger and room", Odd(by_the_call)),
+    "it cuts inside of a turn": ("lawful", Odd(lambda ledger, _: Cut(ledger.length - 1, "the last message"))),
+    "it drops the newest turn": ("lawful", Odd(lambda ledger, _: Cut(ledger.length, "nothing"))),
+    "it returns an index": ("lawful", Odd(lambda ledger, _: ledger.first)),
+    "a note is longer than what went": ("nothing grow", Odd(noted_at_length)),
+    "it gives up too soon": (
+        "least that it keeps",
+        Odd(lambda ledger, room: Cut(ledger.first if room else ledger.newest_turns(1), "all or nothing")),
+    ),
+    "it always drops one more": ("idempotent", Odd(oldest_goes)),
+    "it keeps less than it declares": ("2 newest turns", Odd(fitting, Traits(keeps=KeepsNewest(2)))),
+    "it drops, and declares that it does not": ("KeepsAll", Odd(fitting, Traits(keeps=KeepsAll()))),
+    "more room keeps less": ("never keeps less|as many|idempotent", Odd(contrary, Traits(keeps=KeepsNewest()))),
+    "it keeps less than fits": (
+        "as many turns",
+        Odd(lambda ledger, _: Cut(ledger.newest_turns(1), "the newest"), Traits(keeps=KeepsNewest())),
+    ),
+    "it writes into messages": ("changes nothing", Editor(scribbling)),
+    "it writes other words each time": (
+        "same ledger and room",
+        Editor(lambda passage: first_words(passage, lambda text: str(next(ticks)))),
+    ),
+    "it shortens what it shortened": (
+        "idempotent",
+        Editor(lambda passage: first_words(passage, lambda text: text[: len(text) // 2 or 1])),
+    ),
+    "it changes who speaks": ("role, calls and results", Editor(as_the_user)),
+    "results go without their calls": ("lawful", Editor(without_results)),
+    "it never ends": ("proposals end", Editor(without_end)),
+    "it rewrites what it keeps": (
+        "newest turns stay",
+        Editor(lambda passage: first_words(passage, lambda text: text[:3]), Traits(keeps=KeepsNewest(9))),
+    ),
+}
+
+
+QUICK = (
+    "it cuts inside of a turn",
+    "it drops the newest turn",
+    "it gives up too soon",
+    "it writes into messages",
+    "results go without their calls",
+    "it never ends",
+)
+"""Found by few examples; the others are looked for by `make slow`."""
+
+
+@pytest.mark.parametrize(
+    "fault", [*QUICK, *(pytest.param(each, marks=pytest.mark.slow) for each in FAULTS if each not in QUICK)]
+)
+def test_a_seeded_fault_of_a_policy_is_found(fault: str) -> None:
+    said, policy = FAULTS[fault]
+    with pytest.raises(ContractError, match=said) as raised:
+        check_policy(policy, max_examples=30)
+    assert raised.value.subject in {"Odd", "Editor"}
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        Refuse(),
+        TrimOldest(),
+        TrimOldest(0.5),
+        TrimOldest("auto"),
+        TrimOldest(keep_turns=2),
+        TrimOldest(pins=first_user),
+        TrimOldest(note="Older turns are gone."),
+        TrimSteps(),
+        ClearToolResults(keep=0),
+        ClearReasoning(),
+        Truncate(40),
+        KeepRelevant(),
+        Offload({}, min_tokens=100, preview=40),
+        Summarize(they_spoke),
+        Summarize(None),
+        Odd(fitting),
+    ],
+    ids=lambda policy: type(policy).__name__,
+)
+def test_the_library_s_own_policies_keep_the_contract(policy: Policy) -> None:
+    check_policy(policy, max_examples=7)
