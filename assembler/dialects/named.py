@@ -56,5 +56,9 @@ def _hint(name: str) -> str:
 
 def _call(given: object) -> str:
     """A tokenizer, or the function that makes a dialect of one: how to call it."""
-    template = given == "chat_template" or hasattr(given, "apply_chat_template") or callable(given)
+    template = (
+        (isinstance(given, str) and given == "chat_template")
+        or hasattr(given, "apply_chat_template")
+        or callable(given)
+    )
     return ", or chat_template(tokenizer) of a Hugging Face tokenizer" if template else ""

@@ -68,6 +68,8 @@ def _standing(plan: Planned) -> Standing | None:
         return None
     if budget is not None and (budget.limits or not (everything or _holds(plan))):
         return None
+    if ledger.first >= plan.sight.length:
+        return None  # no turn has begun: the next message may be a greeting, which costs nothing, or the first turn
     head = plan.sight.head
     front = min(max(head, ledger.first) + 1, plan.sight.length)
     return Standing(

@@ -31,7 +31,7 @@ IN_A_LADDER = 0.5
 
 def a_share_or_auto(policy: object, field: attrs.Attribute[Any], value: object) -> None:
     """None, "auto", or a share of the room above 0 and up to 1."""
-    if value != AUTO:
+    if not isinstance(value, str) or value != AUTO:
         a_share(policy, field, value)
 
 

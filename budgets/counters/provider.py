@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, cast
 import attrs
 
 from budgets.count import Count, Grade, Tokens
+from budgets.counters.awaited import is_async
 from budgets.counters.guard import Guarded, failure_of, name_of, refuse_surrogates, refuse_wrong_arity, said_by
 from budgets.errors import BudgetError, TokenCountError
 from budgets.numbers import index_of, shown
@@ -223,8 +224,10 @@ def provider_counter(
     cannot be called with one argument.
     """
     refuse_wrong_arity(endpoint)
+    _refuse_async(endpoint)
     if fallback is not None:
         refuse_wrong_arity(fallback)
+        _refuse_async(fallback)
     return ProviderCounter(endpoint, timeout, fallback)
 
 
@@ -300,3 +303,11 @@ def _within(timeout: float | None, endpoint: Endpoint, subject: object, past: _P
     if failure is not None:
         raise failure
     return answer
+
+
+def _refuse_async(counter: object) -> None:
+    if is_async(counter):
+        raise BudgetError(
+            "provider_counter asks a function that answers at once; give an async one to Budget(counter=…) "
+            "and call `await assembler.abuild()`"
+        )

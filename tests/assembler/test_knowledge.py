@@ -143,7 +143,6 @@ def test_what_calls_itself_safe_is_escaped_like_any_text(text: Any, inside: str)
         ({"text": "a", "type": "rag", "trusted": "yes"}, "knowledge[1].trusted", None),
         ({"text": "a", "type": "rag", "trusted": 1}, "knowledge[1].trusted", None),
         ({"text": b"a", "type": "rag"}, "knowledge[1].text", None),
-        ({"text": None, "type": "rag"}, "knowledge[1].text", None),
     ],
 )
 def test_what_a_tag_cannot_carry_is_refused_at_the_door_and_nothing_changes(

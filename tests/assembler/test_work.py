@@ -277,7 +277,7 @@ def test_a_build_after_one_more_message_does_as_much_in_a_long_history_as_in_a_s
     assert walked <= 1
 
 
-APPENDED = 205
+APPENDED = 215
 """Python calls of one appended message, its build and its request."""
 
 

@@ -87,11 +87,12 @@ def test_of_a_foreign_error_only_the_kind_is_told() -> None:
     class Lying:
         name = "lying"
         opening = plain.opening
+        api = plain.api
 
         def pricer(self, *_: object) -> object:
             return plain.pricer(None, counter)
 
-        def notes(self, _: object) -> tuple[str, ...]:
+        def emit(self, _: object) -> object:
             raise KeyError(CANARY)
 
     found = outcome(Assembler(dialect=Lying()), {"messages": MESSAGES})  # type: ignore[arg-type]
