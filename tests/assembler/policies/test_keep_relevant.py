@@ -35,7 +35,14 @@ def shared(question: str, texts: Sequence[str]) -> list[float]:
 
 
 def by_letters(turn: History, question: str) -> int:
-    return sum(letters(text, question) for message in turn for text in by_hand.texts_of(message))
+    return sum(letters(text, question) for message in turn for text in by_hand.texts_of(without_thinking(message)))
+
+
+def without_thinking(message: Any) -> Any:
+    content = message.get("content")
+    if not isinstance(content, list):
+        return message
+    return {**message, "content": [block for block in content if block["type"] != "thinking"]}
 
 
 def kept_by_relevance(history: History, limit: int, keep_turns: int) -> list[int] | None:

@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, count_request
 from assembler.dialects import anthropic, openai_chat, plain
-from assembler.policies import ClearReasoning, ClearToolResults, Policy, Summarize, TrimOldest, TrimSteps, Truncate
+from assembler.policies import (
+    ClearReasoning,
+    ClearToolResults,
+    KeepRelevant,
+    Policy,
+    Summarize,
+    TrimOldest,
+    TrimSteps,
+    Truncate,
+)
 from assembler.verify import verify
 from budgets import Budget, ContextLengthError, tiktoken_counter
 from tests.scaled import scaled
@@ -55,7 +64,7 @@ def test_whatever_a_ladder_leaves_fits_is_valid_and_is_told_as_it_is(
 def test_a_rung_is_asked_only_where_those_before_did_not_suffice(
     history: History, ladder: Sequence[Policy], data: st.DataObject
 ) -> None:
-    ladder = [attrs.evolve(rung, pins=()) if isinstance(rung, TrimOldest) else rung for rung in ladder]
+    ladder = [attrs.evolve(rung, pins=()) if isinstance(rung, TrimOldest | KeepRelevant) else rung for rung in ladder]
     limit = tight(history, data)  # without pins, which one rung sets for all
     whole = built(history, limit, ladder)
     for rungs in range(1, len(ladder)):
