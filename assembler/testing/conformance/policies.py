@@ -114,7 +114,7 @@ class _Held:
         raws: list[Any] = window.request["messages"]
         before = copy.deepcopy(raws)
         asked = self.rung if self.rung.traits.unasked is None else rung_of(self.rung.traits.unasked)
-        declared = self.policy.traits if hasattr(self.policy, "traits") else None  # type: ignore[union-attr]
+        declared = getattr(self.policy, "traits", None)
         if declared is not None and declared != self.rung.traits:
             raise self.broken("its traits are the same at every call", "they differ from those read first")
         try:
