@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import cast
 
 import attrs
 
@@ -28,7 +27,7 @@ from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_messages
 from assembler.regions.layout import Layout
 from assembler.regions.regions import Regions
-from assembler.strategies import Around, ChoosingStrategy, Continued, Placement, Rendered
+from assembler.strategies import Around, Continued, Needs, Rendered
 from budgets import Budget, Count, Limit, TokenCountError, Tokens
 from budgets.apportion import apportioned
 from budgets.count import NOTHING, Difference, total
@@ -82,9 +81,9 @@ class Asked:
 
 def choice_for(sight: Sight, settings: Settings) -> Choice | None:
     """What the strategy chooses under; None for one that does not choose. O(turns that the policies protect)."""
-    if getattr(settings.strategy, "choose", None) is None:
+    if settings.chooser is None:
         return None
-    at_result = getattr(settings.strategy, "placement", None) is Placement.TOOL
+    at_result = settings.chooser.needs is Needs.RESULT
     host = newest_result(sight) if at_result else newest_question(sight)
     ledger = Ledger.of(sight, settings.pricer)
     if host is not None and at_result:
@@ -152,11 +151,12 @@ def laid_out(
 def _laid_out(
     regions: Regions, head: Sequence[Message], settings: Settings, choice: Choice | None, pricer: Pricer
 ) -> tuple[Rendered, FixedPrices]:
-    if choice is None:
+    chooser = settings.chooser
+    if choice is None or chooser is None:
         rendered = settings.strategy.render(regions)
         return rendered, fixed_prices(pricer, settings.dialect, rendered.pieces, head, regions)
     space = Chosen(regions, head, pricer, settings.dialect, choice, _adds(settings))
-    rendered = cast(ChoosingStrategy, settings.strategy).choose(regions, space)
+    rendered = chooser.choose(regions, space)
     return _joined_rows(rendered, space.prices(rendered))
 
 

@@ -15,8 +15,9 @@ from assembler.policies import Policy
 from assembler.policies.traits import Rung, rung_of, unasked, willing
 from assembler.pricing.pricer import FormattingPricer, MergingPricer, Pricer, WholePricer
 from assembler.regions.regions import Regions
-from assembler.strategies import Strategy
-from assembler.validation import iterates, must_be, wrong
+from assembler.strategies import ChoosingStrategy, Strategy
+from assembler.strategies.strategy import chooser
+from assembler.validation import iterates, must_be
 from budgets import Budget, BudgetError, TokenCounter, tiktoken_counter
 
 if TYPE_CHECKING:
@@ -52,6 +53,11 @@ class Settings:
     def merging(self) -> MergingPricer | None:
         """The pricer of requests as they are sent, where neighbouring messages go out as one."""
         return self.pricer if isinstance(self.pricer, MergingPricer) else None
+
+    @property
+    def chooser(self) -> ChoosingStrategy | None:
+        """The strategy, where it declares that it must know more than the regions."""
+        return chooser(self.strategy)
 
     @property
     def adds_up(self) -> bool:
@@ -121,8 +127,7 @@ class Settings:
         """Settings from what the caller passed. Raises `BudgetError` for what is none of these."""
         if budget is not None and not isinstance(cast(object, budget), Budget):
             raise BudgetError(f"budget: expected a Budget, got {type(budget).__name__}; pass Budget(context_window=…)")
-        if isinstance(strategy, type) or not callable(getattr(strategy, "render", None)):
-            raise BudgetError(wrong("strategy", "a strategy such as ChatRegions()", strategy))
+        chooser(strategy)  # refuses what is no strategy
         if cache_marks is not None:
             from assembler.dialects.marking import CacheMarks
 

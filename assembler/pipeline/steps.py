@@ -129,8 +129,8 @@ def settled_by_turns(plan: Planned) -> bool:
 
 def _regions_stay(plan: Planned) -> bool:
     budget = plan.settings.budget
-    chooses = getattr(plan.settings.strategy, "choose", None) is not None
-    return not (chooses or not plan.settings.adds_up or (budget is not None and budget.limits))
+    limited = budget is not None and bool(budget.limits)
+    return plan.settings.chooser is None and plan.settings.adds_up and not limited
 
 
 def _most(plan: Planned) -> float:

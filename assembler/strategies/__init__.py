@@ -5,11 +5,13 @@ Strategies that choose are loaded when they are first named: their rules would d
 
 import typing
 
+from assembler.pricing.pricer import Piece
 from assembler.strategies.chat_regions import REMINDER, ChatRegions
 from assembler.strategies.strategy import (
     Around,
     ChoosingStrategy,
     Continued,
+    Needs,
     NotingStrategy,
     Omitted,
     Placement,
@@ -30,8 +32,10 @@ __all__ = [
     "ChoosingStrategy",
     "CitedSources",
     "Continued",
+    "Needs",
     "NotingStrategy",
     "Omitted",
+    "Piece",
     "Placement",
     "QuestionChunks",
     "Rendered",

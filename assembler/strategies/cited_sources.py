@@ -19,7 +19,7 @@ from assembler.strategies.sources.ordering import Order, ReadingOrder, ordered
 from assembler.strategies.sources.selection import Greedy, Selection, capped
 from assembler.strategies.sources.source import Reliability, Source, of, ranked_sources
 from assembler.strategies.sources.templates import A_TEMPLATE, SINGLE_HOP, QuestionTemplate
-from assembler.strategies.strategy import A_PLACEMENT, Around, Continued, Omitted, Placement, Rendered, Space
+from assembler.strategies.strategy import A_PLACEMENT, Around, Continued, Needs, Omitted, Placement, Rendered, Space
 from assembler.text.checked import checked_text
 from assembler.validation import Does, Is, iterates, wrong
 from budgets import BudgetError, Tokens
@@ -107,6 +107,11 @@ class CitedSources:
         default=None, validator=attrs.validators.optional(Does("__call__", "a function from text to text, or None"))
     )
     top_k: int | None = attrs.field(default=None, validator=_whole)
+
+    @property
+    def needs(self) -> Needs:
+        """How many tokens are left, wherever the sources stand."""
+        return Needs.RESULT if self.placement is Placement.TOOL else Needs.QUESTION
 
     def render(self, regions: Regions) -> Rendered:
         """Every document as a source, in the order given, in the system text."""

@@ -9,7 +9,7 @@ import attrs
 from assembler.pricing.pricer import Piece
 from assembler.regions.knowledge import Document
 from assembler.regions.regions import Regions
-from assembler.strategies.strategy import Around, Omitted, Rendered, Space
+from assembler.strategies.strategy import Around, Needs, Omitted, Rendered, Space
 
 ROLE_LINE = "You are a helpful QA system."
 QUESTION_LINE = "The user asks: "
@@ -33,6 +33,11 @@ class QuestionChunks:
     within `JOIN_SLACK` tokens of it; a row of blank chunks that costs nothing there is counted log2(its length) times.
     An instruction stays in the system text.
     """
+
+    @property
+    def needs(self) -> Needs:
+        """The question, whose message becomes the prompt."""
+        return Needs.QUESTION
 
     def render(self, regions: Regions) -> Rendered:
         """Every chunk, in the system text, without a question."""

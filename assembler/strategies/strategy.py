@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
 import attrs
 
 from assembler.pricing.pricer import Piece
 from assembler.regions.knowledge import Document
 from assembler.regions.regions import Regions
-from assembler.validation import Is
-from budgets import Tokens
+from assembler.validation import Is, wrong
+from budgets import BudgetError, Tokens
 
 
 class Placement(enum.Enum):
@@ -24,6 +24,14 @@ class Placement(enum.Enum):
 
 
 A_PLACEMENT = Is((Placement,), "a Placement such as Placement.QUESTION")
+
+
+class Needs(enum.Enum):
+    """What a strategy must know before it lays out knowledge. It declares one of these as its attribute `needs`."""
+
+    REGIONS = "the regions alone: `render` is called"
+    QUESTION = "the tokens left, and the text of the newest question: `choose` is called"
+    RESULT = "the tokens left, and the text of the tool result that the conversation ends with: `choose` is called"
 
 
 @attrs.frozen
@@ -86,8 +94,9 @@ class Strategy(Protocol):
     Contract: two pieces meet only where one ends with a line break and the next begins with a tag, so that the sum of
     their counts is the count of the whole (see `assembler.pricing.price_pieces`).
 
-    A strategy that must know its room or the question has a second method, `choose`, which the pipeline then calls
-    instead of this one (see `ChoosingStrategy`). Where `choose` is None, it is as if there was none.
+    Every document is among `sources` or `omitted`, and no name and no reason quotes a text. A strategy that must know
+    the question, or how many tokens are left, declares `needs` and has a second method (see `ChoosingStrategy`).
+    `assembler.testing.check_strategy` holds a strategy to all of this.
     """
 
     def render(self, regions: Regions) -> Rendered:
@@ -102,8 +111,7 @@ class Space(Protocol):
     def question(self) -> str | None:
         """The text of the newest question; None where there is none that text can be put around.
 
-        For a strategy whose `placement` is `Placement.TOOL` it is the text of the tool result that the conversation
-        ends with.
+        For a strategy that declares `Needs.RESULT` it is the text of the tool result that the conversation ends with.
         """
         ...
 
@@ -121,16 +129,43 @@ class Space(Protocol):
 
 
 class ChoosingStrategy(Strategy, Protocol):
-    """A strategy that chooses under a room.
+    """A strategy that chooses what fits into the tokens left.
 
-    Contract: whenever less can be left in, what `choose` returns leaves 0 or more; with nothing left to leave out it
-    may return what does not fit, and the pipeline raises `ContextLengthError`. Seams where counts do not add (see
-    `assembler.pipeline.choose`) are priced as one text, so any seam is right, and one after a line break is cheap.
+    Contract: text stands `around` the question only where `Space.question` is a text. Whenever less can be left in,
+    what `choose` returns leaves 0 or more; with nothing left to leave out it may return what does not fit, and the
+    pipeline raises `ContextLengthError`. Around the question any seam is right: where counts do not add, the message is
+    priced as one text. A seam after a line break is cheap.
     """
+
+    @property
+    def needs(self) -> Needs:
+        """The same at every call. `Needs.REGIONS` says that `render` knows enough."""
+        ...
 
     def choose(self, regions: Regions, space: Space) -> Rendered:
         """What goes in, laid out."""
         ...
+
+
+def chooser(strategy: object) -> ChoosingStrategy | None:
+    """The strategy, where it declares that the regions alone do not say enough; else None.
+
+    Raises `BudgetError` for what is no strategy, for `needs` that are none, and for a `choose` that nobody would call.
+    """
+    if isinstance(strategy, type) or not callable(getattr(strategy, "render", None)):
+        raise BudgetError(wrong("strategy", "a strategy such as ChatRegions()", strategy))
+    needs: object = getattr(strategy, "needs", None)
+    chooses = callable(getattr(strategy, "choose", None))
+    name = type(strategy).__name__
+    if needs is None and chooses:
+        raise BudgetError(f"strategy: {name} has a method choose and declares no needs; add needs = Needs.QUESTION")
+    if needs is not None and not isinstance(needs, Needs):
+        raise BudgetError(wrong(f"strategy: needs of {name}", "a Needs such as Needs.QUESTION", needs))
+    if needs is None or needs is Needs.REGIONS:
+        return None
+    if not chooses:
+        raise BudgetError(f"strategy: {name} declares {needs} and has no method choose(regions, space); add one")
+    return cast(ChoosingStrategy, strategy)
 
 
 @runtime_checkable

@@ -13,7 +13,7 @@ from budgets.later import load_later as _load_later
 if typing.TYPE_CHECKING:
     from assembler.drawn.texts import texts
     from assembler.testing.assertions import assert_fits, assert_valid
-    from assembler.testing.conformance import ContractError, check_counter, check_dialect, check_policy
+    from assembler.testing.conformance import ContractError, check_counter, check_dialect, check_policy, check_strategy
     from assembler.testing.conversations import conversations, messages, requests, tools
     from assembler.testing.faults import Broken, broken_conversations
     from assembler.testing.fitters import (
@@ -58,6 +58,7 @@ _load_later(
         "check_dialect": "assembler.testing.conformance",
         "check_fitter": "assembler.testing.fitters",
         "check_policy": "assembler.testing.conformance",
+        "check_strategy": "assembler.testing.conformance",
         "conversations": "assembler.testing.conversations",
         "documents": "assembler.testing.regions",
         "messages": "assembler.testing.conversations",
@@ -95,6 +96,7 @@ __all__ = [
     "check_dialect",
     "check_fitter",
     "check_policy",
+    "check_strategy",
     "conversations",
     "documents",
     "messages",

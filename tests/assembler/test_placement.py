@@ -27,6 +27,7 @@ from assembler import (
 from assembler.conversation.messages import spoken
 from assembler.dialects import DIALECTS, openai_chat, plain
 from assembler.rag import Everything, Order
+from assembler.strategies import Needs
 from assembler.verify import verify
 from budgets import Budget, Grade, Limit, approximate_counter
 from tests.assembler.by_hand import pairs_hold
@@ -179,7 +180,7 @@ def test_a_limit_of_knowledge_leaves_out_documents_at_the_question_too() -> None
 
 
 def test_the_system_text_asks_for_no_question() -> None:
-    assert ChatRegions().choose is None
+    assert ChatRegions().needs is Needs.REGIONS
     assert ChatRegions() == ChatRegions(None, Placement.SYSTEM)
 
 

@@ -491,7 +491,7 @@ assembler.rag: Candidate Citation CitationReport FixedReserve OptimizationStats 
 assembler.rag: ReserveByQuestion RetrievalResult Sentence Settings BudgetInfo
 assembler.session: Call
 assembler.report: CacheRow
-assembler.strategies: Around Continued Omitted Rendered Space
+assembler.strategies: Around Continued Omitted Piece Rendered Space
 assembler.testing: Broken Fact Invariant Planted Share Survival Trial Verdict
 assembler.regions.tools: Tool
 assembler.verify: Checker Rule Named
@@ -518,6 +518,7 @@ ELSEWHERE = {
     "assembler.testing.check_dialect": "runs the dialect that it is given",
     "assembler.testing.check_fitter": "runs the fitter that it is given",
     "assembler.testing.check_policy": "runs the policy that it is given",
+    "assembler.testing.check_strategy": "runs the strategy that it is given",
     "assembler.testing.planted": "draws a conversation of the size that is asked for",
     "assembler.testing.survival": "builds every request of the sessions that it is given",
     "assembler.testing.survival_table": "a line for each outcome",

@@ -361,9 +361,11 @@ def test_missing_extras_surface_as_they_are(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_strategy_that_puts_text_around_no_question_is_told_so() -> None:
     from assembler.pricing.pricer import Piece
-    from assembler.strategies import Around, Rendered
+    from assembler.strategies import Around, Needs, Rendered
 
     class Wrong:
+        needs = Needs.QUESTION
+
         def render(self, regions: Any) -> Rendered:
             return Rendered()
 

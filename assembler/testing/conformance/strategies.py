@@ -1,0 +1,263 @@
+"""Whether a strategy is what it promises: it loses no document silently, quotes nothing, and fits where it can."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast
+
+import attrs
+
+from assembler.assembler import Assembler
+from assembler.context import Context
+from assembler.count_request import count_request
+from assembler.drawn.engine import DrawFn, given, st
+from assembler.policies import TrimOldest
+from assembler.pricing.pricer import Piece
+from assembler.regions.knowledge import Document
+from assembler.regions.regions import Regions
+from assembler.strategies.strategy import ChoosingStrategy, Needs, NotingStrategy, Rendered, Strategy, chooser
+from assembler.testing.conformance.broken import ContractError, examples
+from assembler.verify import verify
+from budgets import Budget, BudgetError, ContextLengthError, Tokens
+
+_AMPLE = 1_000_000
+"""A window, in tokens, that nothing drawn here fills."""
+_EDGE = 2
+"""Tokens beside an edge, where `<` and `<=` differ."""
+_WORDS = st.text("abcdefghijklmnop", min_size=6, max_size=12)
+"""Texts that every layout carries as they are, and that stand in no name by chance."""
+_NO_SEAM = ("\n", "\r", " ", "\t", "/")
+"""What a piece of the system text must not begin with: a tokenizer may join it to the line break before."""
+_PURE = "the same regions give the same layout"
+_UNQUOTED = "its names, reasons and notes quote no text"
+
+
+def check_strategy(strategy: Strategy, *, max_examples: int = 50) -> None:
+    """Raise `ContractError` unless `strategy` keeps what every strategy promises.
+
+    Instructions, documents and questions are drawn, and tokens left at the price of a layout, give or take two; a token
+    is a character. A layout is the same each time, and changes nothing that it is given. The instruction stands in it.
+    Each document does too, or is among `omitted`, or its text went into one of `sources`. Each piece belongs to the
+    instruction or to knowledge, and pieces of the system text meet where counts add. No name, reason or note quotes a
+    text. Text stands around the question only where there is one. What does not fit is the least that `choose` lays
+    out. Each request that is built is valid, and costs what `count_request` says.
+    """
+    __tracebackhide__ = True
+    try:
+        chooses = chooser(strategy)
+    except BudgetError as error:
+        raise ContractError(type(strategy).__name__, "it declares what it needs", str(error)) from error
+    held = _Held(strategy, chooses, None if chooses is None else chooses.needs)
+    held.laid_out(Regions(), lambda: strategy.render(Regions()))
+
+    @examples(max_examples)
+    @given(_cases())
+    def each(case: _Case) -> None:
+        held.one(case)
+
+    each()
+
+
+@attrs.frozen
+class _Case:
+    """What is laid out, the text of the question, and how far the tokens left lie from the edge that was drawn."""
+
+    regions: Regions
+    question: str | None
+    share: float
+    """Where the edge lies: 0 for the least layout, 1 for the largest."""
+    beside: Tokens
+    answered: bool
+    """Whether the conversation ends with the result of a tool."""
+
+    @property
+    def texts(self) -> list[str]:
+        """Every text that was drawn."""
+        given = [document.text for document in self.regions.documents]
+        return [text for text in (self.regions.instruction, self.question, *given) if text]
+
+
+@st.composite
+def _cases(draw: DrawFn) -> _Case:
+    texts = draw(st.lists(_WORDS, max_size=5, unique=True))
+    documents = [
+        Document(
+            text,
+            type="rag",
+            source=draw(st.sampled_from(("crm.json", "notes.md", "book.pdf"))),
+            score=draw(st.sampled_from((None, 0.25, 1.0))),
+            metadata={"chunk_index": place},
+        )
+        for place, text in enumerate(texts)
+    ]
+    regions = Regions(draw(st.none() | _WORDS), documents=tuple(documents))
+    share = draw(st.sampled_from((0.0, 0.25, 0.5, 0.75, 1.0)))
+    beside = draw(st.integers(-_EDGE, _EDGE))
+    return _Case(regions, draw(st.none() | _WORDS), share, beside, draw(st.booleans()))
+
+
+@attrs.frozen
+class _Characters:
+    """The space of a strategy, where a token is a character."""
+
+    question: str | None
+    tokens: Tokens | None
+
+    def price(self, pieces: Sequence[Piece]) -> list[Tokens]:
+        """Each text's length."""
+        return [len(piece.text) for piece in pieces]
+
+    def left(self, rendered: Rendered) -> Tokens | None:
+        """What the layout leaves of the tokens."""
+        return None if self.tokens is None else self.tokens - _cost(rendered)
+
+
+def _cost(rendered: Rendered) -> Tokens:
+    return sum(len(piece.text) for piece in rendered.every_piece)
+
+
+@attrs.frozen
+class _Held:
+    """A strategy under check."""
+
+    strategy: Strategy
+    chooses: ChoosingStrategy | None
+    needs: Needs | None
+
+    def broken(self, law: str, problem: str) -> ContractError:
+        """The error to raise."""
+        return ContractError(type(self.strategy).__name__, law, problem)
+
+    def one(self, case: _Case) -> None:
+        """One set of regions: rendered, chosen from, and built."""
+        before = copy.deepcopy(attrs.asdict(case.regions, recurse=True, filter=_shown))
+        rendered = self.laid_out(case.regions, lambda: self.strategy.render(case.regions))
+        if rendered.around is not None:
+            raise self.broken("render puts nothing around the question", "it knows no question")
+        self._lawful(case, rendered)
+        if self.chooses is not None:
+            self._choosing(case, self.chooses)
+        self._built(case)
+        if attrs.asdict(case.regions, recurse=True, filter=_shown) != before:
+            raise self.broken("it changes nothing that it is given", "the documents changed")
+
+    def laid_out(self, regions: Regions, lay_out: Callable[[], Rendered]) -> Rendered:
+        """A layout, of the type that the contract names, and the same each time."""
+        try:
+            first, again = lay_out(), lay_out()
+        except Exception as error:
+            problem = f"{len(regions.documents)} document(s) raised {type(error).__name__}"
+            raise ContractError(type(self.strategy).__name__, "it lays out any regions", problem) from error
+        if not isinstance(cast(object, first), Rendered):
+            raise self.broken("it returns a Rendered", f"got {type(first)}")
+        for piece in first.every_piece:
+            if not isinstance(cast(object, piece), Piece) or piece.region not in ("instruction", "knowledge"):
+                raise self.broken("each piece is of the instruction or of knowledge", f"got {piece!r}")
+        if first != again:
+            raise self.broken(_PURE, "two layouts of the same regions differ")
+        if self.chooses is not None and self.chooses.needs is not self.needs:
+            raise self.broken("it declares what it needs", "`needs` is not the same at every call")
+        return first
+
+    def _lawful(self, case: _Case, rendered: Rendered) -> None:
+        written = "".join(piece.text for piece in rendered.every_piece)
+        if case.regions.instruction and case.regions.instruction not in written:
+            raise self.broken("the instruction is laid out", "it is missing")
+        self._accounted(case.regions.documents, rendered, written)
+        self._seams(rendered)
+        for said in self._said(rendered):
+            if any(text in said for text in case.texts):
+                raise self.broken(_UNQUOTED, f"one is {said!r}")
+
+    def _accounted(self, documents: Sequence[Document], rendered: Rendered, written: str) -> None:
+        origins = {source.source for source in rendered.sources}
+        gone = [each for each in documents if each.text not in written]
+        if len([each for each in gone if each.source not in origins]) > len(rendered.omitted):
+            problem = f"{len(gone)} of {len(documents)} are missing, {len(rendered.omitted)} are named"
+            raise self.broken("a document that is not laid out is among `omitted`", problem)
+        if rendered.omitted and not gone:
+            raise self.broken("what is `omitted` is not laid out", "every document is laid out")
+        if any(source.text not in written for source in rendered.sources):
+            raise self.broken("each of `sources` is laid out", "the text of one is missing")
+        if written and documents and not gone and not rendered.sources:
+            raise self.broken("each document that is laid out is among `sources`", "there are none")
+
+    def _seams(self, rendered: Rendered) -> None:
+        for one, following in itertools.pairwise(rendered.pieces):
+            if not one.text.endswith("\n") or not following.text or following.text.startswith(_NO_SEAM):
+                problem = f"piece {one.name!r} meets {following.name!r} where counts do not add"
+                raise self.broken("pieces of the system text meet after a line break, before a word or a tag", problem)
+
+    def _said(self, rendered: Rendered) -> Iterator[str]:
+        """All that a report shows of a layout."""
+        yield from (piece.name for piece in rendered.every_piece)
+        for omitted in rendered.omitted:
+            yield from (omitted.name, omitted.reason)
+        if isinstance(self.strategy, NotingStrategy):
+            yield from self.strategy.notes(rendered, ["as [Source 1] says"])
+
+    def _choosing(self, case: _Case, strategy: ChoosingStrategy) -> None:
+        """What it chooses with any number of tokens left, with none, and with about as many as one layout costs."""
+
+        def chosen(tokens: Tokens | None) -> Rendered:
+            space = _Characters(case.question, tokens)
+            rendered = self.laid_out(case.regions, lambda: strategy.choose(case.regions, space))
+            if rendered.around is not None and case.question is None:
+                raise self.broken("text stands around a question that there is", "Space.question is None")
+            self._lawful(case, rendered)
+            return rendered
+
+        least, most = _cost(chosen(-_AMPLE)), _cost(chosen(None))
+        tokens = round(least + case.share * (most - least)) + case.beside
+        cost = _cost(chosen(tokens))
+        if cost > max(tokens, least):
+            problem = f"{cost} tokens where {tokens} are left, and {least} where none are"
+            raise self.broken("what does not fit is the least that it lays out", problem)
+
+    def _built(self, case: _Case) -> None:
+        """What a request is like, in a window of the size of one that was drawn."""
+        whole = self._context(case, _AMPLE)
+        if whole is None:
+            return
+        window = round(whole.count.upper * (0.5 + case.share / 2)) + case.beside
+        for context in filter(None, (whole, self._context(case, max(1, window)))):
+            if context.count.upper > (context.input_limit or 0):
+                raise self.broken("what is built fits", f"{context.count.upper} of {context.input_limit} tokens")
+            if wrong := verify(context.request(), dialect="openai_chat"):
+                raise self.broken("what is built is valid", "; ".join(map(str, wrong[:3])))
+            billed = count_request(context.request(), dialect="openai_chat", counter=len)
+            if billed.tokens != context.count.tokens:
+                raise self.broken("it bills what it lays out", f"{context.count} for {billed}")
+
+    def _context(self, case: _Case, window: Tokens) -> Context[Any] | None:
+        budget = Budget(window, counter=len)
+        assembler = Assembler(budget, dialect="openai_chat", on_overflow=TrimOldest(), strategy=self.strategy)
+        assembler.add_instruction(case.regions.instruction or "").add_messages(_conversation(case))
+        for each in case.regions.documents:
+            assembler.add_knowledge(
+                each.text, type=each.type, source=each.source, score=each.score, metadata=each.metadata
+            )
+        try:
+            return assembler.build()
+        except ContextLengthError:
+            return None
+
+
+def _shown(field: attrs.Attribute[Any], _: object) -> bool:
+    return field.name != "memory"
+
+
+def _conversation(case: _Case) -> list[dict[str, Any]]:
+    """An older turn, the question, and what a tool answered to it."""
+    talk: list[dict[str, Any]] = [
+        {"role": "user", "content": "older"},
+        {"role": "assistant", "content": "answer"},
+        {"role": "user", "content": case.question or "question"},
+    ]
+    if case.answered:
+        call = {"id": "call_1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}
+        talk.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        talk.append({"role": "tool", "tool_call_id": "call_1", "content": "found"})
+    return talk
