@@ -26,3 +26,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:  # the hook is told every test of the run, not only those of this folder
         if item.path.is_relative_to(_HERE):
             item.add_marker(pytest.mark.filterwarnings("default"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """A line of the table for each run on the wire."""
+    from tests.integrations.ledger import LINES
+
+    for line in LINES:
+        terminalreporter.write_line(str(line))

@@ -1,0 +1,121 @@
+"""A provider on the loopback, in four APIs: it calls functions, runs tools of its own, hands over, compacts, answers.
+
+What it answers depends on the request alone and on how often it answered before, so that agents and sub-agents may
+share it. It remembers all that it said: `tests.integrations.referee` holds the requests against that.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, TypeAlias
+
+import attrs
+
+from tests.integrations.spoken import SPEAKERS, Said, Speaker, events
+
+Body: TypeAlias = dict[str, Any]
+
+COMPACTS_EVERY = 17
+"""Turns after which the server writes a summary, where the request asks for that."""
+
+
+@attrs.define
+class Provider:
+    """Where it listens, and every request and answer, in order."""
+
+    url: str
+    paths: list[str] = attrs.field(factory=list)
+    bodies: list[Body] = attrs.field(factory=list)
+    answers: list[Body] = attrs.field(factory=list)
+    turns: int = 0
+    """Answers that ended a turn."""
+    compacts: bool = False
+    hosted: tuple[str, ...] = ("web_search",)
+    """Kinds of its own calls, one a turn, in turn."""
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, repr=False, init=False)
+
+    def answer(self, path: str, body: Body) -> Body:
+        """What it says to a request; kept with it."""
+        speaker = next(speaker for ending, speaker in SPEAKERS.items() if ending in path)
+        with self._lock:
+            said = self._said(speaker, body)
+            answer = speaker.spell(len(self.bodies), said, body)
+            self.paths.append(path)
+            self.bodies.append(body)
+            self.answers.append(answer)
+            return answer
+
+    def _said(self, speaker: Speaker, body: Body) -> Said:
+        """The first step calls two functions at once, the second one more or hands over, the third answers."""
+        number, tools = len(self.bodies), speaker.functions(body)
+        functions = [name for name in tools if not _hands_over(name) and not _is_answer(name)]
+        handoffs = [name for name in tools if _hands_over(name)]
+        asked = speaker.calls_since_the_user(body)
+        at_first = asked == 0
+        own = self.hosted[self.turns % len(self.hosted)] if at_first and speaker.has_hosted(body) else None
+        thought = f"Thought {number}: " + "weighing what was found before answering; " * 3
+        if functions and at_first:
+            calls = [(functions[0], f"weather in {number}"), (functions[0], f'straße {number} \n "quoted"')]
+            return Said(thought, own, tuple(calls))
+        if asked == 2 and handoffs and self.turns % 3 == 1:
+            return Said(thought, None, ((handoffs[0], None),))
+        if asked == 2 and functions:
+            return Said(thought, None, ((functions[-1], f"route {number}"),))
+        self.turns += 1
+        text = f"Answer {number}: take the train, it leaves at {number % 24}:00. 😀"
+        forced = next((name for name in tools if _is_answer(name)), None)
+        if forced is not None and speaker.must_call(body):
+            return Said(thought, own, ((forced, None),))
+        structured = json.dumps({"town": text}) if speaker.wants_schema(body) else text
+        summary = (
+            "They planned trips, town by town. " * 8 if self.compacts and not self.turns % COMPACTS_EVERY else None
+        )
+        return Said(thought, own, (), structured, summary)
+
+
+def _hands_over(name: str) -> bool:
+    return name.startswith(("transfer_to_", "handoff", "delegate_"))
+
+
+def _is_answer(name: str) -> bool:
+    return name in ("Trip", "final_result", "final_output")
+
+
+@contextmanager
+def providing(**more: Any) -> Iterator[Provider]:
+    """A provider on a free port of 127.0.0.1, gone afterwards."""
+    provider = Provider("", **more)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(provider.answer))
+    server.daemon_threads = True
+    provider.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield provider
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def _handler(answer: Callable[[str, Body], Body]) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body: Body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            said = answer(self.path, body)
+            streams = bool(body.get("stream"))
+            payload = events(self.path, said) if streams else json.dumps(said).encode()
+            self.send_response(200)
+            self.send_header("content-type", "text/event-stream" if streams else "application/json")
+            self.send_header("content-length", str(len(payload)))
+            self.end_headers()
+            self.wfile.write(payload)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing: a request's text is in it."""
+
+    return Handler
