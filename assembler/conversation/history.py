@@ -22,7 +22,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.compaction import COMPACTING, api_of, is_window
-from assembler.conversation.keepsake import Keepsake, kept_until
+from assembler.conversation.keepsake import Keepsake, Keepsakes
 from assembler.conversation.messages import Message, still_says
 from assembler.conversation.readings import Readings, Span
 from assembler.conversation.turns import opens_turn
@@ -71,7 +71,7 @@ class History:
         """A history of its own, holding the caller's very objects."""
         listed = list(raws)
         history = cls(_Log(listed), len(listed))
-        history.readings.keepsakes.update(keepsakes)
+        history.readings.keepsakes = Keepsakes(keepsakes)
         return history
 
     def appended(self, raw: object) -> History:
@@ -172,7 +172,7 @@ class History:
     __hash__ = None  # type: ignore[assignment] # the caller's messages have none
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return History.of, (self.raws(), [*kept_until(self.length, self.readings.keepsakes).items()])
+        return History.of, (self.raws(), [*self.readings.keepsakes.until(self.length)])
 
     def __deepcopy__(self, memo: dict[int, Any]) -> History:
         return self  # frozen; the objects in it are the caller's

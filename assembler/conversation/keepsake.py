@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 import attrs
 
@@ -20,18 +20,54 @@ class Keepsake:
     stop: int
 
 
-def kept_until(stop: int, keepsakes: Mapping[object, Keepsake]) -> dict[object, Keepsake]:
-    """Those that speak of the messages before `stop` alone."""
-    return {key: keepsake for key, keepsake in list(keepsakes.items()) if keepsake.stop <= stop}
+Kind = TypeVar("Kind", bound=Keepsake)
+
+
+class Keepsakes:
+    """What the policies left with one history: one keepsake of each kind for each policy.
+
+    A fork may be shorter than what a keepsake speaks of. Threads share it without a lock, since each step is one
+    operation of a dict. `MOST` entries: those kept longest ago are forgotten first.
+    """
+
+    __slots__ = ("_kept",)
+
+    MOST: ClassVar = 64
+
+    def __init__(self, entries: Iterable[tuple[object, Keepsake]] = ()) -> None:
+        self._kept = {(policy, type(keepsake)): keepsake for policy, keepsake in entries}
+
+    def __iter__(self) -> Iterator[tuple[object, Keepsake]]:
+        """Each policy with its keepsake, those kept longest ago first."""
+        return iter([(policy, keepsake) for (policy, _), keepsake in list(self._kept.items())])
+
+    def find(self, policy: object, kind: type[Kind]) -> Kind | None:
+        """What a policy left of this kind. O(1)."""
+        return cast("Kind | None", self._kept.get((policy, kind)))
+
+    def keep(self, policy: object, keepsake: Keepsake) -> None:
+        """Keep what a policy leaves, in place of what it left of this kind before."""
+        self.forget(policy, type(keepsake))
+        self._kept[policy, type(keepsake)] = keepsake
+        for oldest in list(self._kept)[: -self.MOST]:
+            self._kept.pop(oldest, None)
+
+    def forget(self, policy: object, kind: type[Keepsake]) -> None:
+        """Forget what a policy left of this kind."""
+        self._kept.pop((policy, kind), None)
+
+    def until(self, stop: int) -> Keepsakes:
+        """Those that speak of the messages before `stop` alone."""
+        return Keepsakes((policy, keepsake) for policy, keepsake in self if keepsake.stop <= stop)
 
 
 class Memory(Protocol):
     """How what one policy remembers of a history goes through JSON: `Traits(memory=…)` declares it."""
 
-    def told(self, keepsakes: Mapping[object, Keepsake]) -> Iterable[tuple[Keepsake, dict[str, Any]]]:
+    def told(self, keepsakes: Keepsakes) -> Iterable[tuple[Keepsake, dict[str, Any]]]:
         """Each keepsake of this policy among those of a history, with what JSON is to carry of it beside its place."""
         ...
 
     def remembered(self, start: int, stop: int, what: Mapping[str, Any]) -> tuple[object, Keepsake]:
-        """By what a keepsake is found, and the keepsake. Raises `KeyError`, `TypeError` or `ValueError` for no such."""
+        """Whose keepsake it is, and the keepsake. Raises `KeyError`, `TypeError` or `ValueError` for no such."""
         ...

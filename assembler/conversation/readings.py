@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import attrs
 
 from assembler.conversation.compaction import may_compact
-from assembler.conversation.keepsake import Keepsake, kept_until
+from assembler.conversation.keepsake import Keepsakes
 from assembler.conversation.messages import Message, read_message
 from assembler.conversation.messages.pin import pinned_among
 from assembler.conversation.turns import NOTHING_OPEN, Open, after, is_head, opens_turn, unanswered
@@ -78,7 +78,7 @@ class Readings:
         """What the messages cost, by each pricer that asked: of the last `PRICERS` of them."""
         self.matched: tuple[Matched, ...] = ()
         """What predicates for pins matched: of the last `PREDICATES` of them."""
-        self.keepsakes: dict[object, Keepsake] = {}
+        self.keepsakes = Keepsakes()
         """What policies must not lose, by policy."""
         self._marks: tuple[int, list[int]] = (0, [])
         """How many messages were looked at for our own mark, and which of them carried it then."""
@@ -103,7 +103,7 @@ class Readings:
         copy.objects = {index for index in self.objects.copy() if index < stop}
         if self._head is not None and self._head < stop:
             copy._head = self._head
-        copy.keepsakes = kept_until(stop, self.keepsakes)
+        copy.keepsakes = self.keepsakes.until(stop)
         copy.prices = [prices.known_until(stop) for prices in self.prices.copy()]
         if stop == len(self._raws):
             copy._lawful, copy._marks, copy.remarked = self._lawful, self._marks, self.remarked

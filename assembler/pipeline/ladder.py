@@ -14,7 +14,7 @@ import attrs
 from assembler.conversation.messages import Message
 from assembler.conversation.wanted import Wanted
 from assembler.policies.contract import proposed, refuse_unlawful, verified
-from assembler.policies.passage import Change, Passage
+from assembler.policies.passage import Change, StandingPassage
 from assembler.policies.traits import CuttingRung, KeepsChosen, RewritingRung, Rung, asks
 from assembler.pricing.ledger import Cut, Ledger
 from budgets import AssemblyError, Count, Tokens
@@ -188,7 +188,7 @@ def changes(
     """
     pinned = frozenset(ledger.pins)
     stretches = [*ledger.pinned_turns(first), (first, ledger.length)]
-    passage = Passage(ledger, changed, rung.policy, stretches, ledger.newest_turns(1))
+    passage = StandingPassage(ledger, changed, rung.policy, stretches, ledger.newest_turns(1))
     for change in proposed(rung.policy, passage):
         if not pinned.isdisjoint(change.messages):
             continue

@@ -179,10 +179,10 @@ def _remember(part: _Keepsake, sight: Sight, settings: Settings) -> str | None:
     if rung is None or rung.name != part.policy or rung.traits.memory is None:
         return "another policy stands in its place"
     try:
-        key, keepsake = rung.traits.memory.remembered(part.start, part.stop, part.what)
+        policy, keepsake = rung.traits.memory.remembered(part.start, part.stop, part.what)
     except (KeyError, TypeError, ValueError):
         raise StateError("state: a policy's part is not what context.state() returned", place="policies") from None
-    sight.readings.keepsakes[key] = keepsake
+    sight.readings.keepsakes.keep(policy, keepsake)
     return None
 
 

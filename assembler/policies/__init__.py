@@ -6,9 +6,10 @@ Policies that rewrite are loaded when they are first named: most programs cut, a
 import typing
 
 from assembler.conversation.pins import first_user
-from assembler.policies.passage import Change, Passage
+from assembler.policies.passage import Change
 from assembler.policies.policy import OverflowPolicy, Policy, RewritingPolicy
 from assembler.policies.refuse import Refuse
+from assembler.policies.shown import Passage, PricedTurns
 from assembler.policies.traits import KeepsAll, KeepsChosen, KeepsNewest, Traits
 from assembler.policies.trim_oldest import TrimOldest
 from assembler.pricing.ledger import Cut
@@ -58,6 +59,7 @@ __all__ = [
     "OverflowPolicy",
     "Passage",
     "Policy",
+    "PricedTurns",
     "Refuse",
     "RewritingPolicy",
     "Score",

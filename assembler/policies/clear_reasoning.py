@@ -9,7 +9,8 @@ import attrs
 
 from assembler.conversation.messages import Message, Thinking
 from assembler.conversation.messages.edit import edited
-from assembler.policies.passage import Change, Passage
+from assembler.policies.passage import Change
+from assembler.policies.shown import Passage
 from assembler.validation import at_least_zero
 
 

@@ -12,7 +12,8 @@ import attrs
 from assembler.conversation.messages import Call, Message, Part, Result
 from assembler.conversation.messages.edit import edited
 from assembler.policies.checks import a_text
-from assembler.policies.passage import Change, Passage
+from assembler.policies.passage import Change
+from assembler.policies.shown import Passage
 from assembler.validation import at_least_zero, iterates
 from budgets import BudgetError
 

@@ -8,7 +8,7 @@ from typing import cast
 from assembler.conversation.messages import Message, read_message
 from assembler.conversation.turns import opens_turn
 from assembler.errors import PlanError
-from assembler.policies.passage import Change, Passage
+from assembler.policies.passage import Change, StandingPassage
 from assembler.policies.policy import RewritingPolicy
 from assembler.pricing.ledger import Cut, Ledger
 from assembler.validation import named
@@ -44,7 +44,7 @@ def _shown(cut: object) -> str:
     return f"a Cut of {named(cut.first_kept)} and {named(cut.reason)}"
 
 
-def proposed(policy: RewritingPolicy, passage: Passage) -> Iterator[Change]:
+def proposed(policy: RewritingPolicy, passage: StandingPassage) -> Iterator[Change]:
     """The changes that a policy proposes, in its order. Raises `PlanError` at what is no change."""
     answer: object = policy.rewrites(passage)
     if not isinstance(answer, Iterable):
@@ -63,7 +63,7 @@ def _is_by_index(messages: object) -> bool:
     return all(type(index) is int and isinstance(one, Message | None) for index, one in found.items())
 
 
-def refuse_unlawful(policy: object, passage: Passage, change: Change) -> None:
+def refuse_unlawful(policy: object, passage: StandingPassage, change: Change) -> None:
     """A rewritten message asks and answers the same calls; what is dropped asks no less than it answers.
 
     A question goes with all that stands of its turn, and the newest never. Raises `PlanError` for any other change.
@@ -87,7 +87,7 @@ def refuse_unlawful(policy: object, passage: Passage, change: Change) -> None:
         raise PlanError(name, "drops a call without its result, or a result without its call")
 
 
-def _drops_its_turn(passage: Passage, change: Change, question: int) -> bool:
+def _drops_its_turn(passage: StandingPassage, change: Change, question: int) -> bool:
     """Whether a change drops all that stands of an older turn: then nothing is left without its question."""
     standing = passage.turn_of(question)
     return question < passage.newest and all(change.messages.get(index, _STAYS) is None for index in standing)
@@ -96,7 +96,7 @@ def _drops_its_turn(passage: Passage, change: Change, question: int) -> bool:
 _STAYS = object()
 
 
-def _refuse_absent(policy: str, passage: Passage, change: Change) -> None:
+def _refuse_absent(policy: str, passage: StandingPassage, change: Change) -> None:
     """Raise `PlanError` for an index at which no message stays."""
     absent = next((index for index in change.messages if not passage.holds(index)), None)
     if absent is not None:

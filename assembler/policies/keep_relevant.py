@@ -12,8 +12,9 @@ from assembler.conversation.pins import NO_PINS, Pins, checked_pins
 from assembler.conversation.turns import opens_turn
 from assembler.errors import PlanError
 from assembler.policies.checks import a_plain_function, a_share
-from assembler.policies.passage import Change, Passage
+from assembler.policies.passage import Change
 from assembler.policies.relevance import BM25, Score
+from assembler.policies.shown import Passage
 from assembler.policies.traits import KeepsChosen, Traits
 from assembler.validation import at_least_one, finite_numbers
 from budgets import BudgetError

@@ -14,7 +14,8 @@ import attrs
 from assembler.conversation.messages import Call, Message, Result
 from assembler.conversation.messages.edit import edited
 from assembler.policies.fetch import FETCH, Fetch, a_store
-from assembler.policies.passage import Change, Passage
+from assembler.policies.passage import Change
+from assembler.policies.shown import Passage
 from assembler.policies.truncate import MARKER, graphemes
 from assembler.validation import at_least_one, at_least_zero
 from budgets import BudgetError, Tokens

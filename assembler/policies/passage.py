@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import attrs
@@ -26,8 +26,8 @@ class Change:
 
 
 @attrs.frozen(eq=False, repr=False)
-class Passage:
-    """Every message that still stays, as it stands now: a change that was taken shows at once."""
+class StandingPassage:
+    """The `Passage` of one rewriting policy, with what the pipeline asks of its changes."""
 
     _ledger: Ledger
     _changed: Mapping[int, Message | None]
@@ -83,17 +83,12 @@ class Passage:
         """What a text adds to a message, at most."""
         return self._ledger.count(text)
 
-    def once(self, key: object, source: object, make: Callable[[], T]) -> T:
+    def once(self, key: Hashable, source: object, make: Callable[[], T]) -> T:
         """What `make` gives, made once for this history, policy, key and `source`: old messages stay as they are.
 
         `source` is what it is made from: another policy may have changed that since, or not changed it this time.
         """
-        memory = self._ledger.memory
-        place = (id(self._policy), key)
-        found: tuple[object, object, T] | None = memory.get(place)
-        if found is None or found[1] is not source:
-            found = memory[place] = (self._policy, source, make())  # held, so that the policy's id stays its own
-        return found[2]
+        return self._ledger.prices.rewritten.once(self._policy, key, source, make)
 
     def price_of(self, index: int) -> Count:
         """The price of the message at `index` as it stands now: nothing where none stands."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol, TypeAlias, TypeGuard
 
-from assembler.policies.passage import Change, Passage
-from assembler.pricing.ledger import Cut, Ledger
+from assembler.policies.passage import Change
+from assembler.policies.shown import Passage, PricedTurns
+from assembler.pricing.ledger import Cut
 from budgets import Tokens
 
 
@@ -18,7 +19,7 @@ class OverflowPolicy(Protocol):
     goes on to the next policy, or raises `ContextLengthError` with that size as `required`.
     """
 
-    def cut(self, ledger: Ledger, room: Tokens, /) -> Cut:
+    def cut(self, ledger: PricedTurns, room: Tokens, /) -> Cut:
         """Which turns stay. `room` is what the conversation may cost, in tokens, 0 or more."""
         ...
 

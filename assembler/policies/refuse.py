@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import attrs
 
+from assembler.policies.shown import PricedTurns
 from assembler.policies.traits import KeepsAll, Traits
-from assembler.pricing.ledger import Cut, Ledger
+from assembler.pricing.ledger import Cut
 from budgets import Tokens
 
 
@@ -18,6 +19,6 @@ class Refuse:
         """Nothing goes."""
         return Traits(keeps=KeepsAll())
 
-    def cut(self, ledger: Ledger, room: Tokens, /) -> Cut:
+    def cut(self, ledger: PricedTurns, room: Tokens, /) -> Cut:
         """All of it stays. O(1)."""
         return Cut(ledger.first, "refused to drop anything")

@@ -8,13 +8,14 @@ from typing import Any, TypeAlias
 import attrs
 
 from assembler.conversation.history import Sight
-from assembler.conversation.keepsake import Keepsake
+from assembler.conversation.keepsake import Keepsake, Keepsakes
 from assembler.conversation.messages import Message, spoken
 from assembler.conversation.wanted import UnansweredError, Wanted
 from assembler.errors import SummaryError
 from assembler.policies.checks import a_function_or_none
+from assembler.policies.shown import PricedTurns
 from assembler.policies.traits import Traits
-from assembler.pricing.ledger import Cut, Ledger
+from assembler.pricing.ledger import Cut
 from assembler.text.checked import checked_text
 from assembler.validation import at_least_one
 from budgets import Tokens
@@ -57,13 +58,13 @@ class Answer(Keepsake):
     spare: Tokens
     text: str | SummaryError = attrs.field(repr=False)
 
-    def judged(self, ledger: Ledger) -> Written | Refusal:
+    def judged(self, ledger: PricedTurns) -> Written | Refusal:
         """The summary, where it costs no more than it may and less than what it stands for."""
         if isinstance(self.text, SummaryError):
             return Refusal(self.after, self.stop, self.spare, str(self.text), self.text)
         written = Written(self.start, self.stop, self.text, spoken(HEADING + self.text))
         said = ledger.price(written.message).upper - ledger.price(spoken(HEADING)).upper
-        left, whole = ledger.kept(_cut(written)).upper, ledger.since(ledger.first).upper
+        left, whole = ledger.kept(_cut(written)).upper, ledger.kept(Cut(ledger.first, "")).upper
         if said > self.spare or left >= whole:
             reason = f"a summary was refused: it would leave {left} of {whole} tokens"
             return Refusal(self.after, self.stop, self.spare, reason)
@@ -89,16 +90,16 @@ class Summarize:
     summarizer: Summarizer | None = attrs.field(repr=False, validator=a_function_or_none)
     keep_turns: int = attrs.field(default=4, validator=at_least_one)
 
-    def cut(self, ledger: Ledger, room: Tokens, /) -> Cut:
+    def cut(self, ledger: PricedTurns, room: Tokens, /) -> Cut:
         """The summary and the turns that stay beside it; where no new one helps, the one before, or everything.
 
         Raises `UnansweredError` where the summarizer must be asked first: the same call answers once that is settled.
         """
-        answer = ledger.keepsakes.get((Answer, self))
-        if isinstance(answer, Answer) and answer.start == ledger.first and answer.stop < ledger.length:
+        answer = ledger.keepsakes.find(self, Answer)
+        if answer is not None and answer.start == ledger.first and answer.stop < ledger.length:
             judged = answer.judged(ledger)
-            ledger.keepsakes.pop((Answer, self), None)
-            ledger.keepsakes[self if isinstance(judged, Written) else (Refusal, self)] = judged
+            ledger.keepsakes.forget(self, Answer)
+            ledger.keepsakes.keep(self, judged)
         found = self.settled(ledger, room)
         if isinstance(found, Cut):
             return found
@@ -106,7 +107,7 @@ class Summarize:
             return found.unanswered("a summary is wanted")
         raise UnansweredError(found.wanted)
 
-    def settled(self, ledger: Ledger, room: Tokens) -> Cut | Asked:
+    def settled(self, ledger: PricedTurns, room: Tokens) -> Cut | Asked:
         """What is kept without asking, or what would be asked. Remembers nothing."""
         before = self.remembered(ledger)
         if before is not None:
@@ -120,12 +121,12 @@ class Summarize:
         if room <= bare:
             return _unchanged(ledger, before, f"no room for a summary: {bare} of {room} tokens are taken")
         asked = Asked(self, ledger, room, room - bare, before, first)
-        refusal = ledger.keepsakes.get((Refusal, self))
-        if isinstance(refusal, Refusal) and refusal.settles(asked.start, first, asked.spare):
+        refusal = ledger.keepsakes.find(self, Refusal)
+        if refusal is not None and refusal.settles(asked.start, first, asked.spare):
             return _refused(ledger, before, refusal)
         return asked
 
-    def bare(self, ledger: Ledger) -> Cut:
+    def bare(self, ledger: PricedTurns) -> Cut:
         """The turns that stay beside a summary of no words."""
         return Cut(ledger.newest_turns(self.keep_turns), "the briefest summary there could be", spoken(HEADING))
 
@@ -139,10 +140,10 @@ class Summarize:
             memory=Summaries(self),
         )
 
-    def remembered(self, ledger: Ledger) -> Written | None:
+    def remembered(self, ledger: PricedTurns) -> Written | None:
         """What was written last of this history."""
-        written = ledger.keepsakes.get(self)
-        if isinstance(written, Written) and written.start == ledger.first and written.stop < ledger.length:
+        written = ledger.keepsakes.find(self, Written)
+        if written is not None and written.start == ledger.first and written.stop < ledger.length:
             return written
         return None
 
@@ -153,12 +154,12 @@ class Summaries:
 
     policy: Summarize
 
-    def told(self, keepsakes: Mapping[object, Keepsake]) -> Iterator[tuple[Keepsake, dict[str, Any]]]:
+    def told(self, keepsakes: Keepsakes) -> Iterator[tuple[Keepsake, dict[str, Any]]]:
         """The text of a summary, or the numbers of a refusal."""
-        written, refusal = keepsakes.get(self.policy), keepsakes.get((Refusal, self.policy))
-        if isinstance(written, Written):
+        written, refusal = keepsakes.find(self.policy, Written), keepsakes.find(self.policy, Refusal)
+        if written is not None:
             yield written, {"text": written.text}
-        if isinstance(refusal, Refusal):
+        if refusal is not None:
             failure = refusal.failure
             raised = None if failure is None else {"says": str(failure), "raised": failure.raised}
             yield refusal, {"max_tokens": refusal.room, "reason": refusal.reason, "failure": raised}
@@ -170,8 +171,7 @@ class Summaries:
             return self.policy, Written(start, stop, text, spoken(HEADING + text))
         raised: Mapping[str, Any] | None = what["failure"]
         failure = None if raised is None else SummaryError(str(raised["says"]), raised=raised["raised"])
-        key = (Refusal, self.policy)
-        return key, Refusal(start, stop, int(what["max_tokens"]), str(what["reason"]), failure)
+        return self.policy, Refusal(start, stop, int(what["max_tokens"]), str(what["reason"]), failure)
 
 
 @attrs.frozen(eq=False)
@@ -179,7 +179,7 @@ class Asked:
     """A summary of at most `spare` tokens that is to stand for all before `first`, and what it stands on."""
 
     policy: Summarize
-    ledger: Ledger
+    ledger: PricedTurns
     room: Tokens
     spare: Tokens
     before: Written | None
@@ -216,13 +216,11 @@ class Asked:
         """Remember the answer; the next cut counts it."""
         if not isinstance(answer, str | SummaryError) or not str(answer).strip():
             answer = SummaryError("the summarizer returned no text")
-        self.ledger.keepsakes[(Answer, self.policy)] = Answer(
-            self.ledger.first, self.first, self.start, self.spare, answer
-        )
+        self.ledger.keepsakes.keep(self.policy, Answer(self.ledger.first, self.first, self.start, self.spare, answer))
 
     def speaks_of(self, sight: Sight) -> bool:
         """Whether these messages are still the ones that it would stand for, after the same summary."""
-        if sight.length <= self.first or sight.readings.keepsakes.get(self.policy) != self.before:
+        if sight.length <= self.first or sight.readings.keepsakes.find(self.policy, Written) != self.before:
             return False
         now = sight.messages(self.ledger.first, self.first)
         return all(one == self.ledger.reading(index) for index, one in enumerate(now, self.ledger.first))
@@ -239,7 +237,7 @@ class StandingSummary:
         """What stands in for one that asks is used like it."""
         return Traits(unasked=self)
 
-    def cut(self, ledger: Ledger, room: Tokens, /) -> Cut:
+    def cut(self, ledger: PricedTurns, room: Tokens, /) -> Cut:
         """The turns beside the summary that was written last; all of them where there is none. Remembers nothing."""
         found, reason = self.policy.settled(ledger, room), "the summarizer is not asked for a what-if"
         if isinstance(found, Cut):
@@ -258,7 +256,7 @@ class BriefestSummary:
         """What stands in for one that asks is used like it."""
         return Traits(unasked=self)
 
-    def cut(self, ledger: Ledger, room: Tokens, /) -> Cut:
+    def cut(self, ledger: PricedTurns, room: Tokens, /) -> Cut:
         """The least that asking could leave. Remembers nothing."""
         before, bare = self.policy.remembered(ledger), self.policy.bare(ledger)
         more = bare.first_kept > (ledger.first if before is None else before.stop)
@@ -271,10 +269,10 @@ def _cut(written: Written) -> Cut:
     return Cut(written.stop, f"messages {written.start}-{written.stop - 1} summarised", written.message)
 
 
-def _refused(ledger: Ledger, before: Written | None, refusal: Refusal) -> Cut:
+def _refused(ledger: PricedTurns, before: Written | None, refusal: Refusal) -> Cut:
     return attrs.evolve(_unchanged(ledger, before, refusal.reason), failure=refusal.failure)
 
 
-def _unchanged(ledger: Ledger, before: Written | None, reason: str) -> Cut:
+def _unchanged(ledger: PricedTurns, before: Written | None, reason: str) -> Cut:
     """What stays where no new summary was made: the one before still stands for what it stood for."""
     return Cut(ledger.first, reason) if before is None else Cut(before.stop, reason, before.message)

@@ -8,9 +8,10 @@ from assembler.conversation.messages import spoken
 from assembler.conversation.pins import NO_PINS, Pins, checked_pins
 from assembler.policies.checks import a_text
 from assembler.policies.low_water import AUTO, IN_A_LADDER, Filled, LowWater, a_share_or_auto
+from assembler.policies.shown import PricedTurns
 from assembler.policies.traits import KeepsNewest, Traits
-from assembler.pricing.ledger import Cut, Ledger
-from assembler.pricing.timeline import Timeline
+from assembler.pricing.ledger import Cut
+from assembler.pricing.timeline import Replay, Timeline
 from assembler.validation import at_least_one
 from budgets import Tokens
 
@@ -47,7 +48,7 @@ class TrimOldest:
         mark = IN_A_LADDER if self.low_water == "auto" else self.low_water
         return Traits(pins=self.pins, note=self.note, low_water=mark, unmarked=unmarked)
 
-    def cut(self, ledger: Ledger, room: Tokens, /) -> Cut:
+    def cut(self, ledger: PricedTurns, room: Tokens, /) -> Cut:
         """As many of the newest turns as the room allows."""
         note = None if self.note is None else spoken(self.note)
         noted = 0 if note is None else ledger.price(note).upper
@@ -58,17 +59,17 @@ class TrimOldest:
             reason = "cut down as far as its growth asks" if self.low_water == AUTO else _down_to(self.low_water)
         return Cut(first, reason, note if first > ledger.first else None)
 
-    def _replayed(self, ledger: Ledger, room: Tokens, noted: Tokens, low_water: LowWater) -> int:
+    def _replayed(self, ledger: PricedTurns, room: Tokens, noted: Tokens, low_water: LowWater) -> int:
         """Goes on from where the last replay of this history, for the same room, found its last overflow.
 
         The note takes its `noted` tokens from the first cut on.
         """
         line = ledger.timeline()
-        known: tuple[Tokens, int, int, Filled] = ledger.memory.get(self, (room, line.first, line.first, Filled()))
-        known_room, first, stop, filled = known
-        if known_room != room or stop > line.length or first < line.first:
-            first, stop, filled = line.first, line.first, Filled()
-        elif line.tokens(first, line.length) <= room - noted * (first > line.first):
+        known = line.replays.find(self)
+        if known is None or known.limit != room or known.stop > line.length or known.first < line.first:
+            known = Replay(self, room, line.first, line.first)
+        first, stop, filled = known.first, known.stop, Filled(known.messages, known.kept)
+        if line.tokens(first, line.length) <= room - noted * (first > line.first):
             return first  # most builds: nothing has outgrown the room since the last one
         while (overflow := self._next_overflow(line, first, stop, room - noted * (first > line.first))) is not None:
             if low_water == AUTO and stop > line.first:  # until the first cut the room was filling up
@@ -76,8 +77,9 @@ class TrimOldest:
             stop = overflow
             low = max(int(filled.share(low_water, room) * room) - noted, 0)
             first = max(first, min(line.lowest(first, stop, low), self._oldest_of_newest(line, first, stop)))
-        if known != (room, first, stop, filled):
-            ledger.memory[self] = (room, first, stop, filled)
+        replay = Replay(self, room, first, stop, filled.messages, filled.tokens)
+        if replay != known:
+            line.replays.keep(replay)
         return first
 
     def _next_overflow(self, line: Timeline, first: int, stop: int, room: Tokens) -> int | None:

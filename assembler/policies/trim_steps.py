@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 
 from assembler.conversation.messages import Call, Message, Result, Thinking
-from assembler.policies.passage import Change, Passage
+from assembler.policies.passage import Change
+from assembler.policies.shown import Passage
 from assembler.validation import at_least_zero
 
 

@@ -12,7 +12,8 @@ import attrs
 from assembler.conversation.messages import Call, Part, Result
 from assembler.conversation.messages.edit import edited
 from assembler.conversation.messages.parts import compact_json
-from assembler.policies.passage import Change, Passage
+from assembler.policies.passage import Change
+from assembler.policies.shown import Passage
 from assembler.validation import OneOf, at_least_one
 from budgets import Tokens
 

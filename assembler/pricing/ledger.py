@@ -240,4 +240,4 @@ class Ledger(Priced):
         sums = self.prices.sums.reaching(self.length, lambda index: self.message(index).upper)
         pins = self.pinned_turns() if self.pins else ()
         pinned = tuple([(start, self.turn(start, stop).upper) for start, stop in pins])
-        return Timeline(self._sight, sums, pinned, self.first, self.length)
+        return Timeline(self._sight, sums, pinned, self.first, self.length, self.prices.replays)

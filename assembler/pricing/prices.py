@@ -8,16 +8,18 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import attrs
 
 from assembler.conversation.history import Sight
-from assembler.conversation.keepsake import Keepsake
+from assembler.conversation.keepsake import Keepsakes
 from assembler.conversation.messages import Message, spoken
 from assembler.conversation.messages.responses import RESPONSES, continues
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.pricer import AnsweringPricer, JoiningPricer, Pricer, price_messages
+from assembler.pricing.rewritten import Rewritten
+from assembler.pricing.timeline import Replays
 from budgets import Count, TokenCountError, Tokens
 
 if TYPE_CHECKING:
@@ -75,10 +77,11 @@ class Prices:
         "ended",
         "fitting",
         "last_run",
-        "memory",
         "messages",
         "passed",
         "pricer",
+        "replays",
+        "rewritten",
         "running",
         "sums",
         "tail",
@@ -101,8 +104,10 @@ class Prices:
         """The newest turns that were once too much: where they begin, where they ended, their upper price."""
         self.fitting: tuple[Tokens, int, int] | None = None
         """The newest turns that fitted last: the room, where they began, where they ended."""
-        self.memory: dict[object, Any] = {}
-        """What policies found about a history that can only grow from here; forgotten when a message changes."""
+        self.replays = Replays()
+        """Where policies that replay the history ended. Forgotten when a message changes."""
+        self.rewritten = Rewritten()
+        """What policies wrote in place of old messages. Forgotten when a message changes."""
         self.decisions: Decisions | None = None
         """What was decided last: `pipeline` makes and reads it. Forgotten when a message changes."""
         self.ended: EndedTurns | None = None
@@ -141,7 +146,7 @@ class Prices:
     def take_over(self, other: Prices) -> None:
         """Know what followed from other prices too: those of a history that says the same."""
         self.tail, self.beyond, self.fitting = other.tail, other.beyond, other.fitting
-        self.memory = other.memory.copy()
+        self.replays, self.rewritten = other.replays.copy(), other.rewritten.copy()
         self.decisions = None if other.decisions is None else other.decisions.copy()
         self.ended = None if other.ended is None else other.ended.copy()
 
@@ -260,20 +265,9 @@ class Priced:
         return passed[stop] - passed[start]
 
     @property
-    def keepsakes(self) -> dict[object, Keepsake]:
-        """Where a policy leaves what it could not find again, keyed by itself or with itself in a tuple.
-
-        A fork may be shorter than what a keepsake speaks of.
-        """
+    def keepsakes(self) -> Keepsakes:
+        """Where a policy leaves what it could not find again."""
         return self._sight.readings.keepsakes
-
-    @property
-    def memory(self) -> dict[object, Any]:
-        """Where a policy may leave what it found, to go on from there when the history has grown.
-
-        Keyed by the policy. A fork may be shorter than what was found: an entry says for how many messages it holds.
-        """
-        return self.prices.memory
 
 
 def _same(some: tuple[Message, ...], others: tuple[Message, ...]) -> bool:

@@ -1,13 +1,54 @@
-"""A whole history as prefix sums, for policies that replay it."""
+"""A whole history as prefix sums, for policies that replay it, and where the last replays ended."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from typing import ClassVar
 
 import attrs
 
 from assembler.conversation.history import Sight
 from budgets import Tokens
+
+
+@attrs.frozen
+class Replay:
+    """Where one policy's replay of a history ended, for so many tokens, and what it had kept until then."""
+
+    policy: object
+    limit: Tokens
+    first: int
+    """The first message that stays."""
+    stop: int
+    """The number of messages at the last overflow."""
+    messages: int = 0
+    """Messages since the first cut."""
+    kept: Tokens = 0
+    """What was kept after each of them, added up."""
+
+
+class Replays:
+    """The last replay of each of the last `MOST` policies. Threads share it: the tuple is replaced whole."""
+
+    __slots__ = ("_last",)
+
+    MOST: ClassVar = 8
+
+    def __init__(self, last: tuple[Replay, ...] = ()) -> None:
+        self._last = last
+
+    def find(self, policy: object) -> Replay | None:
+        """Where the last replay of this policy ended; None where there was none."""
+        return next((replay for replay in self._last if replay.policy == policy), None)
+
+    def keep(self, replay: Replay) -> None:
+        """Keep a replay in place of the last of its policy."""
+        others = [other for other in self._last if other.policy != replay.policy]
+        self._last = (*others[1 - self.MOST :], replay)
+
+    def copy(self) -> Replays:
+        """Replays that know the same and learn apart."""
+        return Replays(self._last)
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -20,6 +61,8 @@ class Timeline:
     """Where pinned turns begin, and what they cost: those that begin before a cut stay all the same."""
     first: int
     length: int
+    replays: Replays
+    """A fork may be shorter than what a replay speaks of."""
 
     def tokens(self, start: int, stop: int) -> Tokens:
         """What stays of the first `stop` messages when the turns before `start` are cut."""

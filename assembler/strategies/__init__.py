@@ -6,6 +6,7 @@ Strategies that choose are loaded when they are first named: their rules would d
 import typing
 
 from assembler.pricing.pricer import Piece
+from assembler.regions.regions import Regions
 from assembler.strategies.chat_regions import REMINDER, ChatRegions
 from assembler.strategies.strategy import (
     Around,
@@ -38,6 +39,7 @@ __all__ = [
     "Piece",
     "Placement",
     "QuestionChunks",
+    "Regions",
     "Rendered",
     "Space",
     "Strategy",

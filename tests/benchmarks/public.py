@@ -479,7 +479,7 @@ ROWS: dict[str, dict[str, Case]] = {
 }
 
 _VALUES = """
-assembler: Bill Change Cut Difference Dropped Invisible Offer Overflow Passage Repair Row Violation Wanted
+assembler: Bill Change Cut Difference Dropped Invisible Offer Overflow Repair Row Violation Wanted
 assembler.batch: Columns Raise Record Skip
 assembler.dialects: Api Emission
 assembler.report.cache: Marked PrefixCache Volatile
@@ -491,7 +491,7 @@ assembler.rag: Candidate Citation CitationReport FixedReserve OptimizationStats 
 assembler.rag: ReserveByQuestion RetrievalResult Sentence Settings BudgetInfo
 assembler.session: Call
 assembler.report: CacheRow
-assembler.strategies: Around Continued Omitted Piece Rendered Space
+assembler.strategies: Around Continued Omitted Piece Regions Rendered Space
 assembler.testing: Broken Fact Invariant Planted Share Survival Trial Verdict
 assembler.regions.tools: Tool
 assembler.verify: Checker Rule Named

@@ -16,7 +16,7 @@ from assembler.conversation.pins import pinned_messages
 from assembler.drawn.engine import DrawFn, given, st
 from assembler.errors import PlanError
 from assembler.policies.contract import proposed, refuse_unlawful, verified
-from assembler.policies.passage import Change, Passage
+from assembler.policies.passage import Change, StandingPassage
 from assembler.policies.policy import Policy
 from assembler.policies.traits import CuttingRung, KeepsAll, KeepsChosen, KeepsNewest, RewritingRung, Rung, rung_of
 from assembler.pricing.ledger import Cut, Ledger
@@ -259,9 +259,9 @@ class _Rewriting:
             raise self.held.broken(_UNCHANGED, "a message that it was shown changed")
         self._again(changed)
 
-    def _passage(self, changed: Mapping[int, Message | None]) -> Passage:
+    def _passage(self, changed: Mapping[int, Message | None]) -> StandingPassage:
         stretches = [(self.ledger.first, self.ledger.length)]
-        return Passage(self.ledger, changed, self.rung.policy, stretches, self.ledger.newest_turns(1))
+        return StandingPassage(self.ledger, changed, self.rung.policy, stretches, self.ledger.newest_turns(1))
 
     def _proposals(self, changed: Mapping[int, Message | None]) -> list[Change]:
         passage = self._passage(dict(changed))
@@ -279,7 +279,7 @@ class _Rewriting:
             if sum(gain.saved for gain in passage.gains(change).values()) > 0:
                 changed.update(change.messages)
 
-    def _same_speaker(self, passage: Passage, change: Change) -> None:
+    def _same_speaker(self, passage: StandingPassage, change: Change) -> None:
         for index, message in change.messages.items():
             if message is not None and passage.holds(index):
                 old = passage.current(index)

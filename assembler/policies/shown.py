@@ -1,0 +1,114 @@
+"""What a policy is shown of a conversation: the turns and their cost, or the messages of turns that stay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from typing import Protocol, TypeVar
+
+from assembler.conversation.keepsake import Keepsakes
+from assembler.conversation.messages import Message
+from assembler.pricing.ledger import Cut, TurnCost
+from assembler.pricing.timeline import Timeline
+from budgets import Count, Tokens
+
+T = TypeVar("T")
+
+
+class PricedTurns(Protocol):
+    """The turns of a conversation and what they cost, for a policy that cuts. All tokens are upper bounds."""
+
+    @property
+    def first(self) -> int:
+        """The first message that may stay: the system and developer messages at the front stand before it."""
+        ...
+
+    @property
+    def length(self) -> int:
+        """The index after the last message."""
+        ...
+
+    @property
+    def keepsakes(self) -> Keepsakes:
+        """Where a policy leaves what it could not find again, such as a summary that a model wrote."""
+        ...
+
+    def newest_first(self) -> Iterator[TurnCost]:
+        """The turns, newest first. A turn that nobody asks for is neither read nor priced."""
+        ...
+
+    def newest_turns(self, number: int, /) -> int:
+        """Where the `number` newest turns begin; `first` where there are not so many."""
+        ...
+
+    def newest_that_fit(self, tokens_left: Tokens, least: int, /) -> int:
+        """Where the newest turns begin that cost at most so much, or the `least` newest, whichever begin earlier."""
+        ...
+
+    def kept(self, cut: Cut, /) -> Count:
+        """What a cut leaves: the turns from its first message on, the pinned ones before, its summary."""
+        ...
+
+    def price(self, message: Message, /) -> Count:
+        """What any message would cost here."""
+        ...
+
+    def reading(self, index: int, /) -> Message:
+        """The message at `index`, as it came in."""
+        ...
+
+    def objects(self, start: int, stop: int, /) -> list[object]:
+        """The caller's messages from `start` to before `stop` whose turns are not pinned."""
+        ...
+
+    def timeline(self) -> Timeline:
+        """The whole history priced, oldest first: for policies that replay it. O(messages not priced before)."""
+        ...
+
+
+class Passage(Protocol):
+    """Every message that still stays, for a policy that rewrites: a change that was taken shows at once."""
+
+    @property
+    def newest(self) -> int:
+        """Where the newest turn begins."""
+        ...
+
+    @property
+    def length(self) -> int:
+        """The index after the last message."""
+        ...
+
+    def __iter__(self) -> Iterator[tuple[int, Message]]:
+        """The messages that stay, oldest first, with their indexes."""
+        ...
+
+    def newest_first(self) -> Iterator[tuple[int, Message]]:
+        """The messages that stay, newest first, with their indexes."""
+        ...
+
+    def current(self, index: int, /) -> Message:
+        """The message at `index` as it stands now."""
+        ...
+
+    def turn_from_the_end(self, number: int, /) -> int:
+        """Where the turn `number` from the end begins, 1 for the newest; the oldest where there are not so many."""
+        ...
+
+    def turn_of(self, index: int, /) -> list[int]:
+        """The messages that still stand of the turn of the message at `index`, oldest first."""
+        ...
+
+    def tokens(self, message: Message, /) -> Tokens:
+        """What a message costs, at most."""
+        ...
+
+    def count(self, text: str, /) -> Tokens:
+        """What a text adds to a message, at most."""
+        ...
+
+    def once(self, key: Hashable, source: object, make: Callable[[], T], /) -> T:
+        """What `make` gives, made once for this history, policy, key and `source`: old messages stay as they are.
+
+        `source` is what it is made from: another policy may have changed that since, or not changed it this time.
+        """
+        ...

@@ -1,0 +1,59 @@
+"""Policies and strategies of a user's own, as people type them: strict type checkers take them. It never runs.
+
+No cast, no `type: ignore`, and nothing imported but public names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assembler import Assembler, Change, Cut, Passage, PricedTurns, TrimOldest
+from assembler.policies import OverflowPolicy, Policy, RewritingPolicy
+from assembler.strategies import ChoosingStrategy, Needs, Piece, Regions, Rendered, Space, Strategy
+from budgets import Tokens
+
+
+class NewestTurns:
+    """Keeps the newest turns that fit."""
+
+    def cut(self, ledger: PricedTurns, tokens_left: Tokens) -> Cut:
+        first, used = ledger.length, 0
+        for turn in ledger.newest_first():
+            used += turn.tokens
+            if used > tokens_left and first < ledger.length:
+                break
+            first = turn.start
+        return Cut(first, "older turns do not fit")
+
+
+class Shorter:
+    """Drops what is not of the newest turn and costs more than 100 tokens."""
+
+    def rewrites(self, passage: Passage) -> Iterator[Change]:
+        for index, message in passage:
+            if index < passage.newest and passage.tokens(message) > 100:
+                yield Change(dict.fromkeys(passage.turn_of(index)), "a long turn")
+
+
+class Lines:
+    """Documents, a line each."""
+
+    needs = Needs.QUESTION
+
+    def render(self, regions: Regions) -> Rendered:
+        return Rendered(tuple(Piece("knowledge", "line", f"{each.text}\n") for each in regions.documents))
+
+    def choose(self, regions: Regions, space: Space) -> Rendered:
+        rendered = self.render(regions)
+        left = space.left(rendered)
+        return rendered if left is None or left >= 0 else Rendered()
+
+
+def taken() -> Assembler:
+    cutting: OverflowPolicy = NewestTurns()
+    rewriting: RewritingPolicy = Shorter()
+    built_in: OverflowPolicy = TrimOldest()
+    ladder: list[Policy] = [rewriting, cutting, built_in]
+    strategy: ChoosingStrategy = Lines()
+    laid_out: Strategy = strategy
+    return Assembler(on_overflow=ladder, strategy=laid_out)
