@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -106,7 +107,47 @@ def test_the_readme_is_read_in_a_minute_and_leads_on_by_six_lines() -> None:
     assert len(re.findall(r"^- ", readme.partition("## Read on")[2], re.MULTILINE)) == 6
 
 
+REFERENCE = "\n".join(page.read_text() for page in sorted((ROOT / "docs" / "reference").glob("*.md")))
+
+
 def test_every_public_name_can_be_looked_up() -> None:
-    pages = "\n".join(page.read_text() for page in (ROOT / "docs" / "reference").glob("*.md"))
-    looked_up = set(re.findall(r"^::: [\w.]+\.(\w+)$", pages, re.MULTILINE))
+    looked_up = set(re.findall(r"^::: [\w.]+\.(\w+)$", REFERENCE, re.MULTILINE))
     assert {*assembler.__all__, *budgets.__all__} <= looked_up
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"^::: ([\w.]+)$", REFERENCE, re.MULTILINE))))
+def test_what_a_reference_page_shows_is_there_for_who_reads_the_sources_alone(path: str) -> None:
+    """As the builder of the site does: it imports nothing, so that no framework need be installed."""
+    assert is_defined(path.split("."), ROOT), f"{path} is in docs/reference, and in no module"
+
+
+def is_defined(names: list[str], folder: Path) -> bool:
+    """Whether a package, a module, or a name that one defines or imports, is found under the folder."""
+    first, *rest = names
+    here = folder / first
+    source = here / "__init__.py" if here.is_dir() else here.with_suffix(".py")
+    if not source.exists():
+        return False
+    if not rest or (here.is_dir() and is_defined(rest, here)):
+        return True
+    return len(rest) == 1 and rest[0] in top_names(source)
+
+
+def top_names(source: Path) -> set[str]:
+    found: set[str] = set()
+    body = [*ast.parse(source.read_text()).body]
+    for node in body:
+        match node:
+            case ast.FunctionDef() | ast.ClassDef():
+                found.add(node.name)
+            case ast.Assign():
+                found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+            case ast.AnnAssign():
+                found |= {node.target.id} if isinstance(node.target, ast.Name) else set()
+            case ast.ImportFrom():
+                found |= {name.asname or name.name for name in node.names}
+            case ast.If():  # what is imported for type checkers alone
+                body += node.body
+            case _:
+                pass
+    return found

@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from assembler.assembler import Assembler
 from assembler.batch.errors import RowError
-from assembler.batch.rows import REGIONS, Assembled, Failed, compact, outcome
+from assembler.batch.formats import OWN, Format, outcome
+from assembler.batch.rows import Assembled, Failed, compact
 from assembler.files.json_text import parse_json
 from budgets import MissingExtraError
 
@@ -32,37 +33,38 @@ def begins(number: int) -> bytes:
     return b'{"row":%d,' % number
 
 
-def answer(base: Assembler, number: int, line: bytes) -> bytes:
+def answer(base: Assembler, number: int, line: bytes, kind: Format = OWN) -> bytes:
     """The output line of a row, line break included: its request, or why there is none. Same line, same bytes.
 
     Raises only what is no row's fault, a missing package: whatever else happens to a row is written down as its error.
     """
     try:
-        return _answer(base, number, line)
+        return _answer(base, number, line, kind)
     except MissingExtraError:
         raise
     except Exception as error:
         return _spelled(number, {}, Failed.by(error))
 
 
-def _answer(base: Assembler, number: int, line: bytes) -> bytes:
+def _answer(base: Assembler, number: int, line: bytes, kind: Format) -> bytes:
     carried: Mapping[str, Any] = {}
     try:
-        row = _row(number, line)
-        carried = {name: value for name, value in row.items() if name not in REGIONS}
-        _refuse_slips(carried)
+        row = row_of(number, line, kind)
+        carried = {name: value for name, value in row.items() if name not in kind.read}
+        _refuse_slips(carried, kind.read)
     except RowError as error:
         known = {name: value for name, value in carried.items() if name not in WRITTEN}
         return _spelled(number, known, Failed.by(error))
-    return _spelled(number, carried, outcome(base, {name: row[name] for name in REGIONS if name in row}))
+    return _spelled(number, carried, outcome(base, row, kind))
 
 
-def _row(number: int, line: bytes) -> dict[str, Any]:
+def row_of(number: int, line: bytes, kind: Format = OWN) -> dict[str, Any]:
+    """The object that a line holds. Raises `RowError` for any other line."""
     if len(line) > LONGEST:
         raise RowError(f"the row is longer than {LONGEST // 1024**2} MiB")
     row = _value(_text(number, line))
     if not isinstance(row, dict):
-        raise RowError(f"expected a JSON object with {', '.join(REGIONS)}")
+        raise RowError(f"expected a JSON object with {', '.join(kind.read)}")
     return cast("dict[str, Any]", row)
 
 
@@ -86,11 +88,11 @@ def _value(text: str) -> object:
     raise RowError(f"expected JSON, {problem}")
 
 
-def _refuse_slips(carried: Mapping[str, Any]) -> None:
+def _refuse_slips(carried: Mapping[str, Any], read: Sequence[str]) -> None:
     for name in carried:
         if name in WRITTEN:
             raise RowError(f"the row has a field {name}, which the output line writes: rename it")
-        if near := difflib.get_close_matches(name, REGIONS, n=1, cutoff=LIKENESS):
+        if near := difflib.get_close_matches(name, read, n=1, cutoff=LIKENESS):
             raise RowError(f"the row has a field that is nearly {near[0]}: spell it so, or rename it")
 
 

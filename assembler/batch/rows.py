@@ -12,7 +12,7 @@ import attrs
 from assembler.assembler import Assembler
 from assembler.errors import ConversationError, MarkupError, ToolError
 from assembler.files.json_text import parse_json
-from budgets import AssemblyError, Count, MissingExtraError
+from budgets import AssemblyError, Count
 
 REGIONS = ("instruction", "tools", "knowledge", "messages")
 """What a row may say; each as the `add_` of that region takes it."""
@@ -65,16 +65,6 @@ class Failed:
         if isinstance(error, AssemblyError):
             return cls(type(error).__name__, str(error))
         return cls(type(error).__name__, "an error that is not the library's own; its text may quote the row")
-
-
-def outcome(base: Assembler, row: Mapping[str, object]) -> Assembled | Failed:
-    """The request of a row, or why there is none. Raises only what is no row's fault: a missing package."""
-    try:
-        return assembled(base, row)
-    except MissingExtraError:
-        raise
-    except Exception as error:
-        return Failed.by(error)
 
 
 def assembled(base: Assembler, row: Mapping[str, object]) -> Assembled:

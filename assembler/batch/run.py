@@ -14,6 +14,7 @@ import attrs
 
 from assembler.assembler import Assembler
 from assembler.batch.errors import BatchError
+from assembler.batch.formats import OWN, Format
 from assembler.batch.journal import begun, opened, reading, rows_from, settle, survey, written
 from assembler.batch.lines import FAILED
 from assembler.batch.workers import in_order
@@ -30,8 +31,13 @@ class Progress:
     resumed: int
 
 
-def run(source: Path, output: Path, base: Assembler, *, workers: int = 1) -> Generator[Progress, None, None]:
+def run(
+    source: Path, output: Path, base: Assembler, *, workers: int = 1, kind: Format = OWN
+) -> Generator[Progress, None, None]:
     """Write the line of every row that has none yet; after each chunk, how far it is.
+
+    `kind` says how the rows are spelled. Whatever that is, the output is the run's own: a number, the request or the
+    error, the tokens.
 
     A run that ended early, however it ended, goes on where it stopped. Raises `BatchError` where input, spec or library
     changed since, where another run is writing, or where a worker dies; `OSError` for files.
@@ -44,13 +50,13 @@ def run(source: Path, output: Path, base: Assembler, *, workers: int = 1) -> Gen
         there = written(output)
         began = _state(source)
         rows = survey(source, there.rows)
-        settle(output, there, before, {"input": rows.told(), **_asked(base)})
+        settle(output, there, before, {"input": rows.told(), **_asked(base, kind)})
         if there.length < size:
             file.truncate(there.length)
         progress = Progress(rows.rows, there.rows, there.failed, there.rows)
         yield progress
         if there.rows < rows.rows:
-            yield from _continued(source, file, base, workers, progress, rows.offset)
+            yield from _continued(source, file, base, workers, kind, progress, rows.offset)
             os.fsync(file.fileno())
         if _state(source) != began:
             raise BatchError(f"{source}: changed while it was read; move {output.name} away and begin anew")
@@ -61,18 +67,19 @@ def _state(source: Path) -> tuple[int, int, int]:
     return found.st_size, found.st_mtime_ns, found.st_ino
 
 
-def _asked(base: Assembler) -> dict[str, Any]:
-    """What of the spec decides: its settings, its own items, the versions."""
+def _asked(base: Assembler, kind: Format) -> dict[str, Any]:
+    """What of the spec decides: its settings, its own items, the versions; and the format of the rows."""
     draft, settings = base.inside
-    return gathered_of(draft, draft.history.sight(), settings)
+    told = gathered_of(draft, draft.history.sight(), settings)
+    return told if kind is OWN else {**told, "format": kind.name}
 
 
 def _continued(
-    source: Path, file: BinaryIO, base: Assembler, workers: int, progress: Progress, offset: int
+    source: Path, file: BinaryIO, base: Assembler, workers: int, kind: Format, progress: Progress, offset: int
 ) -> Generator[Progress, None, None]:
     with reading(source) as given:
         given.seek(offset)
-        for lines in in_order(base, rows_from(given), progress.done, workers):
+        for lines in in_order(base, rows_from(given), progress.done, workers, kind):
             _append(file, b"".join(lines))
             failed = sum(1 for line in lines if FAILED.match(line))
             progress = attrs.evolve(progress, done=progress.done + len(lines), failed=progress.failed + failed)

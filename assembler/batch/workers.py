@@ -18,6 +18,7 @@ import attrs
 
 from assembler.assembler import Assembler
 from assembler.batch.errors import BatchError
+from assembler.batch.formats import OWN, Format
 from assembler.batch.lines import answer
 
 ROWS = 64
@@ -62,16 +63,18 @@ def chunks(rows: Iterable[bytes], first: int) -> Iterator[Chunk]:
         yield chunk
 
 
-def answered(base: Assembler, chunk: Chunk) -> list[bytes]:
+def answered(base: Assembler, kind: Format, chunk: Chunk) -> list[bytes]:
     """The output lines of a chunk."""
-    return [answer(base, number, line) for number, line in chunk]
+    return [answer(base, number, line, kind) for number, line in chunk]
 
 
-def in_order(base: Assembler, rows: Iterable[bytes], first: int, workers: int) -> Generator[list[bytes], None, None]:
+def in_order(
+    base: Assembler, rows: Iterable[bytes], first: int, workers: int, kind: Format = OWN
+) -> Generator[list[bytes], None, None]:
     """The output lines of all rows, chunk by chunk, in order. At most `AHEAD` chunks a worker are in memory."""
     if workers == 1:
-        return (answered(base, chunk) for chunk in chunks(rows, first))
-    return _spread(base, chunks(rows, first), workers)
+        return (answered(base, kind, chunk) for chunk in chunks(rows, first))
+    return _spread(base, kind, chunks(rows, first), workers)
 
 
 @attrs.frozen(eq=False)
@@ -80,10 +83,10 @@ class _Worker:
     pipe: Pipe
 
     @classmethod
-    def started(cls, base: Assembler) -> _Worker:
+    def started(cls, base: Assembler, kind: Format) -> _Worker:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        process = context.Process(target=_serve, args=(theirs, base), daemon=True)
+        process = context.Process(target=_serve, args=(theirs, base, kind), daemon=True)
         process.start()
         theirs.close()  # or its end would never be seen
         return cls(process, ours)
@@ -103,8 +106,8 @@ class _Worker:
         return found
 
 
-def _spread(base: Assembler, bundles: Iterator[Chunk], number: int) -> Generator[list[bytes], None, None]:
-    workers = [_Worker.started(base) for _ in range(number)]
+def _spread(base: Assembler, kind: Format, bundles: Iterator[Chunk], number: int) -> Generator[list[bytes], None, None]:
+    workers = [_Worker.started(base, kind) for _ in range(number)]
     try:
         yield from _shared_out(workers, bundles)
     finally:
@@ -136,14 +139,14 @@ def _shared_out(workers: list[_Worker], bundles: Iterator[Chunk]) -> Generator[l
             wanted += 1
 
 
-def _serve(pipe: Pipe, base: Assembler) -> None:
+def _serve(pipe: Pipe, base: Assembler, kind: Format) -> None:
     """A worker's life: answer chunks until the other end of the pipe is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it too, and closes the pipe
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
             chunk: Chunk = pipe.recv()
             try:
-                found: list[bytes] | Exception = answered(base, chunk)
+                found: list[bytes] | Exception = answered(base, kind, chunk)
             except Exception as error:
                 found = error
             pipe.send(found)

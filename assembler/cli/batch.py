@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Literal, TypeAlias
 
 from cyclopts import Parameter
 
+from assembler.batch.finish import finish, log_of, refuse_strangers
+from assembler.batch.formats import FORMATS, OWN, Format
+from assembler.batch.lines import FAILED
 from assembler.batch.run import Progress, run
+from assembler.batch.shared_order import shared_order
+from assembler.cli.progress import rows_bar
 from assembler.cli.request_file.gather import assembler_of
 from assembler.cli.terminal import AsJson, show, show_json
 from assembler.files.place import Place
+from assembler.files.reading import STANDARD
 from assembler.files.writing import same_file
 
-if TYPE_CHECKING:
-    from rich.progress import Task
-    from rich.text import Text
-
 COMMAND_LINE = "assemble batch"
+
+Order: TypeAlias = Literal["given", "shared"]
 
 
 def batch(
@@ -29,39 +36,44 @@ def batch(
     /,
     *,
     spec: Annotated[Path, Parameter(name=["--spec", "-s"])],
+    spelling: Annotated[Literal["rows", "openai", "anthropic", "gemini"], Parameter(name="--format")] = "rows",
+    order: Order = "given",
     workers: Annotated[int, Parameter(name=["--workers", "-w"])] = 1,
     as_json: AsJson = False,
 ) -> int:
-    """Assemble a request for every row of ROWS, and write one line for each to OUTPUT, in order.
+    """Assemble a request for every row of ROWS, and write one line for each to OUTPUT.
 
-    A run that was interrupted goes on where it stopped when it is started again. Ends with 1 where no row at all has a
+    A run that was interrupted continues where it stopped when you start it again. The exit code is 1 when no row has a
     request.
 
     Parameters
     ----------
     rows
-        JSON lines, packed where the name ends with .gz: objects with messages, knowledge, instruction, tools, laid
-        over what SPEC says.
+        JSON lines, packed when the name ends with .gz: objects with messages, knowledge, instruction, tools, laid over
+        what SPEC says. - reads them from standard input.
     output
-        JSON lines: {"row", "request", "tokens", "upper", "grade", "dropped"}, or {"row", "error"}.
+        JSON lines: {"row", "request", "tokens", "upper", "grade", "dropped"}, or {"row", "error"}. - prints them.
     spec
         A YAML file as for `assemble build`: what all rows have in common.
+    spelling
+        rows, or a provider's own batch file: openai, anthropic, gemini. ROWS then holds such lines, and so does OUTPUT,
+        each request fitted. The log beside it, OUTPUT.rows.jsonl, holds tokens and errors.
+    order
+        given, or shared: sources, and the requests themselves, in an order in which neighbours begin alike.
     workers
         Processes that assemble.
     as_json
         Print the summary as JSON.
     """
-    if workers < 1:
-        raise Place(COMMAND_LINE, "--workers").error(f"expected at least 1, got {workers}")
-    for other in (rows, spec):
-        if same_file(output, other):
-            raise Place(COMMAND_LINE, "OUTPUT").error("expected another file than those that are read")
-    if not rows.is_file():
-        raise Place(str(rows)).error("expected a file of rows that can be read twice; a pipe or a folder cannot")
-    base = assembler_of(spec)
+    _refuse(rows, output, spec, workers)
+    kind = FORMATS[spelling]
     try:
-        with _shown() as seen:
-            ended = _last(run(rows, output, base, workers=workers), seen)
+        with _files(rows, output) as (source, target):
+            ended = _assembled(source, target, spec, kind, order, workers)
+            if output == STANDARD:
+                _print(target)
+                _warn(ended, target if _is_its_own_log(kind, order) else log_of(target))
+                return _code(ended)
     except OSError as error:
         raise Place(str(error.filename or output)).error(
             f"expected a file to read or write: {error.strerror}"
@@ -70,7 +82,76 @@ def batch(
         done = ended.done - ended.failed
         show_json({"rows": ended.total, "requests": done, "errors": ended.failed, "resumed": ended.resumed})
     else:
-        show(_summary(ended))
+        show(_summary(ended, None if _is_its_own_log(kind, order) else log_of(output)))
+    return _code(ended)
+
+
+def _refuse(rows: Path, output: Path, spec: Path, workers: int) -> None:
+    if workers < 1:
+        raise Place(COMMAND_LINE, "--workers").error(f"expected at least 1, got {workers}")
+    for other in (rows, spec):
+        if same_file(output, other):
+            raise Place(COMMAND_LINE, "OUTPUT").error("expected another file than those that are read")
+    if rows == spec == STANDARD:
+        raise Place(COMMAND_LINE, "ROWS").error("expected a file, as the spec is read from standard input")
+    if rows != STANDARD and not rows.is_file():
+        raise Place(str(rows)).error("expected a file of rows, or - for standard input; got a pipe or a folder")
+
+
+@contextlib.contextmanager
+def _files(rows: Path, output: Path) -> Generator[tuple[Path, Path]]:
+    """The files to read and to write; a temporary one for a standard stream, as a run reads its rows twice."""
+    if STANDARD not in (rows, output):
+        yield rows, output
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = rows, output
+        if rows == STANDARD:
+            source = Path(folder, "rows.jsonl")
+            with source.open("wb") as file:
+                shutil.copyfileobj(sys.stdin.buffer, file)
+        if output == STANDARD:
+            target = Path(folder, "output.jsonl")
+        yield source, target
+
+
+def _assembled(source: Path, target: Path, spec: Path, kind: Format, order: Order, workers: int) -> Progress:
+    base, places = assembler_of(spec), None
+    if order == "shared":
+        if kind is not OWN:
+            raise Place(COMMAND_LINE, "--order").error("expected given: a provider's own requests have no documents")
+        base, places = shared_order(source, base)
+    if _is_its_own_log(kind, order):
+        with rows_bar() as seen:
+            return _last(run(source, target, base, workers=workers), seen)
+    refuse_strangers(target)
+    with rows_bar() as seen:
+        ended = _last(run(source, log_of(target), base, workers=workers, kind=kind), seen)
+    finish(target, kind, places)
+    return ended
+
+
+def _is_its_own_log(kind: Format, order: Order) -> bool:
+    """Whether the output is what the run writes, line by line."""
+    return kind is OWN and order == "given"
+
+
+def _print(path: Path) -> None:
+    with path.open("rb") as file:
+        shutil.copyfileobj(file, sys.stdout.buffer)
+
+
+def _warn(ended: Progress, log: Path) -> None:
+    """Rows without a request, on stderr: standard output may hold no line of them."""
+    if not ended.failed:
+        return
+    with log.open("rb") as lines:
+        first = json.loads(next(line for line in lines if FAILED.match(line)))
+    told = f"row {first['row']}: {first['error']['kind']}: {first['error']['message']}"
+    print(f"{COMMAND_LINE}: {ended.failed} of {ended.total} rows have no request; {told}", file=sys.stderr)
+
+
+def _code(ended: Progress) -> int:
     return 1 if 0 < ended.total == ended.failed else 0
 
 
@@ -82,27 +163,7 @@ def _last(steps: Generator[Progress, None, None], seen: Callable[[Progress], Non
     return progress
 
 
-def _summary(ended: Progress) -> str:
+def _summary(ended: Progress, log: Path | None) -> str:
     resumed = f"\nresumed  {ended.resumed} were there" if ended.resumed else ""
-    return f"rows     {ended.total}\nrequests {ended.done - ended.failed}\nerrors   {ended.failed}{resumed}"
-
-
-@contextlib.contextmanager
-def _shown() -> Generator[Callable[[Progress], None]]:
-    """What shows progress: a bar with rate and remaining time on a terminal, nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-    from rich.text import Text
-
-    class Rate(ProgressColumn):
-        def render(self, task: Task) -> Text:
-            return Text("" if task.speed is None else f"{task.speed:,.0f} rows/s")
-
-    columns = (BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
-    with Bar(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda progress: bar.update(task, total=progress.total, completed=progress.done)
+    errors = f"\nlog      {log}" if log is not None and ended.failed else ""
+    return f"rows     {ended.total}\nrequests {ended.done - ended.failed}\nerrors   {ended.failed}{resumed}{errors}"

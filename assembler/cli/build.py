@@ -8,6 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from assembler import ConversationError
+from assembler.cli.progress import working
 from assembler.cli.request_file.gather import assembler_of
 from assembler.cli.terminal import AsJson, show, show_json, width
 from assembler.files.place import Place
@@ -37,9 +38,8 @@ def build(
     place = Place(str(file))
     if output is not None and same_file(output, file):
         raise Place("assemble build", "--output").error("expected another file than the one that is read")
-    assembler = assembler_of(file)
-    with place.answers_for(), place.key("messages").answers_for(ConversationError):
-        context = assembler.build()
+    with working("assembling"), place.answers_for(), place.key("messages").answers_for(ConversationError):
+        context = assembler_of(file).build()
         request = context.request()
         report = context.report
     if output is not None:

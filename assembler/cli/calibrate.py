@@ -6,12 +6,14 @@ import datetime
 from pathlib import Path
 from typing import cast
 
+from assembler.cli.progress import working
 from assembler.cli.request_file.shapes import any_text, mapping
 from assembler.cli.terminal import AsJson, show, show_json
 from assembler.dialects import openai_chat, openai_responses
 from assembler.dialects.hosts.fit import LEAST, Recorded, fitted, measured, row
-from assembler.files.json_text import read_json
+from assembler.files.json_text import read_json, read_json_lines
 from assembler.files.place import Place
+from assembler.files.reading import STANDARD
 from budgets.counters.by_model import counter_for
 from budgets.numbers import index_of
 
@@ -26,7 +28,8 @@ def calibrate(recordings: Path, /, *, model: str | None = None, as_json: AsJson 
     Parameters
     ----------
     recordings
-        JSON lines (.jsonl): {"api": "chat" or "responses", "model", "request", "input_tokens"}, ten or more of a model.
+        JSON lines (.jsonl): {"api": "chat" or "responses", "model", "request", "input_tokens"}, ten or more of a model;
+        - reads them from standard input.
     model
         The model to fit, where the file holds several: only its lines are read.
     as_json
@@ -41,7 +44,8 @@ def calibrate(recordings: Path, /, *, model: str | None = None, as_json: AsJson 
     if len(kept) < LEAST:
         of = f" of {model}" if model else ""
         raise place.error(f"expected at least {LEAST} recordings{of}, got {len(kept)}; record {LEAST - len(kept)} more")
-    line = row(fitted(kept), model or names[0], f"{datetime.date.today():%Y-%m}")
+    with working("fitting"):
+        line = row(fitted(kept), model or names[0], f"{datetime.date.today():%Y-%m}")
     if as_json:
         show_json({"model": model or names[0], "recordings": len(kept), "row": line})
     else:
@@ -50,7 +54,7 @@ def calibrate(recordings: Path, /, *, model: str | None = None, as_json: AsJson 
 
 
 def _lines(path: Path, place: Place) -> list[tuple[Place, dict[str, object]]]:
-    lines: object = read_json(path, place)
+    lines: object = read_json_lines(path, place) if path == STANDARD else read_json(path, place)
     if not isinstance(lines, list):
         raise place.error("expected JSON lines, in a file whose name ends in .jsonl")
     places = enumerate(cast("list[object]", lines))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import attrs
 
+from assembler.cli.progress import working
 from assembler.cli.request_file.shapes import mapping
 from assembler.cli.request_file.spoken import dialect_of, model_of
 from assembler.cli.terminal import AsJson, show, show_json
@@ -40,7 +41,8 @@ def check(file: Path, /, *, model: str | None = None, dialect: str | None = None
     body = mapping(place, read_json(file, place), what="request, a JSON object")
     named = model_of(COMMAND, place, model, body)
     spoken = dialect_of(COMMAND, place, dialect, named, DIALECTS)
-    found = verify(body, dialect=spoken, model=None if named is None else named.name)
+    with working("checking"):
+        found = verify(body, dialect=spoken, model=None if named is None else named.name)
     if as_json:
         show_json({"dialect": spoken, "violations": [attrs.asdict(breach) for breach in found]})
     else:

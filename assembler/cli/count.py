@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from assembler import count_request
+from assembler.cli.progress import working
 from assembler.cli.request_file.shapes import mapping
 from assembler.cli.request_file.spoken import CHAT_TEMPLATE, dialect_of, model_of, tokenizer_at
 from assembler.cli.terminal import AsJson, show, show_json
@@ -55,7 +56,7 @@ def count(
         spoken = dialect_of(COMMAND, place, dialect, named, (*DIALECTS, CHAT_TEMPLATE))
     if named is not None and tokenizer is None:
         named.facts()
-    with place.answers_for():
+    with working("counting"), place.answers_for():
         priced = _priced(body, spoken, None if named is None else named.name, tokenizer, held)
     if as_json:
         show_json({"tokens": priced.tokens, "grade": str(priced.grade), "upper": priced.upper})

@@ -15,13 +15,17 @@ from assembler.report.terminal import WIDTH, printable
 
 _STYLES = (
     (re.compile(r"^(?:instruction|capability|knowledge|conversation|framing)$", re.MULTILINE), "bold"),
-    (re.compile(r"[▏▎▍▌▋▊▉█]+"), "cyan"),
-    (re.compile(r"(?<=  )dropped\b.*"), "red"),
-    (re.compile(r"(?<=  )shortened\b.*"), "yellow"),
-    (re.compile(r"^(?:note|volatile|invisible):", re.MULTILINE), "yellow"),
-    (re.compile(r"^ {6}.*|^(?:region|item) .*", re.MULTILINE), "dim"),
+    (re.compile(r"[▏▎▍▌▋▊▉█]+"), "color(30)"),
+    (re.compile(r"(?<=  )dropped\b.*"), "color(161)"),
+    (re.compile(r"(?<=  )shortened\b.*"), "color(130)"),
+    (re.compile(r"^(?:note|volatile|invisible):", re.MULTILINE), "color(130)"),
+    (re.compile(r"^ {6}.*|^(?:region|item) .*", re.MULTILINE), "color(243)"),
 )
-"""What a report's lines say, and how it is drawn. The words stay: colour says nothing that they do not."""
+"""What a report's lines say, and how it is drawn. The words stay: colour says nothing that they do not.
+
+Numbers of the palette of 256, not the eight named colours, which each theme paints as it likes: yellow cannot be read
+on white, nor blue on black. These have a contrast of at least 4 to both.
+"""
 
 
 AsJson = Annotated[bool, Parameter(name="--json", negative="")]

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from assembler import ConversationError
+from assembler.cli.progress import working
 from assembler.cli.request_file.gather import assembler_of
 from assembler.cli.terminal import AsJson, show_json
 from assembler.files.place import Place
@@ -42,9 +43,8 @@ def view(
         raise Place("assemble view", "--output").error("missing: say where to write the page, such as -o page.html")
     if same_file(output, file):
         raise Place("assemble view", "--output").error("expected another file than the one that is read")
-    assembler = assembler_of(file)
-    with place.answers_for(), place.key("messages").answers_for(ConversationError):
-        report = assembler.plan().report
+    with working("assembling"), place.answers_for(), place.key("messages").answers_for(ConversationError):
+        report = assembler_of(file).plan().report
         page = report.to_html(texts=Texts() if texts == "shown" else None)
     write_text(output, page)
     if as_json and output != STANDARD:

@@ -45,7 +45,8 @@ class RawRequest:
         own: object = self.body.get("messages")
         if isinstance(own, list | tuple) and len(cast("Sequence[object]", own)) == len(read):
             return [*cast("Sequence[object]", own)]  # a dialect may have read more into them than they say
-        return [entry for message in read for entry in _entries(message)]
+        head = [_with_its_role(message) for message in self.layout.head]
+        return [*head, *(entry for message in self.layout.messages for entry in _entries(message))]
 
     def copied(self) -> dict[str, Any]:
         """The body as it came."""
@@ -62,6 +63,14 @@ class RawRequest:
             written = _without(written, _TOOLS)
         stays = self.layout.options.keys() | (_TOOLS if same_tools else frozenset[str]())
         return _merged(_only(self.copied(), stays), written)
+
+
+def _with_its_role(message: Message) -> object:
+    """What a message of the head was read from, and whose it is: Gemini's system instruction need not say so."""
+    seen: object = message.seen
+    if isinstance(seen, Mapping) and "role" not in seen:
+        return {**cast("Mapping[str, Any]", seen), "role": message.role}
+    return seen
 
 
 def _entries(message: Message) -> list[object]:

@@ -28,9 +28,14 @@ class _RefusedError(ValueError):
 
 def read_json(path: Path, place: Place) -> Any:
     """The value in a JSON file; of JSON lines, the list of their values. Raises `SpecError` at `place`."""
+    if path.suffix.lower() in LINES:
+        return read_json_lines(path, place)
+    return _parsed(file_text(path, place, limit=LONGEST), place, str(path))
+
+
+def read_json_lines(path: Path, place: Place) -> list[Any]:
+    """The values of a file of JSON lines, whatever its name. Raises `SpecError` at `place`."""
     text = file_text(path, place, limit=LONGEST)
-    if path.suffix.lower() not in LINES:
-        return _parsed(text, place, str(path))
     return [
         _parsed(line, place, str(path), first_line=number)
         for number, line in enumerate(text.split("\n"), start=1)

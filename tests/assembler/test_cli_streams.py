@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import json
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from assembler import Assembler, TrimOldest
-from assembler.cli import main
+from assembler.cli import main, progress, terminal
 from assembler.report.terminal import NARROWEST
 from budgets import Budget
 
@@ -77,6 +78,92 @@ def test_a_body_is_counted_from_standard_input(
     given(monkeypatch, '{"model": "gpt-4o", "messages": [{"role": "user", "content": "Hi"}]}')
     assert main(["count", "-"]) == 0
     assert capsys.readouterr().out.startswith("tokens  8")
+
+
+def test_rows_come_from_standard_input_and_requests_go_to_standard_output(
+    monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    given(monkeypatch, '{"id": 7, "messages": [{"role": "user", "content": "Hi"}]}\n7\n')
+    assert main(["batch", "-", "-", "--spec", "bot.yaml"]) == 0
+    out, err = capfdbinary.readouterr()
+    first, second = (json.loads(line) for line in out.splitlines())
+    assert (first["id"], second["error"]["kind"]) == (7, "RowError")
+    assert err.startswith(b"assemble batch: 1 of 2 rows have no request; row 1: RowError: ")
+
+
+def test_a_spec_and_its_rows_are_not_both_read_from_standard_input(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["batch", "-", "out.jsonl", "--spec", "-"]) == 2
+    assert "ROWS: expected a file, as the spec is read from standard input" in capsys.readouterr().err
+
+
+def test_recorded_bills_come_from_standard_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given(monkeypatch, '{"model": "m"}\n')
+    assert main(["calibrate", "-"]) == 2
+    assert "api: expected" in capsys.readouterr().err
+
+
+class Looked:
+    """A stream that somebody looks at."""
+
+    encoding = "utf-8"
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self.text += text
+        return len(text)
+
+    def flush(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("patience", [0.0, 60.0])
+def test_progress_is_shown_on_a_terminal_and_only_where_something_takes_long(
+    patience: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = Looked()
+    monkeypatch.setattr(progress, "PATIENCE", patience)
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    assert main(["batch", "rows.jsonl", "out.jsonl", "--spec", "bot.yaml"]) == 0
+    assert ("1/1" in stream.text) == (patience == 0)
+    with progress.working("counting"):
+        time_out = threading.Event()
+        time_out.wait(0.05 if patience == 0 else 0)
+    assert ("counting" in stream.text) == (patience == 0)
+
+
+def test_every_colour_can_be_read_on_white_and_on_black() -> None:
+    from rich.color import Color
+
+    def light(channel: int) -> float:
+        share = channel / 255
+        return share / 12.92 if share <= 0.04045 else float(((share + 0.055) / 1.055) ** 2.4)
+
+    for _, style in terminal._STYLES:
+        if style == "bold":
+            continue
+        red, green, blue = (light(channel) for channel in Color.parse(style).get_truecolor())
+        luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue  # WCAG 2.2, "relative luminance"
+        assert min(1.05 / (luminance + 0.05), (luminance + 0.05) / 0.05) >= 4, style
+
+
+@pytest.mark.parametrize(("variable", "coloured"), [("", True), ("1", False), ("0", False)])
+def test_no_colour_is_drawn_where_none_is_wanted(
+    variable: str, coloured: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = Looked()
+    monkeypatch.setattr(sys, "stdout", stream)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("NO_COLOR", variable)
+    assert main(["build", "bot.yaml"]) == 0
+    assert ("\x1b[" in stream.text) == coloured
 
 
 def test_a_page_without_a_place_is_told_how_to_get_one(capsys: pytest.CaptureFixture[str]) -> None:

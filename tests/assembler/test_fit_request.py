@@ -211,3 +211,18 @@ def test_values_of_other_types_are_refused_by_name() -> None:
         fit_request({}, dialect=7, assembler=Assembler())  # type: ignore[arg-type]
     with pytest.raises((BudgetError, TypeError), match="assembler"):
         fit_request({}, dialect=openai_chat, assembler=None)  # type: ignore[arg-type]
+
+
+def test_a_system_content_of_gemini_without_a_role_stays_the_system_text() -> None:
+    body = {
+        "contents": [
+            {"role": "user", "parts": [{"text": "word " * 40}]},
+            {"role": "model", "parts": [{"text": "Yes."}]},
+            {"role": "user", "parts": [{"text": "And now?"}]},
+        ],
+        "config": {"system_instruction": {"parts": [{"text": "Be brief."}]}},
+    }
+    base = Assembler(Budget(60, model="gemini-2.5-flash"), on_overflow=TrimOldest())
+    fitted = fit_request(body, dialect="gemini", assembler=base)
+    assert len(fitted["contents"]) == 1
+    assert fitted["config"]["system_instruction"]["parts"] == [{"text": "Be brief."}]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs" / "batches.md"
+PAGE = Path(__file__).parents[2] / "docs" / "column-stores.md"
 
 
 def test_the_recipes_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -21,7 +21,7 @@ def test_the_recipes_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path)
     fences = re.findall(r"^```(?:py|python)\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-    assert len(fences) == 7
+    assert len(fences) == 6
     for text in fences:
         if "pyspark" in text and shutil.which("java") is None:
             continue

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler, ContextLengthError, MissingExtraError, TrimOldest
+from assembler.batch.formats import outcome
 from assembler.batch.lines import answer
-from assembler.batch.rows import Assembled, Failed, laid_over, outcome
+from assembler.batch.rows import Assembled, Failed, laid_over
 from assembler.dialects import bedrock, plain
 from budgets import Budget
 
@@ -192,7 +193,7 @@ def test_whatever_a_row_is_it_is_answered_by_one_line(row: list[tuple[str, str]]
 
 
 def test_a_row_that_breaks_the_reader_itself_is_recorded_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(_: object) -> str:
+    def broken(*_: object) -> str:
         raise ZeroDivisionError
 
     with monkeypatch.context() as patched:

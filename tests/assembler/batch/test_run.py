@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from assembler import Assembler
 from assembler.batch import BatchError, workers
 from assembler.batch import run as running
+from assembler.batch.formats import OWN
 from assembler.batch.journal import Written, journal_of, rows_from, survey
 from assembler.batch.journal import written as there
 from assembler.batch.lines import answer
@@ -461,12 +462,12 @@ def test_a_worker_answers_until_its_parent_is_gone(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(signal, "signal", lambda *which: ignored.append(which))
     lines = [json.dumps(a_row(n)).encode() for n in range(3)]
     pipe = Scripted([(0, lines[0]), (1, lines[1])], [(2, lines[2])])
-    workers._serve(pipe, base())
+    workers._serve(pipe, base(), OWN)
     assert b"".join(itertools.chain(*pipe.heard)) == expected(3)
     assert ignored == [(signal.SIGINT, signal.SIG_IGN)]
     longest = json.dumps({"messages": [["user", "w" * 300]]}).encode()
     pipe = Scripted([(0, longest)])
-    workers._serve(pipe, lacking())
+    workers._serve(pipe, lacking(), OWN)
     assert isinstance(pipe.heard[0], MissingExtraError)
 
 
@@ -516,6 +517,7 @@ def test_the_bar_goes_to_the_terminal_and_nowhere_else(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr("assembler.cli.progress.PATIENCE", 0)  # by default the bar waits a second
     assert main(COMMAND) == 0
     out, err = capsys.readouterr()
     assert out == "rows     20\nrequests 17\nerrors   3\n"

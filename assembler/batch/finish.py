@@ -1,0 +1,79 @@
+"""From the lines of a run to a file that is sent: a provider's batch file, or the lines in another order.
+
+The run keeps its own lines, errors and tokens among them, in a file beside the output. So it goes on where it was
+stopped, and the output is written whole, at the end, or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from assembler.batch.errors import BatchError
+from assembler.batch.formats import Format, ProviderRows
+from assembler.batch.lines import FAILED
+from assembler.batch.rows import compact
+from assembler.files.json_text import parse_json
+from assembler.files.writing import permit_no_more
+
+
+def log_of(output: Path) -> Path:
+    """Where a run keeps its lines until the output is written from them: beside it."""
+    return output.with_name(f"{output.name}.rows.jsonl")
+
+
+def refuse_strangers(output: Path) -> None:
+    """Raise `BatchError` where the output is there and no run of ours began it."""
+    if output.exists() and not log_of(output).exists():
+        raise BatchError(f"{output}: a file, and no run was begun that writes it: name another, or move it")
+
+
+def finish(output: Path, kind: Format, places: Sequence[int] | None = None) -> None:
+    """Write the output from the lines of its run, in the order of `places`, or in their own.
+
+    A row without a request has no line in a provider's file. Raises `BatchError` where two rows have one id, which
+    the provider would refuse, and `OSError` for files. Memory: a number and an id for each row.
+    """
+    target = output.resolve()
+    fresh = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
+    try:
+        with log_of(output).open("rb") as log, fresh.open("xb") as file:
+            permit_no_more(fresh, target)
+            lines = _lines(log, places)
+            file.writelines(_spoken(lines, kind) if isinstance(kind, ProviderRows) else lines)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(target)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
+
+
+def _lines(log: BinaryIO, places: Sequence[int] | None) -> Iterator[bytes]:
+    if places is None:
+        yield from log
+        return
+    offsets, offset = list[int](), 0
+    for line in log:
+        offsets.append(offset)
+        offset += len(line)
+    for place in places:
+        log.seek(offsets[place])
+        yield log.readline()
+
+
+def _spoken(lines: Iterator[bytes], kind: ProviderRows) -> Iterator[bytes]:
+    named: dict[str, int] = {}
+    for line in lines:
+        if FAILED.match(line):
+            continue
+        written = cast("dict[str, Any]", parse_json(line.decode()))
+        row = named.setdefault(written[kind.id], written["row"])
+        if row != written["row"]:
+            raise BatchError(
+                f"rows {row} and {written['row']} have the same {kind.id}, which {kind.name} refuses: name them apart"
+            )
+        yield f"{compact(kind.line(written))}\n".encode()

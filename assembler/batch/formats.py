@@ -1,0 +1,163 @@
+"""The providers' own batch files: a line of one, read as a request to be fitted and written in the same form.
+
+| format    | a line                                                               | read 2026-11 |
+|-----------|----------------------------------------------------------------------|--------------|
+| OpenAI    | `{"custom_id", "method": "POST", "url": "/v1/chat/completions" or "/v1/responses", "body"}` | API reference, Batch, "The request input object" |
+| Anthropic | `{"custom_id", "params"}`, an entry of `messages.batches.create(requests=…)` | API reference, "Create a Message Batch" |
+| Gemini    | `{"key", "request"}`, the request as the REST API spells it          | Gemini API guide, "Batch API", input file |
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias, cast
+
+import attrs
+
+from assembler.assembler import Assembler
+from assembler.batch.errors import RowError
+from assembler.batch.rows import REGIONS, Assembled, Failed, assembled, compact
+from assembler.count_request import count_request
+from assembler.dialects.named import read_dialect
+from assembler.dialects.raw_request import RawRequest
+from assembler.fit_request import built, fit_steps
+from budgets import MissingExtraError
+
+Row: TypeAlias = Mapping[str, Any]
+
+
+@attrs.frozen
+class OwnRows:
+    """Rows of this library: regions that are laid over the spec. The output says tokens and errors line by line."""
+
+    name: str = attrs.field(default="rows", init=False)
+    read: tuple[str, ...] = attrs.field(default=REGIONS, init=False)
+    """The fields that are read; every other field goes along."""
+
+    def assembled(self, base: Assembler, row: Row) -> Assembled:
+        """The request of a row. Raises what building it raises."""
+        return assembled(base, {name: row[name] for name in REGIONS if name in row})
+
+
+@attrs.frozen
+class ProviderRows:
+    """Lines of a provider's batch file: each holds a request of its own, which is fitted and goes out in its place."""
+
+    name: str
+    body: str
+    """The field that holds the request."""
+    id: str
+    """The field by which the provider names the answer. Two lines with the same one are refused."""
+    dialect: Callable[[Row], str]
+    """The API that a line is for. Raises `RowError` for one that no dialect speaks."""
+    into: Callable[[Row], dict[str, Any]] = dict
+    """The request as the dialect spells it, and back by `out_of`."""
+    out_of: Callable[[Row], dict[str, Any]] = dict
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """The fields that are read; every other field goes along."""
+        return (self.body,)
+
+    def assembled(self, base: Assembler, row: Row) -> Assembled:
+        """The line's own request, fitted into the budget of the spec. Raises `RowError`, or what fitting it raises."""
+        body: object = row.get(self.body)
+        if not isinstance(body, dict):
+            raise RowError(
+                f"expected a line of a batch file of {self.name}: {self.id}, and {self.body} with the request"
+            )
+        if not isinstance(row.get(self.id), str):
+            raise RowError(f"{self.id}: expected a text; the provider names the answer by it")
+        spoken = read_dialect(self.dialect(row))
+        fitted = built(fit_steps(RawRequest.of(self.into(cast(Row, body)), spoken), base))
+        budget = base.budget
+        counted = count_request(
+            fitted.body,
+            dialect=spoken,
+            model=None if budget is None else budget.model,
+            counter=None if budget is None else budget.token_counter,
+        )
+        return Assembled(compact(self.out_of(fitted.body)), counted, len(fitted.context.dropped))
+
+    def line(self, written: Row) -> dict[str, Any]:
+        """A line of the batch file, from the line that the run wrote of it."""
+        own = {name: value for name, value in written.items() if name not in _WRITTEN}
+        return {**own, self.body: written["request"]}
+
+
+Format: TypeAlias = OwnRows | ProviderRows
+"""How a file of rows is spelled, and the file that is made of it."""
+
+_WRITTEN = ("row", "request", "tokens", "upper", "grade", "dropped")
+
+_URLS = {"/v1/chat/completions": "openai_chat", "/v1/responses": "openai_responses"}
+
+
+def _by_url(row: Row) -> str:
+    url: object = row.get("url")
+    if not isinstance(url, str) or url not in _URLS:
+        raise RowError(f"url: expected one of {', '.join(_URLS)}")
+    if row.get("method") != "POST":
+        raise RowError("method: expected POST, as OpenAI's batch files have it")
+    return _URLS[url]
+
+
+def _anthropic(_: Row) -> str:
+    return "anthropic"
+
+
+def _gemini(_: Row) -> str:
+    return "gemini"
+
+
+_SPELLINGS = {"systemInstruction": "system_instruction", "toolConfig": "tool_config"}
+_BESIDE = ("system_instruction", "tools", "tool_config", "safety_settings", "cached_content")
+"""What stands beside the contents in Gemini's REST API, and in `config` in its Python SDK."""
+
+_GENERATION = ("generationConfig", "generation_config")
+
+
+def _into_sdk(body: Row) -> dict[str, Any]:
+    """A REST request as the Python SDK takes it, which is how the dialect reads one."""
+    config: dict[str, Any] = {}
+    rest: dict[str, Any] = {}
+    for name, value in body.items():
+        if name in _GENERATION and isinstance(value, Mapping):
+            config |= {"generation_config": dict(cast(Row, value))}
+        elif (known := _SPELLINGS.get(name, name)) in _BESIDE:
+            config[known] = value
+        else:
+            rest[name] = value
+    generation = config.pop("generation_config", {})
+    return {**rest, "config": {**generation, **config}}
+
+
+def _out_of_sdk(body: Row) -> dict[str, Any]:
+    """The same back again."""
+    config = dict(cast(Row, body.get("config", {})))
+    beside = {name: config.pop(name) for name in _BESIDE if name in config}
+    system: object = beside.get("system_instruction")
+    if isinstance(system, str):
+        beside["system_instruction"] = {"parts": [{"text": system}]}
+    rest = {name: value for name, value in body.items() if name != "config"}
+    return {**rest, **beside, **({"generation_config": config} if config else {})}
+
+
+OWN = OwnRows()
+FORMATS: Mapping[str, Format] = {
+    "rows": OWN,
+    "openai": ProviderRows("openai", body="body", id="custom_id", dialect=_by_url),
+    "anthropic": ProviderRows("anthropic", body="params", id="custom_id", dialect=_anthropic),
+    "gemini": ProviderRows("gemini", body="request", id="key", dialect=_gemini, into=_into_sdk, out_of=_out_of_sdk),
+}
+"""Every format, by the name that the command line has for it. All of them travel to worker processes."""
+
+
+def outcome(base: Assembler, row: Row, kind: Format = OWN) -> Assembled | Failed:
+    """The request of a row, or why there is none. Raises only what is no row's fault: a missing package."""
+    try:
+        return kind.assembled(base, row)
+    except MissingExtraError:
+        raise
+    except Exception as error:
+        return Failed.by(error)

@@ -1,0 +1,46 @@
+"""The order in which the requests of a file begin alike, found before the first of them is built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import attrs
+
+from assembler.assembler import Assembler
+from assembler.batch.errors import BatchError
+from assembler.batch.journal import reading, rows_from
+from assembler.batch.lines import row_of
+from assembler.batch.rows import laid_over
+from assembler.pipeline.settings import Settings
+from assembler.regions.knowledge import Document
+from assembler.strategies import CitedSources
+from assembler.strategies.sources.sharing import PrefixTree
+from budgets import AssemblyError
+
+
+def shared_order(source: Path, base: Assembler) -> tuple[Assembler, list[int]]:
+    """The base with its sources in an order that many rows share, and the places of the rows in such an order.
+
+    Reads the whole file once, and keeps the documents of all rows in memory. Raises `BatchError` where the spec lays
+    out no sources, and `OSError` for the file.
+    """
+    draft, settings = base.inside
+    if not isinstance(settings.strategy, CitedSources):
+        raise BatchError("--order shared puts sources in order: the spec needs `strategy: cited_sources`")
+    batch = list(_documents(source, base))
+    tree = PrefixTree.of(batch)
+    strategy = attrs.evolve(settings.strategy, order=tree)
+    shared = Settings.of(settings.budget, settings.dialect, settings.policies, strategy, settings.cache_marks)
+    return Assembler.around(draft, shared), tree.schedule(batch)
+
+
+def _documents(source: Path, base: Assembler) -> Iterator[Sequence[Document]]:
+    """The documents of each row, the spec's own among them; a bad row has none."""
+    with reading(source) as file:
+        for number, line in enumerate(rows_from(file)):
+            try:
+                row = row_of(number, line)
+                yield laid_over(base, {"knowledge": row.get("knowledge")}).knowledge
+            except (AssemblyError, ValueError):
+                yield ()

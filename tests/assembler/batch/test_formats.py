@@ -1,0 +1,187 @@
+"""Providers' own batch files: read, fitted and written in the form that the provider documents."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assembler.batch import BatchError
+from assembler.batch.finish import finish, log_of
+from assembler.batch.formats import FORMATS
+from assembler.cli import main
+from assembler.verify import verify
+
+LONG = [
+    {"role": "user", "content": "word " * 300},
+    {"role": "assistant", "content": "ok"},
+    {"role": "user", "content": "And now?"},
+]
+GEMINI_LONG = [
+    {"role": "user", "parts": [{"text": "word " * 300}]},
+    {"role": "model", "parts": [{"text": "ok"}]},
+    {"role": "user", "parts": [{"text": "And now?"}]},
+]
+
+
+def chat(name: str, messages: list[dict[str, Any]], **beside: Any) -> dict[str, Any]:
+    body = {"model": "gpt-4o", "messages": messages, **beside}
+    return {"custom_id": name, "method": "POST", "url": "/v1/chat/completions", "body": body}
+
+
+def written(path: Path, lines: list[Any]) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def ran(spelling: str, model: str, lines: list[Any], *more: str) -> int:
+    Path("spec.yaml").write_text(
+        f"model: {model}\nbudget: {{context_window: 250, max_output_tokens: 50}}\non_overflow: trim_oldest\n"
+    )
+    written(Path("in.jsonl"), lines)
+    return main(["batch", "in.jsonl", "out.jsonl", "--spec", "spec.yaml", "--format", spelling, *more])
+
+
+def test_openai_gets_its_lines_back_with_bodies_that_fit() -> None:
+    responses = {"model": "gpt-4o", "instructions": "Be brief.", "input": LONG}
+    second = {"custom_id": "b", "method": "POST", "url": "/v1/responses", "body": responses}
+    assert ran("openai", "gpt-4o", [chat("a", LONG, temperature=0, max_completion_tokens=50), second]) == 0
+    assert read(Path("out.jsonl")) == [
+        chat("a", LONG[2:], temperature=0, max_completion_tokens=50),
+        {**second, "body": {**responses, "input": LONG[2:]}},
+    ]
+
+
+def test_a_line_that_fits_comes_back_as_it_was() -> None:
+    line = {**chat("a", LONG[2:], logit_bias={"5": 1}), "note": "kept"}
+    ran("openai", "gpt-4o", [line])
+    assert read(Path("out.jsonl")) == [line]
+
+
+def test_anthropic_gets_its_params_back() -> None:
+    params = {"model": "claude-sonnet-4-5", "max_tokens": 50, "system": "Be brief.", "messages": LONG}
+    assert ran("anthropic", "claude-sonnet-4-5", [{"custom_id": "a", "params": params}]) == 0
+    (line,) = read(Path("out.jsonl"))
+    assert line == {"custom_id": "a", "params": {**params, "messages": LONG[2:]}}
+    assert verify(line["params"], dialect="anthropic") == []
+
+
+@pytest.mark.parametrize("system", ["systemInstruction", "system_instruction"])
+@pytest.mark.parametrize("generation", ["generationConfig", "generation_config"])
+def test_gemini_gets_a_request_of_its_rest_api_back(system: str, generation: str) -> None:
+    told = {"parts": [{"text": "Be brief."}]}
+    request = {"contents": GEMINI_LONG, system: told, generation: {"temperature": 0.5}}
+    assert ran("gemini", "gemini-2.5-flash", [{"key": "a", "request": request}]) == 0
+    (line,) = read(Path("out.jsonl"))
+    assert line["key"] == "a"
+    assert line["request"]["contents"] == GEMINI_LONG[2:]
+    assert line["request"]["system_instruction"]["parts"] == told["parts"]
+    assert line["request"]["generation_config"] == {"temperature": 0.5}
+    assert "config" not in line["request"]
+
+
+def test_a_bad_line_is_in_the_log_and_not_in_the_file(capsys: pytest.CaptureFixture[str]) -> None:
+    embedding = {"custom_id": "b", "method": "POST", "url": "/v1/embeddings", "body": {}}
+    assert ran("openai", "gpt-4o", [chat("a", LONG[2:]), embedding, {"id": "c"}]) == 0
+    assert [line["custom_id"] for line in read(Path("out.jsonl"))] == ["a"]
+    log = read(log_of(Path("out.jsonl")))
+    assert [line.get("error", {}).get("message") for line in log] == [
+        None,
+        "url: expected one of /v1/chat/completions, /v1/responses",
+        "expected a line of a batch file of openai: custom_id, and body with the request",
+    ]
+    assert "log      out.jsonl.rows.jsonl" in capsys.readouterr().out
+
+
+def test_two_lines_with_one_id_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ran("openai", "gpt-4o", [chat("a", LONG[2:]), chat("a", LONG)]) == 2
+    assert "rows 0 and 1 have the same custom_id" in capsys.readouterr().err
+    assert not Path("out.jsonl").exists()
+
+
+def test_any_number_of_workers_writes_the_same_file() -> None:
+    lines = [chat(f"r{n}", [{"role": "user", "content": f"{n} " * n}]) for n in range(1, 8)]
+    ran("openai", "gpt-4o", lines)
+    alone = Path("out.jsonl").read_bytes()
+    for path in Path().glob("out.jsonl*"):
+        path.unlink()
+    ran("openai", "gpt-4o", lines, "--workers", "2")
+    assert Path("out.jsonl").read_bytes() == alone
+
+
+def test_a_run_of_one_format_is_not_continued_in_another(capsys: pytest.CaptureFixture[str]) -> None:
+    ran("openai", "gpt-4o", [chat("a", LONG)])
+    assert ran("anthropic", "gpt-4o", [chat("a", LONG)]) == 2
+    assert "format" in capsys.readouterr().err
+
+
+def test_a_file_of_somebody_else_is_not_written_over(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("out.jsonl").write_text("mine\n")
+    assert ran("openai", "gpt-4o", [chat("a", LONG)]) == 2
+    assert Path("out.jsonl").read_text() == "mine\n"
+    assert "no run was begun" in capsys.readouterr().err
+
+
+def test_a_finish_that_fails_leaves_the_file_as_it_was(folder: Path) -> None:
+    output = folder / "out.jsonl"
+    output.write_text("before\n")
+    twice = '{"row":0,"custom_id":"a","request":{}}\n{"row":1,"custom_id":"a","request":{}}\n'
+    log_of(output).write_text(twice)
+    with pytest.raises(BatchError):
+        finish(output, FORMATS["openai"])
+    assert output.read_text() == "before\n"
+    assert sorted(path.name for path in folder.iterdir()) == ["out.jsonl", "out.jsonl.rows.jsonl"]
+
+
+SOURCES = """
+model: gpt-4o
+budget: {context_window: 400, max_output_tokens: 50}
+strategy: cited_sources
+"""
+
+
+def with_documents(name: str) -> dict[str, Any]:
+    documents = [{"text": f"About {one}. " * 5, "source": one, "score": 0.9 - n / 10} for n, one in enumerate(name)]
+    return {"id": name, "knowledge": documents, "messages": [{"role": "user", "content": f"About {name}?"}]}
+
+
+def test_neighbours_of_a_shared_order_begin_alike() -> None:
+    Path("spec.yaml").write_text(SOURCES)
+    written(Path("in.jsonl"), [with_documents(name) for name in ("ab", "cd", "ba", "dc")])
+    command = ["batch", "in.jsonl", "out.jsonl", "--spec", "spec.yaml", "--order", "shared"]
+    assert main(command) == 0
+    lines = read(Path("out.jsonl"))
+    assert sorted(line["row"] for line in lines) == [0, 1, 2, 3]
+    systems = [line["request"]["messages"][0]["content"] for line in lines]
+    assert systems[0] == systems[1] != systems[2] == systems[3]
+    before = Path("out.jsonl").read_bytes()
+    assert main(command) == 0  # a run that is done does nothing
+    assert Path("out.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("spec", "more", "problem"),
+    [
+        ("model: gpt-4o", ["--order", "shared"], "the spec needs `strategy: cited_sources`"),
+        (SOURCES, ["--order", "shared", "--format", "openai"], "a provider's own requests have no documents"),
+    ],
+)
+def test_an_order_without_documents_is_refused(
+    spec: str, more: list[str], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("spec.yaml").write_text(spec)
+    written(Path("in.jsonl"), [chat("a", LONG)])
+    assert main(["batch", "in.jsonl", "out.jsonl", "--spec", "spec.yaml", *more]) == 2
+    assert problem in capsys.readouterr().err
