@@ -6,175 +6,149 @@ must be there and of its kind, or a replay would compare with nothing and name w
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from typing import Protocol, cast
+from collections.abc import Mapping
+from typing import Annotated, TypeAlias
 
-import attrs
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from assembler.validation import named
+from assembler.report.manifest.errors import ManifestError
 
-_SHA256 = re.compile("[0-9a-f]{64}")
-
-
-@attrs.frozen
-class Wrong:
-    """One field that is not what it should be: its path, what was expected, and what was found, by type."""
-
-    place: str
-    expected: str
-    found: str
+_Hash: TypeAlias = Annotated[str, Field(pattern=r"\A[0-9a-f]{64}\z")]
 
 
-class Shape(Protocol):
-    """What a field must be."""
-
-    def wrong(self, place: str, value: object) -> Iterator[Wrong]:
-        """What is wrong with `value`, found lazily."""
-        ...
+class _Part(BaseModel):
+    model_config = ConfigDict(strict=True)
 
 
-@attrs.frozen
-class One:
-    """A value of one of these types; a bool is no number."""
-
-    kinds: tuple[type, ...]
-    expected: str
-    pattern: re.Pattern[str] | None = None
-
-    def wrong(self, place: str, value: object) -> Iterator[Wrong]:
-        """The field, where it is none of them."""
-        if isinstance(value, bool) or not isinstance(value, self.kinds):
-            yield Wrong(place, self.expected, _kind(value))
-        elif self.pattern is not None and isinstance(value, str) and not self.pattern.fullmatch(value):
-            yield Wrong(place, self.expected, f"{len(value)} other characters")
+class _Hashed(_Part):
+    sha256: _Hash
 
 
-@attrs.frozen
-class Fields:
-    """A mapping with these fields."""
-
-    fields: Mapping[str, Shape]
-
-    def wrong(self, place: str, value: object) -> Iterator[Wrong]:
-        """Every field that is missing or wrong."""
-        if not isinstance(value, Mapping):
-            yield Wrong(place, "an object", _kind(value))
-            return
-        given = cast("Mapping[str, object]", value)
-        for name, shape in self.fields.items():
-            inner = f"{place}.{name}" if place else name
-            if name not in given:
-                yield Wrong(inner, "a field", "none")
-            else:
-                yield from shape.wrong(inner, given[name])
+class _Item(_Hashed):
+    id: str
 
 
-@attrs.frozen
-class Each:
-    """A list of these."""
-
-    item: Shape
-
-    def wrong(self, place: str, value: object) -> Iterator[Wrong]:
-        """Every item that is wrong."""
-        if not isinstance(value, list):
-            yield Wrong(place, "a list", _kind(value))
-            return
-        for index, item in enumerate(cast("list[object]", value)):
-            yield from self.item.wrong(f"{place}[{index}]", item)
+class _Instruction(_Hashed):
+    characters: int
+    prompt: str | None
 
 
-@attrs.frozen
-class Maybe:
-    """One of these, or nothing."""
-
-    item: Shape
-
-    def wrong(self, place: str, value: object) -> Iterator[Wrong]:
-        """What is wrong with something."""
-        if value is not None:
-            yield from self.item.wrong(place, value)
+class _Message(_Part):
+    id: str
+    role: str | None
+    sha256: _Hash | None
 
 
-@attrs.frozen
-class Anything:
-    """A setting, described as its own type describes it."""
-
-    def wrong(self, place: str, value: object) -> Iterator[Wrong]:
-        """Whatever JSON has no word for."""
-        if value is not None and not isinstance(value, bool | int | float | str | list | dict):
-            yield Wrong(place, "plain data", _kind(value))
-
-
-def _kind(value: object) -> str:
-    return "nothing" if value is None else f"a {named(value)}"
+class _Items(_Part):
+    instruction: _Instruction | None
+    tools: list[_Item]
+    knowledge: list[_Item]
+    output: _Hash | None
+    choice: str | None
+    messages: list[_Message]
 
 
-_HASH = One((str,), "64 hexadecimal digits", _SHA256)
-_TEXT = One((str,), "a text")
-_NUMBER = One((int,), "a whole number")
-_ANYTHING = Anything()
-_HASHED = Fields({"sha256": _HASH})
-_NAMED = {"id": _TEXT, "sha256": _HASH}
+class _Dialect(_Hashed):
+    name: str
 
-_BUDGET = Fields(
-    {
-        "model": Maybe(_TEXT),
-        "limits": Fields({}),
-        **dict.fromkeys(
-            ("context_window", "max_output_tokens", "reasoning_tokens", "overhead", "safety_margin"), _NUMBER
-        ),
-        **dict.fromkeys(("least_output_tokens", "max_input_tokens"), Maybe(_NUMBER)),
-    }
-)
 
-MANIFEST = Fields(
-    {
-        "items": Fields(
-            {
-                "instruction": Maybe(Fields({"sha256": _HASH, "characters": _NUMBER, "prompt": Maybe(_TEXT)})),
-                "tools": Each(Fields(_NAMED)),
-                "knowledge": Each(Fields(_NAMED)),
-                "output": Maybe(_HASH),
-                "choice": Maybe(_TEXT),
-                "messages": Each(Fields({"id": _TEXT, "role": Maybe(_TEXT), "sha256": Maybe(_HASH)})),
-            }
-        ),
-        "terms": Fields(
-            {
-                "dialect": Fields({"name": _TEXT, "sha256": _HASH}),
-                "budget": Maybe(_BUDGET),
-                "counter": _TEXT,
-                "on_overflow": Each(_ANYTHING),
-                "strategy": _ANYTHING,
-                "cache_marks": _ANYTHING,
-                "calibration": _ANYTHING,
-            }
-        ),
-        "versions": Fields(
-            {
-                "context-assembler": Maybe(_TEXT),
-                "engine": Maybe(Fields({"name": _TEXT, "version": Maybe(_TEXT)})),
-                "vocabulary": Maybe(_TEXT),
-            }
-        ),
-        "decision": Fields(
-            {
-                "tokens": _NUMBER,
-                "upper": _NUMBER,
-                "grade": _TEXT,
-                "regions": Fields(
-                    dict.fromkeys(("instruction", "capability", "knowledge", "conversation", "framing"), _NUMBER)
-                ),
-                "tools": Each(Fields({"id": _TEXT, "tokens": _NUMBER})),
-                "knowledge": Each(Fields({"id": Maybe(_TEXT), "sha256": _HASH})),
-                "messages": Each(Fields({"id": _TEXT, "outcome": _TEXT, "tokens": _NUMBER})),
-                "summary": Maybe(_HASHED),
-                "policies": Each(Fields({"policy": _TEXT, "saved": _NUMBER})),
-            }
-        ),
-        "request": Fields({"sha256": _HASH, "bytes": _NUMBER}),
-    }
-)
-"""What `manifest_of` writes; the tests hold the two against each other."""
+class _Budget(_Part):
+    model: str | None
+    limits: dict[str, object]
+    context_window: int
+    max_output_tokens: int
+    least_output_tokens: int | None
+    reasoning_tokens: int
+    overhead: int
+    safety_margin: int
+    max_input_tokens: int | None
+
+
+class _Settings(_Part):
+    """What a setting's own type says of it is compared, and has no shape that could be broken."""
+
+    dialect: _Dialect
+    budget: _Budget | None
+    counter: str
+    on_overflow: list[object]
+    strategy: object
+    cache_marks: object
+    calibration: object
+
+
+class _Engine(_Part):
+    name: str
+    version: str | None
+
+
+class _Versions(_Part):
+    library: str | None = Field(alias="context-assembler")
+    engine: _Engine | None
+    vocabulary: str | None
+
+
+class _Regions(_Part):
+    instruction: int
+    capability: int
+    knowledge: int
+    conversation: int
+    framing: int
+
+
+class _Priced(_Part):
+    id: str
+    tokens: int
+
+
+class _Outcome(_Priced):
+    outcome: str
+
+
+class _Source(_Hashed):
+    id: str | None
+
+
+class _Saved(_Part):
+    policy: str
+    saved: int
+
+
+class _Decision(_Part):
+    tokens: int
+    upper: int
+    grade: str
+    regions: _Regions
+    tools: list[_Priced]
+    knowledge: list[_Source]
+    messages: list[_Outcome]
+    summary: _Hashed | None
+    policies: list[_Saved]
+
+
+class _Request(_Hashed):
+    bytes: int
+
+
+class _Manifest(_Part):
+    """What `manifest_of` writes; the tests hold the two against each other."""
+
+    items: _Items
+    settings: _Settings = Field(alias="terms")
+    versions: _Versions
+    decision: _Decision
+    request: _Request
+
+
+def refuse_misshapen(fields: Mapping[str, object]) -> None:
+    """Raise `ManifestError` for the first field that is missing or not of its kind, by its path."""
+    try:
+        _Manifest.model_validate(dict(fields))
+    except ValidationError as error:  # it holds the whole manifest: leave no trace of it in the chain
+        first = error.errors(include_input=False, include_url=False)[0]
+        place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"]).lstrip(".")
+        problem = first["msg"]
+    else:
+        return
+    raise ManifestError(
+        f"a manifest with a wrong {place}: {problem}; pass all of what plan.manifest() returned", place=place
+    )
