@@ -9,12 +9,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("ci", max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("round", settings.get_profile("ci"), max_examples=200, database=None)
 settings.register_profile("search", settings.get_profile("ci"), max_examples=5_000)
 settings.register_profile(
     "mutation",
     settings.get_profile("ci"),
+    max_examples=30,
     derandomize=True,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.differing_executors],

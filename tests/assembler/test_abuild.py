@@ -19,6 +19,7 @@ from assembler.dialects import plain
 from assembler.policies import Policy, Summarize
 from assembler.policies.summarize import HEADING
 from budgets import Budget, BudgetError, ContextLengthError
+from tests.scaled import scaled
 
 from .policies import by_hand
 from .policies.drawn import any_session, gist, ladders, low_summaries
@@ -63,6 +64,7 @@ def outcome(build: Callable[[], Any]) -> tuple[str, list[str]]:
     return json.dumps(context.request()), [str(warning) for warning in context.warnings]
 
 
+@scaled(0.5)
 @given(any_session, st.one_of(ladders, low_summaries), st.floats(0.1, 1.1), st.sampled_from([agist, unsaid, gist]))
 def test_a_session_that_awaits_gives_the_bytes_of_one_that_does_not(
     history: list[dict[str, Any]], ladder: list[Policy], share: float, summarizer: Summarizer

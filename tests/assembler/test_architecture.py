@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import subprocess
 import sys
@@ -18,6 +19,25 @@ HEAVY = ["tiktoken", "jinja2", "numpy", "transformers", "tokenizers", "rich", "p
 
 def modules(package: str) -> list[Path]:
     return sorted((ROOT / package).rglob("*.py"))
+
+
+@functools.cache
+def read(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+def imported(path: Path) -> set[str]:
+    """The first names of everything that a module imports, wherever in it."""
+    names: set[str] = set()
+    for node in ast.walk(read(path)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add((node.module or "").split(".")[0])
+    return names
+
+
+packages = functools.cache(floors.packages)
 
 
 @pytest.mark.parametrize("package", ["assembler", "budgets"])
@@ -53,19 +73,15 @@ def test_a_simple_chat_loads_nothing_heavy() -> None:
 
 def test_budgets_never_looks_up_at_assembler() -> None:
     for path in modules("budgets"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            if isinstance(node, ast.ImportFrom):
-                names = [node.module or ""]
-            assert not any(name.split(".")[0] == "assembler" for name in names), path
+        assert "assembler" not in imported(path), path
 
 
 def test_no_package_is_imported_by_what_it_imports() -> None:
-    assert floors.circles(floors.packages()) == []
+    assert floors.circles(packages()) == []
 
 
 def test_the_house_has_at_most_eleven_floors_and_twelve_loose_modules() -> None:
-    graph = floors.packages()
+    graph = packages()
     assert max(floors.floors(graph).values()) <= 11
     assert sum(path.parent == ROOT / "assembler" for path in floors.modules().values()) <= 12
 
@@ -102,11 +118,7 @@ def test_only_counters_and_vocabularies_import_a_tokenizer() -> None:
         place = path.relative_to(ROOT).as_posix()
         if place.startswith(("budgets/counters/", "budgets/vocabularies/")):
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            if isinstance(node, ast.ImportFrom):
-                names = [node.module or ""]
-            assert not {name.split(".")[0] for name in names} & {"tiktoken", "tokenizers"}, place
+        assert not imported(path) & {"tiktoken", "tokenizers"}, place
 
 
 @pytest.mark.parametrize("package", ["assembler", "budgets", "assembler.policies", "assembler.strategies"])
@@ -122,9 +134,8 @@ def test_all_lists_the_public_names_sorted_and_each_exists(package: str) -> None
 
 def test_no_room_is_too_large() -> None:
     for path in [*modules("assembler"), *modules("budgets")]:
-        text = path.read_text()
-        assert text.count("\n") <= 400, path
-        for node in ast.walk(ast.parse(text)):
+        assert path.read_text().count("\n") <= 400, path
+        for node in ast.walk(read(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 documented = (ast.get_docstring(node) or "").count("\n") + 1
                 assert (node.end_lineno or 0) - node.lineno + 1 - documented <= 60, f"{path}:{node.name}"

@@ -15,6 +15,7 @@ from assembler.cli import main
 from assembler.dialects.hosts import families as hosted_families
 from assembler.dialects.hosts.fit import PARTS, Recorded, fitted
 from budgets import tiktoken_counter
+from tests.scaled import scaled
 
 o200k = tiktoken_counter("o200k_base")
 TOOLS = [
@@ -75,6 +76,7 @@ def test_the_printed_row_holds_the_constants_that_the_bills_were_made_of(
     assert row.evidence.rows == len(lines)
 
 
+@scaled(0.3)
 @given(
     st.lists(st.integers(0, 300), min_size=len(PARTS), max_size=len(PARTS)),
     st.lists(st.tuples(*[st.integers(0, 9)] * (len(PARTS) - 1)), min_size=30, max_size=40, unique=True),

@@ -14,6 +14,7 @@ from assembler.policies.low_water import LowWater
 from budgets import Budget, ContextLengthError
 from tests.benchmarks.cache_economy import lived
 from tests.benchmarks.kinds import arrivals
+from tests.scaled import scaled
 
 from . import by_hand
 
@@ -51,6 +52,7 @@ def test_the_cut_is_the_one_that_living_through_the_session_gives(
         assert found == sum(len(sizes) for sizes in costs[:turn])
 
 
+@scaled(0.5)
 @given(sessions, st.integers(5, 60), shares)
 def test_a_growing_history_keeps_its_first_message_until_it_overflows(
     costs: list[list[int]], room: int, low: float
@@ -71,6 +73,7 @@ def test_a_growing_history_keeps_its_first_message_until_it_overflows(
         before = now
 
 
+@scaled(0.5)
 @given(sessions, st.integers(5, 60), st.one_of(shares, st.just("auto")), st.data())
 def test_the_cut_does_not_depend_on_which_builds_came_before(
     costs: list[list[int]], room: int, low: LowWater, data: st.DataObject
@@ -102,6 +105,7 @@ def test_an_automatic_mark_is_the_one_that_living_through_the_session_gives(cost
         assert found == sum(len(sizes) for sizes in costs[:turn])
 
 
+@scaled(0.5)
 @given(sessions, st.integers(5, 60))
 def test_an_automatic_mark_moves_at_cuts_only(costs: list[list[int]], room: int) -> None:
     history = history_of(costs)

@@ -151,6 +151,7 @@ def template() -> Any:
     return chat_template(tokenizer, control_text=ControlText.ALLOW)
 
 
+@scaled(0.5)
 @given(history=conversations("openai_chat"), policy=ladders, share=st.floats(0.4, 1.1))
 def test_a_prompt_of_a_chat_template_costs_its_ids_whoever_asks(
     history: list[Any], policy: tuple[Policy, ...], share: float

@@ -17,6 +17,7 @@ from assembler.dialects import plain
 from assembler.policies import ClearToolResults, Policy, Summarize, TrimSteps, Truncate
 from assembler.policies.summarize import HEADING
 from budgets import Budget
+from tests.scaled import scaled
 
 from .policies import by_hand
 from .policies.drawn import any_session, ladders, low_ladders, low_summaries
@@ -92,6 +93,7 @@ def life(turn: Turn, history: History) -> list[tuple[str, list[str]]]:
     return told
 
 
+@scaled(0.5)
 @given(
     any_session,
     st.one_of(ladders, low_ladders, low_summaries, low_summaries),

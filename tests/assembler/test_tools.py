@@ -211,6 +211,7 @@ def test_errors_name_the_place_in_the_list_and_keep_their_cause() -> None:
     assert pickle.loads(pickle.dumps(caught.value)).tool == "bad"
 
 
+@functools.cache
 def hostile() -> dict[str, Any]:
     """The cases that JSON cannot write down."""
     deep: dict[str, Any] = {}

@@ -185,6 +185,7 @@ def test_an_old_text_is_settled(text: str) -> None:
         assert all_settled(text.replace(RECLASSED, ""))
 
 
+@pytest.mark.slow
 def test_the_table_holds_as_many_characters_as_unicode_15_assigned() -> None:
     """62,034 below 65,536 less surrogates (unicodedata2 15.0.0, read 2026-11), and one of them was reclassed since."""
     settled = [point for point in range(0x110000) if all_settled(chr(point))]

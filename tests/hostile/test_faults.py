@@ -159,6 +159,7 @@ def test_a_counter_that_fails_on_one_part_has_that_part_named(additive: bool, di
 
         try:
             of_parts(Failing(), dialect, strategy).plan()
+            break  # every call has failed once
         except TokenCountError as error:
             whose = [part for part, word in PARTS.items() if word in failed[0]]
             joined = "quartz" in failed[0] or "END OF SOURCES" in failed[0]  # a question, or words around the sources

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import pickle
 from collections.abc import Iterator
@@ -112,18 +113,18 @@ def test_every_low_water_mark_leaves_pairs_and_the_question(case: Case) -> None:
     history = spoken(case["input"]["pattern"])
     if not paired(history):
         return
-    for limit in range(1, cost(history) + 2):
-        for low_water in (0.3, 0.6, 1.0):
-            policy = TrimOldest(low_water=low_water)
-            assembler = Assembler(Budget(limit, counter=len), on_overflow=policy, dialect=plain).add_messages(history)
-            try:
-                context = assembler.build()
-            except ContextLengthError:
-                assert min(map(cost, cuts(history))) > limit
-                continue
-            kept = context.request()["messages"]
-            assert kept in list(cuts(history))
-            assert cost(kept) <= limit
+    allowed = list(cuts(history))
+    for limit, low_water in zip(range(1, cost(history) + 2), itertools.cycle((0.3, 0.6, 1.0)), strict=False):
+        policy = TrimOldest(low_water=low_water)
+        assembler = Assembler(Budget(limit, counter=len), on_overflow=policy, dialect=plain).add_messages(history)
+        try:
+            context = assembler.build()
+        except ContextLengthError:
+            assert min(map(cost, allowed)) > limit
+            continue
+        kept = context.request()["messages"]
+        assert kept in allowed
+        assert cost(kept) <= limit
 
 
 def test_a_counter_of_messages_is_refused_at_construction() -> None:

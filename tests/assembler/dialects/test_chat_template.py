@@ -182,7 +182,7 @@ def spoken(layout: Layout) -> list[Any]:
 
 
 @given(names, alternating(), st.booleans())
-@scaled(0.5)
+@scaled(0.3)
 def test_a_raw_request_costs_its_rendered_ids(name: str, messages: list[Any], tooled: bool) -> None:
     tools = [TOOL] if tooled else []
     request = {"messages": messages, **({"tools": tools} if tooled else {})}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import sys
 from types import SimpleNamespace
 from typing import Any
@@ -83,6 +84,7 @@ def test_every_limit_from_nothing_to_the_full_size_gives_what_brute_force_gives(
     encoder = tokenizer(name)
     lines = ["The order", "", "been shipped to Kyoto\n", "x", "twice " * 4, "please"]
 
+    @functools.cache
     def count(text: str) -> int:
         return len(encoder(text)["input_ids"])
 
@@ -148,7 +150,7 @@ def test_blank_chunks_that_cost_something_end_where_they_no_longer_fit(width: in
     def counter(text: str) -> int:
         return len(text.split()) + -(-text.count("\n") // width)
 
-    lines = ["a", *[""] * 40, "b", *["", "c"] * 20]
+    lines = ["a", *[""] * 24, "b", *["", "c"] * 12]
     for limit in range(counter(by_hand("q", [])), counter(by_hand("q", lines)) + 2):
         assert built("q", lines, counter, limit) == brute_force("q", lines, counter, limit), limit
 

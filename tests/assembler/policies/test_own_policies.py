@@ -18,6 +18,7 @@ from assembler.policies import Change, Cut, KeepsAll, Passage, Refuse, Traits, T
 from assembler.policies.traits import rung_of
 from assembler.strategies import Placement
 from budgets import Budget, BudgetError, ContextLengthError, Limit
+from tests.scaled import scaled
 
 from . import by_hand
 from .build import assembler_of, built, check, left
@@ -316,6 +317,7 @@ refusing = st.just(Refuse())
 marked = st.builds(TrimOldest, st.sampled_from([0.3, 0.7]), keep_turns=st.integers(1, 2))
 
 
+@scaled(0.5)
 @given(any_session, st.one_of(ladders, st.lists(st.one_of(rungs, refusing, marked), max_size=4, min_size=1)), st.data())
 def test_a_policy_that_hands_on_to_a_built_in_is_told_apart_by_its_name_alone(
     history: History, ladder: list[Any], data: st.DataObject

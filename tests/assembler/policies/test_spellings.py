@@ -144,7 +144,8 @@ def test_what_is_shortened_is_what_is_sent(name: str, ladder: str) -> None:
     count = tiktoken_counter("o200k_base")
     whole = Assembler(Budget(10**6, counter=count), dialect=dialect).add_capability(tools()).add_messages(history)
     shortened: set[int] = set()
-    for limit in range(whole.build().count.upper - 1, 0, -10):
+    upper = whole.build().count.upper
+    for limit in range(upper - 1, 0, -max(10, upper // 60)):
         assembler = Assembler(Budget(limit, counter=count), dialect=dialect, on_overflow=policies)
         try:
             context = assembler.add_capability(tools()).add_messages(history).build()

@@ -246,4 +246,4 @@ def test_a_count_that_is_off_by_one_is_found_by_what_is_known() -> None:
     ids=lambda counter: getattr(counter, "name", "plain"),
 )
 def test_the_library_s_own_counters_keep_the_contract(counter: Callable[[str], int]) -> None:
-    check_counter(counter, max_examples=40)
+    check_counter(counter, max_examples=20)

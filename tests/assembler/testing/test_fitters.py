@@ -64,7 +64,7 @@ def test_two_hundred_examples_find_the_law_that_a_common_trimmer_breaks(trim: Tr
     assert len(error.messages) <= 3
 
 
-@pytest.mark.parametrize("trim", [trim_oldest, whole_turns])
+@pytest.mark.parametrize("trim", [pytest.param(trim_oldest, marks=pytest.mark.slow), whole_turns])
 def test_a_right_trimmer_breaks_no_law_at_all(trim: Trim) -> None:
     verdict = check_fitter(trim, count=characters, invariants=EVERY)
     assert (verdict.examples, verdict.broken) == (200, {})

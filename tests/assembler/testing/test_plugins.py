@@ -34,8 +34,14 @@ QUIET = "import warnings; warnings.simplefilter('ignore')\n"
     "order",
     [
         "import hypothesis; load(); load(); from assembler.conversation.messages import Message",
-        "import assembler, hypothesis; load(); from assembler.conversation.messages import Message",
-        "import assembler.drawn.engine; load(); from assembler.conversation.messages import Message",
+        pytest.param(
+            "import assembler, hypothesis; load(); from assembler.conversation.messages import Message",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "import assembler.drawn.engine; load(); from assembler.conversation.messages import Message",
+            marks=pytest.mark.slow,
+        ),
         "import hypothesis; load(); import assembler.testing.regions\n"
         "from assembler.conversation.messages import Message",
     ],

@@ -160,9 +160,7 @@ FAULTS: dict[str, tuple[str, Policy]] = {
 QUICK = (
     "it cuts inside of a turn",
     "it drops the newest turn",
-    "it gives up too soon",
     "it writes into messages",
-    "results go without their calls",
     "it never ends",
 )
 """Found by few examples; the others are looked for by `make slow`."""
@@ -201,4 +199,4 @@ def test_a_seeded_fault_of_a_policy_is_found(fault: str) -> None:
     ids=lambda policy: type(policy).__name__,
 )
 def test_the_library_s_own_policies_keep_the_contract(policy: Policy) -> None:
-    check_policy(policy, max_examples=7)
+    check_policy(policy, max_examples=5)

@@ -105,9 +105,9 @@ def test_the_edge_is_beside_the_least_answer(budget: Budget) -> None:
 @pytest.mark.parametrize("least", [None, 0, 1])
 def test_any_budget_may_mark_the_least_answer(least: int | None) -> None:
     def marked(budget: Budget) -> bool:
-        return budget.least_output_tokens == least and budget.max_output_tokens > 1
+        return budget.least_output_tokens == least and budget.max_output_tokens > 1 and budget.input_limit > 0
 
-    assert find(budgets(), marked, settings=settings(max_examples=5_000, database=None)).input_limit > 0
+    find(budgets(), marked, settings=settings(few, max_examples=5_000, phases=[Phase.generate]))
 
 
 @few
@@ -165,7 +165,7 @@ def test_a_type_draws_values_that_are_not_trivial(kind: type[Any]) -> None:
     register()
     seen: set[object] = set()
 
-    @settings(max_examples=60, deadline=None, phases=[Phase.generate], suppress_health_check=[*HealthCheck])
+    @settings(max_examples=25, deadline=None, phases=[Phase.generate], suppress_health_check=[*HealthCheck])
     @given(st.from_type(kind))
     def look(drawn: object) -> None:
         assert isinstance(drawn, kind)
