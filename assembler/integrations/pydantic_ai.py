@@ -10,6 +10,7 @@ the instructions, and overwrites the history.
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -97,7 +98,7 @@ def _definitions(parameters: Any, dialect: str) -> list[dict[str, Any]]:
         for tool in (*parameters.declared_function_tools, *parameters.output_tools)
     ]
     spoken = [{"type": "function", "function": function} for function in functions]
-    return [*spoken, *(_native(tool.kind, dialect) for tool in parameters.native_tools)]
+    return [*spoken, *(_native(tool, dialect) for tool in parameters.native_tools)]
 
 
 _NATIVE: Mapping[str, Mapping[str, dict[str, Any]]] = {
@@ -119,11 +120,15 @@ _NATIVE: Mapping[str, Mapping[str, dict[str, Any]]] = {
         "web_fetch": {"url_context": {}},
     },
 }
-"""The tools that run at the provider, as its API spells them without any setting; others are priced by their bound."""
+"""The tools that run at the provider, as its API spells them; others are priced by their bound."""
 
 
-def _native(kind: str, dialect: str) -> dict[str, Any]:
-    return _NATIVE.get(dialect, {}).get(kind, {"type": kind, "name": kind})
+def _native(tool: Any, dialect: str) -> dict[str, Any]:
+    """A tool that runs at the provider, with its settings: their words are a part of its price."""
+    chosen = {field.name: getattr(tool, field.name) for field in dataclasses.fields(tool) if field.name != "kind"}
+    settings = json.loads(json.dumps({name: held for name, held in chosen.items() if held is not None}, default=str))
+    known = _NATIVE.get(dialect, {}).get(tool.kind, {"type": tool.kind, "name": tool.kind})
+    return {**settings, **known} if "type" in known else dict.fromkeys(known, settings)
 
 
 def _answer(parameters: Any) -> OutputSchema | None:

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, cast
 
 import attrs
 
-from assembler.conversation.messages import Call, Message, Result
+from assembler.conversation.messages import Call, Message, Result, Thinking
 from assembler.integrations.own_objects import aligned
 
 _AS_BLOCKS = frozenset({"anthropic", "bedrock", "gemini"})
@@ -274,7 +274,12 @@ def _content(item: Any) -> dict[str, Any] | None:
         return {"type": "image_url", "image_url": {"url": item.data_uri}}
     if kind == "binary":
         return {"type": "file", "file": {"file_data": item.data_uri}}
-    return {"type": kind or type(item).__name__}
+    if kind == "uploaded-file":
+        return {"type": "file", "file": {"file_id": item.file_id}}
+    if kind == "document-url":
+        return {"type": "file", "file": {"file_data": item.url}}
+    named = kind.replace("-", "_") or type(item).__name__  # audio_url, video_url
+    return {"type": named, named: {"url": getattr(item, "url", "")}}
 
 
 def _retold(item: Any, part: object) -> Any:
@@ -295,6 +300,8 @@ def _response(message: Any, dialect: str, tags: tuple[str, str]) -> dict[str, An
             texts.append(part.content)
         elif part.part_kind == "thinking" and dialect in _AS_BLOCKS:
             blocks.append({"type": "thinking", "thinking": part.content, "signature": part.signature or ""})
+        elif dialect in _AS_BLOCKS and part.part_kind in _OF_A_SERVER:
+            blocks.append(_server_block(part, dialect))
         elif part.part_kind == "thinking":
             texts.append("\n".join((tags[0], part.content, tags[1])))
         elif part.part_kind == "tool-call":
@@ -309,12 +316,32 @@ def _response(message: Any, dialect: str, tags: tuple[str, str]) -> dict[str, An
     return {**spoken, "tool_calls": calls} if calls else spoken
 
 
+_OF_A_SERVER = frozenset({"builtin-tool-call", "builtin-tool-return", "compaction"})
+
+
+def _server_block(part: Any, dialect: str) -> dict[str, Any]:
+    """What the provider's server did, as Anthropic spells it; for another API its words, which is what they cost."""
+    if part.part_kind == "compaction":
+        return {"type": "compaction", "content": part.content}
+    if dialect != "anthropic":
+        said = part.args_as_json_str() if part.part_kind == "builtin-tool-call" else part.model_response_str()
+        return {"type": "code_execution_tool_result", "content": [{"type": "text", "text": said}]}
+    if part.part_kind == "builtin-tool-call":
+        called = {"type": "server_tool_use", "id": part.tool_call_id, "name": part.tool_name}
+        return {**called, "input": part.args_as_dict()}
+    return {"type": f"{part.tool_name}_tool_result", "tool_use_id": part.tool_call_id, "content": _plain(part.content)}
+
+
+def _plain(content: Any) -> Any:
+    return json.loads(json.dumps(content, default=str))
+
+
 def _response_parts(response: Any, spoken: Mapping[str, Any], became: Sequence[tuple[Any, Any]]) -> Iterator[Any]:
     arguments = [new.arguments for _, new in became if isinstance(new, Call)]
     texts = [new for old, new in became if isinstance(old, str)]
     text = cast("str | None", texts[0]) if texts else None
     as_they_were = all(new is old for old, new in became if isinstance(old, str))
-    thoughts = iter([new for old, new in became if not isinstance(old, str | Call)])
+    thoughts = iter([new for old, new in became if isinstance(old, Thinking)])
     blocks = isinstance(spoken.get("content"), list)
     told = False
     calls = iter(arguments)

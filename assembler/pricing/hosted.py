@@ -16,6 +16,7 @@ from assembler.conversation.messages import Message
 from assembler.conversation.messages.parts import compact_json
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.tools import Tool
+from assembler.regions.tools.tool import own_definition
 from budgets.count import NOTHING, Count, Grade, Tokens
 
 __all__ = ["TABLE", "fixed_with_hosted", "price_hosted"]
@@ -62,7 +63,7 @@ _CHARACTERS_PER_TOKEN = 4
 def price_hosted(tool: Tool) -> Count:
     """A provider's own tool in the API that has it: its definition, and what the table says."""
     row = next(row for row in TABLE if row.kinds.fullmatch(tool.kind) or not row.kinds.pattern)
-    length = len(compact_json(tool.seen))
+    length = len(compact_json({key: held for key, held in own_definition(tool).items() if held is not None}))
     return Count(row.tokens + length // _CHARACTERS_PER_TOKEN, Grade.ESTIMATED, upper=row.upper + length)
 
 

@@ -124,3 +124,16 @@ def test_a_gemini_tool_may_hold_functions_and_a_search() -> None:
 def test_what_is_no_tool_is_still_refused(wrong: Dict) -> None:
     with pytest.raises(ToolError):
         Assembler().add_capability([wrong])
+
+
+def test_a_setting_that_is_null_costs_nothing() -> None:
+    search = {"type": "web_search_20250305", "name": "web_search"}
+    costs = [
+        Assembler(dialect="anthropic")
+        .add_capability([tool])
+        .add_message({"role": "user", "content": "q"})
+        .build()
+        .count
+        for tool in (search, {**search, "max_uses": None, "allowed_domains": None})
+    ]
+    assert costs[0] == costs[1]

@@ -42,9 +42,10 @@ def line(
     model: str,
     limit: int,
     hosted: str = "",
+    verbatim: bool = True,
 ) -> Line:
     """The line of a run, where `contexts` has what was priced for each request, in order."""
-    verdict = judged(provider, limit)
+    verdict = judged(provider, limit, verbatim=verbatim)
     over = [*verdict.over]
     unpriced: list[str] = []
     if len(contexts) != len(provider.bodies):

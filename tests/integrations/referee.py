@@ -32,8 +32,8 @@ class Verdict:
     invalid: list[str]
 
 
-def judged(provider: Provider, limit: int) -> Verdict:
-    """Every request of the run. O(all their texts)."""
+def judged(provider: Provider, limit: int, *, verbatim: bool = True) -> Verdict:
+    """Every request of the run. `verbatim`: whether the client sends unsealed items back as they came. O(texts)."""
     over: list[str] = []
     invalid: list[str] = []
     said = _Said.of(provider.answers)
@@ -41,7 +41,7 @@ def judged(provider: Provider, limit: int) -> Verdict:
         floor = recounted(body)
         if floor > limit:
             over.append(f"request {number}: {floor} tokens of {limit}")
-        invalid += [f"request {number}: {why}" for why in _broken(path, body, said)]
+        invalid += [f"request {number}: {why}" for why in _broken(path, body, said, verbatim)]
     return Verdict(len(provider.bodies), over, invalid)
 
 
@@ -98,9 +98,11 @@ class _Said:
         return cls(items, after, blocks)
 
 
-def _broken(path: str, body: Body, said: _Said) -> Iterator[str]:
+def _broken(path: str, body: Body, said: _Said, verbatim: bool) -> Iterator[str]:
     if "/responses" in path:
-        yield from _broken_items(body, said)
+        yield from _broken_items(
+            body, said, _SEALED if not verbatim else frozenset(kind_of(item) for item in body["input"])
+        )
     elif "/messages" in path:
         yield from _broken_messages(body, said)
     elif "/chat/completions" in path:
@@ -123,9 +125,9 @@ def _paired(asked: Sequence[tuple[int, str]], answered: Sequence[tuple[int, str]
     yield from (f"{name} answers nothing" for name in answers.keys() - calls.keys())
 
 
-def _broken_items(body: Body, said: _Said) -> Iterator[str]:
+def _broken_items(body: Body, said: _Said, verbatim: frozenset[str]) -> Iterator[str]:
     items: list[Body] = body["input"] if isinstance(body["input"], list) else []
-    kinds = [item.get("type", "message") for item in items]
+    kinds = [kind_of(item) for item in items]
     yield from _paired(
         [
             (place, item["call_id"])
@@ -141,12 +143,12 @@ def _broken_items(body: Body, said: _Said) -> Iterator[str]:
         name = item.get("id")
         if name is None:
             continue
-        following = items[place + 1].get("id") if place + 1 < len(items) else None
-        if name in said.after and following != said.after[name]:
-            yield f"reasoning {name} stands before {following}, and came before {said.after[name]}"
+        following = items[place + 1] if place + 1 < len(items) else {}
+        if name in said.after and not _is(following, said.items[said.after[name]]):
+            yield f"reasoning {name} stands before {following.get('id')}, and came before {said.after[name]}"
         if name in before and (not place or items[place - 1].get("id") != before[name]):
             yield f"{name} stands without the reasoning that it came with"
-        if name in said.items and _bare(said.items[name]) != _bare(item):
+        if name in said.items and kinds[place] in verbatim and _bare(said.items[name]) != _bare(item):
             yield f"{name} is not what the server said"
     if "compaction" in kinds:
         newest = max(place for place, kind in enumerate(kinds) if kind == "compaction")
@@ -160,6 +162,20 @@ def _broken_items(body: Body, said: _Said) -> Iterator[str]:
     names = [tool.get("name") for tool in body.get("tools") or () if tool["type"] == "function"]
     if len(set(names)) != len(names):
         yield "two tools of one name"
+
+
+_SEALED = frozenset({"reasoning", "compaction"})
+"""Items that the server checks, whatever a client makes of the others."""
+
+
+def kind_of(item: Body) -> str:
+    """The type of an item, which a message may leave out."""
+    return str(item.get("type", "message"))
+
+
+def _is(item: Body, said: Body) -> bool:
+    """Whether this is what the server said: some clients send a message without its id."""
+    return item.get("id") == said["id"] or ("id" not in item and [*_texts(item)] == [*_texts(said)])
 
 
 def _bare(item: object) -> object:

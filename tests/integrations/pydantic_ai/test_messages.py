@@ -259,3 +259,18 @@ def test_what_the_responses_api_takes_back_is_priced_as_it_is_sent() -> None:
     assert capability.last_context is not None
     assert wire.tokens > 300
     assert wire.upper <= capability.last_context.count.upper
+
+
+def test_a_hosted_search_on_anthropic_is_priced_with_its_results() -> None:
+    searched = NativeToolCallPart("web_search", {"query": "walrus"}, "srv_1", provider_name="anthropic")
+    page = {"type": "web_search_result", "url": "https://a.org", "title": "Walruses eat clams. " * 40}
+    found = NativeToolReturnPart("web_search", [page], "srv_1", provider_name="anthropic")
+    thought = ThinkingPart("They want clams.", signature="c2ln", provider_name="anthropic")
+    costs: list[int] = []
+    for parts in ([thought, TextPart("Clams.")], [thought, searched, found, TextPart("Clams.")]):
+        capability = fitting(20_000, dialect=anthropic)
+        history = [asked("q"), ModelResponse(parts, provider_name="anthropic"), asked("and?")]
+        assert fitted(capability, history).messages == history
+        assert capability.last_context is not None
+        costs.append(capability.last_context.count.tokens)
+    assert costs[1] - costs[0] > 200

@@ -1,0 +1,158 @@
+"""Sixty turns through LangGraph and the providers' own clients: what arrives is valid, priced, and fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from langchain.agents import AgentState, create_agent
+from langchain.agents.structured_output import ProviderStrategy
+from langchain.tools import InjectedState, InjectedToolCallId
+from langchain_anthropic import ChatAnthropic
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.tools import tool
+from langchain_openai import ChatOpenAI
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
+from langgraph.types import Command, interrupt
+from pydantic import BaseModel
+
+from assembler import Assembler, Context, TrimOldest
+from assembler.dialects import Dialect, anthropic, openai_responses
+from assembler.integrations.langchain import AssemblerMiddleware
+from budgets import Budget, Count, Grade
+from tests.integrations.langchain.scripted import look_up
+from tests.integrations.ledger import Line, line
+from tests.integrations.provider import Provider, providing
+from tests.integrations.script import question
+
+TURNS = 60
+THREAD: Any = {"configurable": {"thread_id": "one"}}
+WEB: Any = {"type": "web_search"}
+CODE: Any = {"type": "code_interpreter", "container": {"type": "auto"}}
+
+
+class Trip(BaseModel):
+    """Where to go."""
+
+    town: str
+
+
+@tool
+def approve(question: str) -> str:
+    """Book what was planned, once the user agreed."""
+    return f"booked {question}: {interrupt('may I?')}"
+
+
+@tool
+def transfer_to_booker(state: Annotated[Any, InjectedState], call: Annotated[str, InjectedToolCallId]) -> Any:
+    """Hand over to the one who books."""
+    done = ToolMessage("handed over", tool_call_id=call)
+    return Command(goto="booker", graph=Command.PARENT, update={"messages": [state["messages"][-1], done]})
+
+
+class Watched(AssemblerMiddleware):
+    """Keeps the context of every call."""
+
+    def __init__(self, assembler: Assembler) -> None:
+        super().__init__(assembler)
+        self.contexts: list[Context] = []
+
+    def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        def noted(fitted: Any) -> Any:
+            assert self.last_context is not None
+            self.contexts.append(self.last_context)
+            return handler(fitted)
+
+        return super().wrap_model_call(request, noted)
+
+
+def base(model: str, dialect: Dialect, held: Count | None = None) -> Assembler:
+    budget = Budget.for_model(model, context_window=11_000, max_output_tokens=1_000)
+    return Assembler(budget, dialect=dialect, on_overflow=TrimOldest()).add_instruction("Be brief.").hold(held)
+
+
+def openai_at(provider: Provider) -> ChatOpenAI:
+    return ChatOpenAI(
+        model="gpt-5",
+        api_key="x",
+        base_url=f"{provider.url}/v1",
+        max_retries=0,
+        use_responses_api=True,
+        output_version="responses/v1",
+        store=False,
+        include=["reasoning.encrypted_content"],
+    )
+
+
+def asked(agent: Any, turn: int) -> Any:
+    """The end of a turn; an interrupt is answered, and the run goes on from its checkpoint."""
+    state = agent.invoke({"messages": [HumanMessage(question(turn))]}, THREAD)
+    while "__interrupt__" in state:
+        state = agent.invoke(Command(resume="yes"), THREAD)
+    return state
+
+
+def found(client: str, provider: Provider, watched: Watched, dialect: Dialect, model: str, hosted: str) -> Line:
+    assert watched._fitting.assembler.budget is not None
+    limit = watched._fitting.assembler.budget.input_limit
+    name = "LangChain 1.4, LangGraph 1.2"
+    more: Any = {"dialect": dialect, "model": model, "limit": limit, "hosted": hosted}
+    return line(name, client, provider, watched.contexts, **more)
+
+
+def test_sixty_turns_with_hosted_tools_interrupts_and_a_schema_on_responses() -> None:
+    watched = Watched(base("gpt-5", openai_responses))
+    with providing(hosted=("web_search", "code_interpreter"), compacts=True) as provider:
+        agent: Any = create_agent(
+            openai_at(provider),
+            [look_up, approve, WEB, CODE],
+            system_prompt="You plan trips.",
+            middleware=[watched],
+            checkpointer=InMemorySaver(),
+            response_format=ProviderStrategy(Trip),
+        )
+        for turn in range(TURNS):
+            assert isinstance(asked(agent, turn)["structured_response"], Trip)
+        result = found("langchain-openai, Responses", provider, watched, openai_responses, "gpt-5", "web, code")
+    assert result.calls == 3 * TURNS
+    assert any(context.dropped for context in watched.contexts)
+    assert (result.over, result.invalid, result.unpriced) == ([], [], [])
+
+
+def test_sixty_turns_of_two_agents_that_hand_over() -> None:
+    watched = Watched(base("gpt-5", openai_responses))
+    with providing() as provider:
+        model = openai_at(provider)
+        planner: Any = create_agent(model, [look_up, transfer_to_booker, WEB], name="planner", middleware=[watched])
+        booker: Any = create_agent(model, [approve, WEB], name="booker", middleware=[watched])
+        graph: Any = StateGraph(AgentState)
+        graph.add_node("planner", planner)
+        graph.add_node("booker", booker)
+        graph.add_edge(START, "planner")
+        agent = graph.compile(checkpointer=InMemorySaver())
+        for turn in range(TURNS):
+            asked(agent, turn)
+        result = found("the same, two agents", provider, watched, openai_responses, "gpt-5", "web")
+    assert "transfer_to_booker" in str(provider.bodies[-1]["tools"]) + str(provider.bodies[-2]["tools"])
+    assert (result.over, result.invalid, result.unpriced) == ([], [], [])
+
+
+def test_sixty_turns_with_thinking_hosted_search_and_an_answer_tool_on_anthropic() -> None:
+    watched = Watched(base("claude-sonnet-4-5", anthropic, Count(29, Grade.ESTIMATED, upper=180)))
+    with providing(compacts=True) as provider:
+        model: Any = ChatAnthropic(
+            model="claude-sonnet-4-5",
+            api_key="x",
+            base_url=provider.url,
+            max_retries=0,
+            max_tokens=4_000,
+            thinking={"type": "enabled", "budget_tokens": 2_000},
+        )
+        search = {"type": "web_search_20250305", "name": "web_search"}
+        agent: Any = create_agent(model, [look_up, approve, search], middleware=[watched], checkpointer=InMemorySaver())
+        for turn in range(TURNS):
+            assert isinstance(asked(agent, turn)["messages"][-1], AIMessage)
+        result = found("langchain-anthropic, Messages", provider, watched, anthropic, "claude-sonnet-4-5", "web search")
+    assert result.calls == 3 * TURNS
+    assert (result.over, result.invalid, result.unpriced) == ([], [], [])
