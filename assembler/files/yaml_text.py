@@ -121,7 +121,7 @@ def _refuse_bombs(events: Iterable[yaml.Event], place: Place) -> None:
         if isinstance(event, yaml.CollectionStartEvent):
             stack[-1].take(None)
             stack.append(_Collection(event.anchor, set() if isinstance(event, yaml.MappingStartEvent) else None))
-            if len(stack) > DEEPEST:
+            if len(stack) > DEEPEST + 1:  # the first is the file
                 raise _wrong(place, event, f"expected at most {DEEPEST} lists and mappings inside one another")
             continue
         if isinstance(event, yaml.CollectionEndEvent):
