@@ -107,6 +107,7 @@ $(PAGE)/ready: pyproject.toml tests/page/requirements.txt
 	@echo "setting up $(PAGE) …"
 	@$(PAGE)/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
 		--requirement tests/page/requirements.txt
+	@npm install --silent --no-audit --no-fund --prefix $(PAGE) axe-core@4.14.1
 	@touch $@
 
 test-page: $(PAGE)/ready

@@ -10,8 +10,11 @@ import attrs
 from assembler.context import Context
 from assembler.pipeline.planned import Planned
 from assembler.report.page.chart import Line, Panel, Ticks, chart_svg
+from assembler.report.page.html import session_page
+from assembler.report.page.texts import Texts
+from assembler.report.report import Report
 from assembler.validation import finite, finite_numbers, iterates, listed, must_be, wrong
-from budgets import BudgetError
+from budgets import BudgetError, Tokens
 from budgets.numbers import whole
 
 _SMOOTHED = 20
@@ -50,19 +53,43 @@ class Call:
 
 def calls_of(contexts: Iterable[Context]) -> Iterator[Call]:
     """The calls of a session, oldest first. Holds two contexts at a time."""
-    previous: Context | None = None
-    if not iterates(contexts):
-        raise BudgetError(wrong("contexts", "a list of contexts", contexts))
-    for context in contexts:
-        must_be("contexts", context, (Context,), "contexts that were built")
-        yield Call.of(context, previous)
-        previous = context
+    yield from (Call.of(context, previous) for context, previous in _in_pairs(contexts))
 
 
 def session_svg(calls: Iterable[Call], *, title: str = "A session, call by call") -> str:
     """Three panels: how full the window is, the calls whose prefix changed, and the share that a cache may serve."""
     known = [call for call in listed("calls", calls, "calls") if _is_call(call)]
     return chart_svg(title, [*_fill(known), _changes(known), _cache(known)])
+
+
+def session_html(
+    contexts: Iterable[Context], *, title: str = "A session, build by build", texts: Texts | None = None
+) -> str:
+    """One self-contained page: every build of a session, a slider over them, and what changed between any two.
+
+    Rows that builds share are in it once, so it grows with the messages and not with their square. Holds two contexts
+    at a time. No text of a message without `texts`. O(messages of all builds). Raises `BudgetError` for what is no
+    context.
+    """
+    must_be("title", title, (str,), "a text (str)")
+    return session_page(_told(contexts), title=title, texts=texts)
+
+
+def _told(contexts: Iterable[Context]) -> Iterator[tuple[str, Report, Planned, Tokens]]:
+    for number, (context, previous) in enumerate(_in_pairs(contexts), 1):
+        served = 0 if previous is None else context.served_after(previous).tokens
+        yield f"build {number}", context.report, _plan(context), served
+
+
+def _in_pairs(contexts: Iterable[Context]) -> Iterator[tuple[Context, Context | None]]:
+    """Each context with the one before it."""
+    previous: Context | None = None
+    if not iterates(contexts):
+        raise BudgetError(wrong("contexts", "a list of contexts", contexts))
+    for context in contexts:
+        must_be("contexts", context, (Context,), "contexts that were built")
+        yield context, previous
+        previous = context
 
 
 def _is_call(call: object) -> TypeGuard[Call]:
@@ -108,4 +135,4 @@ def _cache(calls: Sequence[Call]) -> Panel:
     return Line(f"Share that a prefix cache may serve, mean of {_SMOOTHED} calls", smoothed(shares), f"mean {mean:.0%}")
 
 
-__all__ = ["Call", "calls_of", "session_svg", "smoothed"]
+__all__ = ["Call", "calls_of", "session_html", "session_svg", "smoothed"]

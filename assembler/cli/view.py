@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from assembler import ConversationError
+from assembler import Context, ConversationError
 from assembler.cli.progress import working
 from assembler.cli.request_file.gather import assembler_of
 from assembler.cli.terminal import AsJson, show_json
@@ -15,38 +17,68 @@ from assembler.files.place import Place
 from assembler.files.reading import STANDARD
 from assembler.files.writing import same_file, write_text
 from assembler.report.page import Texts
+from assembler.report.page.html import tool_html
+from assembler.session import session_html
+from budgets import Count
 
 
 def view(
-    file: Path,
-    /,
-    *,
+    *files: Path,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     texts: Literal["hidden", "shown"] = "hidden",
     as_json: AsJson = False,
 ) -> int:
     """Write one self-contained HTML page about the request that FILE describes: every item, and every window.
 
+    Of several files the page compares the requests. Without one it is a tool: manifests and reports are dropped onto
+    it.
+
     Parameters
     ----------
-    file
-        A YAML file, as `assemble build` reads it; - reads it from standard input.
+    files
+        YAML files, as `assemble build` reads them; - reads one from standard input.
     output
-        Where to write the page, such as page.html; - prints it. Not written when the request does not fit.
+        Where to write the page, such as page.html; - prints it. Not written when a request does not fit.
     texts
         Whether the page shows what instruction, tools, documents and messages say, or holds none of it.
     as_json
-        Print what was written as JSON: the path and its tokens.
+        Print what was written as JSON: the path and the tokens of each request.
     """
-    place = Place(str(file))
     if output is None:
         raise Place("assemble view", "--output").error("missing: say where to write the page, such as -o page.html")
-    if same_file(output, file):
+    if any(same_file(output, file) for file in files):
         raise Place("assemble view", "--output").error("expected another file than the one that is read")
-    with working("assembling"), place.answers_for(), place.key("messages").answers_for(ConversationError):
-        report = assembler_of(file).plan().report
-        page = report.to_html(texts=Texts() if texts == "shown" else None)
+    shown = Texts() if texts == "shown" else None
+    match files:
+        case ():
+            counts, page = [], tool_html()
+        case (file,):
+            with _answering(file):
+                report = assembler_of(file).plan().report
+                counts, page = [report.count], report.to_html(texts=shown)
+        case _:
+            contexts = [_built(file) for file in files]
+            counts = [context.count for context in contexts]
+            page = session_html(contexts, title=", ".join(file.name for file in files), texts=shown)
     write_text(output, page)
     if as_json and output != STANDARD:
-        show_json({"output": str(output), "tokens": report.count.tokens, "upper": report.count.upper})
+        show_json({"output": str(output), **_told(counts)})
     return 0
+
+
+@contextlib.contextmanager
+def _answering(file: Path) -> Generator[None, None, None]:
+    place = Place(str(file))
+    with working("assembling"), place.answers_for(), place.key("messages").answers_for(ConversationError):
+        yield
+
+
+def _built(file: Path) -> Context[Any]:
+    with _answering(file):
+        return assembler_of(file).build()
+
+
+def _told(counts: Sequence[Count]) -> dict[str, Any]:
+    if len(counts) == 1:
+        return {"tokens": counts[0].tokens, "upper": counts[0].upper}
+    return {"requests": [{"tokens": count.tokens, "upper": count.upper} for count in counts]}

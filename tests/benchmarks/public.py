@@ -69,7 +69,7 @@ from assembler.report.cache import rule_for
 from assembler.report.manifest import manifest_of
 from assembler.report.page import Line, Texts, Ticks, chart_svg, notebook_html, page_html
 from assembler.report.report import report_of
-from assembler.session import calls_of, session_svg, smoothed
+from assembler.session import calls_of, session_html, session_svg, smoothed
 from assembler.telemetry import attributes
 from assembler.testing import assert_fits, assert_valid
 from assembler.verify import rules
@@ -443,6 +443,7 @@ ROWS: dict[str, dict[str, Case]] = {
     "assembler.rag.read_results": over(DOCUMENTS, rag.read_results, after=lambda t: [{"content": one} for one in t]),
     "assembler.report.report_of": over(CONVERSATIONS, lambda c: report_of(c.inside), after=built),
     "assembler.session.calls_of": {"contexts": lambda n: lambda: list(calls_of(SESSION * n))},
+    "assembler.session.session_html": {"contexts": lambda n: lambda: session_html(SESSION * n)},
     "assembler.session.session_svg": {"calls": lambda n: lambda found=list(calls_of(SESSION)) * n: session_svg(found)},
     "assembler.session.smoothed": {"values": lambda n: lambda: smoothed([0.5] * n, n)},
     "assembler.telemetry.attributes": over(CONVERSATIONS, attributes, after=built),

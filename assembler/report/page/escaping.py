@@ -1,7 +1,7 @@
 """Text into a page, as text.
 
-Whatever a field holds stays text: the template escapes by default, the figures travel as JSON in which no character can
-end a script, and the page's own policy lets run only what has the hash of this package's script.
+Whatever a field holds stays text: what stands in the page itself is escaped, the figures travel as JSON in which no
+character can end a script, and the page's own policy lets run only what has the hash of this package's script.
 """
 
 from __future__ import annotations
@@ -9,41 +9,46 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import html
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from string import Template
+from typing import Any
 
-from budgets import Tokens
-
-if TYPE_CHECKING:
-    from jinja2 import Template
-    from markupsafe import Markup
+_SCRIPTS = ("figures.js", "shapes.js", "compare.js", "list.js", "request.js", "session.js", "page.js")
+"""One after the other in the page's one script: each names what the ones before it offer."""
 
 _REPLACED = "\N{REPLACEMENT CHARACTER}"
-_STEERING = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), _REPLACED)
-"""Characters that turn the direction of what follows them (UAX 9, explicit formatting): text could hide behind them."""
 
 
-def rendered(figures: Mapping[str, Any], /, **values: object) -> str:
-    """The page: `values` are what the template names, `figures` what the script reads. Pure."""
-    style, script = _asset("page.css"), _asset("page.js")
-    return _template().render(
-        values, policy=_policy(style, script), style=_raw(style), script=_raw(script), data=_raw(inert_json(figures))
+def rendered(title: str, told: str, figures: Mapping[str, Any]) -> str:
+    """The page. `told` stands where no script runs, and `figures` is what the script reads. Pure."""
+    style, script = _asset("page.css"), _script()
+    return _template().substitute(
+        policy=_policy(style, script),
+        style=style,
+        script=script,
+        title=escaped(shown_name(title)),
+        told=escaped("\n".join(map(shown_name, told.split("\n")))),
+        data=inert_json(figures),
     )
 
 
-def escaped(text: str) -> Markup:
-    """The text as the value of an attribute."""
-    from markupsafe import escape
-
-    return escape(text)
+def escaped(text: str) -> str:
+    """The text as the value of an attribute, or between tags."""
+    return html.escape(text, quote=True)
 
 
 def inert_json(value: object) -> str:
     """JSON that HTML reads as nothing else: ASCII alone, and no character that could begin a tag or an entity."""
     text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def shown_name(text: str) -> str:
+    """One line in which nothing hides: what cannot be printed is a replacement character."""
+    return text if text.isprintable() else "".join(one if one.isprintable() else _REPLACED for one in text)
 
 
 def _policy(style: str, script: str) -> str:
@@ -58,48 +63,14 @@ def _hash(text: str) -> str:
 
 
 @functools.cache
-def _asset(name: str) -> str:
-    return resources.files("assembler.report.page").joinpath(name).read_text("utf-8")
-
-
-def _raw(text: str) -> Markup:
-    from markupsafe import Markup
-
-    return Markup(text)  # ours: a file of this package, or JSON made inert
+def _script() -> str:
+    return '"use strict";\n' + "\n".join(map(_asset, _SCRIPTS))
 
 
 @functools.cache
 def _template() -> Template:
-    from jinja2 import Environment, StrictUndefined
-
-    engine = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    filters: dict[str, Any] = engine.filters
-    filters |= {"tokens": _tokens, "shown": shown_name, "prose": _prose, "percent": percent}
-    return engine.from_string(_asset("page.html"))
+    return Template(_asset("page.html"))
 
 
-def _tokens(number: Tokens | None) -> str:
-    return "?" if number is None else f"{number:,}"
-
-
-def percent(part: Tokens, whole: Tokens) -> str:
-    """A share for people; what is there is never 0%."""
-    if not whole:
-        return "–"
-    return "<1%" if 0 < part * 100 < whole else f"{part / whole:.0%}"
-
-
-def shown_name(text: str) -> str:
-    """One line in which nothing hides: what cannot be printed is a replacement character."""
-    return "".join(one if one.isprintable() else _REPLACED for one in text)
-
-
-def _prose(text: str) -> str:
-    """A text as it stands, line breaks and all, without control characters and what turns direction."""
-    return "".join(_carried(text.translate(_STEERING)))
-
-
-def _carried(text: str) -> Iterator[str]:
-    for one in text:
-        control = (one < " " and one not in "\n\t") or "\x7f" <= one <= "\x9f" or "\ud800" <= one <= "\udfff"
-        yield _REPLACED if control else one
+def _asset(name: str) -> str:
+    return resources.files("assembler.report.page").joinpath(name).read_text("utf-8")

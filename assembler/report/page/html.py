@@ -1,37 +1,32 @@
-"""A report as one self-contained page of HTML."""
+"""A report, a session, or nothing yet, as one self-contained page of HTML."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import attrs
 
 from assembler.pipeline.planned import Planned
-from assembler.report.page.escaping import escaped, percent, rendered, shown_name
-from assembler.report.page.items import REGIONS, Item, items_of, rows_as_items
+from assembler.report.page.escaping import escaped, rendered
+from assembler.report.page.items import Item, items_of, rows_as_items
 from assembler.report.page.marks import Mark, marks_of
+from assembler.report.page.messages import message_states
+from assembler.report.page.rows import Rows, State
 from assembler.report.page.sizes import Outlook, Size, outlook_of, size_of
-from assembler.report.page.texts import Texts, text_of
-from assembler.report.rows import Reported
-from budgets import Budget, Grade, Tokens
+from assembler.report.page.texts import Texts
+from assembler.report.rows import CacheRow, Reported
+from assembler.report.terminal import report_text
+from budgets import Budget, Tokens
 
-_VISIBLE = 4
-"""Thousandths of the bar's width: a region that is there shows, however small."""
+FORMAT = 1
+"""The version of what a page's script reads."""
 _FRAME_HEIGHT = 640
 """Pixels of a notebook's output cell before it scrolls; the frame can be drawn larger."""
-
-
-@attrs.frozen
-class _View:
-    """What the template reads."""
-
-    report: Reported
-    items: tuple[Item, ...]
-    size: Size
-    outlook: Outlook
-    marks: tuple[Mark, ...]
-    texts: tuple[str | None, ...]
+_COLUMNS, _LINES = 110, 600
+"""Of the report that stands where no script runs. A browser without scripts lays out all of its lines."""
+_STORED = "Other windows are not drawn: this report was stored, and its plan was not."
+_NOTHING = "Nothing is shown here without scripts: this page reads the files that are dropped onto it."
 
 
 def page_html(report: Reported, plan: Planned | None, *, texts: Texts | None = None) -> str:
@@ -40,22 +35,40 @@ def page_html(report: Reported, plan: Planned | None, *, texts: Texts | None = N
     `plan` is what the report is of. One that was pickled has it no more: its page has the rows, and neither other
     windows nor texts. Raises `TypeError` for `texts` that are none.
     """
-    if not isinstance(cast(object, texts), Texts | None):
-        raise TypeError(f"texts: expected Texts() or None, got {type(texts).__name__}")
-    view = _told(report) if plan is None else _view(report, plan, texts)
-    return rendered(
-        _data(view),
-        report=report,
-        budget=report.budget,
-        size=view.size,
-        outlook=view.outlook,
-        groups=_groups(view),
-        regions=list(zip(REGIONS, view.size.regions, strict=True)),
-        marks=view.marks,
-        shows_text=any(text is not None for text in view.texts),
-        bar=_bar(view),
-        verdict=_verdict(view),
-    )
+    rows = Rows(_checked(texts))
+    items = rows_as_items(report) if plan is None else items_of(plan)
+    size = _told(report) if plan is None else size_of(plan, items)
+    outlook = Outlook(missing=_STORED) if plan is None else outlook_of(plan, items)
+    build = {
+        **_build(report, size, () if plan is None else marks_of(plan, items), rows),
+        "items": rows.runs(_states(items, size)),
+        "outlook": _outlook(outlook, rows),
+    }
+    return _page(f"{size.tokens:,} tokens as {report.dialect}", report, [build], rows)
+
+
+def session_page(
+    told: Iterable[tuple[str, Reported, Planned, Tokens]], *, title: str, texts: Texts | None = None
+) -> str:
+    """Many builds as one page: what each is called, its report, its plan, and what a cache may serve of it.
+
+    A build adds what changed since the one before, so a page grows by the messages and not by their square. Holds one
+    plan at a time. O(messages of all builds).
+    """
+    rows = Rows(_checked(texts))
+    builds: list[Mapping[str, Any]] = []
+    last: Reported | None = None
+    for label, report, plan, served in told:
+        last = report
+        figures = _build(report, size_of(plan), marks_of(plan, ()), rows)
+        shared = rows.runs(message_states(plan), compared=True)
+        builds.append({**figures, "label": label, "served_after": served, "items": shared})
+    return _page(title, last, builds, rows)
+
+
+def tool_html() -> str:
+    """A page that holds nothing yet: manifests and reports are dropped onto it, or chosen."""
+    return _page("What a request holds", None, [], Rows())
 
 
 def notebook_html(report: Reported, plan: Planned | None) -> str:
@@ -67,22 +80,27 @@ def notebook_html(report: Reported, plan: Planned | None) -> str:
     )
 
 
-def _view(report: Reported, plan: Planned, texts: Texts | None) -> _View:
-    items = items_of(plan)
-    shown = tuple(None if texts is None else text_of(_content(plan, item), texts) for item in items)
-    return _View(report, items, size_of(plan, items), outlook_of(plan, items), marks_of(plan, items), shown)
+def _checked(texts: Texts | None) -> Texts | None:
+    if not isinstance(cast(object, texts), Texts | None):
+        raise TypeError(f"texts: expected Texts() or None, got {type(texts).__name__}")
+    return texts
 
 
-def _content(plan: Planned, item: Item) -> Any:
-    """What an item says; None for what has no words, or cannot be read."""
-    if item.span is None or item.before is None:
-        return item.content
-    return tuple(plan.sight.messages(*item.span))
+def _page(title: str, report: Reported | None, builds: Sequence[Mapping[str, Any]], rows: Rows) -> str:
+    figures = {"page": FORMAT, "title": title, "builds": builds, **rows.written()}
+    return rendered(title, _NOTHING if report is None else _told_in_lines(report), figures)
 
 
-def _told(report: Reported) -> _View:
-    items, cache = rows_as_items(report), report.cache
-    size = Size(
+def _told_in_lines(report: Reported) -> str:
+    """The report for a browser without scripts."""
+    lines = report_text(report, _COLUMNS).split("\n")
+    over = len(lines) - _LINES
+    return "\n".join(lines if over <= 0 else [*lines[:_LINES], f"… and {over:,} lines more"])
+
+
+def _told(report: Reported) -> Size:
+    cache = report.cache
+    return Size(
         window=report.count.upper if report.budget is None else report.budget.context_window,
         tokens=report.count.tokens,
         upper=report.count.upper,
@@ -92,122 +110,63 @@ def _told(report: Reported) -> _View:
         first=0,
         after={place: row.after for place, row in enumerate(report.rows) if row.after != row.before},
     )
-    missing = "Other windows are not drawn: this report was stored, and its plan was not."
-    return _View(report, items, size, Outlook(missing=missing), (), (None,) * len(items))
 
 
-@attrs.frozen
-class _Row:
-    """One line of the table, as it stands before anything is moved."""
-
-    place: int
-    item: Item
-    after: Tokens
-    outcome: str
-    why: str
-    text: str | None
-    marks: tuple[Mark, ...]
-    prefix_ends: bool
-    share: float
-    left: float
+def _states(items: Sequence[Item], size: Size) -> Iterator[State]:
+    for place, item in enumerate(items):
+        yield item, size.left_of(place, item), size.outcome_of(place, item)
 
 
-def _groups(view: _View) -> list[tuple[str, list[_Row]]]:
-    """The rows, by region."""
-    largest = max((item.before or 0 for item in view.items), default=0) or 1
-    newest = max((place for place, item in enumerate(view.items) if item.span is not None), default=None)
-    rows = [_row(view, place, largest, ends=place == newest) for place in range(len(view.items))]
-    return [(name, found) for name in REGIONS if (found := [row for row in rows if row.item.region == name])]
-
-
-def _row(view: _View, place: int, largest: Tokens, *, ends: bool) -> _Row:
-    item, size = view.items[place], view.size
-    after = size.left_of(place, item)
-    outcome = size.outcome_of(place, item)
-    reason = {"kept": "", "shortened": size.shortened, "dropped": item.omitted or size.gone}[outcome]
-    return _Row(
-        place=place,
-        item=item,
-        after=after,
-        outcome=outcome,
-        why="; ".join(dict.fromkeys(filter(None, [item.note, reason]))),
-        text=view.texts[place],
-        marks=tuple(mark for mark in view.marks if mark.item == place),
-        prefix_ends=ends and view.size.prefix > 0,
-        share=100 * (item.before or 0) / largest,
-        left=100 * after / largest,
-    )
-
-
-def _verdict(view: _View) -> str:
-    size, budget = view.size, view.report.budget
-    every = sum(item.messages for item in view.items)
-    dropped = (item for place, item in enumerate(view.items) if size.outcome_of(place, item) == "dropped")
-    gone = sum(item.messages for item in dropped)
-    stay = f"{every - gone:,} of {every:,} messages stay. " if every else ""
-    if budget is None:
-        return f"{stay}There is no budget."
-    share = percent(size.upper, budget.input_limit)
-    least = "at most " if size.upper > size.tokens else ""
-    return f"{stay}The request takes {least}{size.upper:,} of {budget.input_limit:,} tokens, {share}."
-
-
-def _bar(view: _View) -> dict[str, Any]:
-    """The stacked bar in thousandths of its width, for a page whose script does not run."""
-    budget, size = view.report.budget, view.size
-    whole = view.outlook.most or size.window or 1
-    at, pieces = 0.0, list[tuple[str, float, float]]()
-    for region, tokens in zip(REGIONS, size.regions, strict=True):
-        if tokens > 0:
-            width = max(1000 * tokens / whole, _VISIBLE)
-            pieces.append((region, at, width))
-            at += width
-    reserve = min(_reserved(budget), size.window)
+def _build(report: Reported, size: Size, marks: Sequence[Mark], rows: Rows) -> dict[str, Any]:
+    """The figures of one build: no text of any message."""
     return {
-        "pieces": pieces,
-        "window": 1000 * size.window / whole,
-        "reserve": (1000 * (size.window - reserve) / whole, 1000 * reserve / whole),
-        "names": [(f"{x / 10:.2f}%", f"{width / 10:.2f}%", region) for region, x, width in pieces],
-        "ticks": "".join(f"M{1000 * one.window / whole:.2f} 0V10" for one in view.outlook.sizes),
-        "prefix": 1000 * size.prefix / whole,
-        "served": 1000 * size.served / whole,
+        "dialect": report.dialect,
+        "model": report.model,
+        "tokens": size.tokens,
+        "upper": size.upper,
+        "grade": str(report.count.grade),
+        "window": size.window,
+        "regions": size.regions,
+        "prefix": size.prefix,
+        "served": size.served,
+        "gone": rows.word(size.gone),
+        "shortened": rows.word(size.shortened),
+        "budget": None if report.budget is None else _budget(report.budget, rows),
+        "cache": None if report.cache is None else _cache(report.cache, rows),
+        "marks": [attrs.asdict(mark) for mark in marks],
+        "volatile": [attrs.asdict(found) for found in report.volatile],
+        "notes": [rows.word(note) for note in report.notes],
     }
 
 
-def _reserved(budget: Budget | None) -> Tokens:
-    """What the window holds beside the request."""
-    return 0 if budget is None else max(0, budget.context_window - budget.input_limit)
-
-
-def _data(view: _View) -> Mapping[str, Any]:
-    """What the script reads: figures and reasons, no text of any message."""
-    outlook, budget = view.outlook, view.report.budget
+def _budget(budget: Budget, rows: Rows) -> Mapping[str, Any]:
     return {
-        "window": None if budget is None else budget.context_window,
-        "answer": 0 if budget is None else budget.answer_reserve,
-        "beside": 0 if budget is None else budget.overhead + budget.safety_margin,
-        "cap": None if budget is None else budget.max_input_tokens,
+        "window": budget.context_window,
+        "limit": budget.input_limit,
+        "answer": budget.answer_reserve,
+        "beside": budget.overhead + budget.safety_margin,
+        "cap": budget.max_input_tokens,
+        "arithmetic": rows.word(budget.arithmetic()),
+    }
+
+
+def _cache(cache: CacheRow, rows: Rows) -> Mapping[str, Any]:
+    return {"least": cache.least, "step": cache.step, "source": rows.word(cache.source or "")}
+
+
+def _outlook(outlook: Outlook, rows: Rows) -> Mapping[str, Any]:
+    return {
         "most": outlook.most,
         "every": outlook.every,
         "below": outlook.below,
-        "exact": view.report.count.grade is Grade.EXACT,
-        "visible": _VISIBLE,
-        "items": [
-            {
-                "before": item.before,
-                "turn": item.span is not None,
-                "pinned": item.pinned,
-                "omitted": shown_name(item.omitted),
-                "note": shown_name(item.note),
-                "messages": item.messages,
-                "stands_in": item.stands_in,
-            }
-            for item in view.items
-        ],
-        "sizes": [_plain(size) for size in outlook.sizes],
+        "missing": outlook.missing,
+        "some": outlook.some,
+        "sizes": [_size(size, rows) for size in outlook.sizes],
     }
 
 
-def _plain(size: Size) -> Mapping[str, Any]:
-    fields = attrs.asdict(size)
-    return {**fields, "gone": shown_name(size.gone), "shortened": shown_name(size.shortened)}
+def _size(size: Size, rows: Rows) -> list[Any]:
+    """A size as a list: a long history has as many as turns."""
+    why = rows.word(size.gone), rows.word(size.shortened)
+    figures = [size.window, size.tokens, size.upper, size.prefix, size.served, size.first, *size.regions, *why]
+    return [*figures, size.after] if size.after else figures

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import attrs
 
@@ -14,10 +14,6 @@ from assembler.pricing.ledger import Ledger
 from assembler.report.page.texts import Content
 from assembler.report.rows import Reported, Row
 from budgets import Count, Grade, Tokens
-from budgets.count import total
-
-MOST_TURNS = 1_000
-"""Rows for turns; a longer history shows runs of turns instead. A browser lays out so many in a blink."""
 
 REGIONS = ("instruction", "capability", "knowledge", "conversation", "framing")
 
@@ -26,7 +22,7 @@ REGIONS = ("instruction", "capability", "knowledge", "conversation", "framing")
 class Item:
     """One row: what it would cost whole, and where it stands.
 
-    `before` is None where it could not be priced. `span` is what a turn, or a run of turns, covers of the history.
+    `before` is None where it could not be priced. `span` is what a turn covers of the history.
     `omitted` says why it is never sent, whatever the window; `stands_in` marks what is said in place of dropped turns.
     """
 
@@ -47,8 +43,12 @@ class Item:
 
 def items_of(plan: Planned) -> tuple[Item, ...]:
     """The rows of a plan, region by region. Prices every turn; O(items)."""
-    found = [*_fixed(plan), *_stand_in(plan), *_conversation(plan)]
-    return tuple(sorted(found, key=lambda item: REGIONS.index(item.region)))  # stable: the order inside a region stays
+    return in_order([*fixed_items(plan), *_stand_in(plan), *_conversation(plan)])
+
+
+def in_order(items: Iterable[Item]) -> tuple[Item, ...]:
+    """The items region by region, in the order in which they came."""
+    return tuple(sorted(items, key=lambda item: REGIONS.index(item.region)))
 
 
 def rows_as_items(report: Reported) -> tuple[Item, ...]:
@@ -61,7 +61,8 @@ def _told(row: Row) -> Item:
     return Item(row.region, row.name, row.before, note=row.reason, omitted=row.reason * dropped, messages=row.messages)
 
 
-def _fixed(plan: Planned) -> Iterator[Item]:
+def fixed_items(plan: Planned) -> Iterator[Item]:
+    """All that is no turn."""
     measured, prices = plan.measured, plan.measured.prices
     system = len(measured.rendered.pieces)
     for at, (piece, count) in enumerate(zip(measured.rendered.every_piece, prices.pieces, strict=True)):
@@ -98,33 +99,31 @@ def _conversation(plan: Planned) -> Iterator[Item]:
     pinned = dict(attrs.evolve(plan.ledger, pins=pins).pinned_turns()) if pins else {}
     turns, readable = _turns(plan)
     newest = turns[-1][0] if turns else plan.sight.length
-    for run in _runs(turns, {plan.first, newest, *pinned, *pinned.values()}):
-        start = run[0][0]
-        count = _count(plan.ledger, run) if start >= readable or start in pinned else None
-        yield _turn(plan, run, count, pinned=start in pinned, newest=start == newest)
+    for start, stop in turns:
+        count = _count(plan.ledger, start, stop) if start >= readable or start in pinned else None
+        yield _turn(plan, (start, stop), count, pinned=start in pinned, newest=start == newest)
 
 
-def _turn(plan: Planned, run: Sequence[Span], count: Count | None, *, pinned: bool, newest: bool) -> Item:
-    start, stop = run[0][0], run[-1][1]
-    greeting = "" if start >= plan.ledger.first else why_before(plan)
-    notes = ["newest turn"] * newest + ["pinned"] * pinned + [f"{len(run):,} turns"] * (len(run) > 1)
+def _turn(plan: Planned, span: Span, count: Count | None, *, pinned: bool, newest: bool) -> Item:
+    start, stop = span
     return Item(
         "conversation",
         f"message {start}" if stop - start == 1 else f"messages {start}-{stop - 1}",
         None if count is None else count.tokens,
         None if count is None else count.grade,
-        note=", ".join(notes),
+        note=", ".join(["newest turn"] * newest + ["pinned"] * pinned),
         messages=stop - start,
-        span=(start, stop),
+        span=span,
         pinned=pinned,
         stable=not newest,
-        omitted=greeting,
+        omitted="" if start >= plan.ledger.first else why_before(plan),
+        content=None if count is None else tuple(plan.sight.messages(start, stop)),
     )
 
 
-def _count(ledger: Ledger, run: Sequence[Span]) -> Count | None:
+def _count(ledger: Ledger, start: int, stop: int) -> Count | None:
     try:
-        return total(ledger.turn(start, stop) for start, stop in run)
+        return ledger.turn(start, stop)
     except AssemblyError:
         return None
 
@@ -153,16 +152,3 @@ def _unread(plan: Planned, stop: int) -> Iterator[Span]:
         at = end
     if at < stop:
         yield at, stop
-
-
-def _runs(turns: Sequence[Span], breaks: set[int]) -> Iterator[list[Span]]:
-    """The turns one by one, or where they are too many in runs, of which each begins at a break or none holds one."""
-    together = -(-len(turns) // MOST_TURNS)
-    run: list[Span] = []
-    for turn in turns:
-        if run and (len(run) >= together or turn[0] in breaks):
-            yield run
-            run = []
-        run.append(turn)
-    if run:
-        yield run

@@ -79,7 +79,7 @@ class Outlook:
     """Why only some windows are drawn, where that is so."""
 
 
-def size_of(plan: Planned, items: Sequence[Item]) -> Size:
+def size_of(plan: Planned, items: Sequence[Item] = ()) -> Size:
     """What this plan keeps, as a size of its window; of all there is where no budget was given."""
     budget = plan.settings.budget
     return Size(
@@ -90,7 +90,7 @@ def size_of(plan: Planned, items: Sequence[Item]) -> Size:
         prefix=stable_prefix(plan).tokens,
         served=cacheable(plan).tokens,
         first=_first(items, plan.first),
-        after=dict(_changed(plan, items)),
+        after=dict(_changed(plan, items)) if items else {},
         gone=plan.what.why_gone,
         shortened=plan.what.why_shortened,
     )
@@ -136,16 +136,9 @@ def outlook_of(plan: Planned, items: Sequence[Item]) -> Outlook:
 def _stairs(plan: Planned, items: Sequence[Item], steps: Sequence[Step], most: Tokens) -> Outlook:
     places = {item.span[0]: place for place, item in enumerate(items) if item.span is not None}
     places[plan.sight.length] = len(items)
-    known = [step for step in steps if step.first_kept in places]
-    sizes = _staircase(plan, items, [(step, places[step.first_kept]) for step in known])
+    sizes = _staircase(plan, items, [(step, places[step.first_kept]) for step in steps])
     drawn = tuple(size for size in sizes if size.window <= most)
-    if len(known) == len(steps):
-        return Outlook(drawn, most, every=True, below=_nothing_below(drawn))
-    own = size_of(plan, items)  # the page opens at the budget's own window, whatever others are drawn
-    others = [size for size in drawn if size.window != own.window]
-    both = tuple(sorted([*others, own], key=lambda size: size.window))
-    why = "a history of this length is drawn in runs of turns."
-    return Outlook(both, most, every=False, below=_nothing_below(both), some=why)
+    return Outlook(drawn, most, every=True, below=_nothing_below(drawn))
 
 
 def _staircase(plan: Planned, items: Sequence[Item], steps: Sequence[tuple[Step, int]]) -> Iterator[Size]:

@@ -7,19 +7,19 @@ from html.parser import HTMLParser
 from typing import Any
 
 VOID = {"meta", "input", "link", "br", "img", "hr"}
+OUTCOMES = ("kept", "shortened", "dropped")
 SVG = {"rect", "path"}
 """Drawn with a slash at their end."""
 
 
 class Page(HTMLParser):
-    """Every element with its attributes and its own text, and the rows of the table of items."""
+    """Every element with its attributes and its own text, and what the page's script is given."""
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
         self.open: list[str] = []
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.texts: list[tuple[str, str]] = []
-        self.rows: list[dict[str, Any]] = []
         self.feed(html)
         self.close()
         assert self.open == [], "an element is never closed"
@@ -30,10 +30,6 @@ class Page(HTMLParser):
         self.elements.append((tag, found))
         if tag not in VOID:
             self.open.append(tag)
-        if tag == "tr" and "data-item" in found:
-            self.rows.append({"item": int(found["data-item"] or 0), "outcome": found["class"], "cells": []})
-        elif tag in ("td", "th") and self.rows and "tr" in self.open:
-            self.rows[-1]["cells"].append("")
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         assert tag in SVG
@@ -48,8 +44,6 @@ class Page(HTMLParser):
             assert not data.strip()
             return
         self.texts.append((self.open[-1], data))
-        if self.rows and self.rows[-1]["cells"] and "tr" in self.open:
-            self.rows[-1]["cells"][-1] += data
 
     def of(self, tag: str) -> list[dict[str, str | None]]:
         return [attrs for name, attrs in self.elements if name == tag]
@@ -58,9 +52,41 @@ class Page(HTMLParser):
         return [text for name, text in self.texts if name == tag]
 
     @property
-    def data(self) -> dict[str, Any]:
+    def written(self) -> dict[str, Any]:
+        """What the script reads, as it stands."""
         found: dict[str, Any] = json.loads(self.text("script")[0])
         return found
+
+    def rows_of(self, build: int = 0) -> list[dict[str, Any]]:
+        """The rows of a build, by what they are called."""
+        written = self.written
+        words, runs = written["words"], written["builds"][build]["items"]
+        rows = [row for first, number in runs for row in written["rows"][first : first + number]]
+        return [
+            {
+                "region": region, "name": name, "before": before, "after": after, "outcome": OUTCOMES[outcome],
+                "grade": words[grade], "note": words[note], "omitted": words[omitted], "messages": messages,
+                "turn": kind in (1, 2), "pinned": kind == 2, "stands_in": kind == 3, "text": (text or [None])[0],
+            }
+            for region, name, before, after, outcome, grade, note, omitted, messages, kind, _, *text in rows
+        ]  # fmt: skip
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        return self.rows_of()
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The first build: its items, and what other windows would keep."""
+        written = self.written
+        outlook, words = written["builds"][0]["outlook"], written["words"]
+        names = ("window", "tokens", "upper", "prefix", "served", "first")
+        sizes = [
+            {**dict(zip(names, size, strict=False)), "regions": size[6:11], "gone": words[size[11]],
+             "after": size[13] if len(size) > 13 else {}}
+            for size in outlook["sizes"]
+        ]  # fmt: skip
+        return {**outlook, "sizes": sizes, "items": self.rows}
 
 
 def left_at(data: dict[str, Any], window: int) -> list[int | None] | None:

@@ -98,10 +98,10 @@ def test_nothing_that_was_given_can_run(attack: str) -> None:
     for texts in (None, Texts()):
         html = report.to_html(texts=texts)
         page = assert_inert(html)
-        seen = "".join(text for tag, text in page.texts if tag not in ("script", "style"))
-        assert shown_name(attack) in seen
+        assert shown_name(attack).split()[0] in "".join(page.text("pre"))
+        assert any(row["name"] == (knowledge or "x") or attack in row["name"] for row in page.rows)
         assert "\u202e" not in html
-        assert html.isascii() or "\u2028" not in page.text("script")[0]
+        assert page.text("script")[0].isascii()
     assert_inert(pickle.loads(pickle.dumps(report)).to_html())
     frame = report._repr_html_()
     assert frame.count("<") == 2  # the frame's own two tags
@@ -135,16 +135,14 @@ def test_the_page_holds_every_row_of_the_report_and_each_outcome(
     except ContextLengthError:
         return
     page = assert_inert(report.to_html())
-    names = [row["cells"][0].split("  ")[0].strip() for row in page.rows]
     for row in report.rows:
-        shown = [place for place, name in enumerate(names) if name.startswith(shown_name(row.name).strip()[:20])]
         if row.outcome != "dropped":
-            assert shown, row.name
-            assert f"{row.after:,}" in [page.rows[place]["cells"][2].strip() for place in shown]
-    messages = [item["messages"] for item in page.data["items"]]
-    gone = [messages[row["item"]] for row in page.rows if row["outcome"] == "dropped"]
-    assert sum(gone) == sum(row.messages for row in report.rows if row.outcome == "dropped")
-    assert sum(messages) == len(history)
+            found = [shown for shown in page.rows if shown["name"] == row.name]
+            assert row.after in [shown["after"] for shown in found], row.name
+    assert sum(row["messages"] for row in page.rows if row["outcome"] == "dropped") == sum(
+        row.messages for row in report.rows if row.outcome == "dropped"
+    )
+    assert sum(row["messages"] for row in page.rows) == len(history)
 
 
 def test_no_text_is_in_the_page_unless_it_is_asked_for() -> None:
@@ -174,8 +172,8 @@ def test_texts_of_calls_thinking_and_media_are_told_apart() -> None:
     ]
     budget = Budget(4_000, model="claude-sonnet-4-5")
     report = Assembler(budget, dialect=anthropic).add_capability(TOOLS).add_messages(history).plan().report
-    text = unescape(report.to_html(texts=Texts()))
-    for part in ("[user]\nlook", "(thinking) hmm", 'calls search({"q":"x"})', "found\N{REPLACEMENT CHARACTER}it"):
+    text = "".join(row["text"] or "" for row in Page(report.to_html(texts=Texts())).rows)
+    for part in ("[user]\nlook", "(thinking) hmm", 'calls search({"q":"x"})', "found\x07it"):
         assert part in text
 
 
@@ -198,8 +196,9 @@ def test_a_stored_report_says_that_its_plan_is_gone() -> None:
 )
 def test_where_other_windows_are_not_drawn_the_page_says_why(assembler: Callable[[], Assembler], said: str) -> None:
     html = assembler().add_messages(talk()).plan().report.to_html()
-    assert said in html
-    assert assert_inert(html).data["sizes"] == []
+    drawn = assert_inert(html).data
+    assert said in drawn["missing"]
+    assert drawn["sizes"] == []
 
 
 def test_a_dropped_message_that_nobody_could_read_is_a_row_of_unknown_size() -> None:
@@ -207,8 +206,8 @@ def test_a_dropped_message_that_nobody_could_read_is_a_row_of_unknown_size() -> 
     history[3] = {"role": "nobody"}
     assembler = Assembler(Budget(40, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(history)
     page = assert_inert(assembler.build().report.to_html())
-    assert [row["cells"][2].split() for row in page.rows if row["outcome"] == "dropped"] == [["?", "0"]]
-    assert sum(item["messages"] for item in page.data["items"]) == 300
+    assert [(row["before"], row["after"]) for row in page.rows if row["outcome"] == "dropped"] == [(None, 0)]
+    assert sum(row["messages"] for row in page.rows) == 300
     pinned = Assembler(Budget(40, counter=len), dialect=plain, on_overflow=TrimOldest(pins={5})).add_messages(history)
     rows = assert_inert(pinned.build().report.to_html()).rows
     assert [row["outcome"] for row in rows[:3]] == ["dropped", "kept", "dropped"]
@@ -221,12 +220,18 @@ def test_cache_marks_stand_after_the_rows_that_they_end(dialect: Any) -> None:
     assembler.add_instruction("rules").add_capability(TOOLS).add_messages([*talk(2), {"role": "user", "content": "q"}])
     html = assembler.build().report.to_html()
     page = assert_inert(html)
-    lines = [text for text in page.text("li") if "cache mark" in text]
-    assert [line.split(" after ")[1] for line in lines] == [
-        "the tools.", "the system text.", "the turn before the newest.", "the newest turn.",
-    ]  # fmt: skip
-    assert len([attrs for attrs in page.of("tr") if attrs.get("class") == "mark"]) == 4
-    assert len([attrs for attrs in page.of("tr") if attrs.get("class") == "ends"]) == 1
+    marks = page.written["builds"][0]["marks"]
+    assert [(mark["after"], page.rows[mark["item"]]["name"], mark["lifetime"]) for mark in marks] == [
+        ("the tools", "wrapping of the tools", "1h"),
+        ("the system text", "instruction", "1h"),
+        ("the turn before the newest", "messages 2-3", "1h"),
+        ("the newest turn", "message 4", "1h"),
+    ]
+
+
+def marks_in(html: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = Page(html).written["builds"][0]["marks"]
+    return found
 
 
 def test_marks_of_the_callers_own_are_named_where_no_row_ends_with_them() -> None:
@@ -234,9 +239,8 @@ def test_marks_of_the_callers_own_are_named_where_no_row_ends_with_them() -> Non
     history = [{"role": "user", "content": [{"type": "text", "text": "one", **mark}]}, *talk(3)[1:-1]]
     budget = Budget(4_000, model="claude-sonnet-4-5")
     html = Assembler(budget, dialect=anthropic).add_messages(history).build().report.to_html()
-    assert "A cache mark for 5m stands after message 0 of the request." in html
-    whole = Assembler(budget, dialect=plain).add_messages(talk(1)).build().report.to_html()
-    assert "cache mark" not in re.sub(r"<style>.*?</style>", "", whole, flags=re.DOTALL)
+    assert {"after": "message 0 of the request", "lifetime": "5m", "item": None} in marks_in(html)
+    assert marks_in(Assembler(budget, dialect=plain).add_messages(talk(1)).build().report.to_html()) == []
 
 
 def test_volatile_text_and_folds_are_named_and_not_quoted() -> None:
@@ -244,7 +248,9 @@ def test_volatile_text_and_folds_are_named_and_not_quoted() -> None:
     rules = "It is 2026-11-02 10:20:30 and 2026-11-02 10:20:31."
     assembler = Assembler(budget, dialect=anthropic, on_overflow=ClearToolResults()).add_instruction(rules)
     html = assembler.add_messages([("assistant", "hello"), talk()[0]]).build().report.to_html()
-    assert "timestamp in instruction, instruction, at character 6, 2 times" in html
+    found = Page(html).written["builds"][0]["volatile"]
+    place = {"kind": "timestamp", "region": "instruction", "name": "instruction", "offset": 6, "times": 2}
+    assert any(one.items() >= place.items() for one in found)
     assert "2026-11-02 10" not in html
     assert "must begin with a user message" in html
 
@@ -263,11 +269,12 @@ def test_what_stands_in_for_dropped_turns_is_a_row_while_something_is_dropped(po
         return Page(assembler.plan().report.to_html(texts=Texts()))
 
     cut = page(600)
-    (row,) = [row for row in cut.rows if row["cells"][0].startswith("in place of dropped turns")]
+    (row,) = [row for row in cut.rows if row["stands_in"]]
+    assert row["name"] == "in place of dropped turns"
     assert row["outcome"] == "kept"
-    assert int(row["cells"][2]) > 0
-    whole = [attrs for attrs in page(5_000).of("tr") if "hidden" in attrs]
-    assert len(whole) == (1 if isinstance(policy, TrimOldest) else 0)
+    assert row["after"] > 0
+    whole = [row["after"] for row in page(5_000).rows if row["stands_in"]]
+    assert whole == ([0] if isinstance(policy, TrimOldest) else [])
 
 
 @pytest.mark.parametrize("wrong", [True, "shown", 500])

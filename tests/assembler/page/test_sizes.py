@@ -178,14 +178,13 @@ def test_a_strategy_that_chooses_is_asked_window_by_window() -> None:
     assert drawn["sizes"]
 
 
-def test_a_long_history_is_shown_in_runs_whose_windows_are_still_what_if(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_items, "MOST_TURNS", 10)
-    assembler = Assembler(Budget(700, counter=len), dialect=plain, on_overflow=TrimOldest(pins={17}))
-    plan = assembler.add_messages([("user", "x" * (20 + n % 7)) for n in range(100)]).plan()
+def test_every_turn_of_a_long_history_is_a_row_and_every_window_is_known() -> None:
+    assembler = Assembler(Budget(40_000, counter=len), dialect=plain, on_overflow=TrimOldest(pins={17}))
+    plan = assembler.add_messages([("user", "x" * (20 + n % 7)) for n in range(3_000)]).plan()
     drawn = data_of(plan)
-    assert not drawn["every"]
-    assert 10 <= len(drawn["items"]) <= 20
-    for size in drawn["sizes"]:
+    assert drawn["every"]
+    assert sum(item["turn"] for item in drawn["items"]) == 3_000
+    for size in drawn["sizes"][::500]:
         assert drawn_at(drawn, plan, size["window"]) == kept_at(plan, size["window"])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,7 @@ def test_the_page_is_that_of_the_same_request_by_hand(file: Path, capsys: pytest
     by_hand.add_messages([("user", "secret question"), ("user", "another")])
     context = by_hand.build()
     written = Page((file.parent / "page.html").read_text("utf-8"))
-    assert [row["cells"] for row in written.rows] == [row["cells"] for row in Page(context.report.to_html()).rows]
+    assert written.rows == Page(context.report.to_html()).rows
     assert context._repr_html_() == context.report._repr_html_()
 
 
@@ -74,3 +75,18 @@ def test_a_request_that_does_not_fit_gets_the_arithmetic_and_no_page(
     assert main(["view", "bot.yaml", "-o", "page.html"]) == 3
     assert "context needs" in capsys.readouterr().err
     assert not (file.parent / "page.html").exists()
+
+
+def test_without_a_file_the_page_is_a_tool_that_holds_nothing(file: Path) -> None:
+    assert main(["view", "-o", "tool.html"]) == 0
+    written = Page((file.parent / "tool.html").read_text("utf-8")).written
+    assert (written["builds"], written["rows"]) == ([], [])
+
+
+def test_two_files_are_two_builds_of_one_page(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (file.parent / "after.yaml").write_text(SPEC.replace("another", "yet another"))
+    assert main(["view", "bot.yaml", "after.yaml", "-o", "page.html", "--json"]) == 0
+    page = Page((file.parent / "page.html").read_text("utf-8"))
+    assert page.written["title"] == "bot.yaml, after.yaml"
+    told = json.loads(capsys.readouterr().out)["requests"]
+    assert [build["tokens"] for build in page.written["builds"]] == [request["tokens"] for request in told]

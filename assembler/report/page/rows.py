@@ -1,0 +1,104 @@
+"""The rows of a page, written once each however many builds hold them: a page of a session stays small.
+
+A build names its rows by runs of their places, so what it adds to a page is what changed since the build before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+from assembler.conversation.messages import Message
+from assembler.report.manifest.digests import digest
+from assembler.report.page.items import REGIONS, Item
+from assembler.report.page.texts import Content, Texts, text_of
+from assembler.report.rows import Outcome
+from budgets import Tokens
+
+OUTCOMES: tuple[Outcome, ...] = ("kept", "shortened", "dropped")
+
+FIXED, TURN, PINNED, STAND_IN, LATE = range(5)
+"""What a row is: of a region before the conversation, a turn, one that is pinned, what is said in place of dropped
+turns, and what is sent after the conversation."""
+
+State: TypeAlias = tuple[Item, Tokens, Outcome]
+"""An item, what is left of it in tokens, and what became of it."""
+
+
+class Rows:
+    """The rows that the builds of a page share, and the words that the rows share. Grows while builds are written."""
+
+    def __init__(self, texts: Texts | None = None) -> None:
+        self._texts = texts
+        self._rows: dict[tuple[object, ...], int] = {}
+        self._words: dict[str, int] = {"": 0}
+        self._contents: dict[str, int] = {}
+        self._read: dict[Message, int] = {}
+
+    def runs(self, states: Iterable[State], *, compared: bool = False) -> list[list[int]]:
+        """The places of these rows, as `[first, how many]` each. O(rows), and O(characters) of new ones `compared`.
+
+        Rows that are `compared` are numbered by what they say, so that a reader can tell what changed.
+        """
+        runs: list[list[int]] = []
+        for state in states:
+            place = self._place(state, compared=compared)
+            if runs and runs[-1][0] + runs[-1][1] == place:
+                runs[-1][1] += 1
+            else:
+                runs.append([place, 1])
+        return runs
+
+    def word(self, text: str) -> int:
+        """The place of a text that many rows repeat."""
+        return self._words.setdefault(text, len(self._words))
+
+    def written(self) -> Mapping[str, Any]:
+        """All that was gathered, as the page's script reads it."""
+        return {"rows": list(self._rows), "words": list(self._words)}
+
+    def _place(self, state: State, *, compared: bool) -> int:
+        item, after, outcome = state
+        text = None if self._texts is None else text_of(item.content, self._texts)
+        row = (
+            REGIONS.index(item.region),
+            item.name,
+            item.before,
+            after,
+            OUTCOMES.index(outcome),
+            self.word("" if item.grade is None else str(item.grade)),
+            self.word(item.note),
+            self.word(item.omitted),
+            item.messages,
+            _kind(item),
+            self._said(item.content) if compared else 0,
+            *([] if text is None else [text]),
+        )
+        return self._rows.setdefault(row, len(self._rows))
+
+    def _said(self, content: Content | None) -> int:
+        """A number that two rows share where they say the same; 0 for what says nothing."""
+        match content:
+            case None:
+                return 0
+            case (Message() as message,):
+                if message not in self._read:
+                    self._read[message] = self._numbered(digest(message.seen))
+                return self._read[message]
+            case str():
+                return self._numbered(digest(content))
+            case tuple():
+                return self._numbered(digest([message.seen for message in content]))
+            case _:
+                return self._numbered(digest([content.name, content.description, content.parameters, content.extra]))
+
+    def _numbered(self, hashed: str) -> int:
+        return self._contents.setdefault(hashed, len(self._contents) + 1)
+
+
+def _kind(item: Item) -> int:
+    if item.stands_in:
+        return STAND_IN
+    if item.span is None:
+        return FIXED if item.stable or item.region != "knowledge" else LATE
+    return PINNED if item.pinned else TURN
