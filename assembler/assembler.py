@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any, Generic, Self, cast, overload
 
 import attrs
 
-from assembler.context import Context, Longest, built, emit
+from assembler.context import Context, Longest, awaited, built, tell
 from assembler.conversation.door import held_to_the_law, listed_messages, read_at_the_door, read_the_newest
 from assembler.conversation.wanted import Wanted
 from assembler.dialects import Dialect
 from assembler.errors import MessageTypeError
-from assembler.pipeline.answers import asked, must_be_awaited, unasked
+from assembler.pipeline.answers import unasked
+from assembler.pipeline.build import measured_now
 from assembler.pipeline.draft import Draft
+from assembler.pipeline.emit import emit
 from assembler.pipeline.ladder import Kept
-from assembler.pipeline.measure import measure
 from assembler.pipeline.relief import held_by, hold
 from assembler.pipeline.settings import Settings
 from assembler.policies import Policy, Refuse
@@ -25,7 +26,7 @@ from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import WholePricer
 from assembler.regions.knowledge import Document, document, xml_tag
 from assembler.regions.provenance import provenance
-from assembler.report.logs import log_ignored, refusals_logged
+from assembler.report.logs import log_ignored
 from assembler.strategies import ChatRegions, Strategy
 from assembler.text.checked import checked_text
 from assembler.validation import must_be
@@ -267,16 +268,13 @@ class Assembler(Generic[Longest]):
         budget = self._settings.budget
         if budget is None:
             return cast("Longest", None)
-        settings = self._settings.asking(self._draft.regions)
-        _, fixed = measure(self._draft, self._draft.history.current(), settings)
-        return cast("Longest", budget.available(used=fixed.upper))
+        _, measured = measured_now(self._draft, self._settings)
+        return cast("Longest", budget.available(used=measured.fixed.upper))
 
     def costs(self) -> RegionCosts:
         """What everything gathered costs, by region, before any cut. Prices the whole history, once."""
-        sight = self._draft.history.current()
-        settings = self._settings.asking(self._draft.regions)
-        measured, _ = measure(self._draft, sight, settings)
-        ledger = Ledger.of(sight, settings.pricer)
+        seen, measured = measured_now(self._draft, self._settings)
+        ledger = Ledger.of(seen.sight, seen.settings.pricer)
         return measured.costs(ledger.since(ledger.first))
 
     def plan(self) -> Plan:
@@ -304,10 +302,7 @@ class Assembler(Generic[Longest]):
 
         Raises `BudgetError` where a summarizer is async: `await assembler.abuild()`.
         """
-        if self._settings.awaits:
-            raise must_be_awaited()
-        with refusals_logged():
-            return built(asked(self._draft, self._settings))
+        return built(self._draft, self._settings)
 
     async def abuild(self) -> Context[Longest]:
         """What `build` returns, the same bytes, with the event loop of asyncio never blocked.
@@ -315,10 +310,7 @@ class Assembler(Generic[Longest]):
         Summarizers and counters that are async are awaited; a summarizer that is not runs in a thread, and so does the
         build. It is of what was gathered when it was called: what is added meanwhile is for the next one.
         """
-        from assembler.pipeline.awaiting import awaited  # asyncio comes with it
-
-        with refusals_logged():
-            return await awaited(self._draft, self._settings, built)
+        return await awaited(self._draft, self._settings)
 
     def add_summary(self, wanted: Wanted, text: str) -> Self:
         """Set the summary that `context.wanted` or `plan().wanted` asked for, whenever it is done. O(its messages).
@@ -340,7 +332,8 @@ class Assembler(Generic[Longest]):
         """
         from assembler.report.manifest.replay import replayed
 
-        return emit(replayed(manifest, self._draft, self._settings))
+        plan = replayed(manifest, self._draft, self._settings)
+        return tell(plan, emit(plan))
 
     def fork(self) -> Assembler[Longest]:
         """An independent copy, in O(1): neither sees what the other adds."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, cast, overload
 
 import attrs
 
 from assembler.conversation.messages.dicts import private_copy
-from assembler.dialects import Dialect
-from assembler.pipeline.answers import asked
+from assembler.dialects import Dialect, Emission
+from assembler.pipeline.answers import answered, must_be_awaited
+from assembler.pipeline.build import build
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.emit import requested
 from assembler.pipeline.ladder import Kept
@@ -17,9 +19,9 @@ from assembler.pipeline.planned import Dropped, Planned
 from assembler.pipeline.relief import held_by, hold
 from assembler.pipeline.settings import Settings
 from assembler.regions.knowledge import Document
-from assembler.report.logs import listening, log_build, log_warnings
+from assembler.report.logs import listening, log_build, log_refused, log_warnings
 from assembler.validation import must_be
-from budgets import AssemblyError, Count, RegionCosts, Tokens
+from budgets import AssemblyError, ContextLengthError, Count, RegionCosts, Tokens
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -270,30 +272,49 @@ class Context(_Unpacked, Generic[Longest]):
         )
 
 
-def built(plan: Planned) -> Context[Any]:
-    """The context of a plan, and what is to be logged of it."""
-    context = emit(plan)
-    if context.warnings:
+def tell(plan: Planned, emission: Emission | None) -> Context[Any]:
+    """The context of a plan, for its reader. What it tells is found when it is asked for."""
+    return Context(
+        system=plan.measured.system,
+        messages=plan.objects,
+        tool_classes=[*{id(tool.raw): tool.raw for tool in plan.measured.regions.tools}.values()],
+        inside=plan,
+    )
+
+
+def told(plan: Planned, emission: Emission | None) -> Context[Any]:
+    """The same, and what is to be logged of it."""
+    context = tell(plan, emission)
+    if plan.what.failures:
         log_warnings(context)
     if (logger := listening()) is not None:
         log_build(logger, context)
     return context
 
 
-def emit(plan: Planned) -> Context[Any]:
-    """The context of a plan. O(messages that stay). Raises `ConversationError` for what an API would refuse."""
-    plan.refuse_unfinished()
-    layout = plan.layout
-    _ = plan.notes
-    return Context(
-        system=layout.system,
-        messages=plan.objects,
-        tool_classes=list({id(tool.raw): tool.raw for tool in layout.tools}.values()),
-        inside=plan,
-    )
+def built(draft: Draft, settings: Settings) -> Context[Any]:
+    """The context of a draft. Raises `BudgetError` where it must be awaited; a refusal is logged."""
+    if settings.awaits:
+        raise must_be_awaited()
+    try:
+        return answered(partial(build, draft, settings, told))
+    except ContextLengthError as error:
+        log_refused(error)
+        raise
+
+
+async def awaited(draft: Draft, settings: Settings) -> Context[Any]:
+    """The same, awaited."""
+    from assembler.pipeline.awaiting import awaited as answered_later  # asyncio comes with it
+
+    try:
+        return await answered_later(settings, partial(build, draft, settings, told))
+    except ContextLengthError as error:
+        log_refused(error)
+        raise
 
 
 def _built_again(draft: Draft, settings: Settings, held: tuple[int, Kept] | None = None) -> Context[Any]:
     """A context follows from these: it is built again, not carried."""
     hold(draft, settings, held)
-    return emit(asked(draft, settings))
+    return answered(partial(build, draft, settings, tell))

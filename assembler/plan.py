@@ -9,7 +9,7 @@ import attrs
 from assembler.conversation.wanted import Wanted
 from assembler.pipeline.answers import unasked
 from assembler.pipeline.draft import Draft
-from assembler.pipeline.fit import refitted
+from assembler.pipeline.otherwise import refitted
 from assembler.pipeline.planned import Dropped, Planned
 from assembler.pipeline.settings import Settings
 from assembler.report.manifest.writing import manifest_of

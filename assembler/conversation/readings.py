@@ -212,6 +212,26 @@ class Readings:
         self._waiting[index] = after(before, message, index, self.message(index - 1) if before else None)
         return start
 
+    def heard(self, start: int, stop: int) -> Open:
+        """The calls that wait for an answer after the messages from `start` to before `stop`, the last of a history.
+
+        A turn has begun before `start`. Raises `ConversationError` for a breach of the law of pairs. O(messages).
+        """
+        head, waiting = self.head(stop), NOTHING_OPEN
+        for index in range(start, stop):
+            begins = self.starts[index]
+            if begins is None:
+                begins = self.turn_start(index, head)
+            if begins == index > head:
+                before = self._waiting[index - 1]
+                if before is None:
+                    before = self.open_calls(self.turn_start(index - 1, head), index)
+                if before:
+                    raise unanswered(before, index)
+            known = self._waiting[index]
+            waiting = self.open_calls(begins, index + 1) if known is None else known
+        return waiting
+
     def check(self, first: int, turns: Iterable[Span], length: int) -> None:
         """Raise `ConversationError` if any turn from the one that begins at `first` breaks the law of pairs.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 import attrs
 
+from assembler.conversation.messages import Message
 from assembler.dialects.api import Api
 from assembler.pricing.pricer import Pricer
 from assembler.regions.layout import Layout
@@ -72,5 +73,18 @@ class Dialect(Protocol):
 
         Every build calls it once, O(messages that stay), and hands out copies. It may share what the layout holds.
         Raises `ConversationError` where nothing can be sent yet.
+        """
+        ...
+
+
+@runtime_checkable
+class GrowingDialect(Protocol):
+    """What a dialect may be beside: one that goes on from what it emitted, so that a session is not spelled anew."""
+
+    def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
+        """What `emit` returns of the layout that `before` came from with `added` after its messages. O(added).
+
+        None where what was added changes how the messages before it are spelled: then the whole is emitted. Changes
+        nothing that `before` holds.
         """
         ...

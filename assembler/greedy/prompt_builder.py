@@ -6,15 +6,15 @@ import operator
 from collections.abc import Mapping, Sequence, Set
 from typing import cast
 
-from assembler.context import emit
+from assembler.context import tell
 from assembler.conversation.history import History
 from assembler.dialects import plain
 from assembler.errors import PromptError
 from assembler.greedy.config import Configured
 from assembler.greedy.prompt_tokens import counter_of
 from assembler.loggers import logger
+from assembler.pipeline.build import build
 from assembler.pipeline.draft import Draft
-from assembler.pipeline.fit import fit
 from assembler.pipeline.settings import Settings
 from assembler.policies import Refuse
 from assembler.prompts.control_text import ControlTexts
@@ -62,5 +62,5 @@ class PromptBuilder:
             _LOG.warning("%d texts held control tokens of the tokenizer, which were broken up", changed)
         chunks = tuple(Document(text, type="chunk") for text in broken)
         said = {"role": "user", "content": asked}
-        context = emit(fit(Draft(Regions(documents=chunks), History.of([said])), self._settings))
+        context = build(Draft(Regions(documents=chunks), History.of([said])), self._settings, tell)
         return cast("dict[str, str]", context.messages[0])["content"]

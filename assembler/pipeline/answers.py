@@ -1,36 +1,48 @@
 """Decisions that need an answer: the core says what it wants, a shell here asks, the core decides again.
 
-There is one core, `fit`, and it asks nobody. `asked` calls a summarizer, `awaited` awaits it, `unasked` does without.
-An answer is remembered with the history before the core is asked again, so that it then goes on behind the question.
+There is one core, `build.planned`, and it asks nobody. `answered` calls a summarizer, `awaited` awaits it, `unasked`
+does without. An answer is remembered with the history before the core is asked again, so that it then goes on behind
+the question.
 """
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from functools import partial
 from inspect import isawaitable
+from typing import TypeVar
 
 from assembler.conversation.wanted import UnansweredError, Wanted
 from assembler.errors import ConversationError, SummaryError
+from assembler.pipeline.build import planned
 from assembler.pipeline.draft import Draft
-from assembler.pipeline.fit import fit, without_asking
+from assembler.pipeline.otherwise import without_asking
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.settings import Settings
 from budgets import BudgetError
 
-_QUESTIONS = 16
+T = TypeVar("T")
+
+QUESTIONS = 16
 """Questions of one build. Each policy has one; more come where a message changes while it is summarised."""
 
 
-def asked(draft: Draft, settings: Settings) -> Planned:
-    """The plan, with every summarizer that it needs called. Raises `BudgetError` for one that must be awaited."""
-    for _ in range(_QUESTIONS):
-        found = tried(draft, settings)
-        if isinstance(found, Planned):
-            return found
-        if found.question.awaited:
+def answered(work: Callable[[], T]) -> T:
+    """What `work` returns, with every summarizer that it needs called. Raises `BudgetError` for one to be awaited."""
+    for _ in range(QUESTIONS):
+        try:
+            return work()
+        except UnansweredError as unanswered:
+            wanted = unanswered.wanted
+        if wanted.question.awaited:
             raise must_be_awaited()
-        found.question.settle(_answer(found))
+        wanted.question.settle(_answer(wanted))
     raise changing()
+
+
+def asked(draft: Draft, settings: Settings) -> Planned:
+    """The plan, with every summarizer that it needs called."""
+    return answered(partial(planned, draft, settings))
 
 
 def unasked(draft: Draft, settings: Settings) -> Planned:
@@ -38,18 +50,10 @@ def unasked(draft: Draft, settings: Settings) -> Planned:
     if not settings.awaits:
         return asked(draft, settings)
     try:
-        return fit(draft, settings)
+        return planned(draft, settings)
     except UnansweredError as unanswered:
         wanted = unanswered.wanted
     return without_asking(draft, settings, wanted)
-
-
-def tried(draft: Draft, settings: Settings) -> Planned | Wanted:
-    """The plan, or what must be answered first."""
-    try:
-        return fit(draft, settings)
-    except UnansweredError as unanswered:
-        return unanswered.wanted
 
 
 def must_be_awaited() -> BudgetError:

@@ -17,29 +17,26 @@ from functools import partial
 from inspect import isawaitable
 from typing import TypeVar
 
-from assembler.conversation.wanted import Wanted
-from assembler.pipeline.answers import changing, failed, tried
-from assembler.pipeline.draft import Draft
-from assembler.pipeline.planned import Planned
+from assembler.conversation.wanted import UnansweredError, Wanted
+from assembler.pipeline.answers import QUESTIONS, changing, failed
 from assembler.pipeline.settings import Settings
 from budgets.counters.awaited import WAITING, is_async
 
 T = TypeVar("T")
 
-_QUESTIONS = 16
-"""As many as a build that awaits nothing may ask."""
 
-
-async def awaited(draft: Draft, settings: Settings, then: Callable[[Planned], T]) -> T:
-    """What `then` makes of the plan, off the loop; every summarizer that the plan needs is asked once, and awaited."""
+async def awaited(settings: Settings, work: Callable[[], T]) -> T:
+    """What `work` returns, off the loop; every summarizer that it needs is asked once, and awaited."""
     counter = None if settings.budget is None else settings.budget.counter
     beside = _beside if is_async(counter) else asyncio.to_thread
 
     def decided() -> T | Wanted:
-        found = tried(draft, settings)
-        return found if isinstance(found, Wanted) else then(found)
+        try:
+            return work()
+        except UnansweredError as unanswered:
+            return unanswered.wanted
 
-    for _ in range(_QUESTIONS):
+    for _ in range(QUESTIONS):
         found = await beside(decided)
         if not isinstance(found, Wanted):
             return found

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import attrs
 
-from assembler.conversation.history import Sight
 from assembler.conversation.host import Host, newest_question, newest_result
 from assembler.conversation.messages import Message
 from assembler.dialects import Dialect
@@ -32,6 +32,9 @@ from budgets import Budget, Count, Limit, TokenCountError, Tokens
 from budgets.apportion import apportioned
 from budgets.count import NOTHING, Difference, total
 from budgets.limit import Amount
+
+if TYPE_CHECKING:
+    from assembler.pipeline.gather import Gathered
 
 _NO_SEAM = ("\n", "\r", " ", "\t", "/")
 
@@ -79,8 +82,9 @@ class Asked:
     message: Message
 
 
-def choice_for(sight: Sight, settings: Settings) -> Choice | None:
+def choose(seen: Gathered) -> Choice | None:
     """What the strategy chooses under; None for one that does not choose. O(turns that the policies protect)."""
+    sight, settings = seen.sight, seen.settings.by_rule
     if settings.chooser is None:
         return None
     at_result = settings.chooser.needs is Needs.RESULT

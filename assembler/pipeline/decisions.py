@@ -12,6 +12,7 @@ from assembler.conversation.messages.copies import Copiers
 from assembler.pricing.ledger import Ledger
 
 if TYPE_CHECKING:
+    from assembler.pipeline.emit import Spelled
     from assembler.pipeline.ladder import Kept
     from assembler.pipeline.remade import Recipe
     from assembler.pipeline.seal import Sealed
@@ -25,7 +26,7 @@ _CROWDED = 16
 class Decided:
     """What one owner decided last. Each field says for how many messages it holds: a fork may have fewer."""
 
-    __slots__ = ("copiers", "held", "lived", "owner", "restored", "sealed", "standing")
+    __slots__ = ("copiers", "held", "lived", "owner", "restored", "sealed", "spelled", "standing")
 
     def __init__(self, owner: object) -> None:
         self.owner = ref(owner)  # the settings of a what-if are gone soon, and a history may live for days
@@ -41,13 +42,15 @@ class Decided:
         """What was found by counting the whole request."""
         self.standing: Standing | None = None
         """The decision that a build goes on from while it fits."""
+        self.spelled: Spelled | None = None
+        """The request that a build goes on from while the decision stands."""
 
     def copy(self, owner: object) -> Decided:
         """The same, to go another way from here."""
         copy = Decided(owner)
         copy.restored = self.restored
         copy.lived, copy.held, copy.sealed, copy.standing = self.lived, self.held, self.sealed, self.standing
-        copy.copiers = self.copiers
+        copy.copiers, copy.spelled = self.copiers, self.spelled
         return copy
 
 

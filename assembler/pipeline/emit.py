@@ -4,20 +4,66 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+import attrs
+
 from assembler.conversation.messages.dicts import private_copy
-from assembler.dialects import Dialect
+from assembler.dialects import Dialect, Emission
 from assembler.dialects.named import read_dialect
-from assembler.dialects.offered import emitted
-from assembler.pipeline.decisions import decided_by
+from assembler.dialects.offered import emitted, emitted_after
+from assembler.errors import ConversationError, UnsupportedContentError
+from assembler.pipeline.ladder import Kept
+from assembler.pipeline.measure import Measured
 from assembler.pipeline.planned import Planned
 
 if TYPE_CHECKING:
     from assembler.dialects.marking import CacheMarks
 
 
+@attrs.define(eq=False)
+class Spelled:
+    """What was emitted for a decision when the history had `length` messages. Never changed."""
+
+    what: Kept
+    measured: Measured
+    length: int
+    emission: Emission
+
+
+def emit(plan: Planned) -> Emission | None:
+    """The request of a plan with its notes; None where there is no message yet that could be sent.
+
+    While a decision stands it goes on from the last one, where the dialect can: O(new messages). Else O(messages that
+    stay). Raises `ConversationError` for what an API would refuse, `UnsupportedContentError` for what it has no word
+    for.
+    """
+    plan.refuse_unfinished()
+    known, length = plan.decided.spelled, plan.sight.length
+    emission = None
+    if known is not None and known.what is plan.what and known.measured is plan.measured and known.length <= length:
+        added = plan.sight.messages(known.length, length)
+        emission = emitted_after(plan.settings.dialect, known.emission, added)
+    if emission is None:
+        emission = _spelled(plan)
+    if emission is not None:
+        plan.spelled_as(emission)
+        plan.decided.spelled = Spelled(plan.what, plan.measured, length, emission)
+    return emission
+
+
+def _spelled(plan: Planned) -> Emission | None:
+    try:
+        return plan.emission
+    except UnsupportedContentError:
+        raise
+    except ConversationError:
+        if plan.layout.messages:
+            raise
+        return None
+
+
 def copied(plan: Planned, request: dict[str, Any]) -> dict[str, Any]:
     """A request of a plan's history, to hand out. What the last one held too is copied as it was found to be."""
-    return decided_by(plan.settings, plan.ledger).copiers.fresh(request)
+    return plan.decided.copiers.fresh(request)
 
 
 def requested(
@@ -29,14 +75,13 @@ def requested(
     request can be made yet.
     """
     plan.refuse_unfinished()
-    spoken = plan.settings.dialect if dialect is None else read_dialect(dialect)
-    emission = plan.emission if dialect is None else emitted(spoken, plan.layout)
+    emission = plan.emission if dialect is None else emitted(read_dialect(dialect), plan.layout)
     marks = plan.settings.cache_marks if cache_marks is None else cache_marks
     if marks is None:
         return copied(plan, emission.request)
     from assembler.dialects.marking import marked  # most requests carry none
 
-    budget = plan.settings.budget
+    spoken, budget = plan.settings.dialect if dialect is None else read_dialect(dialect), plan.settings.budget
     return cast(
         "dict[str, Any]",
         private_copy(marked(emission.request, spoken, marks, model=None if budget is None else budget.model).request),

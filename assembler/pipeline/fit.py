@@ -12,21 +12,20 @@ import attrs
 
 from assembler.conversation.history import Sight
 from assembler.conversation.pins import pinned_messages
-from assembler.conversation.wanted import UnansweredError, Wanted
 from assembler.dialects import Opening
 from assembler.errors import ConversationError, UnsupportedContentError
-from assembler.pipeline.draft import Draft
+from assembler.pipeline.gather import Gathered
 from assembler.pipeline.ladder import Decision, Kept, whole
-from assembler.pipeline.measure import measure
-from assembler.pipeline.overflow import TooLarge, Trial
+from assembler.pipeline.measure import Measured, measure
+from assembler.pipeline.overflow import TooLarge
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.relief import kept_from, relieved
-from assembler.pipeline.settings import Session, Settings
-from assembler.pipeline.standing import first_changed, remember, standing_plan
+from assembler.pipeline.settings import Settings
+from assembler.pipeline.standing import first_changed, gone_on, standing_of
 from assembler.policies.traits import trimming
 from assembler.pricing.ledger import Cut, Ledger
 from assembler.pricing.pricer import WholePricer
-from budgets import Budget, BudgetError, ContextLengthError, Count, Tokens
+from budgets import Budget, ContextLengthError, Count, Tokens
 
 _ROUNDS = 8
 """Readings before a message that changes while it is read is given up. One is enough for a message edited in place."""
@@ -38,132 +37,69 @@ _FEW = 64
 saves so much, and a long history would be spelled for nothing."""
 
 
-def fit(draft: Draft, settings: Settings) -> Planned:
-    """The plan of a draft. O(what stays and one turn more), for policies that look no further back.
+def fit(seen: Gathered, measured: Measured) -> Planned:
+    """The plan of a draft: the last decision where it stands, or a new one. O(new messages), or O(what stays and one
+    turn more) for policies that look no further back.
 
-    What the plan hangs on is compared with what was read of it, and so is everything before an error is raised: a
-    message that its owner has changed since is read anew.
-    Raises `ContextLengthError` if no policy makes it fit, `ConversationError` if what stays is no valid conversation
-    and no later message makes it one, `PlanError` if a policy cuts where no turn begins, `TokenCountError` if the
-    counter fails, and `UnansweredError` where a policy wants an answer first: see `assembler.pipeline.answers`.
+    What a new plan hangs on is compared with what was read of it: `ChangedError` where its owner has changed it since.
+    Raises `TooLarge` if no policy makes it fit, `ConversationError` if what stays is no valid conversation and no later
+    message makes it one, `PlanError` if a policy cuts where no turn begins, `TokenCountError` if the counter fails, and
+    `UnansweredError` where a policy wants an answer first: see `assembler.pipeline.answers`.
     """
-    settings = settings.asking(draft.regions)
+    if seen.last is not None and seen.prices is not None and measured is seen.last.measured:
+        plan = gone_on(seen, seen.prices, seen.last)
+        if plan is not None:
+            return plan
+    plan = decided(seen, measured)
+    changed = first_changed(plan)
+    if changed is not None:
+        raise ChangedError(changed)
+    plan.check()
+    plan.decided.standing = standing_of(plan)
+    return plan
+
+
+class ChangedError(Exception):
+    """A message was changed by its owner after it was read. Never leaves this package."""
+
+    def __init__(self, index: int) -> None:
+        super().__init__(index)
+        self.index = index
+
+
+def decided(seen: Gathered, measured: Measured) -> Planned:
+    """What the policies leave. Compares nothing."""
     try:
-        return _fitted(draft, settings)
-    except TooLarge as overflow:
-        raise _instructed(draft, settings, overflow) from overflow.__cause__
-
-
-def _instructed(draft: Draft, settings: Settings, overflow: TooLarge) -> ContextLengthError:
-    """The error with what there is to do about it. Tries the same decision under other settings, on one reading."""
-    from assembler.pipeline.advice import instructed  # for errors alone
-
-    sight = draft.history.sight()
-    return instructed(
-        overflow, Trial(settings, lambda other: _decided(draft, sight, other), settings.budget or overflow.budget)
-    )
-
-
-def _fitted(draft: Draft, settings: Settings) -> Planned:
-    plan = standing_plan(draft, settings)
-    if plan is not None:
-        return plan
-    sight = draft.history.sight()
-    changed: int | None = None
-    for _ in range(_ROUNDS):
-        try:
-            plan = _decided(draft, sight, settings)
-            changed = first_changed(plan)
-            if changed is None:
-                plan.check()
-                remember(plan)
-                return plan
-        except Exception:  # a policy of the caller's own raises whatever it likes
-            changed = sight.first_stale()
-            if changed is None:
-                raise
-        sight = draft.history.forget(changed)
-    raise ConversationError(
-        "message never reads the same twice; pass a dict, or an object whose fields stay", index=changed
-    )
-
-
-def refitted(plan: Planned, context_window: Tokens) -> Planned:
-    """The plan of the same draft for another window. Raises what `fit` raises.
-
-    Counts no text again, asks no summarizer, and changes nothing that a build remembers.
-    """
-    return fit(plan.draft, _settings_at(plan, context_window))
-
-
-def tried(plan: Planned, context_window: Tokens) -> Planned | None:
-    """The same; None where the window is too small. Says nothing of what would do, and so is as cheap as a build."""
-    try:
-        return _fitted(plan.draft, _settings_at(plan, context_window))
-    except (TooLarge, BudgetError):  # too small for a request, or for what is kept free
-        return None
-
-
-def without_asking(draft: Draft, settings: Settings, wanted: Wanted) -> Planned:
-    """The plan with what stands in for policies that ask. Where it does not fit without an answer, what is left."""
-    settings = settings.asking(draft.regions)
-    try:
-        plan = _fitted(draft, settings.unasking)
-    except TooLarge as overflow:
-        plan = overflow.plan
-    return attrs.evolve(plan, settings=settings, what=attrs.evolve(plan.what, wanted=wanted))
-
-
-def least(draft: Draft, settings: Settings) -> Planned:
-    """The plan; without the answer where one is wanted first, and the least that is left where nothing fits."""
-    try:
-        return _fitted(draft, settings)
-    except TooLarge as overflow:
-        return overflow.plan
-    except UnansweredError as unanswered:
-        wanted = unanswered.wanted
-    return without_asking(draft, settings, wanted)
-
-
-def _settings_at(plan: Planned, context_window: Tokens) -> Settings:
-    if plan.settings.budget is None:
-        raise BudgetError("what_if needs a budget to change; pass one to Assembler")
-    budget = attrs.evolve(plan.settings.budget, context_window=context_window)
-    return attrs.evolve(plan.settings.unasking, budget=budget, session=Session())
-
-
-def _decided(draft: Draft, sight: Sight, settings: Settings) -> Planned:
-    try:
-        return _counted(draft, sight, settings)
+        return _counted(seen, measured)
     except UnsupportedContentError:
         raise
     except ConversationError as refused:
-        if settings.adds_up:
+        if seen.settings.adds_up:
             raise
         # The request must be spelled to be counted, and it cannot be yet: its parts say how full it is.
-        plan = _by_parts(_everything(draft, sight, settings.by_rule))
-        return attrs.evolve(plan, settings=settings, refused=plan.refused or refused)
+        plan = _by_parts(_everything(seen, measured))
+        return attrs.evolve(plan, settings=seen.settings, refused=plan.refused or refused)
 
 
-def _counted(draft: Draft, sight: Sight, settings: Settings) -> Planned:
-    if settings.calibration is None:
-        return _by_rule(_everything(draft, sight, settings))
+def _counted(seen: Gathered, measured: Measured) -> Planned:
+    everything = _everything(seen, measured)
+    if seen.settings.calibration is None:
+        return _by_rule(everything)
     from assembler.pipeline.anchored import anchored  # for anchored assemblers alone
 
-    everything = _everything(draft, sight, settings.by_rule)
     return anchored(
-        settings,
-        settings.calibration,
+        seen.settings,
+        seen.settings.calibration,
         lambda first: _from(everything, first),
         lambda start: _by_rule(everything, start),
     )
 
 
-def _everything(draft: Draft, sight: Sight, settings: Settings) -> Planned:
-    measured, fixed = measure(draft, sight, settings)
-    floor, refused = _floor(sight, settings)
-    ledger = Ledger.of(sight, settings.pricer, floor)
-    return Planned(draft, settings, sight, measured, fixed, ledger, whole(ledger), refused=refused)
+def _everything(seen: Gathered, measured: Measured) -> Planned:
+    settings = seen.settings.by_rule
+    floor, refused = _floor(seen.sight, settings)
+    ledger = Ledger.of(seen.sight, settings.pricer, floor)
+    return Planned(seen.draft, settings, seen.sight, measured, ledger, whole(ledger), refused=refused)
 
 
 def _by_rule(everything: Planned, start: Kept | None = None) -> Planned:
@@ -243,11 +179,11 @@ def _shared(plan: Planned, budget: Budget) -> tuple[Planned, Tokens]:
     if found.regions is plan.draft.regions:
         return plan, min(conversation_cap(budget), budget.input_limit - plan.fixed.upper)
     draft = attrs.evolve(plan.draft, regions=plan.draft.regions.memory.once(found.regions))
-    measured, fixed = measure(draft, plan.sight, plan.settings)
+    measured = measure(Gathered(draft, plan.settings, plan.sight), plan.measured.choice)
     rendered = attrs.evolve(measured.rendered, omitted=(*measured.rendered.omitted, *found.omitted))
     measured = attrs.evolve(measured, rendered=rendered)
-    smaller = attrs.evolve(plan, measured=measured, fixed=fixed)  # the draft stays what was gathered
-    return smaller, min(conversation_cap(budget), budget.input_limit - fixed.upper)
+    smaller = attrs.evolve(plan, measured=measured)  # the draft stays what was gathered
+    return smaller, min(conversation_cap(budget), budget.input_limit - measured.fixed.upper)
 
 
 def _with_pins(plan: Planned) -> Ledger:

@@ -84,6 +84,11 @@ class Kept:
     """How `changed` came about, oldest first."""
 
     @property
+    def is_all(self) -> bool:
+        """Whether no policy was asked: everything fits."""
+        return not self.decisions
+
+    @property
     def why_gone(self) -> str:
         """What the policies say that helped, those first that dropped turns: the others' work may be gone with them."""
         helped = [decision for decision in self.decisions if decision.saved]

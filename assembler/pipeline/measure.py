@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from assembler.conversation.history import Sight
 from assembler.conversation.messages import Message
-from assembler.pipeline.choose import Asked, Choice, asked, choice_for, laid_out
-from assembler.pipeline.draft import Draft
-from assembler.pipeline.settings import Settings
+from assembler.pipeline.choose import Asked, Choice, asked, laid_out
 from assembler.pricing.pricer import FixedPrices
 from assembler.regions.regions import Regions
 from assembler.strategies import Rendered
@@ -20,6 +17,7 @@ from budgets import Count, RegionCosts
 from budgets.count import total
 
 if TYPE_CHECKING:
+    from assembler.pipeline.gather import Gathered
     from assembler.report.remembered import FixedFacts
 
 
@@ -36,6 +34,14 @@ class Measured:
     """The newest question's message, where knowledge was put around it."""
     facts: FixedFacts | None = attrs.field(default=None, init=False, repr=False)
     """What reports say of them: `report` makes and reads it."""
+    system: str | None = attrs.field(init=False, repr=False)
+    """The system text."""
+    fixed: Count = attrs.field(init=False)
+    """What all of it costs."""
+
+    def __attrs_post_init__(self) -> None:
+        self.system = self.rendered.system
+        self.fixed = self.instruction + self.capability + self.knowledge + self.prices.framing
 
     @property
     def instruction(self) -> Count:
@@ -52,10 +58,6 @@ class Measured:
         """The tools, with what the provider wraps around them, and the output schema."""
         return total(self.prices.tools) + self.prices.tooling + self.prices.output
 
-    def count(self) -> Count:
-        """The fixed part of the request."""
-        return self.instruction + self.capability + self.knowledge + self.prices.framing
-
     def costs(self, conversation: Count) -> RegionCosts:
         """The region table, the turns costing `conversation`."""
         return RegionCosts(
@@ -71,19 +73,19 @@ class Measured:
         return [price for piece, price in pairs if piece.region == region]
 
 
-def measure(draft: Draft, sight: Sight, settings: Settings) -> tuple[Measured, Count]:
-    """The fixed part of a draft and its count. Found once for these regions, these settings and this head."""
-    regions = draft.regions
+def measure(seen: Gathered, choice: Choice | None) -> Measured:
+    """The fixed part of a draft. Found once for these regions, this pricer and this head."""
+    if choice is None and seen.last is not None:
+        return seen.last.measured
+    sight, settings, regions = seen.sight, seen.settings.by_rule, seen.draft.regions
     head = tuple(sight.messages(0, sight.head)) if sight.length else ()
-    choice = choice_for(sight, settings)
     found = regions.memory.measured_by(settings.pricer)
-    if found is not None and _same(found[0].head, head) and found[0].choice == choice:
+    if found is not None and _same(found.head, head) and found.choice == choice:
         return found
     rendered, prices = laid_out(regions, head, settings, choice)
     measured = Measured(regions, rendered, head, prices, choice, asked(rendered, choice))
-    count = measured.count()
-    regions.memory.remember_measured(settings.pricer, measured, count)
-    return measured, count
+    regions.memory.remember_measured(settings.pricer, measured)
+    return measured
 
 
 def _same(one: tuple[Message, ...], other: tuple[Message, ...]) -> bool:

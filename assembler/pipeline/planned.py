@@ -15,6 +15,7 @@ from assembler.conversation.wanted import Wanted
 from assembler.dialects import Emission
 from assembler.dialects.offered import emitted
 from assembler.errors import ConversationError, UnsupportedContentError
+from assembler.pipeline.decisions import Decided, decided_by
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.ladder import Kept
 from assembler.pipeline.measure import Measured
@@ -47,17 +48,21 @@ class Planned:
     settings: Settings
     sight: Sight
     measured: Measured
-    fixed: Count
     ledger: Ledger
     what: Kept
     sealed: Count | None = None
     """The count of the whole by rule, where the dialect's prices do not add up to it."""
     corrected: Count | None = None
     """The count of the whole from a known bill, where there is one."""
-    carried: Count | None = None
-    """What the turns that stay cost, where a decision went on from the last one."""
     refused: ConversationError | None = None
     """Why no request can be made before another message comes, where that was met on the way to this plan."""
+    goes_on: bool = False
+    """Whether the last decision stood, and this plan is that with what came since."""
+
+    @property
+    def fixed(self) -> Count:
+        """What all but the turns costs."""
+        return self.measured.fixed
 
     @property
     def first(self) -> int:
@@ -111,7 +116,7 @@ class Planned:
         messages, regions = self.spoken, self.measured.regions
         summary = self.what.cut.summary
         layout = Layout(
-            system=self.measured.rendered.system,
+            system=self.measured.system,
             head=self.measured.head,
             messages=messages if summary is None else [summary, *messages],
             tools=regions.tools,
@@ -173,6 +178,11 @@ class Planned:
         return emitted(self.settings.dialect, self.layout)
 
     @found_once
+    def decided(self) -> Decided:
+        """What is remembered of decisions about this history under these settings."""
+        return decided_by(self.settings, self.ledger)
+
+    @found_once
     def notes(self) -> tuple[str, ...]:
         """What the dialect folds or leaves out. Raises for what it cannot express, not for the want of a message."""
         try:
@@ -187,7 +197,7 @@ class Planned:
     @found_once
     def conversation(self) -> Count:
         """What the turns that stay cost, by the prices of their messages."""
-        return self.what.count(self.ledger) if self.carried is None else self.carried
+        return self.what.count(self.ledger)
 
     @found_once
     def by_rule(self) -> Count:
@@ -238,6 +248,16 @@ class Planned:
             for i, raw in enumerate(self.sight.raws(head, self.sight.length), head)
             if i not in staying
         ]
+
+    def spelled_as(self, emission: Emission) -> None:
+        """Take a request that was made from the one of the build before."""
+        self.__dict__["emission"] = emission
+
+    def carrying(self, conversation: Count, waiting: Open | None) -> None:
+        """Take what followed from the plan before: what the turns cost, and the calls that wait where that is known."""
+        self.__dict__["conversation"] = conversation
+        if waiting is not None:
+            self.__dict__["waiting"] = waiting
 
     def __deepcopy__(self, memo: dict[int, object]) -> Planned:
         return self  # frozen

@@ -70,7 +70,9 @@ class Settings:
 
         Floors that do not fit any more promise nothing.
         """
-        if self.calibration is None or self.budget is None:
+        if self.calibration is None:
+            return self
+        if self.budget is None:
             return attrs.evolve(self, calibration=None)
         held = self.budget.input_limit - self.calibration.room(self.calibration.allowed(self.budget.input_limit))
         margin = self.budget.safety_margin + held

@@ -5,29 +5,33 @@ mark. What the decision hangs on is compared with what was read: a caller may ch
 is compared by every build. So is one that went, as far as the decision hangs on it: a message that was too long may
 have become short, and an old one may have got a mark that pins it.
 
-Of the messages that went, a build that goes on looks at `GLANCE`, the next build at the next ones, and a build that
-decides anew at all of them. So the change of one that went is noticed at once in a history that dropped no more than
-that, and after as many builds as it takes to look through the others elsewhere.
+Of the messages that went, a build that goes on looks at `GLANCE`, the next build at the next ones. So the change of one
+that went is noticed at once in a history that dropped no more than that, and after as many builds as it takes to look
+through the others elsewhere.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import attrs
 
-from assembler.conversation.history import Sight
+from assembler.conversation.history import Sight, Span
 from assembler.conversation.messages.pin import pinned_among
-from assembler.pipeline.decisions import decided_by
-from assembler.pipeline.draft import Draft
+from assembler.conversation.pins import pinned_messages
+from assembler.conversation.turns import Open
 from assembler.pipeline.ladder import Kept
 from assembler.pipeline.measure import Measured
 from assembler.pipeline.planned import Planned
-from assembler.pipeline.settings import Settings
 from assembler.pipeline.steps import settled_by_turns
 from assembler.policies.traits import stands
 from assembler.pricing.ledger import Ledger
 from assembler.pricing.prices import Prices
 from budgets import AssemblyError, Count, Tokens
 from budgets.count import total
+
+if TYPE_CHECKING:
+    from assembler.pipeline.gather import Gathered
 
 GLANCE = 128
 """Messages that went and are compared by a build that goes on: 15 microseconds. Without a bound an appended build of a
@@ -39,129 +43,124 @@ class Standing:
     """What a later build needs to go on from a decision. Never changed: a build that goes on leaves a new one."""
 
     measured: Measured
-    fixed: Count
+    what: Kept
     head: int
     first: int
-    what: Kept
+    pins: tuple[int, ...]
+    room: Tokens | None
+    """The most that the turns that stay may cost; None without a budget."""
+    apart: tuple[Span, ...]
+    """Pinned turns before the cut: like `front` and what stays, they are compared by every build."""
+    front: int
+    """The messages before it are compared by every build: where they begin to differ, turns begin elsewhere."""
+    hangs_on: int
+    """From here on messages stay, or show that no more do."""
+    length: int
     conversation: Count
     """What the turns that stay cost, up to `length`."""
-    room: Tokens | None
-    """The most that they may cost; None without a budget."""
-    length: int
-    front: int
-    hangs_on: int
-    """The messages before `front` and from `hangs_on` on are compared by every build."""
+    waiting: Open
+    """The calls that wait for an answer at `length`."""
     glance: int
-    """The message between them that the next build looks at first."""
+    """The message between `front` and `hangs_on` that the next build looks at first."""
+
+    def later(self, length: int, conversation: Count, waiting: Open, pins: tuple[int, ...]) -> Standing:
+        """The same decision about a history that has grown."""
+        further = self.glance + GLANCE
+        return Standing(
+            self.measured,
+            self.what,
+            self.head,
+            self.first,
+            pins,
+            self.room,
+            self.apart,
+            self.front,
+            self.hangs_on,
+            length,
+            conversation,
+            waiting,
+            further if further < self.hangs_on else self.front,
+        )
 
 
-def remember(plan: Planned) -> None:
-    """Leave the decision for the next build to go on from, if it can stand."""
-    last = decided_by(plan.settings, plan.ledger)
-    last.standing = _standing(plan)
-
-
-def _standing(plan: Planned) -> Standing | None:
-    settings, ledger = plan.settings, plan.ledger
-    budget, everything = settings.budget, not plan.what.decisions
-    if not settings.adds_up or plan.refused is not None or plan.measured.choice is not None:
+def standing_of(plan: Planned) -> Standing | None:
+    """What the next build can go on from; None for a decision that does not stand."""
+    settings, ledger, what = plan.settings, plan.ledger, plan.what
+    budget, everything = settings.budget, not what.decisions
+    if not settings.adds_up or plan.refused is not None or plan.measured.asked is not None:
         return None
-    if budget is not None and (budget.limits or not (everything or _holds(plan))):
+    if budget is not None and (budget.limits or not (everything or stands(settings.willing))):
         return None
     if ledger.first >= plan.sight.length:
         return None  # no turn has begun: the next message may be a greeting, which costs nothing, or the first turn
-    head = plan.sight.head
-    front = min(max(head, ledger.first) + 1, plan.sight.length)
+    front = min(max(plan.sight.head, ledger.first) + 1, plan.sight.length)
     return Standing(
         plan.measured,
-        plan.fixed,
-        head,
+        what,
+        plan.sight.head,
         ledger.first,
-        plan.what,
-        plan.conversation,
+        ledger.pins,
         None if budget is None else budget.input_limit - plan.fixed.upper,
-        plan.sight.length,
+        ledger.pinned_turns(plan.first),
         front,
         max(front, ledger.first if everything else one_turn_more(plan)),
+        plan.sight.length,
+        plan.conversation,
+        plan.waiting,
         front,
     )
 
 
-def _holds(plan: Planned) -> bool:
-    """Whether nothing but an overflow changes what the policies keep, and no message is pinned."""
-    return stands(plan.settings.willing) and not plan.ledger.pins and not plan.settings.pins
-
-
-def standing_plan(draft: Draft, settings: Settings) -> Planned | None:
-    """The plan that keeps what was kept and what came since; None where it must be decided anew. O(what stays)."""
-    history = draft.history
-    readings = history.readings
-    prices = Prices.known(readings.prices, settings.pricer)
-    if prices is None or prices.decisions is None:
-        return None
-    last = prices.decisions.known(settings)
-    known = None if last is None else last.standing
-    if last is None or known is None or known.measured.regions is not draft.regions or known.length > history.length:
-        return None
-    sight = Sight(readings, history.length)
-    prices.stretch(sight.length)
-    ledger = Ledger(sight, settings.pricer, prices, known.first)
-    try:
-        if not _unchanged(sight, known) or sight.compacted(settings.dialect.api.shape) is not None:
-            return None
-        conversation = known.conversation
-        if sight.length > known.length:
-            conversation = total(map(ledger.message, range(known.length, sight.length)), conversation)
-    except AssemblyError:  # the whole decision says what is wrong, and with what
-        return None
-    if known.room is not None and conversation.upper > known.room:
-        return None
-    plan = Planned(draft, settings, sight, known.measured, known.fixed, ledger, known.what, carried=conversation)
-    try:
-        if sight.length > known.length or known.what.changed:
-            plan.check()
-    except AssemblyError:
-        return None
-    last.standing = _later(known, sight.length, conversation)
-    return plan
-
-
-def _later(known: Standing, length: int, conversation: Count) -> Standing:
-    return Standing(
-        known.measured,
-        known.fixed,
-        known.head,
-        known.first,
-        known.what,
-        conversation,
-        known.room,
-        length,
-        known.front,
-        known.hangs_on,
-        known.glance + GLANCE if known.glance + GLANCE < known.hangs_on else known.front,
-    )
-
-
-def _unchanged(sight: Sight, known: Standing) -> bool:
-    """Whether all that is looked at says what it said, and no new message is pinned."""
-    start = known.glance
-    readings, length = sight.readings, sight.length
-    if readings.head(length) != known.head or not _says_still(sight, 0, known.front):
+def still_holds(known: Standing, sight: Sight) -> bool:
+    """Whether all that a decision hangs on says what it said, as far as this build looks."""
+    readings, length, start = sight.readings, sight.length, known.glance
+    if known.length > length or readings.head(length) != known.head:
         return False
-    if not _says_still(sight, known.hangs_on, length):
+    if not (_says_still(sight, known.hangs_on, known.length) and _says_still(sight, 0, known.front)):
         return False
-    if length > known.length and pinned_among(readings.raws(known.length, length)):
+    if not all(_says_still(sight, *turn) for turn in known.apart):
         return False
     if start >= known.hangs_on:
         return True
     stop = min(start + GLANCE, known.hangs_on)
-    if not _says_still(sight, start, stop):
+    if sight.first_changed(start, stop) is not None:
         return False
-    return None not in readings.messages[start:stop] or not pinned_among(readings.raws(start, stop))
+    marked = pinned_among(sight.raws(start, stop))  # nobody may have read them: a mark is no reading
+    return not marked or {start + index for index in marked}.issubset(known.pins)
 
 
 def _says_still(sight: Sight, start: int, stop: int) -> bool:
     return sight.readings.says_still(start, stop) or sight.first_changed(start, stop) is None
+
+
+def gone_on(seen: Gathered, prices: Prices, known: Standing) -> Planned | None:
+    """The plan that keeps what was kept and what came since; None where that does not fit. O(new messages)."""
+    settings, sight = seen.settings, seen.sight
+    start, length, pins = known.length, sight.length, known.pins
+    conversation, waiting = known.conversation, known.waiting
+    ledger = Ledger(sight, settings.pricer, prices, known.first, pins)
+    if length > start:
+        try:
+            waiting = sight.readings.heard(start, length)
+            if sight.compacted(settings.dialect.api.shape) is not None:
+                return None
+            conversation = total(map(ledger.message, range(start, length)), conversation)
+        except AssemblyError:  # the whole decision says what is wrong, and with what
+            return None
+        if known.room is not None and conversation.upper > known.room:
+            return None
+        if not known.what.is_all and (new := pinned_messages(sight, settings.pins, start)):
+            pins = (*pins, *new)
+            ledger = Ledger(sight, settings.pricer, prices, known.first, pins)
+    plan = Planned(seen.draft, settings, sight, known.measured, ledger, known.what, goes_on=True)
+    plan.carrying(conversation, None if known.what.changed else waiting)
+    if known.what.changed:
+        try:
+            plan.check()
+        except AssemblyError:
+            return None
+    plan.decided.standing = known.later(length, conversation, waiting, pins)
+    return plan
 
 
 def first_changed(plan: Planned) -> int | None:
@@ -188,4 +187,10 @@ def _newest_that_fit(plan: Planned) -> bool:
 
 def one_turn_more(plan: Planned) -> int:
     """Where the newest of the turns begins that went."""
-    return plan.ledger.turn_start(plan.first - 1) if plan.first > plan.ledger.first else plan.first
+    ledger, start = plan.ledger, plan.first
+    pinned = {begin for begin, _ in ledger.pinned_turns(start)}
+    while start > ledger.first:
+        start = ledger.turn_start(start - 1)
+        if start not in pinned:
+            break
+    return start

@@ -9,12 +9,13 @@ from typing import cast
 
 import attrs
 
-from assembler.context import Context, emit
+from assembler.context import Context, tell
 from assembler.conversation.history import History
 from assembler.errors import PromptError
 from assembler.loggers import logger
+from assembler.pipeline.build import planned
 from assembler.pipeline.draft import Draft
-from assembler.pipeline.fit import fit
+from assembler.pipeline.emit import emit
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.settings import Settings, counter_for
 from assembler.policies import Refuse
@@ -132,7 +133,7 @@ class PromptBuilder:
         draft = Draft(regions, History.of([{"role": "user", "content": query}]))
         manager = self.token_budget_manager
         began = time.perf_counter()
-        plan = fit(draft, Settings.of(manager.budget_for(query), manager.dialect, Refuse(), strategy))
+        plan = planned(draft, Settings.of(manager.budget_for(query), manager.dialect, Refuse(), strategy))
         took = time.perf_counter() - began
         components = _components(plan, query)
         self._log(plan, components, optimize_context, parts["context_budget"], took)
@@ -187,7 +188,7 @@ class PromptBuilder:
 
 
 def _components(plan: Planned, query: str) -> PromptComponents:
-    assembled = emit(plan)
+    assembled = tell(plan, emit(plan))
     rendered = plan.measured.rendered
     priced = zip(rendered.every_piece, plan.measured.prices.pieces, strict=True)
     blocks = [(piece.text, price) for piece, price in priced if piece.region == "knowledge" and piece.name not in FRAME]

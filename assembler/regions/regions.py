@@ -30,19 +30,19 @@ class RegionsMemory:
     MOST: ClassVar = 4
 
     def __init__(self) -> None:
-        self.measured: tuple[tuple[Pricer, Measured, Count], ...] = ()
-        """The regions as text and as tokens, with the sum, by pricer."""
+        self.measured: tuple[tuple[Pricer, Measured], ...] = ()
+        """The regions as text and as tokens, by pricer."""
         self.smaller: tuple[Regions, ...] = ()
         """What the limits of a budget left of them: each with a memory of its own."""
 
-    def measured_by(self, pricer: Pricer) -> tuple[Measured, Count] | None:
+    def measured_by(self, pricer: Pricer) -> Measured | None:
         """How they were laid out and priced last under a pricer."""
-        return next(((measured, count) for known, measured, count in self.measured if known is pricer), None)
+        return next((measured for known, measured in self.measured if known is pricer), None)
 
-    def remember_measured(self, pricer: Pricer, measured: Measured, count: Count) -> None:
+    def remember_measured(self, pricer: Pricer, measured: Measured) -> None:
         """Keep how they are laid out and priced, in place of what was known under this pricer."""
         others = [entry for entry in self.measured if entry[0] is not pricer]
-        self.measured = (*others[1 - self.MOST :], (pricer, measured, count))
+        self.measured = (*others[1 - self.MOST :], (pricer, measured))
 
     def once(self, smaller: Regions) -> Regions:
         """The regions that equal these and were left before, if there are any: what is known of them stays known."""

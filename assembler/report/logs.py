@@ -5,10 +5,8 @@ A process that never imported `logging` listens to nothing, so nothing is looked
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import sys
-from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 from budgets import ContextLengthError
@@ -69,16 +67,6 @@ def log_refused(error: ContextLengthError) -> None:
 
     told = "refused a request of %d tokens: %d are free"
     logger.info(told, error.required, error.available, extra=_fields(figures_of_overflow(error)))
-
-
-@contextlib.contextmanager
-def refusals_logged() -> Generator[None, None, None]:
-    """Log the request that turns out to be too long in here."""
-    try:
-        yield
-    except ContextLengthError as error:
-        log_refused(error)
-        raise
 
 
 def _fields(found: Mapping[str, object]) -> dict[str, object]:

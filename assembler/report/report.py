@@ -262,7 +262,7 @@ def _as_they_are(plan: Planned) -> Ledger:
 
     A build that went on from the last decision has looked at as much of it as it does at once.
     """
-    if plan.carried is not None or plan.first <= plan.sight.head:
+    if plan.goes_on or plan.first <= plan.sight.head:
         return plan.ledger
     return Ledger.of(plan.draft.history.current(), plan.settings.pricer)
 

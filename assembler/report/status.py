@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from assembler.pipeline.draft import Draft
-from assembler.pipeline.fit import least
+from assembler.pipeline.otherwise import least
 from assembler.pipeline.settings import Settings
 from assembler.report.cache.estimate import cacheable
 from budgets import Tokens

@@ -2,84 +2,113 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from typing import Any, cast
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias, cast
+
+import attrs
 
 from assembler.conversation.messages.dicts import CONTAINERS, private_copy
 
-Copier = Callable[[], Any]
+_Link: TypeAlias = tuple[int, Any, int]
+"""Which dict or list holds another, under which key, and which."""
+
+_OUTERMOST = -1
 
 
-def copier_of(value: object) -> Copier:
-    """What makes a fresh copy of a list or a dict, which must not change meanwhile: as `private_copy` makes it.
+@attrs.define(eq=False)
+class _Inside:
+    """The dicts and lists in one entry, by number, and which holds which: the entry itself is the last of them."""
 
-    Plain copies of what is flat, and a step of ours for each dict or list that holds another.
+    held: list[Any] = attrs.field(factory=list[Any])
+    links: list[_Link] = attrs.field(factory=list[_Link])
+
+    def look_into(self, value: Any, number: int) -> None:
+        """Number what a dict or a list holds. A tuple is sent as a list."""
+        pairs = cast("Iterable[tuple[Any, Any]]", value.items() if type(value) is dict else enumerate(value))  # pyright: ignore[reportUnknownArgumentType]
+        for key, inner in pairs:
+            if type(inner) in CONTAINERS:
+                self.held.append(list(cast("tuple[Any, ...]", inner)) if type(inner) is tuple else inner)
+                self.links.append((number, key, len(self.held) - 1))
+                self.look_into(self.held[-1], len(self.held) - 1)
+
+
+@attrs.frozen(eq=False)
+class Copies:
+    """Fresh copies of a list of dicts that most often begins as the list before: each dict is looked into once.
+
+    Every dict and list is copied by itself, in C, and put into the copy of the one that holds it: no step of ours for
+    an entry that is made of texts. Never changed: threads may share it.
     """
-    if type(value) is dict:
-        fields = cast("dict[str, object]", value)
-        nested = [(key, copier_of(item)) for key, item in fields.items() if type(item) in CONTAINERS]
-        return functools.partial(_dict_with, fields, nested) if nested else fields.copy
-    items = list(cast("list[object]", value))  # a tuple is sent as a list
-    held = [(place, copier_of(item)) for place, item in enumerate(items) if type(item) in CONTAINERS]
-    return functools.partial(_list_with, items, held) if held else items.copy
+
+    _entries: list[Any] = attrs.field(factory=list[Any])
+    _nested: list[tuple[int, _Inside]] = attrs.field(factory=list[tuple[int, _Inside]])
+    """The entries that hold dicts or lists, by their places."""
+
+    def reaching(self, entries: list[Any]) -> Copies:
+        """The same for a list that has grown, or lost its beginning. O(entries that are new)."""
+        known, length = self._entries, len(self._entries)
+        if length <= len(entries) and all(map(operator.is_, known, entries)):
+            return self if length == len(entries) else Copies(entries, [*self._nested, *_looked_into(entries, length)])
+        before = {id(known[place]): inside for place, inside in self._nested}
+        return Copies(entries, _looked_into(entries, 0, before))
+
+    def fresh(self) -> list[Any]:
+        """A copy of the entries that shares nothing with them that can change."""
+        try:
+            copies: list[Any] = list(map(_COPY, self._entries))
+        except TypeError:  # an entry that is no dict
+            return cast("list[Any]", private_copy(self._entries))
+        for place, inside in self._nested:
+            made = [held.copy() for held in inside.held]
+            made.append(copies[place])
+            for holder, key, held in inside.links:
+                made[holder][key] = made[held]
+        return copies
 
 
-def _dict_with(fields: dict[str, object], nested: list[tuple[str, Copier]]) -> dict[str, object]:
-    copy = fields.copy()
-    for key, make in nested:
-        copy[key] = make()
-    return copy
+_COPY = cast("Callable[[dict[str, Any]], dict[str, Any]]", dict.copy)  # pyright: ignore[reportUnknownMemberType]
+_UNKNOWN: dict[int, _Inside] = {}
 
 
-def _list_with(items: list[object], held: list[tuple[int, Copier]]) -> list[object]:
-    copy = items.copy()
-    for place, make in held:
-        copy[place] = make()
-    return copy
-
-
-_UNKNOWN: tuple[Copier | None, object] = (None, None)
-_SPARE = 64
-"""Entries beyond twice those of the request that are held before those of older requests are let go."""
+def _looked_into(entries: list[Any], start: int, before: dict[int, _Inside] = _UNKNOWN) -> list[tuple[int, _Inside]]:
+    """What is in the entries from `start` on that hold anything; `before` is what is known of some of them."""
+    found: list[tuple[int, _Inside]] = []
+    for place in range(start, len(entries)):
+        entry = entries[place]
+        if type(entry) is not dict or CONTAINERS.isdisjoint(map(type, cast("dict[str, Any]", entry).values())):
+            continue
+        inside = before.get(id(cast(object, entry)))
+        if inside is None:
+            inside = _Inside()
+            inside.look_into(entry, _OUTERMOST)
+        found.append((place, inside))
+    return found
 
 
 class Copiers:
-    """Fresh lists of dicts that most often hold the same dicts as the list before: each is looked into once.
-
-    A dict that is met for the first time is copied step by step, as one that will not be met again. Threads may share
-    this: an entry is a finished value, and a second finder writes the same.
-    """
+    """How each list of the last request was copied, by its key. A finished value replaces another: threads share it."""
 
     __slots__ = ("_known",)
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[Copier | None, object]] = {}
-        """By identity: the copier, and the dict, held so that its identity stays its own."""
+        self._known: dict[str, Copies] = {}
 
     def fresh(self, request: dict[str, Any]) -> dict[str, Any]:
         """A copy of a request that shares no list and no dict with it. O(entries of its lists)."""
-        lists: list[list[Any]] = []
         copies: dict[str, Any] = {}
         for key, value in request.items():
             if type(value) is list:
-                entries = cast("list[Any]", cast(object, value))
-                lists.append(entries)
-                copies[key] = self._entries(entries)
+                copies[key] = self._copied(key, cast("list[Any]", value))
+            elif type(value) is dict:
+                copies[key] = self._copied(key, [value])[0]
             else:
                 copies[key] = private_copy(value)
-        if len(self._known) > 2 * sum(map(len, lists)) + _SPARE:
-            known = self._known
-            self._known = {id(entry): known[id(entry)] for entries in lists for entry in entries if id(entry) in known}
         return copies
 
-    def _entries(self, entries: list[Any]) -> list[Any]:
-        known, copies = self._known, list[Any]()
-        for entry in entries:
-            copier, _ = known.get(id(entry)) or _UNKNOWN
-            if copier is None:
-                met = id(entry) in known and type(entry) in CONTAINERS
-                copier = copier_of(entry) if met else functools.partial(private_copy, entry)
-                known[id(entry)] = (copier if met else None, entry)
-            copies.append(copier())
-        return copies
+    def _copied(self, key: str, entries: list[Any]) -> list[Any]:
+        known = self._known[key] = self._known.get(key, _NOTHING).reaching(entries)
+        return known.fresh()
+
+
+_NOTHING = Copies()

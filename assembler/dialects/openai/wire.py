@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, assert_never, cast
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
@@ -85,14 +85,33 @@ def wire_messages(messages: Iterable[Message], own: str = "openai") -> list[dict
     `own` is the shape of the API that they are for: what other APIs alone have goes out as text, or not at all.
     """
     listed = list(messages)
-    for message in [message for message in listed if message.sent is None]:
-        if Opaque in map(type, message.parts):
-            continue  # a part that goes to one API as it came goes to another as text
-        if _goes_as_it_came(message):
-            sent = message.seen if _stands(message.seen) else _as_it_came(message)
-            object.__setattr__(message, "sent", sent)
-    sent = [message.sent for message in listed]
+    sent = list(map(as_it_came, listed))
     return list(_respelled_where_needed(listed, own)) if None in sent else cast("list[dict[str, Any]]", sent)
+
+
+def as_it_came(message: Message) -> Mapping[str, Any] | None:
+    """What is sent for a message by itself; None where it must be spelled anew, or beside others. Found once."""
+    if message.sent is None:
+        sent = _as_it_came_at_all(message)
+        if sent is not None:
+            object.__setattr__(message, "sent", sent)
+    return message.sent
+
+
+def _as_it_came_at_all(message: Message) -> dict[str, Any] | None:
+    seen: dict[str, Any] = message.seen
+    if message.shallow and message.shape in _SPOKEN and len(seen) == 2 and (seen["content"] or message.role == "user"):
+        return seen  # a role and a text
+    if Opaque in map(type, message.parts):  # a part that goes to one API as it came goes to another as text
+        return None
+    if not _goes_as_it_came(message):
+        return None
+    return seen if _stands(seen) else _as_it_came(message)
+
+
+def is_sent_alone(message: Message) -> bool:
+    """Whether what is sent for a message does not depend on what stands before it: a legacy answer names no call."""
+    return as_it_came(message) is not None and (message.role != "tool" or message.seen["role"] == "tool")
 
 
 _SPOKEN = (NEUTRAL, "openai")

@@ -46,6 +46,7 @@ from assembler.dialects.openai.wire import (
     foreign_marks,
     foreign_thoughts,
     is_cache_point,
+    is_sent_alone,
     renamed,
     result_texts,
     says_nothing,
@@ -102,10 +103,10 @@ class OpenAIChat:
     def emit(self, layout: Layout) -> Emission:
         """`messages`, the system text first, and `tools`. Raises `ConversationError` where there is no message."""
         messages: list[dict[str, Any]] = []
-        notes = _notes(layout)
         if layout.system is not None:
             messages.append({"role": "system", "content": layout.system})
         messages += wire_messages([*layout.head, *layout.messages])
+        notes = _notes(layout)
         if not messages:
             raise ConversationError("Chat Completions needs at least one message; add an instruction or a message")
         request: dict[str, Any] = {"messages": messages}
@@ -113,14 +114,20 @@ class OpenAIChat:
             request["tools"] = [tool_definition(tool) for tool in layout.tools]
         return Emission(request | self.options(layout), notes)
 
+    def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
+        """What was emitted, and the messages that were added, where each goes out as it came."""
+        if not all(map(is_sent_alone, added)):
+            return None
+        sent = [cast("dict[str, Any]", message.sent) for message in added]
+        return Emission({**before.request, "messages": [*before.request["messages"], *sent]}, before.notes)
+
 
 openai_chat = OpenAIChat()
 
 
 def _notes(layout: Layout) -> tuple[str, ...]:
     """How many assistant messages, parts and cache marks are left out, and what is renamed or sent as text."""
-    # A message that was written once has something to say: of a session that grew, the last few are looked at.
-    unwritten = [message for message in layout.messages if message.sent is None]
+    unwritten = [message for message in layout.messages if message.sent is None]  # the others go out as they came
     heard = [heard_by(message, "openai") for message in unwritten]
     silent, names, thoughts = sum(map(says_nothing, heard)), renamed(unwritten), foreign_thoughts(unwritten)
     marks = foreign_marks([*layout.head, *unwritten])

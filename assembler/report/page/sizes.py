@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 
 from assembler.conversation.messages import spoken
-from assembler.pipeline.fit import refitted, tried
+from assembler.pipeline.otherwise import refitted, tried
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.steps import Step, settled_by_turns, steps_of
 from assembler.policies.traits import asks

@@ -1,0 +1,86 @@
+"""The way of a request: gather → choose → measure → fit → emit → tell, each a function that takes and returns values.
+
+Every stage goes on from what the build before it found, where that still holds: `gather` looks whether it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from assembler.dialects import Emission
+from assembler.errors import ConversationError
+from assembler.pipeline.choose import choose
+from assembler.pipeline.draft import Draft
+from assembler.pipeline.emit import emit
+from assembler.pipeline.fit import ChangedError, decided, fit
+from assembler.pipeline.gather import Gathered, gather
+from assembler.pipeline.measure import Measured, measure
+from assembler.pipeline.overflow import TooLarge, Trial
+from assembler.pipeline.planned import Planned
+from assembler.pipeline.settings import Settings
+from budgets import ContextLengthError
+
+Told = TypeVar("Told")
+
+STAGES = ("gather", "choose", "measure", "fit", "emit", "tell")
+
+_ROUNDS = 8
+"""Readings before a message that changes while it is read is given up. One is enough for a message edited in place."""
+
+
+def build(draft: Draft, settings: Settings, tell: Callable[[Planned, Emission | None], Told]) -> Told:
+    """What `tell` makes of the request of a draft. Raises what `planned` and `emit` do."""
+    plan = planned(draft, settings)
+    emission = emit(plan)
+    return tell(plan, emission)
+
+
+def planned(draft: Draft, settings: Settings) -> Planned:
+    """The plan of a draft. Raises what `fit` does, and for `TooLarge` a `ContextLengthError` that says what to do."""
+    try:
+        return weighed(draft, settings)
+    except TooLarge as overflow:
+        raise _instructed(draft, settings, overflow) from overflow.__cause__
+
+
+def weighed(draft: Draft, settings: Settings) -> Planned:
+    """The same, with the `TooLarge` as `fit` raises it.
+
+    What the plan hangs on is compared with what was read of it, and so is everything before an error is raised: a
+    message that its owner has changed since is read anew, and the plan is made again.
+    """
+    seen = gather(draft, settings)
+    changed: int | None = None
+    for _ in range(_ROUNDS):
+        try:
+            chosen = choose(seen)
+            measured = measure(seen, chosen)
+            return fit(seen, measured)
+        except Exception as error:  # a policy of the caller's own raises whatever it likes
+            changed = error.index if isinstance(error, ChangedError) else seen.sight.first_stale()
+            if changed is None:
+                raise
+        seen = seen.without(changed)
+    raise ConversationError(
+        "message never reads the same twice; pass a dict, or an object whose fields stay", index=changed
+    )
+
+
+def measured_now(draft: Draft, settings: Settings) -> tuple[Gathered, Measured]:
+    """The first three stages alone, of what the messages say now. O(messages that were read)."""
+    seen = Gathered(draft, settings.asking(draft.regions), draft.history.current())
+    return seen, measure(seen, choose(seen))
+
+
+def _instructed(draft: Draft, settings: Settings, overflow: TooLarge) -> ContextLengthError:
+    """The error with what there is to do about it. Tries the same decision under other settings, on one reading."""
+    from assembler.pipeline.advice import instructed  # for errors alone
+
+    settings, sight = settings.asking(draft.regions), draft.history.sight()
+
+    def decide(other: Settings) -> Planned:
+        seen = Gathered(draft, other, sight)
+        return decided(seen, measure(seen, choose(seen)))
+
+    return instructed(overflow, Trial(settings, decide, settings.budget or overflow.budget))

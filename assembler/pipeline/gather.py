@@ -1,0 +1,43 @@
+"""What a request is made from: the draft, and what of it is known already and still true."""
+
+from __future__ import annotations
+
+import attrs
+
+from assembler.conversation.history import Sight
+from assembler.pipeline.draft import Draft
+from assembler.pipeline.settings import Settings
+from assembler.pipeline.standing import Standing, still_holds
+from assembler.pricing.prices import Prices
+
+
+@attrs.define(eq=False)
+class Gathered:
+    """One draft as it is seen now: the same answers for as long as it is held. Never changed."""
+
+    draft: Draft
+    settings: Settings
+    sight: Sight
+    last: Standing | None = None
+    """The last decision, where all that it hangs on says what it said."""
+    prices: Prices | None = None
+    """What the history costs, as far as it is known."""
+
+    def without(self, changed: int) -> Gathered:
+        """The same draft, with nothing read of a message that its owner has changed, nor of what follows."""
+        return Gathered(self.draft, self.settings, self.draft.history.forget(changed))
+
+
+def gather(draft: Draft, settings: Settings) -> Gathered:
+    """The draft, and the last decision about it where that holds. O(what stays)."""
+    settings = settings.asking(draft.regions)
+    sight = draft.history.sight()
+    prices = Prices.known(sight.readings.prices, settings.pricer)
+    if prices is None or prices.decisions is None:
+        return Gathered(draft, settings, sight)
+    decided = prices.decisions.known(settings)
+    last = None if decided is None else decided.standing
+    if last is None or last.measured.regions is not draft.regions or not still_holds(last, sight):
+        return Gathered(draft, settings, sight)
+    prices.stretch(sight.length)
+    return Gathered(draft, settings, sight, last, prices)

@@ -1,0 +1,57 @@
+"""The plan of a draft that was planned before, in another window, or without an answer that a policy wants first."""
+
+from __future__ import annotations
+
+import attrs
+
+from assembler.conversation.wanted import UnansweredError, Wanted
+from assembler.pipeline.build import planned, weighed
+from assembler.pipeline.draft import Draft
+from assembler.pipeline.overflow import TooLarge
+from assembler.pipeline.planned import Planned
+from assembler.pipeline.settings import Session, Settings
+from budgets import BudgetError, Tokens
+
+
+def refitted(plan: Planned, context_window: Tokens) -> Planned:
+    """The plan of the same draft for another window. Raises what `planned` raises.
+
+    Counts no text again, asks no summarizer, and changes nothing that a build remembers.
+    """
+    return planned(plan.draft, _settings_at(plan, context_window))
+
+
+def tried(plan: Planned, context_window: Tokens) -> Planned | None:
+    """The same; None where the window is too small. Says nothing of what would do, and so is as cheap as a build."""
+    try:
+        return weighed(plan.draft, _settings_at(plan, context_window))
+    except (TooLarge, BudgetError):  # too small for a request, or for what is kept free
+        return None
+
+
+def without_asking(draft: Draft, settings: Settings, wanted: Wanted) -> Planned:
+    """The plan with what stands in for policies that ask. Where it does not fit without an answer, what is left."""
+    settings = settings.asking(draft.regions)
+    try:
+        plan = weighed(draft, settings.unasking)
+    except TooLarge as overflow:
+        plan = overflow.plan
+    return attrs.evolve(plan, settings=settings, what=attrs.evolve(plan.what, wanted=wanted))
+
+
+def least(draft: Draft, settings: Settings) -> Planned:
+    """The plan; without the answer where one is wanted first, and the least that is left where nothing fits."""
+    try:
+        return weighed(draft, settings)
+    except TooLarge as overflow:
+        return overflow.plan
+    except UnansweredError as unanswered:
+        wanted = unanswered.wanted
+    return without_asking(draft, settings, wanted)
+
+
+def _settings_at(plan: Planned, context_window: Tokens) -> Settings:
+    if plan.settings.budget is None:
+        raise BudgetError("what_if needs a budget to change; pass one to Assembler")
+    budget = attrs.evolve(plan.settings.budget, context_window=context_window)
+    return attrs.evolve(plan.settings.unasking, budget=budget, session=Session())
