@@ -138,8 +138,8 @@ def play(errands: Sequence[str]) -> tuple[list[ModelCall], list[dict[str, Any]]]
     budget = Budget.for_model("gpt-4o", context_window=5_000, max_output_tokens=500)
     # low_water: a cut goes down to half of the room. Cutting rarely keeps the provider's prompt cache warm.
     assembler = Assembler(budget=budget, on_overflow=TrimOldest(low_water=0.5))
-    assembler.add_instruction("You look after weather stations. Read before you judge, file before you answer.")
-    assembler.add_capability(list(TOOLS.values()))
+    assembler.set_instruction("You look after weather stations. Read before you judge, file before you answer.")
+    assembler.set_tools(list(TOOLS.values()))
     assembler.add_knowledge("A battery below 11.8 volts is weak.", type="manual", source="stations.md", trusted=True)
 
     calls: list[ModelCall] = []

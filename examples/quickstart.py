@@ -50,10 +50,10 @@ history = [
 ]
 
 assembler = Assembler(budget=Budget.for_model("gpt-4o", max_output_tokens=1_000), on_overflow=TrimOldest())
-assembler.add_instruction("You are a helpful assistant.")
-assembler.add_capability([search_orders, RefundTool, lookup])
+assembler.set_instruction("You are a helpful assistant.")
+assembler.set_tools([search_orders, RefundTool, lookup])
 assembler.add_knowledge("The user lives in Tokyo.", type="entity", source="crm.json", trusted=False)
-assembler.add_messages(history)
+assembler.set_messages(history)
 
 context = assembler.build()
 system, messages, tool_classes = context  # unpacks to the three; what was not shortened is the very object that came in

@@ -50,7 +50,7 @@ def run_fences(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     printed = ""
     for language, text in fences(page):
         if language == "python":
-            exec(compile(text, str(page), "exec"), namespace)
+            exec(compile(text, str(page), "exec", dont_inherit=True), namespace)
             printed = capsys.readouterr().out
         elif language == "text" and printed:
             for line in text.splitlines():
@@ -90,6 +90,25 @@ def test_every_extra_that_a_page_or_an_error_names_can_be_asked_for() -> None:
         assert asked <= extras.keys(), f"{path.relative_to(ROOT)} names {sorted(asked - extras.keys())}"
     table = (ROOT / "docs" / "index.md").read_text()
     assert [extra for extra in extras.keys() - {"all", "dev"} if f"`{extra}`" not in table] == []
+
+
+LONGEST = 950
+"""Words of a page: what answers one question, and is read in five minutes."""
+
+
+def words_of(page: Path) -> int:
+    """Words, code among them. Tables of figures do not count in the pages that only those look up who ask why."""
+    internals = (ROOT / "mkdocs.yml").read_text().partition("  - Internals:")[2]
+    lines = page.read_text().splitlines()
+    if f": {page.relative_to(ROOT / 'docs').as_posix()}\n" in internals:
+        lines = [line for line in lines if not line.startswith("|")]
+    return len(" ".join(lines).split())
+
+
+def test_every_page_answers_one_question() -> None:
+    pages = [page for page in (ROOT / "docs").rglob("*.md") if page.parent.name != "reference"]
+    too_long = {page.name: words for page in pages if (words := words_of(page)) > LONGEST}
+    assert too_long == {}, "split the page by question"
 
 
 def test_every_page_is_in_the_nav_and_the_index() -> None:

@@ -2,7 +2,7 @@
 
 Another vocabulary needs up to about 2.2 times as many tokens as `o200k_base` for a text (measured over the published
 tokenizers that `assembler.dialects.standin` was fitted to), and every chat template writes something around a message,
-around a request and around tools. What these add is taken from the open templates: docs/how-it-counts-others.md.
+around a request and around tools. What these add is taken from the open templates: docs/how-it-counts-hosts.md.
 """
 
 from __future__ import annotations

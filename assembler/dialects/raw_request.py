@@ -70,7 +70,7 @@ def _with_its_role(message: Message) -> object:
     seen: object = message.seen
     if isinstance(seen, Mapping) and "role" not in seen:
         return {**cast("Mapping[str, Any]", seen), "role": message.role}
-    return seen
+    return cast(object, seen)
 
 
 def _entries(message: Message) -> list[object]:

@@ -1,6 +1,6 @@
 """Holds the installed trimmers of other projects to the laws, and prints which they break, and the smallest example.
 
-Run by `make check-fitters`; the figures are in docs/testing-your-own.md.
+Run by `make check-fitters`; the figures are in docs/trimmers-compared.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Each number was read off recorded bills: the texts, counted with a reconstruction of Claude's vocabulary, leave whole
 numbers behind. Rows and repositories are those of public test recordings, fitted on some and checked on the others;
-how, and what is not known, is in docs/how-it-counts-others.md, section Claude. Adding a generation adds one row.
+how, and what is not known, is in docs/how-it-counts-claude.md, section Claude. Adding a generation adds one row.
 """
 
 from __future__ import annotations

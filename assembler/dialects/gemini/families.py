@@ -1,7 +1,7 @@
 """Gemini's generations: what Google bills around the texts of a request, in tokens, one row a generation and host.
 
 Each number was read off recorded bills: the texts, counted with Gemma 3's vocabulary, leave whole numbers behind. Which
-number rests on how much is in docs/how-it-counts-others.md, section Gemini. Adding a generation adds one row.
+number rests on how much is in docs/how-it-counts-gemini.md, section Gemini. Adding a generation adds one row.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     request = price_request + price_system + sum(price_message) + price_tools
 
 Gemini bills texts as the Gemma vocabulary does; the stand-in is fitted to Gemma 3, and `with_own_tokenizer` says that
-the counter given is a Gemma one. Evidence for every number: docs/how-it-counts-others.md, section Gemini.
+the counter given is a Gemma one. Evidence for every number: docs/how-it-counts-gemini.md, section Gemini.
 """
 
 from __future__ import annotations

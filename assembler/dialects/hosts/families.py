@@ -1,7 +1,7 @@
 """Open models and their hosts: what a chat template puts around the texts of a request, one row a generation.
 
 The numbers were read off recorded bills; of models without recordings, off the open template. How, and how well they
-hold: docs/how-it-counts-others.md. `assemble calibrate` prints such a row for recordings of one's own.
+hold: docs/how-it-counts-hosts.md. `assemble calibrate` prints such a row for recordings of one's own.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Models of Anthropic, Google and Mistral in OpenAI's formats: a gateway forwards the request, and its maker's bill.
 
-OpenRouter, Azure and the makers' own OpenAI-shaped endpoints do so. Evidence: docs/how-it-counts-others.md, Gateways.
+OpenRouter, Azure and the makers' own OpenAI-shaped endpoints do so. Evidence: docs/how-it-counts-hosts.md, Gateways.
 """
 
 from __future__ import annotations

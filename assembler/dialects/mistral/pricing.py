@@ -4,7 +4,7 @@
 
 The template is open (mistral-common, Apache-2.0): each turn stands between control tokens of one token each, so with
 the Tekken tokenizer (`with_own_tokenizer`) the sum is the billed number; otherwise `o200k_base` stands in.
-Evidence for every number: docs/how-it-counts-others.md, section Mistral.
+Evidence for every number: docs/how-it-counts-gemini.md, section Mistral.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -111,14 +112,9 @@ def test_two_lines_with_one_id_are_refused(capsys: pytest.CaptureFixture[str]) -
     assert not Path("out.jsonl").exists()
 
 
-def test_any_number_of_workers_writes_the_same_file() -> None:
-    lines = [chat(f"r{n}", [{"role": "user", "content": f"{n} " * n}]) for n in range(1, 8)]
-    ran("openai", "gpt-4o", lines)
-    alone = Path("out.jsonl").read_bytes()
-    for path in Path().glob("out.jsonl*"):
-        path.unlink()
-    ran("openai", "gpt-4o", lines, "--workers", "2")
-    assert Path("out.jsonl").read_bytes() == alone
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_format_travels_to_a_worker(name: str) -> None:
+    assert pickle.loads(pickle.dumps(FORMATS[name])) == FORMATS[name]
 
 
 def test_a_run_of_one_format_is_not_continued_in_another(capsys: pytest.CaptureFixture[str]) -> None:

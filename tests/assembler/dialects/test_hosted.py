@@ -54,7 +54,7 @@ def test_a_name_is_hosted_if_and_only_if_a_template_is_listed_for_it(stem: str, 
 
 
 def test_the_sum_is_the_one_of_the_published_table() -> None:
-    """docs/how-it-counts-others.md: opening, a message, the texts."""
+    """docs/how-it-counts-hosts.md: opening, a message, the texts."""
     assert tokens("deepseek-v4-flash", USER) == 3 + 1 + 1
     assert tokens("deepseek-v4-flash", USER, {"role": "assistant", "content": "a b"}, USER) == 3 + 2 * 2 + 3 + 3
     assert tokens("llama3-8b-8192", {"role": "system", "content": "s"}, USER) == 5 + 6 + 6
