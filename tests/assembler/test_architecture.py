@@ -21,15 +21,10 @@ def modules(package: str) -> list[Path]:
     return sorted((ROOT / package).rglob("*.py"))
 
 
-@functools.cache
-def read(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
-
-
 def imported(path: Path) -> set[str]:
     """The first names of everything that a module imports, wherever in it."""
     names: set[str] = set()
-    for node in ast.walk(read(path)):
+    for node in ast.walk(floors.parsed(path)):
         if isinstance(node, ast.Import):
             names |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -135,7 +130,7 @@ def test_all_lists_the_public_names_sorted_and_each_exists(package: str) -> None
 def test_no_room_is_too_large() -> None:
     for path in [*modules("assembler"), *modules("budgets")]:
         assert path.read_text().count("\n") <= 400, path
-        for node in ast.walk(read(path)):
+        for node in ast.walk(floors.parsed(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 documented = (ast.get_docstring(node) or "").count("\n") + 1
                 assert (node.end_lineno or 0) - node.lineno + 1 - documented <= 60, f"{path}:{node.name}"

@@ -382,15 +382,21 @@ def test_a_closed_pipe_is_silent(folder: Path) -> None:
     assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
 
 
+BUILT = [sys.executable, "-m", "assembler.cli", "build", str(ROOT / "examples" / "support_bot.yaml")]
+SHELL = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+
+
+@pytest.fixture(scope="module")
+def piped() -> str:
+    return subprocess.run(BUILT, capture_output=True, check=True, env=SHELL).stdout.decode()
+
+
 @pytest.mark.parametrize("no_color", ["", "1"])
-def test_on_a_terminal_the_report_is_coloured_unless_no_color_is_set(no_color: str, tmp_path: Path) -> None:
+def test_on_a_terminal_the_report_is_coloured_unless_no_color_is_set(no_color: str, piped: str, tmp_path: Path) -> None:
     """A pseudo-terminal reads it; without its escape sequences it is the text that a pipe gets, to the character."""
-    command = [sys.executable, "-m", "assembler.cli", "build", str(ROOT / "examples" / "support_bot.yaml")]
-    shell = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
-    piped = subprocess.run(command, capture_output=True, check=True, cwd=tmp_path, env=shell).stdout.decode()
     ours, theirs = pty.openpty()
-    env = {**shell, "TERM": "xterm-256color", "NO_COLOR": no_color}
-    running = subprocess.Popen(command, stdout=theirs, cwd=tmp_path, env=env)
+    env = {**SHELL, "TERM": "xterm-256color", "NO_COLOR": no_color}
+    running = subprocess.Popen(BUILT, stdout=theirs, cwd=tmp_path, env=env)
     os.close(theirs)
     drawn = b""
     with contextlib.suppress(OSError):  # how a pseudo-terminal says that nobody writes any more

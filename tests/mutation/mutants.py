@@ -1,0 +1,104 @@
+"""Makes mutants of the library: mutmut says what may be changed, and each change becomes the code of one function.
+
+Only the bodies of functions are changed, and only of functions without a decorator other than `staticmethod` and
+`classmethod`: so mutmut has it. The text of an error is left alone.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from pathlib import Path
+from types import CodeType
+from typing import cast
+
+import attrs
+import libcst as cst
+from libcst.metadata import CodeRange, MetadataWrapper, ParentNodeProvider, PositionProvider
+from mutmut.mutation.file_mutation import Mutation, create_mutations
+
+ROOT = Path(__file__).parents[2]
+
+ROOMS = {
+    "pipeline": ("assembler/pipeline/*.py",),
+    "pricing": ("assembler/pricing/**/*.py", "budgets/count.py", "budgets/allotment.py"),
+    "policies": ("assembler/policies/*.py",),
+    "repair": ("assembler/conversation/repair.py", "assembler/conversation/pairs.py"),
+}
+
+
+@attrs.frozen
+class Mutant:
+    """One change of one function."""
+
+    name: str
+    room: str
+    path: Path
+    lines: tuple[int, ...]
+    """The lines of the statement that is changed, up to the end of the change."""
+    code: tuple[CodeType, CodeType]
+    """The function's code before and after."""
+
+
+def drawn(room: str, count: int | None, seed: int) -> list[Mutant]:
+    """As many mutants of a room as asked for, each as likely as any other; all of them for None."""
+    files = [_File(room, path) for pattern in ROOMS[room] for path in sorted(ROOT.glob(pattern))]
+    every = [(file, mutation) for file in files for mutation in file.mutations]
+    random.Random(f"{seed} {room}").shuffle(every)
+    made = (file.mutant(mutation) for file, mutation in every)
+    return list(itertools.islice((mutant for mutant in made if mutant is not None), count))
+
+
+class _File:
+    """The mutations of one module; making a mutant of one costs a compilation."""
+
+    def __init__(self, room: str, path: Path) -> None:
+        self._room, self._path, source = room, path, path.read_text()
+        self._module, mutations, _, _ = create_mutations(str(path), source)
+        wrapper = MetadataWrapper(self._module, unsafe_skip_copy=True)
+        self._places = cast("dict[cst.CSTNode, CodeRange]", wrapper.resolve(PositionProvider))
+        self._above = cast("dict[cst.CSTNode, cst.CSTNode]", wrapper.resolve(ParentNodeProvider))
+        self._before = _functions(compile(source, str(path), "exec"))
+        self.mutations = [
+            each for each in mutations if each.contained_by_top_level_function and not self._is_told(each)
+        ]
+
+    def mutant(self, mutation: Mutation) -> Mutant | None:
+        """None for a change outside of the bodies of functions: of a default, say."""
+        changed = cast(cst.Module, self._module.deep_replace(mutation.original_node, mutation.mutated_node)).code
+        after = _functions(compile(changed, str(self._path), "exec"))
+        pairs = ((old, after[key]) for key, old in self._before.items() if key in after and old != after[key])
+        code = next(pairs, None)
+        if code is None or code[0].co_freevars != code[1].co_freevars:
+            return None
+        place = self._places[mutation.original_node].start
+        told = " → ".join(self._said(node) for node in (mutation.original_node, mutation.mutated_node))
+        name = f"{self._path.relative_to(ROOT)}:{code[0].co_qualname}: {told}"
+        return Mutant(f"{name} (line {place.line})", self._room, self._path, self._lines(mutation.original_node), code)
+
+    def _said(self, node: cst.CSTNode) -> str:
+        return " ".join(self._module.code_for_node(node).split())
+
+    def _is_told(self, mutation: Mutation) -> bool:
+        """Whether it changes the text of an error."""
+        node: cst.CSTNode | None = mutation.original_node
+        if not isinstance(node, cst.BaseString):
+            return False
+        while node is not None and not isinstance(node, cst.Raise | cst.BaseCompoundStatement):
+            node = self._above.get(node)
+        return isinstance(node, cst.Raise)
+
+    def _lines(self, node: cst.CSTNode) -> tuple[int, ...]:
+        statement = node
+        while not isinstance(statement, cst.BaseCompoundStatement | cst.SimpleStatementLine):
+            statement = self._above[statement]
+        return tuple(range(self._places[statement].start.line, self._places[node].end.line + 1))
+
+
+def _functions(module: CodeType) -> dict[str, CodeType]:
+    """Every function of a module and every method of its classes, by qualified name."""
+    found: dict[str, CodeType] = {}
+    for code in (each for each in module.co_consts if isinstance(each, CodeType)):
+        is_class = code.co_varnames == () and "__module__" in code.co_names and "__qualname__" in code.co_names
+        found.update(_functions(code) if is_class else {f"{code.co_qualname}:{code.co_firstlineno}": code})
+    return found

@@ -1,0 +1,178 @@
+"""Runs the tests that reach a mutant, in a process of its own, until one fails.
+
+The tests are collected once. Which of them reach which line is measured once, in a fork. Each mutant is another fork:
+it puts the changed code into the function that is loaded, and runs the tests of those lines, the quickest first, for
+so many seconds of processor time at most.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import resource
+import signal
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import attrs
+import pytest
+from coverage import Coverage
+
+from tests.mutation.mutants import ROOT, Mutant
+
+TESTS = ["tests/assembler/policies", "tests/assembler/cache", *(
+    f"tests/{name}.py"
+    for name in (
+        "budgets/test_allotment", "budgets/test_count_algebra", "budgets/test_limit", "budgets/test_budget",
+        "hostile/test_peers", "hostile/test_faults", "hostile/test_extremes",
+    )
+)]  # fmt: skip
+LEFT_OUT = ("test_architecture", "test_cli", "test_names", "test_terminology", "test_start_up", "test_likely_mistakes")
+"""Tests of the house itself; the rest of tests/assembler/test_*.py is run."""
+
+KILLED, SURVIVED, TIMED_OUT, UNTESTED = "killed", "survived", "timed out", "untested"
+MOST_WALL = 900
+"""Seconds after which a mutant that waits is ended."""
+
+
+def tests() -> list[str]:
+    """The test files that are run against mutants."""
+    own = sorted((ROOT / "tests" / "assembler").glob("test_*.py"))
+    return [*TESTS, *(str(path.relative_to(ROOT)) for path in own if not path.name.startswith(LEFT_OUT))]
+
+
+@attrs.frozen
+class Reached:
+    """What the tests do without a mutant."""
+
+    lines: dict[str, dict[int, list[str]]]
+    """By file and line: the tests that run the line."""
+    seconds: dict[str, float]
+
+    def tests_of(self, mutant: Mutant, most: float) -> list[str]:
+        """The quickest tests of the mutant's lines, as many as run in so many seconds."""
+        by_line = self.lines.get(str(mutant.path.relative_to(ROOT)), {})
+        found = {test for line in mutant.lines for test in by_line.get(line, ())}
+        chosen: list[str] = []
+        for test in sorted(found, key=lambda test: (self.seconds[test], test)):
+            most -= self.seconds[test]
+            if most < 0 and chosen:
+                break
+            chosen.append(test)
+        return chosen
+
+
+class Trial:
+    """The pytest plugin that tries mutants instead of running the tests once."""
+
+    def __init__(self, mutants: Iterable[Mutant], kept: Path, most: float, told: Callable[[Mutant, str], None]) -> None:
+        self._mutants, self._kept, self._most, self._told = mutants, kept, most, told
+        self._failed = ""
+        self._items: dict[str, pytest.Item] = {}
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Take the place of pytest's own loop."""
+        self._items = {item.nodeid: item for item in session.items}
+        if not self._kept.exists():
+            self._kept.parent.mkdir(parents=True, exist_ok=True)
+            _in_fork(self._measure, cpu=3600)
+        reached = Reached(**_read(self._kept))
+        functions = _loaded()
+        for mutant in self._mutants:
+            chosen = reached.tests_of(mutant, self._most)
+            self._told(mutant, self._verdict(mutant, chosen, functions) if chosen else UNTESTED)
+        return True
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Remember which test failed."""
+        if report.failed:
+            self._failed = report.nodeid
+
+    def _verdict(self, mutant: Mutant, chosen: list[str], functions: dict[tuple[str, str, int], Any]) -> str:
+        old, new = mutant.code
+        found = functions[str(mutant.path), old.co_qualname, old.co_firstlineno]
+
+        def run() -> int:
+            for function in found:
+                function.__code__ = new
+            start = time.process_time()
+            for test in chosen:
+                self._run(test)
+                if self._failed:
+                    return 1
+                if time.process_time() - start > 3 * self._most:
+                    break
+            return 0
+
+        code = _in_fork(run, cpu=int(5 * self._most) + 20)
+        return {0: SURVIVED, 1: KILLED}.get(code, TIMED_OUT)
+
+    def _run(self, test: str) -> None:
+        item = self._items[test]
+        item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
+
+    def _measure(self) -> int:
+        """Run every test once; one that fails without a mutant is not run against any."""
+        watched = Coverage(data_file=None, config_file=False, include=[f"{ROOT}/assembler/*", f"{ROOT}/budgets/*"])
+        seconds: dict[str, float] = {}
+        watched.start()
+        for test in self._items:
+            watched.switch_context(test)
+            start, self._failed = time.process_time(), ""
+            self._run(test)
+            if not self._failed:
+                seconds[test] = time.process_time() - start
+        watched.stop()
+        data, lines = watched.get_data(), defaultdict[str, dict[int, list[str]]](dict)
+        for file in data.measured_files():
+            for line, contexts in data.contexts_by_lineno(file).items():
+                ours = [test for test in contexts if test in seconds]
+                lines[str(Path(file).relative_to(ROOT))][line] = ours
+        self._kept.write_text(json.dumps({"lines": lines, "seconds": seconds}))
+        return 0
+
+
+def _read(kept: Path) -> dict[str, Any]:
+    read = json.loads(kept.read_text())
+    lines = {path: {int(line): tests for line, tests in of.items()} for path, of in read["lines"].items()}
+    return {"lines": lines, "seconds": read["seconds"]}
+
+
+def _loaded() -> dict[tuple[str, str, int], list[FunctionType]]:
+    """Every function of the library that is alive, by file, qualified name and line."""
+    for path in [*(ROOT / "assembler" / "pipeline").glob("*.py"), *(ROOT / "assembler" / "policies").glob("*.py"),
+                 *(ROOT / "assembler" / "pricing").rglob("*.py")]:  # fmt: skip
+        importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"))
+    found = defaultdict[tuple[str, str, int], list[FunctionType]](list)
+    for function in [each for each in gc.get_objects() if isinstance(each, FunctionType)]:
+        code = function.__code__
+        found[code.co_filename, code.co_qualname, code.co_firstlineno].append(function)
+    return found
+
+
+def _in_fork(run: Callable[[], int], cpu: int) -> int:
+    """The exit code of a fork of this process; a negative one where it had to be ended."""
+    child = os.fork()
+    if child == 0:
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 5))
+        resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+        try:
+            os._exit(run())
+        except BaseException as error:
+            print(repr(error)[:300], file=sys.__stderr__)
+            os._exit(1)
+    end = time.monotonic() + (MOST_WALL if cpu < 3600 else 36_000)
+    while True:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        if time.monotonic() > end:
+            os.kill(child, signal.SIGKILL)
+        time.sleep(0.02)
