@@ -55,6 +55,7 @@ if typing.TYPE_CHECKING:
     )
     from assembler.pricing.calibration import CalibratedCounter, calibrate
     from assembler.pricing.overflow import Overflow, overflow_of
+    from assembler.regions.tools import Defer, ToolSearch
     from assembler.report.cache import CacheMarks
     from assembler.report.manifest import Difference, ManifestError, ReplayError
     from assembler.report.report import Report, Row
@@ -90,6 +91,7 @@ _load_later(
         "ConversationError": "assembler.errors",
         "Cosine": "assembler.policies",
         "Cut": "assembler.policies",
+        "Defer": "assembler.regions.tools",
         "Difference": "assembler.report.manifest",
         "Dropped": "assembler.pipeline.planned",
         "Invisible": "assembler.text.invisible",
@@ -123,6 +125,7 @@ _load_later(
         "SummaryError": "assembler.errors",
         "TokenCountError": "budgets",
         "ToolError": "assembler.errors",
+        "ToolSearch": "assembler.regions.tools",
         "TrimOldest": "assembler.policies",
         "TrimSteps": "assembler.policies",
         "Truncate": "assembler.policies",
@@ -196,6 +199,7 @@ __all__ = [
     "ConversationError",
     "Cosine",
     "Cut",
+    "Defer",
     "Difference",
     "Dropped",
     "Invisible",
@@ -228,6 +232,7 @@ __all__ = [
     "SummaryError",
     "TokenCountError",
     "ToolError",
+    "ToolSearch",
     "TrimOldest",
     "TrimSteps",
     "Truncate",

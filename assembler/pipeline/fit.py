@@ -169,7 +169,7 @@ def _shared(plan: Planned, budget: Budget) -> tuple[Planned, Tokens]:
     """
     from assembler.pipeline.share import conversation_cap, shared  # for budgets with limits alone
 
-    found = shared(plan.draft, plan.measured, plan.ledger, budget)
+    found = shared(plan.draft, plan.measured, plan.ledger, budget, plan.sight, plan.settings.dialect.api.shape)
     if found.broken is not None:
         region, needed, left = found.broken
         least = plan.ledger.since(plan.ledger.newest_turns(1))

@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 import attrs
 
+from assembler.conversation.history import Sight
+from assembler.conversation.messages import Message
 from assembler.pipeline.choose import asked_for
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.measure import Measured
 from assembler.pricing.ledger import Ledger
 from assembler.regions.knowledge import Document
 from assembler.regions.regions import Regions
+from assembler.regions.tools import Tool
 from assembler.strategies import Omitted
 from budgets import Budget, BudgetError, Tokens
 from budgets.allotment import allotments
 from budgets.numbers import whole
+
+
+@runtime_checkable
+class Deferring(Protocol):
+    """What a selection of tools has that may send them later: `assembler.Defer`."""
+
+    def room(self, input_limit: Tokens) -> Tokens:
+        """The most that the tools may cost before any waits."""
+        ...
+
+    def deferred(
+        self, tools: Sequence[Tool], messages: Iterable[Message], shape: str, choice: str | None
+    ) -> tuple[tuple[Tool, ...], frozenset[str]]:
+        """The tools to send, and the names of those that wait."""
+        ...
 
 
 @attrs.frozen(eq=False)
@@ -29,7 +47,7 @@ class Shared:
     """A region that nothing can be left out of, what it needs and what its limit leaves it."""
 
 
-def shared(draft: Draft, measured: Measured, ledger: Ledger, budget: Budget) -> Shared:
+def shared(draft: Draft, measured: Measured, ledger: Ledger, budget: Budget, sight: Sight, shape: str) -> Shared:
     """What each region gets under the limits of a budget. O(turns that stay), and once for the fixed regions."""
     limit = budget.input_limit - measured.prices.framing.upper
     demands = {
@@ -41,6 +59,12 @@ def shared(draft: Draft, measured: Measured, ledger: Ledger, budget: Budget) -> 
     given = allotments(max(limit, 0), demands, budget.limits)
     regions, omitted = draft.regions, list[Omitted]()
     for region in ("instruction", "capability", "knowledge"):
+        select = budget.limits[region].select if region in budget.limits else None
+        if region == "capability" and isinstance(select, Deferring):
+            if demands[region] > min(given[region], select.room(budget.input_limit)):
+                regions, left_out = _deferred(select, regions, measured, sight, shape)
+                omitted += left_out
+            continue
         if demands[region] <= given[region]:
             continue
         chosen = _chosen(region, regions, measured, given[region], budget)
@@ -49,6 +73,17 @@ def shared(draft: Draft, measured: Measured, ledger: Ledger, budget: Budget) -> 
         regions, left_out = chosen
         omitted += left_out
     return Shared(regions, tuple(omitted))
+
+
+def _deferred(
+    select: Deferring, regions: Regions, measured: Measured, sight: Sight, shape: str
+) -> tuple[Regions, list[Omitted]]:
+    tools, waiting = select.deferred(regions.tools, sight.messages(0, sight.length), shape, regions.choice)
+    priced = zip(regions.tools, measured.prices.tools, strict=True)
+    gone = [
+        Omitted(tool.name, count.upper, "deferred until it is found") for tool, count in priced if tool.name in waiting
+    ]
+    return attrs.evolve(regions, tools=tools), gone
 
 
 def conversation_cap(budget: Budget) -> Tokens:

@@ -28,11 +28,13 @@ from assembler import (
     ClearReasoning,
     ClearToolResults,
     Cosine,
+    Defer,
     KeepRelevant,
     Offload,
     QuestionChunks,
     Refuse,
     Summarize,
+    ToolSearch,
     TrimOldest,
     TrimSteps,
     Truncate,
@@ -73,7 +75,7 @@ from assembler.session import calls_of, session_html, session_svg, smoothed
 from assembler.telemetry import attributes
 from assembler.testing import assert_fits, assert_valid
 from assembler.verify import rules
-from budgets import Budget, approximate_counter, counters, memoised, models, tiktoken_counter
+from budgets import Budget, Limit, approximate_counter, counters, memoised, models, tiktoken_counter
 
 Work: TypeAlias = Callable[[], object]
 Case: TypeAlias = Callable[[int], Work]
@@ -144,6 +146,12 @@ def chat(messages: Any, **given: Any) -> Assembler:
 
 def built(messages: Any) -> Any:
     return chat(messages).build()
+
+
+def deferred(tools: Any) -> object:
+    limits = {"capability": Limit(select=Defer(1, ToolSearch(tools)))}
+    budget = Budget(10**9, counter=len, limits=limits)
+    return Assembler(budget, dialect=openai_chat).add_capability(tools).add_messages([user("q")]).build()
 
 
 def small(policy: Any) -> Any:
@@ -242,6 +250,7 @@ ROWS: dict[str, dict[str, Case]] = {
         CONVERSATIONS, lambda c: (c.first_changed(c), c.prefix_hash, c.cacheable, c.manifest()), after=built
     ),
     "assembler.Cosine": over(TEXTS, lambda t: Cosine(lambda texts: [[float(len(t)), 1.0] for t in texts])(t, [t])),
+    "assembler.Defer": over(TOOLS, deferred),
     "assembler.KeepRelevant": small(KeepRelevant()),
     "assembler.Offload": small(Offload({}, min_tokens=10)),
     "assembler.policies.Fetch": over(
@@ -260,6 +269,7 @@ ROWS: dict[str, dict[str, Case]] = {
     "assembler.Refuse": small(Refuse()),
     "assembler.Report": over(CONVERSATIONS, lambda r: (str(r), r.to_dict(), r.steps()), after=pages),
     "assembler.Summarize": small(Summarize(lambda _: "short")),
+    "assembler.ToolSearch": over(TOOLS, lambda tools: ToolSearch(tools)("find the weather")),
     "assembler.TrimOldest": small(TrimOldest()),
     "assembler.TrimSteps": small(TrimSteps()),
     "assembler.Truncate": {

@@ -304,8 +304,11 @@ class OpenAIResponsesPricer:
 def _as_shown(tool: Tool) -> Tool:
     """A tool as this API reads it: of one that is spelled for Chat Completions and has a `name` beside, the name alone.
 
-    73 such requests were billed so (one repository, October and November 2025).
+    73 such requests were billed so (one repository, October and November 2025). Of a deferred tool the model sees name
+    and description (OpenAI, "Tool search", read 2026-11).
     """
+    if tool.extra.get("defer_loading") is True:
+        return attrs.evolve(tool, parameters={})
     if not isinstance(tool.seen, Mapping):
         return tool
     fields = cast("Mapping[str, Any]", tool.seen)

@@ -11,8 +11,17 @@ from assembler.regions.tools.tool import Tool
 from budgets.later import load_later as _load_later
 
 if typing.TYPE_CHECKING:
+    from assembler.regions.tools.deferred import Defer, ToolSearch
     from assembler.regions.tools.intake import read_tool, read_tools
 
-_load_later(__name__, {"read_tool": "assembler.regions.tools.intake", "read_tools": "assembler.regions.tools.intake"})
+_load_later(
+    __name__,
+    {
+        "Defer": "assembler.regions.tools.deferred",
+        "ToolSearch": "assembler.regions.tools.deferred",
+        "read_tool": "assembler.regions.tools.intake",
+        "read_tools": "assembler.regions.tools.intake",
+    },
+)
 
-__all__ = ["Tool", "read_tool", "read_tools"]
+__all__ = ["Defer", "Tool", "ToolSearch", "read_tool", "read_tools"]

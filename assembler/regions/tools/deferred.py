@@ -1,0 +1,169 @@
+"""Tools that are sent once they are needed: those that the history calls stay, the rest is found by a search.
+
+Two providers search by themselves among tools marked `defer_loading`: Anthropic ("Tool search tool", read 2026-11:
+a deferred definition costs nothing until it is found) and OpenAI's Responses API ("Tool search", read 2026-11: gpt-5.4
+and later; the model sees a deferred tool's name and description). For any other API there is `ToolSearch`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+import attrs
+
+from assembler.conversation.messages.message import Call, Message, Opaque, Result
+from assembler.conversation.messages.parts import compact_json
+from assembler.errors import ToolError
+from assembler.regions.tools.intake import read_tool, read_tools
+from assembler.regions.tools.tool import Tool
+from budgets.count import Tokens
+from budgets.numbers import share, whole, whole_tokens
+
+SEARCH: Mapping[str, Mapping[str, Any]] = {
+    "anthropic": {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"},
+    "responses": {"type": "tool_search"},
+}
+"""The provider's own tool search, by the shape of its API."""
+
+_FOUND_BY_SERVER = frozenset({"tool_search_tool_result", "tool_search_output"})
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
+
+
+def _at_least_one(_owner: object, field: attrs.Attribute[int], value: int) -> None:
+    if whole(value, field.name) < 1:
+        raise ToolError(f"{field.name} is {value}: a search finds at least one tool", tool=None)
+
+
+@attrs.frozen
+class ToolSearch:
+    """A search over tools: a definition for the model, and the function that answers its calls. O(words) a query.
+
+    Give the model's `query` to it and its answer, as JSON, back as the result of the call: `Defer` sends the tools that
+    the results of such calls name. At most `most` definitions are found, the best first, by the rarity of the words
+    that they share with the query.
+    """
+
+    tools: tuple[Tool, ...] = attrs.field(converter=read_tools, repr=False)
+    most: int = attrs.field(default=5, kw_only=True, validator=_at_least_one)
+    name: str = attrs.field(default="search_tools", kw_only=True)
+    _words: tuple[frozenset[str], ...] = attrs.field(init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "_words", tuple(map(_words_of, self.tools)))
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """What the model is told of the search."""
+        query = {"type": "string", "description": "What the tool should do, in a few words."}
+        return {
+            "name": self.name,
+            "description": "Finds tools that are not listed here. What it answers can be called from the next step on.",
+            "parameters": {"type": "object", "properties": {"query": query}, "required": ["query"]},
+        }
+
+    def __call__(self, query: str) -> list[dict[str, Any]]:
+        """The definitions that fit the query best; none where no word of it is in any."""
+        asked = frozenset(_words(query))
+        having = Counter(word for words in self._words for word in words & asked)
+        worth = {word: math.log(1 + len(self.tools) / times) for word, times in having.items()}
+        scores = [sum(worth[word] for word in words & asked) for words in self._words]
+        best = sorted((place for place, score in enumerate(scores) if score), key=lambda place: -scores[place])
+        return [_neutral(self.tools[place]) for place in best[: self.most]]
+
+
+def _amount(_owner: object, field: attrs.Attribute[Tokens | float], value: object) -> None:
+    share(value, field.name) if isinstance(value, float) else whole_tokens(value, field.name)
+
+
+@attrs.frozen
+class Defer:
+    """A selection for `Limit(select=…)`: where the tools cost more than the threshold, most wait until they are found.
+
+    The tools that the history calls, those that a search found, a tool that `choice` names and the provider's own stay.
+    The `threshold` is tokens (int) or a share of the budget's `input_limit` (float). Without a `search` the provider
+    searches; an API that cannot is refused with `ToolError`. O(messages) a build.
+    """
+
+    threshold: Tokens | float = attrs.field(validator=_amount)
+    search: ToolSearch | None = None
+
+    def __call__(self, items: Sequence[Any], tokens: Sequence[Tokens], room: Tokens) -> Iterable[int]:
+        """The places that stay where no history is known: none."""
+        return ()
+
+    def room(self, input_limit: Tokens) -> Tokens:
+        """The threshold in tokens."""
+        return int(self.threshold * input_limit) if isinstance(self.threshold, float) else self.threshold
+
+    def deferred(
+        self, tools: Sequence[Tool], messages: Iterable[Message], shape: str, choice: str | None
+    ) -> tuple[tuple[Tool, ...], frozenset[str]]:
+        """The tools to send, and the names of those that wait. O(parts)."""
+        own = None if self.search is None else self.search.name
+        staying = _needed(tools, messages, own) | {choice}
+        waiting = frozenset(tool.name for tool in tools if tool.api is None and tool.name not in staying | {own})
+        if not waiting:
+            return tuple(tools), waiting
+        if self.search is not None:
+            sent = [tool for tool in tools if tool.name not in {*waiting, own}]
+            return (*sent, read_tool(self.search.definition)), waiting
+        if shape not in SEARCH:
+            raise ToolError(f"the {shape} API has no tool search; pass Defer(…, search=ToolSearch(tools))", tool=None)
+        marked = [_marked(tool, shape) if tool.name in waiting else tool for tool in tools]
+        searching = any(tool.kind.startswith("tool_search") for tool in tools)
+        return (*marked, *(() if searching else (read_tool(SEARCH[shape]),))), waiting
+
+
+def _needed(tools: Sequence[Tool], messages: Iterable[Message], search: str | None) -> set[str | None]:
+    """The names of the tools that the history calls, and of those that a search found in it."""
+    called: set[str | None] = set()
+    searches: set[str | None] = set()
+    found: list[str] = []
+    for part in (part for message in messages for part in message.parts):
+        match part:
+            case Call():
+                called.add(part.name)
+                if part.name == search:
+                    searches.add(part.id)
+            case Result() if (part.call_id in searches and searches) or (search is not None and part.name == search):
+                found += [text for text in part.parts if isinstance(text, str)]
+            case Opaque() if part.kind in _FOUND_BY_SERVER:
+                found.append(compact_json(part.raw))
+            case _:
+                pass
+    return called | {tool.name for tool in tools if any(f'"{tool.name}"' in text for text in found)}
+
+
+def _marked(tool: Tool, shape: str) -> Tool:
+    """The tool as its API is told that it waits."""
+    came = cast("Mapping[str, Any]", tool.seen) if isinstance(tool.seen, Mapping) else dict[str, Any]()
+    if "input_schema" in came if shape == "anthropic" else came.get("type") == "function" and "name" in came:
+        return read_tool({**came, "defer_loading": True})
+    schema: dict[str, Any] = {"type": "object", "properties": {}, **tool.parameters}
+    fields: dict[str, Any] = {"name": tool.name, "description": tool.description, "defer_loading": True}
+    if shape == "anthropic":
+        return read_tool({**tool.extra, **fields, "input_schema": schema})
+    strict = tool.extra.get("strict") is True
+    return read_tool({"type": "function", **fields, "parameters": schema, "strict": strict})
+
+
+def _neutral(tool: Tool) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+
+
+def _words_of(tool: Tool) -> frozenset[str]:
+    return frozenset(_words(f"{tool.name} {tool.description} {' '.join(_asks(tool))}"))
+
+
+def _asks(tool: Tool) -> Iterator[str]:
+    properties: object = tool.parameters.get("properties")
+    return iter(cast("Mapping[str, Any]", properties) if isinstance(properties, Mapping) else ())
+
+
+def _words(text: str) -> Iterator[str]:
+    """The words of a text and of the names in it, in lower case and without the s of a plural."""
+    return (word.casefold().removesuffix("s") or "s" for word in _WORD.findall(text))
