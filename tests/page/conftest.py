@@ -25,6 +25,16 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The source of axe-core, from `$AXE` or from where `make test-page` installs it."""
+    root = Path(__file__).parents[2]
+    path = Path(os.environ.get("AXE", root / ".venv-page/node_modules/axe-core/axe.min.js"))
+    if not path.exists():
+        pytest.skip("make test-page installs axe-core")
+    return path.read_text("utf-8")
+
+
 class Looked:
     """A page in the browser, with all that it said and asked for on the way."""
 

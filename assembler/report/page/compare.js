@@ -52,5 +52,5 @@ const firstOf = (was, row, then, there) => {
   if (!held(there, was)) return { row: was, change: "dropped" };
   if (!row || !inPrefix(row)) return { row: was, change: "moved" };
   if (!held(then, row)) return { row, change: "added" };
-  return { row, change: row.name !== was.name ? "moved" : row.after < was.after ? "shortened" : "changed" };
+  return { row, change: row.name !== was.name ? "moved" : row.outcome === SHORTENED && row.after < was.after ? "shortened" : "changed" };
 };

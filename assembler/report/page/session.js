@@ -87,7 +87,7 @@ const session = (() => {
 
   // The list of what changed, in place of the list of every item.
   request.onChanges(() => {
-    if (!changing || builds.length < 2) return null;
+    if (!changing || builds.length < 2 || earlier() === null) return null;
     const found = compare(earlier(), builds[at]);
     drawSummary(found);
     return (searched) => entriesOf(found, searched);
