@@ -46,15 +46,15 @@ _CHAT_REGIONS = ChatRegions()
 class Assembler(Generic[Longest]):
     """Lays out one request: gathers four regions, prices them as the provider will, and fits them into a budget.
 
-    Every `add_*` changes this assembler and returns it; one that raises leaves it as it was. `add_knowledge` and
-    `add_message` append. The others replace what was there, and each has a second name that says so:
-    `set_instruction`, `set_tools`, `set_output_schema`, `set_messages`. `plan` and `build` change nothing. `fork`
-    copies in O(1): share one base assembler between requests and threads, and fork it for each.
+    `set_instruction`, `set_tools`, `set_output_schema` and `set_messages` replace what was there; `add_knowledge` and
+    `add_message` append. (The older names `add_instruction`, `add_capability`, `add_output_schema` and `add_messages`
+    replace too.) Each returns the assembler, and one that raises leaves it as it was. `plan` and `build` change
+    nothing. `fork` copies in O(1): share one base assembler between requests and threads, and fork it for each.
 
-    Without a budget everything passes through, still priced. `dialect` is a value of `assembler.dialects` or its name;
-    without one the budget's model decides, and without a model it is `plain`. `on_overflow` is a policy or a ladder of
-    them, tried in order. `cache_marks` marks the stable prefix of every request where the API caches only what is
-    marked. For type checkers an `Assembler[int]` has a budget, and an `Assembler[None]` has none.
+    Without a budget nothing is cut, but everything is priced. `dialect` is a value of `assembler.dialects` or its name;
+    by default the budget's model decides, and without a model it is `plain`. `on_overflow` is a policy, or a list of
+    policies that are tried in order. `cache_marks` marks the stable prefix of every request, for APIs that cache only
+    what is marked. For type checkers, an `Assembler[int]` has a budget and an `Assembler[None]` has none.
     """
 
     __slots__ = ("_draft", "_settings")
@@ -111,17 +111,17 @@ class Assembler(Generic[Longest]):
 
     @property
     def instruction(self) -> str | None:
-        """The system instruction that was set last; None without one."""
+        """The system instruction, or None."""
         return self._draft.regions.instruction
 
     @property
     def tool_classes(self) -> list[Any]:
-        """The tools that were set last, the very objects."""
+        """The tools that the model may call, as you passed them."""
         return list({id(tool.raw): tool.raw for tool in self._draft.regions.tools}.values())
 
     @property
     def messages(self) -> list[Any]:
-        """The conversation as it stands, the very objects, in a list of its own."""
+        """The conversation as it stands: a new list of the objects that you passed."""
         return self._draft.history.raws()
 
     @property
@@ -137,10 +137,10 @@ class Assembler(Generic[Longest]):
     def add_capability(self, tools: object, *, choice: str | None = None) -> Self:
         """Set the tools that the model may call, replacing those before: a list, or a single one.
 
-        Functions, classes, instances, pydantic models and every provider's definitions are understood. `choice` says
-        which it must call: `auto`, `required`, `none` or the name of one of them; it goes out in the API's own field,
-        priced as it is billed. Raises `ToolError` for an illegal or doubled name, for a schema that cannot be read, and
-        for a choice of no tool.
+        Functions, classes, instances, pydantic models and the definitions of every provider are understood. `choice` is
+        `auto`, `required`, `none`, or the name of the tool that must be called. It is sent in the API's own field and
+        priced as it is billed. Raises `ToolError` for a name that is illegal or given twice, for a schema that cannot
+        be read, and for a `choice` that names no tool.
         """
         from assembler.regions.tools.intake import (  # its readers are many; a chat may have no tools
             checked_choice,
@@ -153,9 +153,9 @@ class Assembler(Generic[Longest]):
     def add_output_schema(self, schema: object, *, name: str | None = None) -> Self:
         """Set the structured answer that the model must give: a JSON schema, or a pydantic model class.
 
-        It is priced as its API bills it, goes out in that API's own field (`response_format`, `text`, `output_config`,
-        `response_json_schema`), and is a row of the report. None removes it. `name` is what the APIs that ask for one
-        are given: the model's class name or the schema's title, where there is none. Raises `ToolError`.
+        The schema is priced as its API bills it, sent in that API's own field (`response_format`, `text`,
+        `output_config`, `response_json_schema`), and shown as a row of the report. None removes it. `name` is sent to
+        the APIs that ask for one; by default it is the class name or the schema's title. Raises `ToolError`.
         """
         from assembler.regions.output_schema import read_output_schema  # pydantic's models may come with it
 
@@ -172,7 +172,7 @@ class Assembler(Generic[Longest]):
         embedding: Sequence[float] | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> Self:
-        """Put a document into the knowledge region, after those already there; None is none. Raises `MarkupError`."""
+        """Add a document to the knowledge, after those already there. None adds nothing. Raises `MarkupError`."""
         if text is None:
             return self
         known = self._draft.regions.documents
@@ -189,12 +189,10 @@ class Assembler(Generic[Longest]):
         return self._with_regions(documents=(*known, added))
 
     def add_messages(self, messages: Iterable[object] | None) -> Self:
-        """Set the conversation, replacing the one before. A grown list is recognised by what it begins with.
+        """Set the conversation, replacing the one before. None stands for an empty conversation.
 
-        None is no message at all.
-
-        Raises `ConversationError` for what is no list of messages and, as far as it is read here, for a history that
-        an API would refuse.
+        A list that has grown since the last call is recognised, and only its new messages are read. Raises
+        `ConversationError` for anything that is no list of messages, and for a history that an API would refuse.
         """
         if isinstance(messages, Context):
             raise MessageTypeError("conversation: expected a list of messages, got Context; pass context.messages")
@@ -212,12 +210,12 @@ class Assembler(Generic[Longest]):
         return self
 
     def hold(self, tokens: Tokens | Count | None) -> Self:
-        """Say what the server holds of the next request beside what is sent, and bills: it is kept free. None: nothing.
+        """Keep room for tokens that the server adds to the next request and bills. None means that it adds nothing.
 
-        For `previous_response_id`, `conversation`, a stored prompt or a cache: what is gathered here is then the
-        increment. After an answer that the next request continues it is `input_tokens + output_tokens` of its usage.
-        It is part of `costs.framing`. Raises `BudgetError` for what is no number of tokens, and for a dialect whose
-        requests hold all that is billed.
+        Use it with `previous_response_id`, `conversation`, a stored prompt or a cache: the messages gathered here are
+        then only what is new. To continue an answer, pass `input_tokens + output_tokens` of its usage. The tokens are
+        part of `costs.framing`. Raises `BudgetError` for anything that is no number of tokens, and for a dialect whose
+        requests hold everything that is billed.
         """
         held = held_count(tokens)
         if held is not None and isinstance(self._settings.pricer, WholePricer):
@@ -225,7 +223,7 @@ class Assembler(Generic[Longest]):
         return self._with_regions(held=held)
 
     def pop_message(self) -> Any:
-        """Take the last message back, and return it. O(1). Raises `IndexError` where there is none."""
+        """Remove the last message and return it. O(1). Raises `IndexError` if there is none."""
         history = self._draft.history
         if not history.length:
             raise IndexError("pop_message: there is no message to take back")
@@ -234,7 +232,7 @@ class Assembler(Generic[Longest]):
         return last
 
     def clear_knowledge(self) -> Self:
-        """Remove every document: a bot that searches anew at each turn adds that turn's finds after this."""
+        """Remove every document. A bot that searches at every turn calls this before it adds the new results."""
         return self._with_regions(documents=())
 
     set_instruction = add_instruction
@@ -243,19 +241,20 @@ class Assembler(Generic[Longest]):
     set_messages = add_messages
 
     def anchor(self, calibration: CalibratedCounter | None) -> Self:
-        """Count from a provider's own bill: `assembler.anchor(calibrate(context, response.usage))`. None forgets it.
+        """Count from a provider's bill: `assembler.anchor(calibrate(context, response.usage))`. None forgets the bill.
 
-        Requests that continue the billed one cost the bill and, by rule, what is new; others are scaled, within
-        bounds. The report says by how much the rules were off.
+        A request that continues the billed one costs the bill, plus its new part by rule. Other counts are scaled by
+        the bill, within bounds. The report says how far off the rules were.
         """
         self._settings = self._settings.anchored(calibration)
         return self
 
     def restore(self, state: Mapping[str, Any]) -> Self:
-        """Go on from `context.state()` of an earlier build of these messages, in this process or another.
+        """Continue from `context.state()` of an earlier build of these messages, in this process or another.
 
-        A part that speaks of messages, or of policies, that are others now is ignored, with a warning on the logger: it
-        spares work, and is never needed. Raises `StateError` for what is no state, and before `add_messages`.
+        A part of the state is ignored, with a warning on the logger, if its messages or policies have changed since:
+        the state saves work and is never needed. Raises `StateError` for anything that is no state, and if no messages
+        were added yet.
         """
         from assembler.pipeline.state import restored
 
@@ -264,7 +263,7 @@ class Assembler(Generic[Longest]):
         return self if held is None else self.hold(held)
 
     def available_for_messages(self) -> Longest:
-        """Tokens that the fixed regions leave for the conversation, 0 or more; None without a budget."""
+        """Tokens that instruction, tools and knowledge leave for the conversation, 0 or more. None without a budget."""
         budget = self._settings.budget
         if budget is None:
             return cast("Longest", None)
@@ -272,51 +271,57 @@ class Assembler(Generic[Longest]):
         return cast("Longest", budget.available(used=measured.fixed.upper))
 
     def costs(self) -> RegionCosts:
-        """What everything gathered costs, by region, before any cut. Prices the whole history, once."""
+        """What all that was added costs, by region, before any cut. The first call prices the whole history."""
         seen, measured = measured_now(self._draft, self._settings)
         ledger = Ledger.of(seen.sight, seen.settings.pricer)
         return measured.costs(ledger.since(ledger.first))
 
     def plan(self) -> Plan:
-        """What a build would keep and drop, and how full the window is, in every state of a conversation.
+        """What a build would keep and drop, and how full the window is, at any point of a conversation.
 
-        One that is empty, ends with the assistant or waits for tool results is planned as it is. `build` may refuse it
-        until the next message, and so does `manifest()` of the plan; its report says why. Raises
-        `ContextLengthError` where nothing that may go makes it fit, `ConversationError` for what no later message can
-        mend (`UnsupportedContentError` for a part without a price), `TokenCountError` where the counter fails, and
-        `PlanError` for a policy that breaks its contract. A summarizer that is async is not asked: `wanted` then says
-        what it would be asked, and a plan that wants a summary may cost more than the budget allows.
+        It also answers while the conversation is empty, ends with the assistant or waits for tool results. `build` may
+        refuse such a conversation until the next message, as does `manifest()` of the plan; the plan's report says why.
+        An async summarizer is not called: `wanted` holds what it would be asked, and such a plan may cost more than the
+        budget.
+
+        Raises `ContextLengthError` if the policies cannot make it fit, `ConversationError` for a fault that no later
+        message can mend (`UnsupportedContentError` for a part without a price), `TokenCountError` if the counter fails,
+        and `PlanError` for a policy that breaks its contract.
         """
         from assembler.plan import Plan  # it knows the report and the manifest, which a build does without
 
         return Plan(unasked(self._draft, self._settings))
 
     def status(self) -> Status:
-        """Tokens used, free and cached in any state; asks no model. O(what stays), O(messages) under a mark."""
+        """Tokens used, free and cached, at any point of a conversation. Calls no model.
+
+        O(what stays), or O(messages) with a low-water mark.
+        """
         from assembler.report.status import status_of
 
         return status_of(self._draft, self._settings)
 
     def build(self) -> Context[Longest]:
-        """The request that fits. Raises what `plan` raises, and `ConversationError` for what an API would refuse.
+        """Build the request that fits.
 
-        Raises `BudgetError` where a summarizer is async: `await assembler.abuild()`.
+        Raises what `plan` raises, `ConversationError` for a conversation that the API would refuse, and `BudgetError`
+        if a summarizer is async: use `await assembler.abuild()`.
         """
         return built(self._draft, self._settings)
 
     async def abuild(self) -> Context[Longest]:
-        """What `build` returns, the same bytes, with the event loop of asyncio never blocked.
+        """Build what `build` builds, byte for byte, without blocking the event loop of asyncio.
 
-        Summarizers and counters that are async are awaited; a summarizer that is not runs in a thread, and so does the
-        build. It is of what was gathered when it was called: what is added meanwhile is for the next one.
+        Async summarizers and counters are awaited. Any other summarizer runs in a thread, and so does the build itself.
+        Messages that are added while it runs are left to the next build.
         """
         return await awaited(self._draft, self._settings)
 
     def add_summary(self, wanted: Wanted, text: str) -> Self:
-        """Set the summary that `context.wanted` or `plan().wanted` asked for, whenever it is done. O(its messages).
+        """Set the summary that `context.wanted` or `plan().wanted` asked for, whenever it is ready. O(its messages).
 
-        Builds use it from now on, where it is no longer than it may be. It is ignored, with a warning on the logger,
-        where the messages that it speaks of have changed since, or a newer one stands for them.
+        From now on builds use it, unless it is longer than `wanted.max_tokens`. It is ignored, with a warning on the
+        logger, if its messages have changed since or a newer summary covers them.
         """
         must_be("wanted", cast(object, wanted), (Wanted,), "what context.wanted or plan().wanted said")
         if wanted.question.speaks_of(self._draft.history.current()):
@@ -326,9 +331,9 @@ class Assembler(Generic[Longest]):
         return self
 
     def replay(self, manifest: Mapping[str, Any]) -> Context[Longest]:
-        """The request of `plan.manifest()` made again from what is gathered here, byte for byte.
+        """Build the request of a manifest again, byte for byte, from what was added here.
 
-        Raises `ReplayError` that names what changed, `ManifestError` for what is no manifest.
+        Raises `ReplayError`, which names what changed since, and `ManifestError` for anything that is no manifest.
         """
         from assembler.report.manifest.replay import replayed
 
@@ -336,7 +341,7 @@ class Assembler(Generic[Longest]):
         return tell(plan, emit(plan))
 
     def fork(self) -> Assembler[Longest]:
-        """An independent copy, in O(1): neither sees what the other adds."""
+        """An independent copy, made in O(1). Neither of the two sees what the other adds."""
         return Assembler.around(self._draft, self._settings)
 
     @staticmethod
@@ -357,12 +362,12 @@ class Assembler(Generic[Longest]):
 
     @property
     def inside(self) -> tuple[Draft, Settings]:
-        """What was gathered, and by what it will be assembled: for this library's own rooms, and no public contract."""
+        """What was added, and the settings. For this library alone; no public contract."""
         return self._draft, self._settings
 
     @classmethod
     def around(cls, draft: Draft, settings: Settings) -> Assembler[Any]:
-        """An assembler of what another one holds `inside`. O(1)."""
+        """An assembler made from what another one has `inside`. For this library alone. O(1)."""
         made = object.__new__(cls)
         made._draft, made._settings = draft, settings
         return made

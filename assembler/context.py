@@ -55,9 +55,9 @@ class Context(_Unpacked, Generic[Longest]):
 
     For type checkers a `Context[int]` was built with a budget: its `max_output_tokens` is a number.
 
-    `system` is the instruction with the knowledge, or None; `messages` and `tool_classes` hold the caller's very
-    objects; new are a summary, a note, and copies of what was shortened or carries knowledge. Equal contexts say the
-    same.
+    `system` is the instruction with the knowledge, or None. `messages` and `tool_classes` hold the objects that you
+    passed. Only summaries, notes, shortened messages and messages that carry knowledge are new objects. Two contexts
+    are equal if they say the same.
     """
 
     system: str | None
@@ -84,17 +84,17 @@ class Context(_Unpacked, Generic[Longest]):
 
     @property
     def count(self) -> Count:  # type: ignore[override] # the base is a tuple for type checkers alone
-        """Tokens of the whole request, the grade of that number, and the upper bound that was checked."""
+        """The tokens of the whole request, their grade, and the upper bound that was checked against the budget."""
         return self.inside.count
 
     @property
     def by_rule(self) -> Count:
-        """What the request costs by rule: `count`, unless that is anchored at a bill."""
+        """What the request costs by the library's rules. It differs from `count` only if that starts from a bill."""
         return self.inside.by_rule
 
     @property
     def first_kept(self) -> int:
-        """The first message of the history from which all turns stay."""
+        """The index of the first message from which on every turn stays."""
         return self.inside.first
 
     @property
@@ -105,17 +105,17 @@ class Context(_Unpacked, Generic[Longest]):
 
     @property
     def dropped(self) -> list[Dropped]:
-        """What was left out or shortened, oldest first, with stable ids: offer it back, or file it away."""
+        """The messages that were dropped or shortened, oldest first, with ids that stay the same."""
         return self.inside.dropped
 
     @property
     def warnings(self) -> tuple[AssemblyError, ...]:
-        """What went wrong and was done without: a `SummaryError` where a summarizer failed. No text of a message."""
+        """Errors that the build survived, such as a `SummaryError` of a summarizer. They quote no message."""
         return self.inside.warnings
 
     @property
     def wanted(self) -> Wanted | None:
-        """The summary that would have helped where `Summarize(None)` asks nobody; else None. See `add_summary`."""
+        """The summary that `Summarize(None)` waits for, or None. Pass it to `add_summary` with your text."""
         return self.inside.wanted
 
     @property
@@ -127,26 +127,26 @@ class Context(_Unpacked, Generic[Longest]):
 
     @property
     def dialect(self) -> str:
-        """The name of the dialect that it was priced as."""
+        """The name of the dialect that the request was priced for."""
         return self.inside.settings.dialect.name
 
     @property
     def model(self) -> str | None:
-        """The model that it was priced for; None where the budget names none."""
+        """The model that the request was priced for, or None if the budget names none."""
         budget = self.inside.settings.budget
         return None if budget is None else budget.model
 
     @property
     def sources(self) -> tuple[Document, ...]:
-        """The documents that went in, in the order in which they are read: number 1 first, where they are numbered."""
+        """The documents in the request, in reading order: with numbered sources, the first is number 1."""
         return self.inside.measured.rendered.sources
 
     @property
     def max_output_tokens(self) -> Longest:
-        """What may be asked of the model: the budget's `longest_answer`, or all that is left where that is not known.
+        """How long the answer may be: pass it as `max_tokens`. None without a budget.
 
-        Never more than the window leaves beside the request and all else that is kept free, and never less than the
-        budget's `least_output_tokens`. None without a budget.
+        It is the budget's `longest_answer`, or all that is left if that is not known. It is never more than the window
+        has left, and never less than the budget's `least_output_tokens`.
         """
         return cast("Longest", self._longest_answer())
 
@@ -160,16 +160,19 @@ class Context(_Unpacked, Generic[Longest]):
         return left if most is None else min(most, left)
 
     def manifest(self) -> dict[str, Any]:
-        """What was decided, JSON-ready and without text, for `Assembler.replay`: ids, hashes, tokens, versions."""
+        """The decisions of this build as JSON-ready data for `Assembler.replay`: ids, hashes, tokens, versions, no
+        text.
+        """
         from assembler.report.manifest.writing import manifest_of
 
         return manifest_of(self.inside)
 
     def state(self, usage: object = None) -> dict[str, Any]:
-        """What the session remembers beyond its messages, small and JSON-ready, for `Assembler.restore`.
+        """What a session remembers besides its messages: small, JSON-ready data for `Assembler.restore`.
 
-        With the provider's `usage` for this request it is anchored there, as by `anchor(calibrate(context, usage))`. It
-        holds no text but that of a summary that stands. O(characters of the messages that it speaks of).
+        With the provider's `usage` for this request, later counts start from that bill, as with
+        `anchor(calibrate(context, usage))`. The only text in it is that of the current summary. O(characters of the
+        messages that it speaks of).
         """
         from assembler.pipeline.state import state_of
         from assembler.pricing.calibration import calibrate
@@ -178,7 +181,7 @@ class Context(_Unpacked, Generic[Longest]):
 
     @property
     def prefix_hash(self) -> str:
-        """SHA-256 of everything before the newest turn, as it is sent: the same hash, the same cacheable prefix."""
+        """SHA-256 of everything before the newest turn, as it is sent. Equal hashes mean equal cacheable prefixes."""
         from assembler.report.cache.emitted import prefix_hash
 
         return prefix_hash(self.inside)
@@ -186,8 +189,8 @@ class Context(_Unpacked, Generic[Longest]):
     def first_changed(self, previous: Context) -> int | None:
         """The first message of this request whose bytes differ from the previous one's, as both are sent.
 
-        An index into the request's `messages`, `input` or `contents`; `assembler.cache.OPENING` (-1) where they differ
-        before it, in system text or tools. None where the whole previous request is a prefix of this one.
+        An index into the request's `messages`, `input` or `contents`, or -1 (`assembler.report.cache.OPENING`) if the
+        system text or the tools differ. None if the whole previous request is a prefix of this one.
         """
         from assembler.report.cache.emitted import emission_of, first_changed
 
@@ -196,24 +199,24 @@ class Context(_Unpacked, Generic[Longest]):
 
     @property
     def cacheable(self) -> Count:
-        """Tokens of the stable prefix, all before the newest turn, that a prefix cache can serve: always an estimate.
+        """Tokens before the newest turn that a prefix cache can serve. Always an estimate.
 
-        Minimum lengths and steps by provider and model: `assembler.cache.rule_for`. Where no rule is known `tokens`
-        is 0 and `upper` the whole prefix.
+        Providers cache from a minimum length on and in steps: see `assembler.report.cache.rule_for`. If no rule is
+        known, `tokens` is 0 and `upper` is the whole prefix.
         """
         from assembler.report.cache.estimate import cacheable
 
         return cacheable(self.inside)
 
     def served_after(self, previous: Context) -> Count:
-        """Tokens of this request that a cache which holds all of the previous one can serve: always an estimate."""
+        """Tokens of this request that a cache can serve after the previous one. Always an estimate."""
         from assembler.report.cache.estimate import served_after
 
         must_be("previous", cast(object, previous), (Context,), "the Context of an earlier build")
         return served_after(self.inside, previous.inside)
 
     def unmarked(self) -> dict[str, Any]:
-        """The request that was priced, before any cache mark: what one build and the next have in common."""
+        """The request without any cache marks. Compare two builds by it."""
         return cast("dict[str, Any]", private_copy(self.inside.emission.request))
 
     # A name that only the program knows gets a dict, which is what all of these are.
@@ -247,14 +250,14 @@ class Context(_Unpacked, Generic[Longest]):
     def request(self, dialect: Dialect | str | None, *, cache_marks: CacheMarks | None = None) -> dict[str, Any]: ...
 
     def request(self, dialect: Dialect | str | None = None, *, cache_marks: CacheMarks | None = None) -> Any:
-        """The keyword arguments of the API's call that carry the regions: plain dicts and lists of your own.
+        """The keyword arguments for the API's call, as new dicts and lists. You add the model, the length and the
+        sampling.
 
-        The model's name, the length of the answer and the sampling are the caller's to add. Without an argument it is
-        what was priced; with another dialect, a value or its name, it is the same conversation written for that API,
-        where it may cost more or less. Under a type checker name the dialect: it then knows the keys of the request.
-        `cache_marks=CacheMarks()` marks the stable prefix where the API is told so, for no tokens; without it, the
-        assembler's own hold. Dialects without marks ignore them. Raises `UnsupportedContentError` for what the dialect
-        cannot express.
+        Without an argument this is the request that was priced. With another dialect, as a value or a name, it is the
+        same conversation written for that API, where it may cost more or less. Name the dialect for a type checker: it
+        then knows the keys of the request. `cache_marks` marks the stable prefix for APIs that are told what to cache,
+        and costs no tokens; by default the assembler's own marks apply. Raises `UnsupportedContentError` for content
+        that the dialect cannot express.
         """
         return requested(self.inside, dialect, cache_marks)
 

@@ -22,16 +22,16 @@ from budgets import ContextLengthError, Tokens
 
 
 def fit_request(body: Mapping[str, Any], *, dialect: Dialect | str, assembler: Assembler) -> dict[str, Any]:
-    """The same request within the assembler's budget: a body of your own. `body` is never changed.
+    """Fit the body of an API's call into the assembler's budget, and return it as a new body.
 
     Messages, tools, output format and tool choice are priced as `count_request` prices them, for the budget's model,
-    whatever model the body names. The assembler is a base: its instruction and knowledge are put in, and the tools are
-    the body's. Every key that carries no region stays as it came; so does a whole body that fits and that nothing is
-    put into. Without a budget nothing gives way.
+    whatever model the body names. The assembler's instruction and knowledge are added; the tools are those of the body.
+    All other keys stay as they came. A body that fits, and to which nothing is added, comes back unchanged. Without a
+    budget nothing is dropped.
 
-    Reads and prices the whole body at every call: O(body), each text counted once in a process. Raises
-    `ContextLengthError` where nothing that may go makes it fit, and `ConversationError` or `ToolError` for a body that
-    cannot be read, or whose API would refuse it.
+    Each call reads and prices the whole body: O(body). Each text is counted once in a process. Raises
+    `ContextLengthError` if the policies cannot make it fit, and `ConversationError` or `ToolError` for a body that
+    cannot be read or that the API would refuse.
     """
     if not isinstance(cast(object, body), Mapping):
         raise MessageTypeError(wrong("body", "the body of the API's call (a dict)", body))

@@ -43,11 +43,11 @@ class UnpricedModelError(BudgetError):
 
 @attrs.frozen
 class Bill:
-    """What one request costs, in US dollars. The input alone; `answer` is what the longest answer would add.
+    """The price of one request in US dollars. `answer` is what the longest answer would add.
 
-    `cold` is the price when nothing of it is in the provider's prefix cache, `warm` when its stable prefix is, up to
-    `served` tokens: an estimate, since caches work on best effort. Where a request marks what to cache, `written`
-    tokens are written by the cold request at the provider's premium.
+    `cold` is the price if nothing of the request is in the provider's prefix cache, and `warm` if its stable prefix is
+    there, up to `served` tokens. Both are estimates, since no provider guarantees its cache. If the request marks what
+    to cache, the cold request writes `written` tokens at the provider's premium.
     """
 
     model: str

@@ -19,7 +19,7 @@ from budgets import AssemblyError, Count, RegionCosts, Tokens
 
 @attrs.frozen(eq=False, repr=False)
 class Plan:
-    """What a build would keep and drop, and why. Spells no request."""
+    """What a build would keep and drop, and why. It holds no request."""
 
     inside: Planned
     """The decision itself: for this library's own packages, and no public contract."""
@@ -46,12 +46,12 @@ class Plan:
 
     @property
     def warnings(self) -> tuple[AssemblyError, ...]:
-        """What went wrong and was survived, such as a summarizer that failed: no text of a message."""
+        """Errors that the plan survived, such as a summarizer that failed. They quote no message."""
         return self.inside.warnings
 
     @property
     def wanted(self) -> Wanted | None:
-        """The summary that would help, where a summarizer was not asked; the plan may be too large without it."""
+        """The summary that would help, if no summarizer was called. Without it the plan may be too large."""
         return self.inside.wanted
 
     @property
@@ -63,14 +63,15 @@ class Plan:
         return self.report._repr_html_()  # pyright: ignore[reportPrivateUsage]  # the notebooks' own protocol
 
     def manifest(self) -> dict[str, Any]:
-        """What was decided, JSON-ready and without text, for `Assembler.replay`: ids, hashes, tokens, versions."""
+        """The decisions as JSON-ready data for `Assembler.replay`: ids, hashes, tokens, versions, no text."""
         return manifest_of(self.inside)
 
     def what_if(self, *, context_window: Tokens) -> Plan:
-        """The plan for another window, everything else as it is. Counts no text again and asks no summarizer: one that
-        was written stays, and where a new one would be wanted the next policy is asked.
+        """The same plan for another window.
 
-        Raises what a build would, `ContextLengthError` for a window that is too small.
+        It counts no text again and calls no summarizer: an existing summary stays, and if a new one were needed, the
+        next policy is asked instead. Raises what a build would raise, such as `ContextLengthError` for a window that is
+        too small.
         """
         return Plan(refitted(self.inside, context_window))
 

@@ -42,13 +42,14 @@ def _shown(counter: TokenCounter | AwaitedCounter | None) -> str:
 class Budget:
     """A context window less what is kept free in it. All numbers are tokens.
 
-    `max_output_tokens` and `reasoning_tokens` are reserved for the answer; `max_input_tokens` is a provider's own cap
-    on the input, where it has one; `overhead` is what the caller adds outside of this library; `safety_margin` is for
-    doubt. `least_output_tokens` is the least answer that is of use: given, only that is reserved, a request may take
-    the rest, and `context.max_output_tokens` says how long the answer may be then. `counter` is any callable from a
-    text to its tokens; without one the model's own vocabulary counts if it was published, for Claude a reconstruction,
-    else o200k_base: offline. Raises BudgetError for numbers that are negative, not whole or bools, for a least answer
-    above the most, and for a reserve that leaves no room.
+    `max_output_tokens` and `reasoning_tokens` are kept free for the answer. `max_input_tokens` is a provider's own cap
+    on the input. `overhead` is what you add to the call outside of this library, and `safety_margin` is for doubt. With
+    `least_output_tokens`, only that much is kept free: a long request may take the rest, and
+    `context.max_output_tokens` says how long the answer may then be.
+
+    `counter` is any function from a text to its tokens. By default the model's published vocabulary counts, for Claude
+    a reconstruction, and otherwise o200k_base, all offline. Raises BudgetError for numbers that are negative, not whole
+    or bools, for a `least_output_tokens` above `max_output_tokens`, and if no room is left for a request.
     """
 
     context_window: Tokens
@@ -143,7 +144,7 @@ class Budget:
 
     @property
     def answer_reserve(self) -> Tokens:
-        """What of the window is kept free for the answer, the least of it where that is known, and the reasoning."""
+        """Tokens kept free for the answer (`least_output_tokens` if that is set) and the reasoning."""
         least = self.max_output_tokens if self.least_output_tokens is None else self.least_output_tokens
         return least + self.reasoning_tokens
 
@@ -166,7 +167,9 @@ class Budget:
         return self.answer_reserve + self.overhead + self.safety_margin
 
     def available(self, used: Tokens = 0) -> Tokens:
-        """What `used` tokens leave of `input_limit`. Never below 0. Raises BudgetError for no such number."""
+        """Tokens of `input_limit` that are left beside `used`, 0 or more. Raises BudgetError for anything that is no
+        number.
+        """
         return max(0, self.input_limit - whole_tokens(used, "used"))
 
     def _repr_html_(self) -> str:

@@ -41,10 +41,10 @@ def _as_exact(count: Count) -> Tokens:
 
 @attrs.frozen
 class Count:
-    """Tokens with their grade and an upper bound, and a budget is checked against the bound.
+    """Tokens with their grade and an upper bound. A budget is checked against the bound.
 
-    `0 <= tokens <= upper`, always: `BudgetError` for anything else. What one count saves over another is no count but a
-    `Difference`.
+    `0 <= tokens <= upper`; anything else raises `BudgetError`. Subtracting one count from another gives a `Difference`,
+    which may be negative.
     """
 
     tokens: Tokens

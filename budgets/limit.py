@@ -27,10 +27,12 @@ def _amount(value: object, name: str) -> Amount:
 
 @attrs.frozen
 class Limit:
-    """At most `cap`, at least `floor`; of what is left over, `share`; among equals, higher `priority` first.
+    """How much of the window a region may take: at most `cap`, at least `floor`, and `share` of what is left over.
 
-    `select` decides what goes in where the limit binds, for capability and knowledge: `(items, tokens, room)` to the
-    places of those that stay. Without one, knowledge keeps the highest scores, and tools raise.
+    Regions with a higher `priority` are served first.
+
+    `select` decides what stays when the limit binds, for tools and knowledge: it gets `(items, tokens, room)` and
+    returns the places of those that stay. Without it, knowledge keeps the highest scores, and tools raise.
 
     `cap` and `floor` are tokens (int) or a share of the budget's `input_limit` (float in (0, 1]); `share` is always
     the latter. A floor that is not used flows on to the other regions. Raises BudgetError for any other number, and for

@@ -33,9 +33,10 @@ class Question(Protocol):
 
 @attrs.frozen(eq=False)
 class Wanted:
-    """A summary that would help: of which messages (the caller's very objects, oldest first), after which summary.
+    """A summary that would help: of the messages `dropped` (your objects, oldest first), following the summary
+    `previous`.
 
-    It may cost `max_tokens`. The messages of pinned turns are not among `dropped`: they stay.
+    It may cost `max_tokens`. The messages of pinned turns stay, so they are not among `dropped`.
     """
 
     dropped: tuple[object, ...] = attrs.field(repr=False)

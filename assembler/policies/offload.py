@@ -59,7 +59,7 @@ class Offload:
 
     @property
     def tool(self) -> Fetch:
-        """The tool over the same store: for `add_capability`, and to answer the model's calls with."""
+        """The tool that reads the store: pass it to `set_tools`, and call it to answer the model's calls."""
         return Fetch(self.store)
 
     def rewrites(self, passage: Passage, /) -> Iterator[Change]:

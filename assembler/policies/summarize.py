@@ -75,16 +75,17 @@ class Answer(Keepsake):
 class Summarize:
     """Replaces all but the `keep_turns` newest turns by one user message: `HEADING` and what `summarizer` wrote.
 
-    A summary is kept for as long as the rest fits beside it; then the turns since are dropped too, and the summarizer
-    gets them with the summary before. It is refused where it would cost as much as what it stands for, or more than
-    there is room for; a summarizer that raises, or returns no text, is a `SummaryError` in `context.warnings`, and the
-    next policy is asked. Pinned turns are never summarised. One call of the summarizer for each new summary, and one
-    for each failure: both are remembered with the history, not in this policy, and where it failed it is asked again
-    only when more turns would have to go, or more could be said.
+    A summary stays as long as the newer turns fit beside it. After that, the summarizer is called with those turns and
+    the previous summary. A summary is refused if it costs as much as the turns that it replaces, or more than there is
+    room for. If the summarizer raises or returns no text, `context.warnings` holds a `SummaryError` and the next policy
+    is asked. Pinned turns are never summarised.
 
-    `build()` calls the summarizer; `await abuild()` awaits one that is async, and runs any other in a thread. With
-    `Summarize(None)` nobody is called: the summary that stands stays, the next policy makes up for the rest, and
-    `context.wanted` says what to write, for `assembler.add_summary(wanted, text)` whenever that is done.
+    The summarizer is called once for each summary. After a failure it is called again only when more turns have to go,
+    or when it may write more. Summaries and failures are kept with the history, not in this policy.
+
+    `build()` calls the summarizer. `await abuild()` awaits an async one, and runs any other in a thread.
+    `Summarize(None)` calls nobody: the current summary stays, the next policy drops what is still too much, and
+    `context.wanted` says what to write. Pass the text to `assembler.add_summary(wanted, text)` when it is ready.
     """
 
     summarizer: Summarizer | None = attrs.field(repr=False, validator=a_function_or_none)

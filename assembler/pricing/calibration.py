@@ -105,7 +105,7 @@ class Spelled(Protocol):
 
 @attrs.frozen
 class CalibratedCounter:
-    """One request, its count by rule and its bill. Counts contexts: those that continue the request, and others."""
+    """One request with its count by rule and its bill. It corrects the count of any later context."""
 
     request: Fingerprint
     ours: Count
@@ -128,9 +128,10 @@ class CalibratedCounter:
         return min(max(self.billed / max(self.ours.tokens, 1), LEAST), MOST)
 
     def count(self, context: Spelled) -> Count:
-        """Tokens of a context that was priced by the same settings. O(context): it is spelled and hashed.
+        """The corrected count of a context that was priced with the same settings. O(context): it is written and
+        hashed.
 
-        Raises BudgetError for what is no context.
+        Raises BudgetError for anything that is no context.
         """
         beginning = _of(context, self.request.turns)
         return self.correct(context.by_rule, beginning)
@@ -203,12 +204,12 @@ class CalibratedCounter:
 
 
 def calibrate(context: Spelled, usage: object) -> CalibratedCounter:
-    """A counter anchored at the bill of `context`, which must be the request that was sent, nothing added.
+    """A counter that starts from the bill of `context`, which must be exactly the request that was sent.
 
-    It compares the bill with the count by rule, also where the context's own count was anchored at an earlier bill.
-    `usage` is the provider's own usage (an object or a dict), the number of input tokens, cached ones included, or what
-    `overflow_of(error)` read of a refusal: the next build then fits what the provider takes.
-    Raises TokenCountError for a usage without a number above 0, BudgetError for what is no context.
+    `usage` is the provider's usage (an object or a dict), the number of input tokens, cached ones included, or what
+    `overflow_of(error)` read from a refusal: the next build then fits what the provider takes. The bill is compared
+    with the count by rule, even if the context's own count started from an earlier bill. Raises TokenCountError for a
+    usage without a number above 0, and BudgetError for anything that is no context.
     """
     request, ours, limit = _of(context), context.by_rule, context.input_limit
     if not isinstance(usage, Overflow):

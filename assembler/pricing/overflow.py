@@ -16,10 +16,10 @@ _READ = 100_000
 
 @attrs.frozen
 class Overflow:
-    """A request that a provider found too long: `used` input tokens by its own count, where `limit` would have done.
+    """What a provider said about a request that was too long: it has `used` input tokens, and `limit` are allowed.
 
-    `limit` is the window less the answer that was asked for. Either is None where the provider did not say; `excess` is
-    by how much it was too long, where only that is known.
+    `limit` is the window less the answer that was asked for. Either is None if the provider did not say. `excess` is
+    how many tokens were too many, if only that is known.
     """
 
     used: Tokens | None = None

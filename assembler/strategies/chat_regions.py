@@ -22,17 +22,17 @@ _NEEDS = {Placement.SYSTEM: Needs.REGIONS, Placement.QUESTION: Needs.QUESTION, P
 class ChatRegions:
     """Instruction first, then every document in its tag, joined by blank lines, in the order given.
 
-    `reminder` is one line of the caller's choosing, set before the first document where there is one; `REMINDER` is a
-    ready one. Its tokens count as instruction.
+    `reminder` is a line of your choice that stands before the first document; `REMINDER` is a ready one. Its tokens
+    count as instruction.
 
-    `Placement.QUESTION` sets reminder and documents before the text of the newest question, a blank line between: the
-    system text then stays the same whatever was retrieved, so that a prefix cache can serve it. A question that is more
-    than one text, or none, leaves the documents in the system text.
+    `Placement.QUESTION` puts reminder and documents before the text of the newest question. The system text then stays
+    the same whatever was retrieved, so a prefix cache can serve it. If the question is not a single text, the documents
+    stay in the system text.
 
-    `Placement.TOOL` sets them before the text of the tool result that the conversation ends with: what the caller's own
-    retrieval found, where the model asked for it. No call is made up: some APIs refuse one that the model did not sign
-    or think about, and some a tool that nobody defined. Where the conversation does not end with a result of one text,
-    the documents stay in the system text.
+    `Placement.TOOL` puts them before the text of the tool result that the conversation ends with, which is where an
+    agent that called your search expects them. If the conversation does not end with such a result, they stay in the
+    system text. No call is made up to carry them: some APIs refuse a call that the model did not sign or think about,
+    and some a tool that nobody defined.
     """
 
     reminder: str | None = attrs.field(default=None, validator=A_TEXT_OR_NONE)

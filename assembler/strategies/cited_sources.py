@@ -79,16 +79,18 @@ def _whole(_owner: object, field: attrs.Attribute[int | None], value: int | None
 class CitedSources:
     """Sources numbered from 1 in the order in which they are read: `[Source 1]`, with document, section and page.
 
-    Steps: duplicates → selection → merging → order → numbers. `reliability` multiplies scores; `per_document` sources
-    of one document at most, and of the rest the `top_k` best; `max_tokens` for all sources together, the words around
-    them apart. `order` may be a function, from the documents that were chosen, best first, to their reading order.
-    `compress` is asked for a shorter text of each source where not all fit, and believed only where the result costs
-    less. At the question the words of `template` stand around both. A question that is more than one text, or none,
-    leaves the sources in the system text, and so does the end of a conversation that is no tool result of one text,
-    with `Placement.TOOL`.
+    The steps are duplicates → selection → merging → order → numbers. `reliability` multiplies the scores of a source.
+    At most `per_document` sources come from one document, and of what is left the `top_k` best. `max_tokens` is for all
+    sources together, without the words around them. `order` may be a function: it gets the chosen documents, best
+    first, and returns them in reading order. `compress` is asked for a shorter text of each source if not all fit, and
+    its result is used only if it costs less.
 
-    A source costs its whole block, number and rule included. Each body is counted once. The room that merging frees is
-    filled again, by the same rule, while that only adds sources.
+    With `Placement.QUESTION`, the words of `template` stand around sources and question. The sources stay in the system
+    text if the question is not a single text, and with `Placement.TOOL` if the conversation does not end with a tool
+    result of a single text.
+
+    The price of a source includes its number and the rule after it. Each body is counted once. Room that merging frees
+    is filled again by the same selection, as long as that only adds sources.
     """
 
     duplicates: Sequence[Duplicates] = attrs.field(default=(SameText(), SimilarVectors()), validator=_rules)

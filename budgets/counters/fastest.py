@@ -9,7 +9,7 @@ from budgets.errors import MissingExtraError
 
 
 def fastest_counter(encoding: str = "o200k_base") -> Guarded:
-    """toktok where it is installed and holds the encoding, else tiktoken: the same counts either way.
+    """The faster of two exact counters: toktok if it is installed and has the encoding, else tiktoken.
 
     Raises TokenCountError for an encoding that neither holds.
     """

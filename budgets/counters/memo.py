@@ -116,7 +116,7 @@ class Memoised(Guarded):
 def memoised(
     counter: TokenCounter | AwaitedCounter, *, max_entries: int = MAX_ENTRIES, max_characters: int = MAX_CHARACTERS
 ) -> Memoised:
-    """`counter`, total and with a memory of at most `max_entries` texts and `max_characters` characters.
+    """`counter` with a memory of at most `max_entries` texts and `max_characters` characters.
 
     Share one memory by sharing the result. A text longer than half of `max_characters` is counted anew each time.
     Raises BudgetError if `counter` cannot be called with one text, and for bounds that are no whole numbers from 2 on.

@@ -20,7 +20,7 @@ SHOWN = 12
 
 @attrs.frozen
 class Difference:
-    """One thing that is not as it was: where, a hash or number then, and now. None is nothing there."""
+    """One input that changed: its place, and its hash or number then and now. None means that nothing was there."""
 
     place: str
     then: Scalar
