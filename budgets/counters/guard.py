@@ -191,7 +191,8 @@ def _instead(counter: object, answer: object = None) -> str:
 def total_counter(counter: TokenCounter | AwaitedCounter) -> Guarded:
     """`counter`, held at every call to return a whole number of 0 or more.
 
-    A counter that is held to that already is returned as it is. Raises BudgetError at once if `counter` cannot be called with one text.
+    A counter that is held to that already is returned as it is. Raises BudgetError at once if `counter` cannot be
+    called with one text.
     """
     if isinstance(counter, Guarded):
         return counter
