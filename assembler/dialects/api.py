@@ -1,4 +1,4 @@
-"""What the library asks of an API beside its spelling: facts that lie in the API's own folder."""
+"""What the library asks of an API beside its spelling: `API` in `api.py` of its folder."""
 
 from __future__ import annotations
 
@@ -25,3 +25,5 @@ class Api:
     """How a request says where the provider is to cache it; None where it cannot say so."""
     caches: tuple[PrefixCache, ...] = ()
     """What the provider's cache serves, by model. The first row that matches decides."""
+    usage: tuple[tuple[str, ...], ...] = ()
+    """The fields of a usage that say how many input tokens were billed: one row a spelling, its fields are added."""

@@ -62,6 +62,40 @@ def last(*messages: Request) -> Breach:
     return lambda _draw, request: history_of(request).extend(copy.deepcopy(messages))
 
 
+def step_again(_draw: DrawFn, request: Request) -> None:
+    """The last step, its calls and its results, comes twice."""
+    history = history_of(request)
+    history.extend(same(history[-2:]))
+
+
+def gone(word: str) -> Breach:
+    """A message that `pick` finds by this word is gone."""
+
+    def breach(draw: DrawFn, request: Request) -> None:
+        del history_of(request)[pick(draw, request, word)]
+
+    return breach
+
+
+def doubled(word: str) -> Breach:
+    """A message that `pick` finds by this word comes twice."""
+
+    def breach(draw: DrawFn, request: Request) -> None:
+        history, place = history_of(request), pick(draw, request, word)
+        history.insert(place, same(history[place]))
+
+    return breach
+
+
+def changed(word: str, change: Callable[[Request], object]) -> Breach:
+    """A message that `pick` finds by this word is changed in place."""
+
+    def breach(draw: DrawFn, request: Request) -> None:
+        change(history_of(request)[pick(draw, request, word)])
+
+    return breach
+
+
 def without(key: str) -> Breach:
     """A key of the request is gone."""
 

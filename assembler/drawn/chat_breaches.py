@@ -4,99 +4,71 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assembler.drawn.breach import (
-    Breach,
-    before_a_question,
-    first,
-    history_of,
-    last,
-    nothing_said,
-    pick,
-    pinned,
-    same,
-    with_ids,
-    without,
-)
+from assembler.drawn import breach
 from assembler.drawn.engine import DrawFn
 from assembler.drawn.spelling import Request
 
 _SPOKEN: Request = {"role": "assistant", "content": "a"}
 
 
-def _answer_missing(draw: DrawFn, request: Request) -> None:
-    del history_of(request)[pick(draw, request, "tool")]
-
-
-def _answered_twice(draw: DrawFn, request: Request) -> None:
-    place = pick(draw, request, "tool")
-    history_of(request).insert(place, same(history_of(request)[place]))
-
-
 def _call_missing(draw: DrawFn, request: Request) -> None:
-    history = history_of(request)
-    place = pick(draw, request, "tool_calls")
-    calls = history[place]["tool_calls"]
-    del calls[0]
-    if not calls:
-        history[place] = {"role": "assistant", "content": "a"}
+    history, place = breach.history_of(request), breach.pick(draw, request, "tool_calls")
+    del history[place]["tool_calls"][0]
+    if not history[place]["tool_calls"]:
+        history[place] = _SPOKEN.copy()
 
 
-def _id_twice(draw: DrawFn, request: Request) -> None:
-    calls = history_of(request)[pick(draw, request, "tool_calls")]["tool_calls"]
-    calls.append(same(calls[0]))
+def _first_function(change: Request) -> breach.Breach:
+    """Another name or other arguments for the first call of a message."""
+    return breach.changed("tool_calls", lambda message: message["tool_calls"][0]["function"].update(change))
 
 
-def _arguments_as_object(draw: DrawFn, request: Request) -> None:
-    history_of(request)[pick(draw, request, "tool_calls")]["tool_calls"][0]["function"]["arguments"] = {"q": "a"}
-
-
-def _illegal_name(draw: DrawFn, request: Request) -> None:
-    history_of(request)[pick(draw, request, "tool_calls")]["tool_calls"][0]["function"]["name"] = "look up"
-
-
+_ID_TWICE = breach.changed(
+    "tool_calls", lambda message: message["tool_calls"].append(breach.same(message["tool_calls"][0]))
+)
 _LONG = "x" * 40
 _STRANGER: Request = {"role": "robot", "content": "a"}
 _UNKNOWN_PART: Request = {"role": "user", "content": [{"type": "hologram"}]}
 _NO_PART_TEXT: Request = {"role": "user", "content": [{"type": "text"}]}
 
-OPENAI_CHAT: Mapping[str, Breach] = {
-    "O0": nothing_said,
+OPENAI_CHAT: Mapping[str, breach.Breach] = {
+    "O0": breach.nothing_said,
     "O1": _call_missing,
-    "O2": _answer_missing,
-    "O3": before_a_question({"role": "assistant", "content": "a", "tool_calls": []}),
-    "O4": _id_twice,
-    "O5": with_ids("call_", f"call_{_LONG}"),
-    "O6": before_a_question({"role": "assistant", "content": None}),
-    "O7": _illegal_name,
-    "O10": before_a_question({"role": "assistant", "content": "a", "function_call": None}),
-    "S5": pinned,
-    "N2": _answered_twice,
-    "S1": _arguments_as_object,
-    "S3": before_a_question(_STRANGER),
-    "S4": before_a_question(_UNKNOWN_PART),
+    "O2": breach.gone("tool"),
+    "O3": breach.before_a_question({"role": "assistant", "content": "a", "tool_calls": []}),
+    "O4": _ID_TWICE,
+    "O5": breach.with_ids("call_", f"call_{_LONG}"),
+    "O6": breach.before_a_question({"role": "assistant", "content": None}),
+    "O7": _first_function({"name": "look up"}),
+    "O10": breach.before_a_question({"role": "assistant", "content": "a", "function_call": None}),
+    "S5": breach.pinned,
+    "N2": breach.doubled("tool"),
+    "S1": _first_function({"arguments": {"q": "a"}}),
+    "S3": breach.before_a_question(_STRANGER),
+    "S4": breach.before_a_question(_UNKNOWN_PART),
 }
 
-MISTRAL: Mapping[str, Breach] = {
-    "M1": last(_SPOKEN),
-    "M2": last({"role": "user", "content": "a"}),
+MISTRAL: Mapping[str, breach.Breach] = {
+    "M1": breach.last(_SPOKEN),
+    "M2": breach.last({"role": "user", "content": "a"}),
     "M3": _call_missing,
-    "M4": with_ids("0", "-"),
-    "S5": pinned,
-    "N2": _answered_twice,
-    "N3": _id_twice,
-    "N4": before_a_question({"role": "assistant", "content": None}),
-    "S1": before_a_question(_NO_PART_TEXT),
-    "S3": before_a_question(_STRANGER),
-    "S4": before_a_question(_UNKNOWN_PART),
+    "M4": breach.with_ids("0", "-"),
+    "S5": breach.pinned,
+    "N2": breach.doubled("tool"),
+    "N3": _ID_TWICE,
+    "N4": breach.before_a_question({"role": "assistant", "content": None}),
+    "S1": breach.before_a_question(_NO_PART_TEXT),
+    "S3": breach.before_a_question(_STRANGER),
+    "S4": breach.before_a_question(_UNKNOWN_PART),
 }
 
-PLAIN: Mapping[str, Breach] = {
-    "N1": first(_SPOKEN),
+PLAIN: Mapping[str, breach.Breach] = {
+    "N1": breach.first(_SPOKEN),
     "N2": _call_missing,
-    "N3": _id_twice,
-    "N4": before_a_question({"role": "user", "content": ""}),
-    "N5": last(_SPOKEN),
-    "N7": without("tools"),
-    "S1": before_a_question(_NO_PART_TEXT),
-    "S3": before_a_question(_STRANGER),
+    "N3": _ID_TWICE,
+    "N4": breach.before_a_question({"role": "user", "content": ""}),
+    "N5": breach.last(_SPOKEN),
+    "N7": breach.without("tools"),
+    "S1": breach.before_a_question(_NO_PART_TEXT),
+    "S3": breach.before_a_question(_STRANGER),
 }

@@ -234,8 +234,13 @@ def _of(context: Spelled, turns: int | None = None) -> Fingerprint:
     return Fingerprint.of(context.unmarked(), dialect=context.dialect, model=context.model, turns=turns)
 
 
-_FIELDS: Mapping[str, tuple[tuple[str, ...], ...]] = FromFolders("assembler.dialects", "usage", "FIELDS")
-"""The fields of each API's usage, by its dialect. All fields of one line are added."""
+class _Api(Protocol):
+    @property
+    def usage(self) -> tuple[tuple[str, ...], ...]: ...
+
+
+_APIS: Mapping[str, _Api] = FromFolders("assembler.dialects", "api", "API")
+"""What each API says of itself, by its dialect."""
 
 
 def input_tokens(usage: object, dialect: str = "") -> Tokens:
@@ -245,7 +250,7 @@ def input_tokens(usage: object, dialect: str = "") -> Tokens:
     """
     number = index_of(usage)
     if number is None:
-        lines = (line for name in sorted(_FIELDS, key=lambda name: name != dialect) for line in _FIELDS[name])
+        lines = (line for name in sorted(_APIS, key=lambda name: name != dialect) for line in _APIS[name].usage)
         fields = next((line for line in lines if index_of(_field(usage, line[0])) is not None), None)
         number = None if fields is None else sum(index_of(_field(usage, name)) or 0 for name in fields)
     if number is None or number <= 0:

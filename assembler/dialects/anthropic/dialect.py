@@ -18,12 +18,11 @@ from assembler.conversation.messages.unread import heard_by, told
 from assembler.conversation.turns import head_length
 from assembler.dialects.answers import answered_at_once
 from assembler.dialects.anthropic import pricing as claude
+from assembler.dialects.anthropic.api import API
 from assembler.dialects.anthropic.blocks import AnthropicWriter, sends, system_blocks, tool_definition
-from assembler.dialects.anthropic.caches import CACHES
 from assembler.dialects.anthropic.families import Family, about, family_of
-from assembler.dialects.anthropic.marks import AnthropicMarks
-from assembler.dialects.anthropic.options import options_of
 from assembler.dialects.api import Api
+from assembler.dialects.asked_for import asked_choice, bare_schema
 from assembler.dialects.blocks.blocks import (
     Block,
     Ending,
@@ -68,12 +67,7 @@ class Anthropic:
     """
 
     name: str = "anthropic"
-    api: Api = attrs.field(
-        default=Api(shape="anthropic", held=("container",), marks=AnthropicMarks(), caches=CACHES),
-        init=False,
-        repr=False,
-        eq=False,
-    )
+    api: Api = attrs.field(default=API, init=False, repr=False, eq=False)
     opening: Opening = Opening.USER
     ending: Ending = Ending.USER
 
@@ -101,8 +95,14 @@ class Anthropic:
         return AnthropicPricer(family, shared_counter_for(family.generation) if counts_for_openai(count) else count)
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """`output_config` and `tool_choice`."""
-        return options_of(layout)
+        """`output_config.format` and `tool_choice`: Anthropic API reference, read 2026-11."""
+        words = {"auto": "auto", "none": "none", "required": "any"}
+        options: dict[str, Any] = {}
+        if layout.output is not None:
+            options["output_config"] = {"format": {"type": "json_schema", "schema": bare_schema(layout.output)}}
+        if (choice := asked_choice(layout)) is not None:
+            options["tool_choice"] = {"type": words[choice]} if choice in words else {"type": "tool", "name": choice}
+        return options
 
     def emit(self, layout: Layout) -> Emission:
         """`system`, `messages` and `tools`. Raises `ConversationError` and `UnsupportedContentError`."""

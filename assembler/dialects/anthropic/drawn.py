@@ -1,8 +1,14 @@
-"""Anthropic Messages: blocks, signed thinking, results in the user's turn and first in it."""
+"""Anthropic Messages: blocks, signed thinking, results first in the user's turn; and what breaks its rules."""
 
 from __future__ import annotations
 
-from assembler.drawn.said import Call, Conversation, Definition, Exchange, Step
+from collections.abc import Mapping
+from typing import Any
+
+from assembler.drawn import breach
+from assembler.drawn.blocks import Blocks
+from assembler.drawn.engine import DrawFn
+from assembler.drawn.said import Call, Conversation, Definition
 from assembler.drawn.spelling import Request, Spelling
 
 
@@ -10,12 +16,11 @@ def _tool(tool: Definition) -> Request:
     return {"name": tool.name, "description": tool.description, "input_schema": tool.schema}
 
 
-def _thinking(thinking: str | None) -> list[Request]:
-    return [] if thinking is None else [{"type": "thinking", "thinking": thinking, "signature": "c2ln"}]
-
-
-def _texts(texts: tuple[str, ...]) -> list[Request]:
-    return [{"type": "text", "text": text} for text in texts]
+def _calls(calls: tuple[Call, ...]) -> list[Request]:
+    return [
+        {"type": "tool_use", "id": f"toolu_{call.number}", "name": call.name, "input": dict(call.arguments)}
+        for call in calls
+    ]
 
 
 def _result(call: Call) -> Request:
@@ -23,32 +28,79 @@ def _result(call: Call) -> Request:
     return {**block, "is_error": True} if call.failed else block
 
 
-def _step(step: Step) -> list[Request]:
-    calls = [
-        {"type": "tool_use", "id": f"toolu_{call.number}", "name": call.name, "input": dict(call.arguments)}
-        for call in step.calls
-    ]
-    return [
-        {"role": "assistant", "content": [*_thinking(step.thinking), *_texts(step.words), *calls]},
-        {"role": "user", "content": [_result(call) for call in step.answered]},
-    ]
-
-
-def _exchange(exchange: Exchange) -> list[Request]:
-    question = exchange.question[0] if len(exchange.question) == 1 else _texts(exchange.question)
-    messages: list[Request] = [{"role": "user", "content": question}]
-    for step in exchange.steps:
-        messages += _step(step)
-    if exchange.answer:
-        messages.append({"role": "assistant", "content": [*_thinking(exchange.thinking), *_texts(exchange.answer)]})
-    return messages
+_BLOCKS = Blocks(
+    text=lambda text: {"type": "text", "text": text},
+    thought=lambda text: {"type": "thinking", "thinking": text, "signature": "c2ln"},
+    calls=_calls,
+    result=_result,
+)
 
 
 def _request(conversation: Conversation) -> Request:
-    messages = [message for exchange in conversation.exchanges for message in _exchange(exchange)]
+    messages = _BLOCKS.messages(conversation)
+    for message in messages:
+        if message["role"] == "user" and len(message["content"]) == 1 and message["content"][0]["type"] == "text":
+            message["content"] = message["content"][0]["text"]
     system = {} if conversation.system is None else {"system": conversation.system}
     tools = [_tool(tool) for tool in conversation.tools]
     return {**system, "messages": messages, **({"tools": tools} if tools else {})}
 
 
 SPELLING = Spelling("anthropic", "messages", _request, _tool)
+
+
+def _blocks(draw: DrawFn, request: Request, kind: str) -> tuple[list[Request], int]:
+    """The blocks of a message that holds one of this type, and the place of the first such block."""
+    blocks: list[Request] = breach.history_of(request)[breach.pick(draw, request, kind)]["content"]
+    return blocks, next(place for place, block in enumerate(blocks) if block["type"] == kind)
+
+
+def _gone(kind: str) -> breach.Breach:
+    def broken(draw: DrawFn, request: Request) -> None:
+        blocks, place = _blocks(draw, request, kind)
+        blocks[place] = {"type": "text", "text": "a"}
+        if kind == "tool_result":  # other results go on leading
+            blocks.append(blocks.pop(place))
+
+    return broken
+
+
+def _doubled(kind: str) -> breach.Breach:
+    def broken(draw: DrawFn, request: Request) -> None:
+        blocks, place = _blocks(draw, request, kind)
+        blocks.insert(place, breach.same(blocks[place]))
+
+    return broken
+
+
+def _input_as_text(draw: DrawFn, request: Request) -> None:
+    blocks, place = _blocks(draw, request, "tool_use")
+    blocks[place]["input"] = "{}"
+
+
+def _user(*blocks: Any) -> breach.Breach:
+    return breach.before_a_question({"role": "user", "content": [*blocks]})
+
+
+_MARKED = {"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}
+
+BREACHES: Mapping[str, breach.Breach] = {
+    "A1": breach.before_a_question({"role": "user", "content": ""}),
+    "A2": breach.first({"role": "assistant", "content": "a"}),
+    "A3": _user({"type": "text", "text": ""}),
+    "A4": _user({"type": "text", "text": " \n"}),
+    "A5": _gone("tool_result"),
+    "A6": breach.changed("tool_result", lambda message: message["content"].insert(0, {"type": "text", "text": "a"})),
+    "A7": _doubled("tool_use"),
+    "A8": _gone("tool_use"),
+    "A9": _doubled("tool_result"),
+    "A10": _user({"type": "thinking", "thinking": "a", "signature": "c2ln"}),
+    "A12": breach.last({"role": "assistant", "content": "a "}),
+    "A13": _user(*[_MARKED] * 5),
+    "A14": breach.without("tools"),
+    "L2": breach.with_ids("toolu_", "toolu."),
+    "S1": _input_as_text,
+    "S3": breach.before_a_question({"role": "robot", "content": "a"}),
+    "S4": _user({"type": "hologram"}),
+    "S5": breach.pinned,
+}

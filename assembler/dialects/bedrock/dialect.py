@@ -7,6 +7,7 @@ read 2026-11. The bill is the model's own: Claude by `assembler.dialects.anthrop
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -16,12 +17,11 @@ from assembler.conversation.messages import Message, read_message
 from assembler.conversation.messages.unread import told
 from assembler.dialects.anthropic.dialect import anthropic
 from assembler.dialects.api import Api
+from assembler.dialects.asked_for import asked_choice, bare_schema
+from assembler.dialects.bedrock.api import API
 from assembler.dialects.bedrock.blocks import BedrockWriter, tool_spec
-from assembler.dialects.bedrock.caches import CACHES
-from assembler.dialects.bedrock.marks import BedrockMarks
 from assembler.dialects.bedrock.models import OpenModelPricer, is_claude
 from assembler.dialects.bedrock.nova import is_nova, nova_pricer
-from assembler.dialects.bedrock.options import options_of
 from assembler.dialects.bedrock.pricing import ConversePricer
 from assembler.dialects.blocks.blocks import (
     Block,
@@ -55,9 +55,7 @@ class Bedrock:
     """
 
     name: str = "bedrock"
-    api: Api = attrs.field(
-        default=Api(shape="bedrock", marks=BedrockMarks(), caches=CACHES), init=False, repr=False, eq=False
-    )
+    api: Api = attrs.field(default=API, init=False, repr=False, eq=False)
     opening: Opening = Opening.USER
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
@@ -88,8 +86,19 @@ class Bedrock:
         return nova_pricer(model, count) if is_nova(model) else OpenModelPricer.of(model, count)
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """`outputConfig`, and `toolChoice` for `toolConfig`."""
-        return options_of(layout)
+        """`outputConfig`, and `toolChoice`, which stands in `toolConfig` and has no word for none.
+
+        Amazon Bedrock API reference, read 2026-11.
+        """
+        words = {"auto": "auto", "required": "any"}
+        options: dict[str, Any] = {}
+        if layout.output is not None:
+            named = {"name": layout.output.name, "schema": json.dumps(bare_schema(layout.output))}
+            options["outputConfig"] = {"textFormat": {"type": "json_schema", "structure": {"jsonSchema": named}}}
+        choice = asked_choice(layout)
+        if choice is not None and choice != "none":
+            options["toolChoice"] = {words[choice]: {}} if choice in words else {"tool": {"name": choice}}
+        return options
 
     def emit(self, layout: Layout) -> Emission:
         """`system`, `messages` and `toolConfig`. Raises `ConversationError` and `UnsupportedContentError`."""

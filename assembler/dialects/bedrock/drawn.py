@@ -1,8 +1,13 @@
-"""Bedrock Converse: blocks named by their key, roles that strictly alternate."""
+"""Bedrock Converse: blocks named by their key, roles that strictly alternate; and what breaks its rules."""
 
 from __future__ import annotations
 
-from assembler.drawn.said import Call, Conversation, Definition, Exchange, Step
+from collections.abc import Mapping
+from typing import Any
+
+from assembler.drawn import breach
+from assembler.drawn.blocks import Blocks
+from assembler.drawn.said import Call, Conversation, Definition
 from assembler.drawn.spelling import Request, Spelling
 
 
@@ -11,47 +16,59 @@ def _tool(tool: Definition) -> Request:
     return {"toolSpec": spec}
 
 
-def _thinking(thinking: str | None) -> list[Request]:
-    return (
-        [] if thinking is None else [{"reasoningContent": {"reasoningText": {"text": thinking, "signature": "c2ln"}}}]
-    )
+def _calls(calls: tuple[Call, ...]) -> list[Request]:
+    return [
+        {"toolUse": {"toolUseId": f"tooluse_{call.number}", "name": call.name, "input": dict(call.arguments)}}
+        for call in calls
+    ]
 
 
-def _texts(texts: tuple[str, ...]) -> list[Request]:
-    return [{"text": text} for text in texts]
-
-
-def _result(call: Call) -> Request:
+def _answer(call: Call) -> Request:
     status = "error" if call.failed else "success"
     answer = {"toolUseId": f"tooluse_{call.number}", "content": [{"text": call.result}], "status": status}
     return {"toolResult": answer}
 
 
-def _step(step: Step) -> list[Request]:
-    calls = [
-        {"toolUse": {"toolUseId": f"tooluse_{call.number}", "name": call.name, "input": dict(call.arguments)}}
-        for call in step.calls
-    ]
-    return [
-        {"role": "assistant", "content": [*_thinking(step.thinking), *_texts(step.words), *calls]},
-        {"role": "user", "content": [_result(call) for call in step.answered]},
-    ]
-
-
-def _exchange(exchange: Exchange) -> list[Request]:
-    messages: list[Request] = [{"role": "user", "content": _texts(exchange.question)}]
-    for step in exchange.steps:
-        messages += _step(step)
-    if exchange.answer:
-        messages.append({"role": "assistant", "content": [*_thinking(exchange.thinking), *_texts(exchange.answer)]})
-    return messages
+_BLOCKS = Blocks(
+    text=lambda text: {"text": text},
+    thought=lambda text: {"reasoningContent": {"reasoningText": {"text": text, "signature": "c2ln"}}},
+    calls=_calls,
+    result=_answer,
+)
 
 
 def _request(conversation: Conversation) -> Request:
-    messages = [message for exchange in conversation.exchanges for message in _exchange(exchange)]
     system = {} if conversation.system is None else {"system": [{"text": conversation.system}]}
     tools = [_tool(tool) for tool in conversation.tools]
-    return {**system, "messages": messages, **({"toolConfig": {"tools": tools}} if tools else {})}
+    return {
+        **system,
+        "messages": _BLOCKS.messages(conversation),
+        **({"toolConfig": {"tools": tools}} if tools else {}),
+    }
 
 
 SPELLING = Spelling("bedrock", "messages", _request, _tool, fewest_answers=1)
+
+
+def _added(block: Request) -> breach.Breach:
+    return breach.changed("text", lambda message: message["content"].append(block))
+
+
+def _answered(**fields: Any) -> breach.Breach:
+    """Other fields for the first result of a message."""
+    return breach.changed("toolResult", lambda message: message["content"][0]["toolResult"].update(fields))
+
+
+BREACHES: Mapping[str, breach.Breach] = {
+    "B1": breach.before_a_question({"role": "user", "content": [{"text": "a"}]}),
+    "B2": _added({"text": " "}),
+    "B3": breach.without("toolConfig"),
+    "B4": _answered(status="error", content=[]),
+    "B5": breach.first({"role": "assistant", "content": [{"text": "a"}]}),
+    "N2": _answered(toolUseId="nobody"),
+    "N3": breach.step_again,
+    "L3": breach.with_ids("tooluse_", "tooluse_" + "x" * 64),
+    "S1": breach.changed("toolUse", lambda message: message["content"][-1]["toolUse"].update(input="{}")),
+    "S4": _added({"hologram": {}}),
+    "S5": breach.pinned,
+}

@@ -15,13 +15,13 @@ from assembler.conversation.messages import Call, Media, Message, Result, read_m
 from assembler.conversation.messages.responses import in_steps, joined
 from assembler.conversation.messages.unread import heard_by, told
 from assembler.dialects.api import Api
+from assembler.dialects.asked_for import asked_choice, bare_schema
 from assembler.dialects.blocks.blocks import Block, Ending, Notes, Turn, fields_of, refuse_ending, turns_of
 from assembler.dialects.blocks.pricing import as_sent, media_apart, price_together, with_objects
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.gemini import pricing as google
-from assembler.dialects.gemini.caches import CACHES
+from assembler.dialects.gemini.api import API
 from assembler.dialects.gemini.families import Family, family_of, with_own_tokenizer
-from assembler.dialects.gemini.options import options_of
 from assembler.dialects.gemini.parts import (
     GeminiWriter,
     answer_schema_of,
@@ -62,12 +62,7 @@ class Gemini:
     """
 
     name: str = "gemini"
-    api: Api = attrs.field(
-        default=Api(shape="gemini", held=("cached_content", "cachedContent"), history="contents", caches=CACHES),
-        init=False,
-        repr=False,
-        eq=False,
-    )
+    api: Api = attrs.field(default=API, init=False, repr=False, eq=False)
     opening: Opening = Opening.USER
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
@@ -94,8 +89,16 @@ class Gemini:
         return GeminiPricer(family if stands_in(count) else with_own_tokenizer(family), count)
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """`response_json_schema` and `tool_config`, in the config."""
-        return options_of(layout)
+        """`response_json_schema` and `tool_config`, in the config: Gemini API reference, read 2026-11."""
+        modes = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
+        options: dict[str, Any] = {}
+        if layout.output is not None:
+            options["response_mime_type"] = "application/json"
+            options["response_json_schema"] = bare_schema(layout.output)
+        if (choice := asked_choice(layout)) is not None:
+            mode = {"mode": modes[choice]} if choice in modes else {"mode": "ANY", "allowed_function_names": [choice]}
+            options["tool_config"] = {"function_calling_config": mode}
+        return options
 
     def emit(self, layout: Layout) -> Emission:
         """`contents` and `config`. Raises `ConversationError`, `ToolError` and `UnsupportedContentError`."""

@@ -1,24 +1,31 @@
-"""Gemini generateContent, in the SDK's spelling: parts, thoughts, signatures on the first call of each turn."""
+"""Gemini generateContent in the SDK's spelling: a signature on the first call of a turn; and what breaks its rules."""
 
 from __future__ import annotations
 
-from assembler.drawn.said import Call, Conversation, Definition, Exchange, Step
+from collections.abc import Callable, Mapping
+
+from assembler.drawn import breach
+from assembler.drawn.blocks import Blocks
+from assembler.drawn.engine import DrawFn
+from assembler.drawn.said import Call, Conversation, Definition
 from assembler.drawn.spelling import Request, Spelling
 
-_SIGNATURE = "c2ln"
+
+def _function(tool: Definition) -> Request:
+    return {"name": tool.name, "description": tool.description, "parameters_json_schema": tool.schema}
 
 
 def _tool(tool: Definition) -> Request:
-    function = {"name": tool.name, "description": tool.description, "parameters_json_schema": tool.schema}
-    return {"function_declarations": [function]}
+    return {"function_declarations": [_function(tool)]}
 
 
-def _thinking(thinking: str | None) -> list[Request]:
-    return [] if thinking is None else [{"text": thinking, "thought": True}]
-
-
-def _texts(texts: tuple[str, ...]) -> list[Request]:
-    return [{"text": text} for text in texts]
+def _calls(calls: tuple[Call, ...]) -> list[Request]:
+    parts: list[Request] = [
+        {"function_call": {"id": f"call_{call.number}", "name": call.name, "args": dict(call.arguments)}}
+        for call in calls
+    ]
+    parts[0]["thought_signature"] = "c2ln"
+    return parts
 
 
 def _response(call: Call) -> Request:
@@ -26,34 +33,46 @@ def _response(call: Call) -> Request:
     return {"function_response": {"id": f"call_{call.number}", "name": call.name, "response": answer}}
 
 
-def _step(step: Step) -> list[Request]:
-    calls: list[Request] = [
-        {"function_call": {"id": f"call_{call.number}", "name": call.name, "args": dict(call.arguments)}}
-        for call in step.calls
-    ]
-    calls[0]["thought_signature"] = _SIGNATURE
-    return [
-        {"role": "model", "parts": [*_thinking(step.thinking), *_texts(step.words), *calls]},
-        {"role": "user", "parts": [_response(call) for call in step.answered]},
-    ]
-
-
-def _exchange(exchange: Exchange) -> list[Request]:
-    contents: list[Request] = [{"role": "user", "parts": _texts(exchange.question)}]
-    for step in exchange.steps:
-        contents += _step(step)
-    if exchange.answer:
-        contents.append({"role": "model", "parts": [*_thinking(exchange.thinking), *_texts(exchange.answer)]})
-    return contents
+_BLOCKS = Blocks(
+    text=lambda text: {"text": text},
+    thought=lambda text: {"text": text, "thought": True},
+    calls=_calls,
+    result=_response,
+    assistant="model",
+    content="parts",
+)
 
 
 def _request(conversation: Conversation) -> Request:
-    contents = [content for exchange in conversation.exchanges for content in _exchange(exchange)]
-    declared = [function for tool in conversation.tools for function in _tool(tool)["function_declarations"]]
     config: Request = {} if conversation.system is None else {"system_instruction": conversation.system}
-    if declared:
-        config["tools"] = [{"function_declarations": declared}]
-    return {"contents": contents, **({"config": config} if config else {})}
+    if conversation.tools:
+        config["tools"] = [{"function_declarations": [_function(tool) for tool in conversation.tools]}]
+    return {"contents": _BLOCKS.messages(conversation), **({"config": config} if config else {})}
 
 
 SPELLING = Spelling("gemini", "contents", _request, _tool, fewest_answers=1)
+
+
+def _model_speaks_first(draw: DrawFn, request: Request) -> None:
+    place = breach.pick(draw, request, "function_call")
+    breach.history_of(request).insert(place, {"role": "model", "parts": [{"text": "a"}]})
+
+
+def _parts(word: str, change: Callable[[list[Request]], object]) -> breach.Breach:
+    return breach.changed(word, lambda content: change(content["parts"]))
+
+
+BREACHES: Mapping[str, breach.Breach] = {
+    "G0": breach.nothing_said,
+    "G1": breach.before_a_question({"role": "assistant", "parts": [{"text": "a"}]}),
+    "G2": breach.before_a_question({"role": "user", "parts": [{"text": ""}]}),
+    "G3": _model_speaks_first,
+    "G4": _parts("function_response", lambda parts: parts.append(breach.same(parts[0]))),
+    "G5": breach.changed("function_call", lambda content: content.update(parts=[{"text": "a"}])),
+    "G6": _parts("function_response", lambda parts: parts.append({"text": "a"})),
+    "G7": breach.last({"role": "model", "parts": [{"text": "a"}]}),
+    "N2": _parts("function_response", lambda parts: parts[0]["function_response"].update(id="nobody")),
+    "N3": breach.step_again,
+    "S1": _parts("function_call", lambda parts: parts[-1]["function_call"].update(args="{}")),
+    "S5": breach.pinned,
+}

@@ -17,8 +17,8 @@ from assembler.conversation.messages.unread import heard_by
 from assembler.dialects.api import Api
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.graded import graded_pricer
+from assembler.dialects.mistral.api import API
 from assembler.dialects.mistral.families import SETTINGS, Family, family_of, with_own_tokenizer
-from assembler.dialects.mistral.options import options_of
 from assembler.dialects.mistral.pricing import (
     ASSISTANT,
     TOOLS,
@@ -57,7 +57,7 @@ class Mistral:
     """
 
     name: str = "mistral"
-    api: Api = attrs.field(default=Api(shape="mistral"), init=False, repr=False, eq=False)
+    api: Api = attrs.field(default=API, init=False, repr=False, eq=False)
     opening: Opening = Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
@@ -70,8 +70,9 @@ class Mistral:
         return graded_pricer(MistralPricer(family if stands_in(count) else with_own_tokenizer(family), count), count)
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """`response_format` and `tool_choice`."""
-        return options_of(layout)
+        """`response_format` and `tool_choice`, which says `any` for `required`: Mistral API reference, read 2026-11."""
+        options = openai_chat.options(layout)
+        return options | {"tool_choice": "any"} if options.get("tool_choice") == "required" else options
 
     def emit(self, layout: Layout) -> Emission:
         """`messages`, the system text first, and `tools`. Raises `ConversationError` where there is no message."""

@@ -19,13 +19,13 @@ from assembler.conversation.messages.unread import folding_notes, heard_by
 from assembler.conversation.turns import head_length
 from assembler.dialects.answers import answered_at_once
 from assembler.dialects.api import Api
+from assembler.dialects.asked_for import choice_of, named_schema
 from assembler.dialects.beside_pricing import price_beside
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.foreign import foreign
 from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosts.hosted import hosted_pricer
 from assembler.dialects.hosts.upstream import forwarded_pricer
-from assembler.dialects.openai.caches import OF_CHAT
 from assembler.dialects.openai.pricing import (
     FUNCTION_ROLE,
     Family,
@@ -53,7 +53,7 @@ from assembler.dialects.openai.wire import (
     tool_definition,
     wire_messages,
 )
-from assembler.dialects.openai_chat.options import options_of
+from assembler.dialects.openai_chat.api import API
 from assembler.errors import ConversationError
 from assembler.pricing.media import read_media
 from assembler.pricing.media.openai import detail_of, price_media
@@ -74,7 +74,7 @@ class OpenAIChat:
     """Chat Completions. Request: `{"messages", "tools"}`, `tools` left out where there are none."""
 
     name: str = "openai_chat"
-    api: Api = attrs.field(default=Api(shape="openai", caches=OF_CHAT), init=False, repr=False, eq=False)
+    api: Api = attrs.field(default=API, init=False, repr=False, eq=False)
     opening: Opening = Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
@@ -97,8 +97,11 @@ class OpenAIChat:
         return graded_pricer(forwarded_pricer(model, count) or hosted_pricer(model, count) or own, count)
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """`response_format` and `tool_choice`."""
-        return options_of(layout)
+        """`response_format` and `tool_choice`: OpenAI API reference, read 2026-11."""
+        choice = choice_of(layout, lambda name: {"type": "function", "function": {"name": name}})
+        if layout.output is None:
+            return choice
+        return {"response_format": {"type": "json_schema", "json_schema": named_schema(layout.output)}} | choice
 
     def emit(self, layout: Layout) -> Emission:
         """`messages`, the system text first, and `tools`. Raises `ConversationError` where there is no message."""

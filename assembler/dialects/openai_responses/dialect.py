@@ -16,13 +16,13 @@ from assembler.conversation.messages.responses import RESPONSES, joined, sendabl
 from assembler.conversation.messages.unread import folding_notes, heard_by
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
+from assembler.dialects.asked_for import choice_of, named_schema
 from assembler.dialects.blocks.blocks import fields_of
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.foreign import foreign as loosened
 from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosts.hosted import hosted_pricer
 from assembler.dialects.hosts.upstream import forwarded_pricer
-from assembler.dialects.openai.caches import OF_OPENAI
 from assembler.dialects.openai.pricing import (
     Family,
     family_of,
@@ -34,7 +34,7 @@ from assembler.dialects.openai.pricing import (
     price_tools,
 )
 from assembler.dialects.openai.wire import FIELDS, MARKS, REASONING, RENAMED, foreign_marks, is_cache_point, renamed
-from assembler.dialects.openai_responses.options import options_of
+from assembler.dialects.openai_responses.api import API, STORED
 from assembler.dialects.openai_responses.wire import flat_definition, input_items, torn_reasoning
 from assembler.errors import ConversationError, ToolError
 from assembler.pricing.media import read_media
@@ -54,9 +54,6 @@ PRO_PROMPT = Count(1_531, Grade.ESTIMATED, upper=2_000)
 """What `reasoning.mode: "pro"` adds: a prompt of the server's own, seen once (gpt-5.6)."""
 
 _OWNED = ("instructions", "input", "tools")
-_STORED = ("previous_response_id", "conversation", "prompt")
-"""With one of these the server adds items that the request does not show, and bills them."""
-
 _SEALED_BYTES_PER_TOKEN = (4, 2)
 """Bytes of reasoning behind a token, typically and at the least: a guess, from the length of English in o200k_base.
 Base64 carries three bytes in four characters; what was sealed is never longer than its seal."""
@@ -72,12 +69,7 @@ class OpenAIResponses:
     """
 
     name: str = "openai_responses"
-    api: Api = attrs.field(
-        default=Api(shape="responses", held=_STORED, history="input", caches=OF_OPENAI),
-        init=False,
-        repr=False,
-        eq=False,
-    )
+    api: Api = attrs.field(default=API, init=False, repr=False, eq=False)
     opening: Opening = Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
@@ -92,7 +84,7 @@ class OpenAIResponses:
             given = [{"role": "user", "content": given}]
         if not isinstance(given, list | tuple | None):
             raise ConversationError(f"input must be text or a list of items, got {type(given).__name__}")
-        if given is None and not any(request.get(key) for key in (*_STORED, "instructions")):
+        if given is None and not any(request.get(key) for key in (*STORED, "instructions")):
             raise ConversationError("request has no input; expected the body of a Responses call")
         items = [read_message(raw, index) for index, raw in enumerate(cast("list[object]", given or ()))]
         head = head_length(items)
@@ -111,8 +103,11 @@ class OpenAIResponses:
         return graded_pricer(hosted or own, count)
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """`text` and `tool_choice`."""
-        return options_of(layout)
+        """`text.format` and `tool_choice`: OpenAI API reference, read 2026-11."""
+        choice = choice_of(layout, lambda name: {"type": "function", "name": name})
+        if layout.output is None:
+            return choice
+        return {"text": {"format": {"type": "json_schema", **named_schema(layout.output)}}} | choice
 
     def emit(self, layout: Layout) -> Emission:
         """`instructions`, `input` and `tools`. A system text alone goes out as an item, since `input` must hold one.
@@ -226,7 +221,7 @@ class OpenAIResponsesPricer:
         text = options.get("text")
         form = cast("Mapping[str, Any]", text).get("format") if isinstance(text, Mapping) else None
         system = layout.system is not None or bool(layout.head)
-        unseen = any(options.get(key) for key in _STORED)
+        unseen = any(options.get(key) for key in STORED)
         return total(
             [
                 price_tool_choice(options.get("tool_choice"), self.family, self.count, layout.tools),

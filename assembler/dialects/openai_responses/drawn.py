@@ -1,22 +1,18 @@
-"""OpenAI Responses: a list of items, reasoning and calls among them."""
+"""OpenAI Responses: a list of items, reasoning and calls among them; and what breaks its rules."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
+from assembler.drawn import breach
 from assembler.drawn.said import Conversation, Definition, Exchange, Step
 from assembler.drawn.spelling import Request, Spelling, text_or_parts
 
 
 def _tool(tool: Definition) -> Request:
-    parameters = tool.schema
-    return {
-        "type": "function",
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": parameters,
-        "strict": False,
-    }
+    named = {"type": "function", "name": tool.name, "description": tool.description}
+    return {**named, "parameters": tool.schema, "strict": False}
 
 
 def _reasoning(thinking: str | None, number: int | str) -> list[Request]:
@@ -62,3 +58,19 @@ def _request(conversation: Conversation) -> Request:
 
 
 SPELLING = Spelling("openai_responses", "input", _request, _tool)
+
+
+BREACHES: Mapping[str, breach.Breach] = {
+    "N1": breach.nothing_said,
+    "R0": breach.last({"type": "function_call_output", "output": "a"}),
+    "R1": breach.last({"type": "function_call_output", "call_id": "nobody", "output": "a"}),
+    "R2": breach.gone("function_call_output"),
+    "R3": breach.before_a_question({"type": "reasoning", "id": "rs_lost", "summary": []}),
+    "N2": breach.doubled("function_call_output"),
+    "N3": breach.doubled("function_call"),
+    "L1": breach.with_ids("call_", "call_" + "x" * 64),
+    "S1": breach.changed("function_call", lambda item: item.update(arguments={"q": "a"})),
+    "S3": breach.before_a_question({"role": "robot", "content": "a"}),
+    "S4": breach.before_a_question({"type": "hologram"}),
+    "S5": breach.pinned,
+}

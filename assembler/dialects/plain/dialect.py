@@ -12,9 +12,9 @@ from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.parts import compact_json
 from assembler.conversation.messages.unread import is_mark
 from assembler.dialects.api import Api
+from assembler.dialects.asked_for import named_schema
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.foreign import foreign
-from assembler.dialects.plain.options import options_of
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_pieces
 from assembler.pricing.unread import price_unread
@@ -49,7 +49,7 @@ class Plain:
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """`output_schema`; a tool choice has no text."""
-        return options_of(layout)
+        return {} if layout.output is None else {"output_schema": named_schema(layout.output)}
 
     def emit(self, layout: Layout) -> Emission:
         """The regions under their own names; message dicts as they came, other objects as role and content."""

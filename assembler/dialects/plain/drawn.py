@@ -1,7 +1,8 @@
-"""How a drawn conversation is spelled for a plain request."""
+"""How a drawn conversation is spelled for a plain request, and what breaks its rules."""
 
 from __future__ import annotations
 
 from assembler.drawn.chat import PLAIN as SPELLING
+from assembler.drawn.chat_breaches import PLAIN as BREACHES
 
-__all__ = ["SPELLING"]
+__all__ = ["BREACHES", "SPELLING"]

@@ -1,15 +1,28 @@
-"""What Gemini's implicit cache serves."""
+"""generateContent: what its implicit cache serves, and what its usage says."""
 
 from __future__ import annotations
 
+from assembler.dialects.api import Api
 from assembler.dialects.prefix_cache import PrefixCache
 
 _PAGE = "Gemini API docs, Context caching, 2026-10-13; no step is published"
 _MAY = "Gemini API docs, Context caching, 2026-05-07; no step is published"
 
-CACHES = (
+_CACHES = (
     PrefixCache(r"gemini-2\.5", 2_048, 1, _PAGE),
     PrefixCache(r"gemini-(?:pro-|flash-)?[12]\.|gemini-(?:pro|exp)", None, 1, _PAGE),
     PrefixCache(r"gemini-3-flash", 1_024, 1, _MAY),
     PrefixCache(r"^$|gemini-(?!gemma)", 4_096, 1, _PAGE),
+)
+
+API = Api(
+    shape="gemini",
+    held=("cached_content", "cachedContent"),
+    history="contents",
+    caches=_CACHES,
+    # Cached tokens are inside the number: Gemini API reference, read 2026-11.
+    usage=(
+        ("prompt_token_count", "tool_use_prompt_token_count"),
+        ("promptTokenCount", "toolUsePromptTokenCount"),
+    ),
 )

@@ -1,7 +1,12 @@
-"""What Anthropic's prompt cache serves: the least prefix of each model. It caches only where a request is marked."""
+"""The Messages API: how it marks and caches, and what its usage says.
+
+It caches only where a request is marked, from a least prefix on that each model has.
+"""
 
 from __future__ import annotations
 
+from assembler.dialects.anthropic.marks import AnthropicMarks
+from assembler.dialects.api import Api
 from assembler.dialects.prefix_cache import PrefixCache
 from budgets import Tokens
 
@@ -20,4 +25,13 @@ CACHES = (
     marked(r"sonnet-5[.-]5|5[.-]5-sonnet|(?:opus|haiku)-5|5(?:[.-]0)?-(?:opus|haiku)|fable|mythos", 512),
     marked(r"sonnet|opus", 1_024),
     marked(r"", 512),
+)
+
+API = Api(
+    shape="anthropic",
+    held=("container",),
+    marks=AnthropicMarks(),
+    caches=CACHES,
+    # Cached tokens stand beside the number: Anthropic API reference, read 2026-11.
+    usage=(("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),),
 )

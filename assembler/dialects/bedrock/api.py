@@ -1,0 +1,31 @@
+"""Converse: how it marks and caches, and what its usage says.
+
+Its cache has minimums of its own for a few models, Anthropic's for the other Claudes.
+"""
+
+from __future__ import annotations
+
+from assembler.dialects.anthropic.api import CACHES as OF_ANTHROPIC
+from assembler.dialects.anthropic.api import marked
+from assembler.dialects.api import Api
+from assembler.dialects.bedrock.marks import BedrockMarks
+
+_PAGE = "Claude docs, Prompt caching (Bedrock's own minimums), and litellm docs, Prompt caching, 2026-10-07"
+_NOVA_PAGE = "Amazon Bedrock user guide, Prompt caching, by way of third parties' copies of its table: not verified"
+_TAKERS_PAGE = "Amazon Bedrock user guide, Prompt caching: of Converse's models Claude and Nova take cache points"
+
+_CACHES = (
+    marked(r"opus-4[.-]7|4[.-]7-opus", 4_096, _PAGE),
+    marked(r"(fable|mythos)-5$", 1_024, _PAGE),
+    marked(r"nova", 1_024, _NOVA_PAGE),
+    marked(r"^(?!.*claude).+", None, _TAKERS_PAGE),
+    *OF_ANTHROPIC,
+)
+
+API = Api(
+    shape="bedrock",
+    marks=BedrockMarks(),
+    caches=_CACHES,
+    # Cached tokens stand beside the number: Amazon Bedrock API reference, read 2026-11.
+    usage=(("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"),),
+)

@@ -1,0 +1,43 @@
+"""The spelling that the APIs of blocks share: thinking, words and calls in one message, results in the user's next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import attrs
+
+from assembler.drawn.said import Call, Conversation, Exchange
+from assembler.drawn.spelling import Request
+
+
+@attrs.frozen(kw_only=True)
+class Blocks:
+    """How one API writes each kind of block."""
+
+    text: Callable[[str], Request]
+    thought: Callable[[str], Request]
+    calls: Callable[[tuple[Call, ...]], list[Request]]
+    result: Callable[[Call], Request]
+    assistant: str = "assistant"
+    content: str = "content"
+    """The key of a message under which its blocks stand."""
+
+    def messages(self, conversation: Conversation) -> list[Request]:
+        """Every message of the conversation, new ones each time."""
+        return [message for exchange in conversation.exchanges for message in self._exchange(exchange)]
+
+    def texts(self, texts: tuple[str, ...]) -> list[Request]:
+        """A block for each text."""
+        return [self.text(text) for text in texts]
+
+    def _exchange(self, exchange: Exchange) -> Iterator[Request]:
+        yield {"role": "user", self.content: self.texts(exchange.question)}
+        for step in exchange.steps:
+            yield self._answer(step.thinking, [*self.texts(step.words), *self.calls(step.calls)])
+            yield {"role": "user", self.content: [self.result(call) for call in step.answered]}
+        if exchange.answer:
+            yield self._answer(exchange.thinking, self.texts(exchange.answer))
+
+    def _answer(self, thinking: str | None, blocks: list[Request]) -> Request:
+        thoughts = [] if thinking is None else [self.thought(thinking)]
+        return {"role": self.assistant, self.content: [*thoughts, *blocks]}
