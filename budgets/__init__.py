@@ -21,6 +21,7 @@ if typing.TYPE_CHECKING:
     from budgets.counters.gemini import gemini_counter
     from budgets.counters.guard import total_counter
     from budgets.counters.memo import memoised
+    from budgets.counters.open_models import open_model_counter
     from budgets.counters.provider import CountEndpointError, provider_counter
     from budgets.counters.tiktoken import tiktoken_counter
     from budgets.counters.toktok import toktok_counter
@@ -56,6 +57,7 @@ _load_later(
         "gemini_counter": "budgets.counters.gemini",
         "fastest_counter": "budgets.counters.fastest",
         "memoised": "budgets.counters.memo",
+        "open_model_counter": "budgets.counters.open_models",
         "provider_counter": "budgets.counters.provider",
         "tiktoken_counter": "budgets.counters.tiktoken",
         "toktok_counter": "budgets.counters.toktok",
@@ -84,6 +86,7 @@ __all__ = [
     "fastest_counter",
     "gemini_counter",
     "memoised",
+    "open_model_counter",
     "provider_counter",
     "tiktoken_counter",
     "toktok_counter",

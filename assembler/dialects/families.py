@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import attrs
+
+from budgets.count import Count, Grade, Tokens
 
 
 @attrs.frozen(kw_only=True)
@@ -26,21 +28,33 @@ class Evidence:
     """Public repositories that these bills come from: a rule that one repository supports may be its habit."""
 
 
-class Row(Protocol):
-    """What every row of a table has."""
+@attrs.frozen(kw_only=True)
+class Row:
+    """A generation of models: what every row of every table has. What its provider bills is added by the table."""
 
-    @property
-    def names(self) -> re.Pattern[str]:
-        """Matches the beginning of the names of the family's models, lower case and without a host's prefix."""
-        ...
-
-    @property
-    def evidence(self) -> Evidence:
-        """What supports its numbers."""
-        ...
+    name: str
+    names: re.Pattern[str]
+    """Matches the beginning of the names of the family's models, lower case and without a host's prefix."""
+    evidence: Evidence
+    """What supports its numbers."""
 
 
 AnyRow = TypeVar("AnyRow", bound=Row)
+
+
+def recorded(rows: int, repositories: int) -> Evidence:
+    """The evidence of most rows."""
+    return Evidence(source="public test recordings", read="2026-11", rows=rows, repositories=repositories)
+
+
+def about(tokens: Tokens, slack: Tokens) -> Count:
+    """A number that recordings show, with what they exceed it by at most."""
+    return Count(tokens, Grade.BOUNDED, upper=tokens + slack)
+
+
+def guess(tokens: Tokens, upper: Tokens) -> Count:
+    """A number that hardly anything supports, or that one name's servers disagree about."""
+    return Count(tokens, Grade.ESTIMATED, upper=upper)
 
 
 def first_match(table: Iterable[AnyRow], name: str) -> AnyRow | None:

@@ -1,19 +1,26 @@
-"""Whether a counter is the model's own tokenizer or a bundled one that stands in for it."""
+"""Whether a counter was chosen by the caller for a model, or is one that this library brings for OpenAI's."""
 
 from __future__ import annotations
 
 from budgets import TokenCounter
+from budgets.counters.by_model import shared_vocabulary
 from budgets.counters.guard import name_of
-from budgets.counters.tiktoken import BUNDLED
+from budgets.counters.tiktoken import BUNDLED, OPEN_MODELS
 
-_STAND_INS = frozenset({"approximate", *(f"{engine}:{e}" for engine in ("tiktoken", "toktok") for e in BUNDLED)})
-
-
-def stands_in(count: TokenCounter) -> bool:
-    """True of the counters that this library bundles; any other was chosen by the caller, for this model."""
-    return name_of(count) in _STAND_INS
+_FOR_OPEN_MODELS = frozenset(f"tiktoken:{vocabulary}" for vocabulary in OPEN_MODELS)
+_FOR_OPENAI = frozenset(f"{engine}:{encoding}" for engine in ("tiktoken", "toktok") for encoding in BUNDLED)
 
 
 def counts_for_openai(count: TokenCounter) -> bool:
     """True of the bundled counters over OpenAI's vocabularies: what counts by default where no model was named."""
-    return name_of(count) in _STAND_INS - {"approximate"}
+    return name_of(count) in _FOR_OPENAI
+
+
+def counts_for_open_model(count: TokenCounter) -> bool:
+    """True of the bundled counters over the vocabularies of open models: what counts by default for those."""
+    return name_of(count) in _FOR_OPEN_MODELS
+
+
+def own_counter(vocabulary: str, count: TokenCounter) -> TokenCounter:
+    """A model's own vocabulary in the place of OpenAI's; any other counter was chosen for the model, and stays."""
+    return shared_vocabulary(vocabulary) if counts_for_openai(count) else count

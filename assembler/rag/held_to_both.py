@@ -13,16 +13,17 @@ import attrs
 
 from assembler.conversation.messages import Message
 from assembler.dialects import DIALECTS, Api, Emission, Opening, plain
-from assembler.dialects.standin import DEEPSEEK, GEMINI, LLAMA, MISTRAL, QWEN, price_texts
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from budgets import Budget, Count, Grade, TokenCounter, claude_counter, tiktoken_counter
 from budgets.count import Difference
+from budgets.counters.by_model import shared_vocabulary
+from budgets.counters.tiktoken import OPEN_MODELS
 from budgets.models import dialect_of
 
 _NEWEST_CLAUDE = "claude-opus-4-8"
-_HIDDEN = (DEEPSEEK, GEMINI, LLAMA, MISTRAL, QWEN)
+_VOCABULARIES = ("cl100k_base", *OPEN_MODELS)
 
 
 @attrs.frozen
@@ -85,7 +86,7 @@ class _Pricer:
 
 @attrs.frozen(eq=False)
 class _Hungriest:
-    """Texts by the largest of the published and reconstructed vocabularies' ceilings."""
+    """Texts by whichever of the bundled vocabularies needs the most tokens for them."""
 
     count: TokenCounter
 
@@ -101,9 +102,8 @@ class _Hungriest:
         return Count(0)
 
     def _most(self, texts: Sequence[str]) -> Count:
-        estimated = [price_texts(texts, self.count, each).upper for each in _HIDDEN]
-        reconstructed = sum(map(claude_counter(_NEWEST_CLAUDE), texts))
-        return Count(max(*estimated, reconstructed), Grade.ESTIMATED)
+        counters = (self.count, claude_counter(_NEWEST_CLAUDE), *map(shared_vocabulary, _VOCABULARIES))
+        return Count(max(sum(map(count, texts)) for count in counters), Grade.ESTIMATED)
 
 
 def _both(told: Count, own: Count) -> Count:

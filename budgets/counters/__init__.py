@@ -17,6 +17,7 @@ if typing.TYPE_CHECKING:
     from budgets.counters.claude import claude_counter
     from budgets.counters.fastest import fastest_counter
     from budgets.counters.gemini import gemini_counter
+    from budgets.counters.open_models import open_model_counter
     from budgets.counters.provider import CountEndpointError, provider_counter
     from budgets.counters.toktok import toktok_counter
     from budgets.counters.transformers import transformers_counter
@@ -29,6 +30,7 @@ _load_later(
         "claude_counter": "budgets.counters.claude",
         "fastest_counter": "budgets.counters.fastest",
         "gemini_counter": "budgets.counters.gemini",
+        "open_model_counter": "budgets.counters.open_models",
         "provider_counter": "budgets.counters.provider",
         "toktok_counter": "budgets.counters.toktok",
         "transformers_counter": "budgets.counters.transformers",
@@ -42,6 +44,7 @@ __all__ = [
     "fastest_counter",
     "gemini_counter",
     "memoised",
+    "open_model_counter",
     "provider_counter",
     "tiktoken_counter",
     "toktok_counter",

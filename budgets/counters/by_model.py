@@ -6,28 +6,41 @@ import functools
 
 from budgets.counters.guard import Guarded
 from budgets.counters.memo import Memoised, memoised
-from budgets.counters.tiktoken import tiktoken_counter
+from budgets.counters.tiktoken import BUNDLED, tiktoken_counter
 
 STAND_IN = "o200k_base"
 """What counts where nothing is known of a model's own vocabulary."""
 
 
 def counter_for(model: str | None) -> Guarded:
-    """The model's own vocabulary where it was published, Claude's reconstruction, else `STAND_IN`. Loads nothing."""
+    """The model's own vocabulary where it is bundled, Claude's reconstruction, else `STAND_IN`. Loads nothing."""
     if model is None:
         return tiktoken_counter(STAND_IN)
-    from budgets.models.families import claude_version, encoding_of
+    from budgets.models.families import claude_version, encoding_of, open_vocabulary_of
 
     if claude_version(model) is not None:
         from budgets.counters.claude import claude_counter
 
         return claude_counter(model)
+    if open_vocabulary_of(model) is not None:
+        from budgets.counters.open_models import open_model_counter
+
+        return open_model_counter(model)
     return tiktoken_counter(encoding_of(model) or STAND_IN)
 
 
 def shared_counter_for(model: str | None) -> Memoised:
     """The same with a memory, which all who ask for the counter share."""
     return _shared(counter_for(model))
+
+
+def shared_vocabulary(name: str) -> Memoised:
+    """The counter of a bundled vocabulary, of an open model or of OpenAI's, with the memory of all who ask for it."""
+    if name in BUNDLED:
+        return _shared(tiktoken_counter(name))
+    from budgets.counters.open_models import open_model_counter
+
+    return _shared(open_model_counter(name))
 
 
 @functools.cache

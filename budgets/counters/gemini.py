@@ -1,4 +1,4 @@
-"""Gemini's texts, counted with the vocabulary of Gemma, whose tokenizer file the caller brings. Ships no vocabulary."""
+"""Gemini's texts, counted by a Gemma tokenizer file that the caller brings, in place of the bundled vocabulary."""
 
 from __future__ import annotations
 

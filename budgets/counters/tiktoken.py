@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 BUNDLED = ("cl100k_base", "o200k_base", "o200k_harmony", "r50k_base")
 """The encodings that need no download."""
 
-_ADDITIVE_AT_TAG_SEAMS = frozenset({"cl100k_base", "o200k_base", "o200k_harmony"})
+OPEN_MODELS = ("deepseek", "gemma", "qwen", "tekken")
+"""The vocabularies of open models, which `open_model_counter` names by their models."""
+
+_ADDITIVE_AT_TAG_SEAMS = frozenset({"cl100k_base", "o200k_base", "o200k_harmony", "deepseek", "qwen", "tekken"})
 """Their patterns take line breaks as pieces of their own, or whole with the punctuation before them. r50k_base's takes
 the last line break of several apart when a text follows."""
 
@@ -48,10 +51,10 @@ if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
 def _build(encoding: str, pattern: str | None) -> tiktoken.Encoding:
     import tiktoken
 
-    from budgets.vocabularies import PUBLISHED, mergeable_ranks
+    from budgets.vocabularies import mergeable_ranks, vocabulary_of
     from budgets.vocabularies.splitting import splitting
 
-    vocabulary = PUBLISHED[encoding]
+    vocabulary = vocabulary_of(encoding)
     return tiktoken.Encoding(
         encoding,
         pat_str=pattern or splitting(vocabulary.pattern),
@@ -79,7 +82,7 @@ class TiktokenCounter(Guarded):
 
     @property
     def additive_at_tag_seams(self) -> bool:
-        """True of cl100k_base, o200k_base and o200k_harmony: a property test holds them to it."""
+        """True of most: a property test holds them to it."""
         return self.encoding in _ADDITIVE_AT_TAG_SEAMS
 
     @functools.cached_property

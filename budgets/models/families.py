@@ -84,6 +84,25 @@ def encoding_of(name: str) -> str | None:
     return _ENCODINGS.get(family_of(name) or "")
 
 
+_OPEN = {
+    "deepseek": "deepseek",
+    "gemini-2.0": "gemma",
+    "gemini-2.5": "gemma",
+    "gemini-3": "gemma",
+    "gemma": "gemma",
+    "mistral": "tekken",
+    "qwen": "qwen",
+}
+
+
+def open_vocabulary_of(name: str) -> str | None:
+    """The bundled vocabulary of an open model that counts for a model, None where there is none.
+
+    Google's own SDK counts Gemini by Gemma 3 (google-genai, `local_tokenizer`, read 2026-11).
+    """
+    return _OPEN.get(family_of(name) or "")
+
+
 def dialect_of(name: str, *, provider: str | None = None) -> str | None:
     """The dialect a model is spoken to in: by its family, else by its provider, else None.
 

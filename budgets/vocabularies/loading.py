@@ -6,8 +6,14 @@ import pkgutil
 from hashlib import sha256
 
 from budgets.errors import TokenCountError
+from budgets.vocabularies.open_models import OPEN
 from budgets.vocabularies.packing import unpack
-from budgets.vocabularies.published import PUBLISHED
+from budgets.vocabularies.published import PUBLISHED, Vocabulary
+
+
+def vocabulary_of(name: str) -> Vocabulary:
+    """What is bundled under a name, OpenAI's or an open model's. Raises KeyError for any other name."""
+    return PUBLISHED[name] if name in PUBLISHED else OPEN[name]
 
 
 def read_packed(file: str) -> bytes:
@@ -24,7 +30,7 @@ def mergeable_ranks(name: str) -> dict[bytes, int]:
     The file's hash is checked, a millisecond; that the file spells the published one was proved when it was packed, and
     is in the tests. Raises TokenCountError that names the file if it is missing or any of its bytes is another.
     """
-    vocabulary = PUBLISHED[name]
+    vocabulary = vocabulary_of(name)
     try:
         packed = read_packed(vocabulary.file)
     except OSError as failure:

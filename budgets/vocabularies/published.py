@@ -48,6 +48,19 @@ _O200K_PATTERN = "|".join(
     ]
 )
 
+TEKKEN_PATTERN = "|".join(
+    [
+        rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+",
+        rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*",
+        r"\p{N}",
+        r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
+        r"\s*[\r\n]+",
+        r"\s+(?!\S)",
+        r"\s+",
+    ]
+)
+"""Mistral's: that of o200k_base with digits one by one and contractions apart."""
+
 _END_OF_TEXT = "<|endoftext|>"
 _END_OF_PROMPT = "<|endofprompt|>"
 

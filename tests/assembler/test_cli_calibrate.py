@@ -71,8 +71,8 @@ def test_the_printed_row_holds_the_constants_that_the_bills_were_made_of(
     assert row.names.match("a-host/river-1-large")
     assert (row.opening.tokens, row.user.tokens, row.assistant.tokens, row.tool_role.tokens) == (40, 5, 5, 5)
     assert (row.tooling.tokens, row.tool.tokens, row.call.tokens) == (130, 9, 17)
-    assert row.calibration is not None
-    assert row.calibration.typical.token == pytest.approx(1.0)
+    assert row.stand_in is not None
+    assert row.stand_in.typical == pytest.approx(1.0)
     assert row.evidence.rows == len(lines)
 
 

@@ -475,6 +475,7 @@ ROWS: dict[str, dict[str, Case]] = {
     "budgets.claude_counter": over(TEXTS, lambda t: counters.claude_counter()(t)),
     "budgets.fastest_counter": over(TEXTS, lambda t: counters.fastest_counter()(t)),
     "budgets.memoised": over(TEXTS, lambda t: memoised(approximate_counter())(t)),
+    "budgets.open_model_counter": over(TEXTS, lambda t: counters.open_model_counter("qwen")(t)),
     "budgets.provider_counter": {
         "a dead endpoint": lambda n: (
             lambda c=counters.provider_counter(lambda _: 0, fallback=len): [c("x") for _ in range(n)]

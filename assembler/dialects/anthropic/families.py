@@ -11,19 +11,9 @@ import re
 
 import attrs
 
-from assembler.dialects.families import Evidence, first_match
-from budgets.count import Count, Grade, Tokens
+from assembler.dialects.families import Evidence, Row, about, first_match, guess, recorded
+from budgets.count import Count, Tokens
 from budgets.models import names
-
-
-def about(tokens: Tokens, slack: Tokens) -> Count:
-    """A number that recordings show, with what they exceed it by at most."""
-    return Count(tokens, Grade.BOUNDED, upper=tokens + slack)
-
-
-def guess(tokens: Tokens, upper: Tokens) -> Count:
-    """A number that hardly anything supports."""
-    return Count(tokens, Grade.ESTIMATED, upper=upper)
 
 
 @attrs.frozen
@@ -63,12 +53,9 @@ _SCHEMA = about(81, 3)
 
 
 @attrs.frozen(kw_only=True)
-class Family:
+class Family(Row):
     """One generation: what stands around the texts, in tokens. `generation` names the vocabulary of its counter."""
 
-    name: str
-    names: re.Pattern[str]
-    evidence: Evidence
     generation: str
     prompts: ToolPrompts
     opening: Count = _OPENING
@@ -116,15 +103,11 @@ LOADED_TOOL = guess(35, 200)
 """A reference to a deferred tool: its definition is billed where it is loaded."""
 
 
-def _recorded(rows: int, repositories: int) -> Evidence:
-    return Evidence(source="public test recordings", read="2026-11", rows=rows, repositories=repositories)
-
-
 _NAMES = r"claude-(opus|sonnet|haiku)-"
 _NEWER = Family(
     name="claude-4.7",
     names=re.compile(_NAMES + r"4[-.]7"),
-    evidence=_recorded(20, 2),
+    evidence=recorded(20, 2),
     generation="claude-4.7",
     prompts=ToolPrompts.of(677, 804, 806, slack=40),
     opening=about(6, 1),
@@ -142,7 +125,7 @@ _SINCE_4_8 = attrs.evolve(
     _NEWER,
     name="claude-5",
     names=re.compile(""),
-    evidence=_recorded(45, 2),
+    evidence=recorded(45, 2),
     generation="claude-4.8",
     prompts=ToolPrompts.of(355, 475, 477),
     opening=about(4, 1),
@@ -160,7 +143,7 @@ def _row(name: str, names: str, evidence: Evidence, prompts: ToolPrompts) -> Fam
 _CLAUDE_4 = Family(
     name="claude-4",
     names=re.compile(_NAMES + r"4([-.][01](?!\d)|-2\d{7}|$)"),
-    evidence=_recorded(468, 12),
+    evidence=recorded(468, 12),
     generation="claude-3",
     prompts=ToolPrompts.of(313, 315, 317, alone=(313, 275)),
 )
@@ -168,7 +151,7 @@ _CLAUDE_4_6 = attrs.evolve(
     _CLAUDE_4,
     name="claude-4.6",
     names=re.compile(_NAMES + r"4[-.]6"),
-    evidence=_recorded(210, 7),
+    evidence=recorded(210, 7),
     prompts=ToolPrompts.of(497, 589, 591),
     system=about(1, 1),
     thinking_enabled=about(29, 1),
@@ -182,26 +165,26 @@ FAMILIES: tuple[Family, ...] = (
         _CLAUDE_4,
         name="claude-2",
         names=re.compile("claude-(2|instant)"),
-        evidence=_recorded(1, 1),
+        evidence=recorded(1, 1),
         opening=about(4, 5),
     ),
-    _row("claude-3-haiku", "claude-3-haiku", _recorded(65, 9), ToolPrompts.of(264, 355, 357)),
-    _row("claude-3-sonnet", "claude-3-sonnet", _recorded(30, 5), ToolPrompts.of(159, 250, 252)),
-    _row("claude-3-opus", "claude-3-opus", _recorded(44, 6), ToolPrompts.of(533, 296, 298)),
-    _row("claude-3.5-haiku", "claude-3[-.]5-haiku", _recorded(372, 10), ToolPrompts.of(264, 355, 357)),
-    _row("claude-3.5-sonnet-june", "claude-3[-.]5-sonnet-20240620", _recorded(91, 7), ToolPrompts.of(294, 276, 278)),
-    _row("claude-3.5-sonnet", "claude-3[-.][57]", _recorded(102, 10), ToolPrompts.of(313, 314, 316)),
+    _row("claude-3-haiku", "claude-3-haiku", recorded(65, 9), ToolPrompts.of(264, 355, 357)),
+    _row("claude-3-sonnet", "claude-3-sonnet", recorded(30, 5), ToolPrompts.of(159, 250, 252)),
+    _row("claude-3-opus", "claude-3-opus", recorded(44, 6), ToolPrompts.of(533, 296, 298)),
+    _row("claude-3.5-haiku", "claude-3[-.]5-haiku", recorded(372, 10), ToolPrompts.of(264, 355, 357)),
+    _row("claude-3.5-sonnet-june", "claude-3[-.]5-sonnet-20240620", recorded(91, 7), ToolPrompts.of(294, 276, 278)),
+    _row("claude-3.5-sonnet", "claude-3[-.][57]", recorded(102, 10), ToolPrompts.of(313, 314, 316)),
     _row(
         "claude-4.5",
         _NAMES + r"4[-.]5",
-        _recorded(721, 16),
+        recorded(721, 16),
         ToolPrompts.of(496, 588, 590, alone=(288, 592)),
     ),
     attrs.evolve(
         _CLAUDE_4_6,
         name="claude-opus-4.6",
         names=re.compile("claude-opus-4[-.]6"),
-        evidence=_recorded(7, 2),
+        evidence=recorded(7, 2),
         thinking_adaptive=about(17, 3),
     ),
     _CLAUDE_4_6,
@@ -211,14 +194,14 @@ FAMILIES: tuple[Family, ...] = (
         _SINCE_4_8,
         name="claude-4.8",
         names=re.compile(_NAMES + r"4[-.][89]"),
-        evidence=_recorded(7, 1),
+        evidence=recorded(7, 1),
         prompts=attrs.evolve(ToolPrompts.of(292, 411, 413, slack=40), auto=about(292, 150)),
     ),
     attrs.evolve(
         _SINCE_4_8,
         name="claude-opus-5",
         names=re.compile("claude-opus-5"),
-        evidence=_recorded(0, 0),
+        evidence=recorded(0, 0),
         prompts=ToolPrompts.of(288, 408, 410, slack=150),
     ),
     _SINCE_4_8,

@@ -25,9 +25,8 @@ from assembler.dialects.anthropic.families import (
     PARALLEL_SAVES,
     TASK_BUDGET,
     Family,
-    about,
-    guess,
 )
+from assembler.dialects.families import about, guess
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.media.refusal import a_part
 from assembler.pricing.unread import unread

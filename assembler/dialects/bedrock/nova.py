@@ -17,31 +17,25 @@ from assembler.conversation.messages import Call, Media, Message, Opaque, Part, 
 from assembler.conversation.messages.unread import heard_by
 from assembler.dialects.blocks.blocks import fields_of
 from assembler.dialects.blocks.pricing import with_error_texts, with_objects
-from assembler.dialects.families import Evidence, first_match
+from assembler.dialects.families import Row, first_match, guess, recorded
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.media.refusal import a_part
 from assembler.pricing.pricer import FixedPrices, Piece, priced_layout
 from assembler.pricing.unread import unread
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
-from budgets import Count, Grade, TokenCounter
-from budgets.count import NOTHING, Difference, Tokens, total
+from budgets import Count, TokenCounter
+from budgets.count import NOTHING, Difference, total
 from budgets.models import names
 
 _MARGIN = 0.15
 """What the bound keeps over a text: a stand-in's worst recorded error, and as much again."""
 
 
-def _guess(tokens: Tokens, slack: Tokens) -> Count:
-    return Count(tokens, Grade.ESTIMATED, tokens + slack)
-
-
 @attrs.frozen(kw_only=True)
-class NovaFamily:
+class NovaFamily(Row):
     """One generation of Nova: what stands around the texts, in tokens."""
 
-    names: re.Pattern[str]
-    evidence: Evidence
     opening: Count
     message: Count
     tooling: Count
@@ -55,30 +49,32 @@ class NovaFamily:
 
 FAMILIES = (
     NovaFamily(
+        name="nova-2",
         names=re.compile("nova-2"),
-        evidence=Evidence(source="public test recordings", read="2026-11", rows=61, repositories=1),
-        opening=_guess(44, 4),
-        message=_guess(3, 2),
-        tooling=_guess(810, 30),
-        tool=_guess(6, 6),
-        call=_guess(16, 10),
+        evidence=recorded(61, 1),
+        opening=guess(44, 48),
+        message=guess(3, 5),
+        tooling=guess(810, 840),
+        tool=guess(6, 12),
+        call=guess(16, 26),
         spoken=1.6,
     ),
     NovaFamily(
+        name="nova",
         names=re.compile(""),
-        evidence=Evidence(source="public test recordings", read="2026-11", rows=36, repositories=6),
-        opening=_guess(0, 3),
-        message=_guess(0, 2),
-        tooling=_guess(345, 30),
-        tool=_guess(3, 12),
-        call=_guess(6, 20),
+        evidence=recorded(36, 6),
+        opening=guess(0, 3),
+        message=guess(0, 2),
+        tooling=guess(345, 375),
+        tool=guess(3, 15),
+        call=guess(6, 26),
         spoken=2.0,
     ),
 )
 """Nova 2; Nova Micro, Lite and Pro. The last takes every name."""
 
 
-REASONING = _guess(50, 20)
+REASONING = guess(50, 70)
 """The hidden prompt of enabled reasoning (1 recording)."""
 
 
@@ -128,7 +124,7 @@ class NovaPricer:
 
     def _text(self, text: str, weight: float = 1.0) -> Count:
         tokens = round(self.count(text) * weight) if text else 0
-        return _guess(tokens, math.ceil(tokens * _MARGIN) + 1) if tokens else NOTHING
+        return guess(tokens, math.ceil(tokens * (1 + _MARGIN)) + 1) if tokens else NOTHING
 
     def _tool(self, tool: Tool) -> Count:
         definition = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}

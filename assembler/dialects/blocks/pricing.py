@@ -1,27 +1,13 @@
-"""What the price lists of hidden tokenizers share: pieces that add up to their whole, media beside the texts."""
+"""What the price lists of block APIs share: parts as they are sent, media beside the texts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result
 from assembler.dialects.blocks.blocks import BLANK, NO_ERROR_TEXT, Notes, arguments_of
-from assembler.dialects.standin import Calibration, price_texts
-from assembler.pricing.pricer import price_pieces
-from budgets import Count, TokenCounter
-from budgets.apportion import apportioned
-
-
-def price_together(texts: Sequence[str], count: TokenCounter, calibration: Calibration | None) -> tuple[Count, ...]:
-    """A price for each text such that the sum is the price of all of them as one text: estimates round once."""
-    if calibration is None:
-        return tuple(Count(tokens) for tokens in price_pieces(texts, count))
-    each = [price_texts([text], count, calibration) for text in texts]
-    if len(each) < 2:
-        return tuple(each)
-    return apportioned(price_texts(texts, count, calibration), each)
 
 
 def with_objects(message: Message) -> Message:

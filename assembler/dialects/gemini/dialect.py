@@ -17,11 +17,11 @@ from assembler.conversation.messages.unread import heard_by, told
 from assembler.dialects.api import Api
 from assembler.dialects.asked_for import asked_choice, bare_schema
 from assembler.dialects.blocks.blocks import Block, Ending, Notes, Turn, fields_of, refuse_ending, turns_of
-from assembler.dialects.blocks.pricing import as_sent, media_apart, price_together, with_objects
+from assembler.dialects.blocks.pricing import as_sent, media_apart, with_objects
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.gemini import pricing as google
 from assembler.dialects.gemini.api import API
-from assembler.dialects.gemini.families import Family, family_of, with_own_tokenizer
+from assembler.dialects.gemini.families import VOCABULARY, Family, family_of
 from assembler.dialects.gemini.parts import (
     GeminiWriter,
     answer_schema_of,
@@ -32,12 +32,11 @@ from assembler.dialects.gemini.parts import (
     system_instruction,
 )
 from assembler.dialects.graded import graded
-from assembler.dialects.own_tokenizer import stands_in
-from assembler.dialects.standin import price_texts
+from assembler.dialects.own_tokenizer import own_counter
 from assembler.errors import ConversationError
 from assembler.pricing.media import Source, read_media
 from assembler.pricing.media import gemini as pictures
-from assembler.pricing.pricer import FixedPrices, Piece, priced_layout
+from assembler.pricing.pricer import FixedPrices, Piece, price_pieces, priced_layout
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
 from budgets import Count, TokenCounter
@@ -85,8 +84,7 @@ class Gemini:
 
     def pricer(self, model: str | None, count: TokenCounter) -> GeminiPricer:
         """The price list of the model's family on its host. A counter that is none of OpenAI's is taken for Gemma's."""
-        family = family_of(model or _NEWEST)
-        return GeminiPricer(family if stands_in(count) else with_own_tokenizer(family), count)
+        return GeminiPricer(family_of(model or _NEWEST), own_counter(VOCABULARY, count))
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """`response_json_schema` and `tool_config`, in the config: Gemini API reference, read 2026-11."""
@@ -167,10 +165,9 @@ class GeminiPricer:
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """The system instruction in its pieces, one content; the declarations."""
-        calibration = self.family.calibration
-        framing = google.price_request(self.family) + (self.family.content if pieces or head else Count(0))
+        framing = self.family.content if pieces or head else Count(0, self.family.content.grade)
         return FixedPrices(
-            pieces=tuple(self._graded(p) for p in price_together([p.text for p in pieces], self.count, calibration)),
+            pieces=tuple(self._graded(Count(p)) for p in price_pieces([piece.text for piece in pieces], self.count)),
             head=tuple(self._texts([p for p in message.parts if isinstance(p, str)]) for message in head),
             tools=tuple(self._graded(google.price_tool(tool, self.family, self.count)) for tool in tools),
             framing=framing,
@@ -209,12 +206,12 @@ class GeminiPricer:
         return self._graded(google.price_answer_schema(schema, self.family, self.count))
 
     def _texts(self, texts: Sequence[str]) -> Count:
-        return self._graded(price_texts(texts, self.count, self.family.calibration))
+        return self._graded(google.price_texts(texts, self.count))
 
     def _media(self, part: Media) -> Count:
         facts = read_media(part)
         if facts.source is Source.TEXT and facts.text is not None:
-            return google.price_text(facts.text, self.family, self.count)
+            return self._texts([facts.text])
         return pictures.price_media(facts, pictures.Tiles() if self.family.tiled else pictures.Flat())
 
     def _graded(self, price: Count) -> Count:

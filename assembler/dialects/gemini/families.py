@@ -10,20 +10,11 @@ import re
 
 import attrs
 
-from assembler.dialects.families import Evidence, first_match
-from assembler.dialects.standin import GEMINI, Calibration
+from assembler.dialects.families import Row, about, first_match, guess, recorded
 from budgets.count import Count, Grade, Tokens
 from budgets.models.names import bare
 
-
-def about(tokens: Tokens, slack: Tokens) -> Count:
-    """A number that recordings show, with what they exceed it by at most."""
-    return Count(tokens, Grade.BOUNDED, upper=tokens + slack)
-
-
-def guess(tokens: Tokens, upper: Tokens) -> Count:
-    """A number that little supports."""
-    return Count(tokens, Grade.ESTIMATED, upper=upper)
+VOCABULARY = "gemma"
 
 
 @attrs.frozen
@@ -49,14 +40,9 @@ _UP_TO_1 = about(0, 1)
 
 
 @attrs.frozen(kw_only=True)
-class Family:
-    """One generation of Gemini on one host: what stands around the texts, in tokens, and which vocabulary counts."""
+class Family(Row):
+    """One generation of Gemini on one host: what stands around the texts, in tokens."""
 
-    name: str
-    names: re.Pattern[str]
-    evidence: Evidence
-    calibration: Calibration | None = GEMINI
-    """None: the counter is a Gemma tokenizer."""
     content: Count
     """Each entry of `contents`; the system instruction is one more."""
     tool: Count
@@ -107,14 +93,10 @@ class Family:
         return attrs.evolve(self.argument, tokens=tokens, upper=self.argument.upper + max(self.argument_described, 0))
 
 
-def _recorded(rows: int, repositories: int) -> Evidence:
-    return Evidence(source="public test recordings", read="2026-11", rows=rows, repositories=repositories)
-
-
 GEMINI_2 = Family(
     name="gemini-2.0",
     names=re.compile(r"gemini-([a-z-]+-)?(1|2[.-]0)(?!\d)|gemini-pro(-vision)?$"),
-    evidence=_recorded(303, 10),
+    evidence=recorded(303, 10),
     content=about(0, 0),
     tool=about(0, 1),
     parameters=about(1, 1),
@@ -131,7 +113,7 @@ GEMINI_2_5 = attrs.evolve(
     GEMINI_2,
     name="gemini-2.5",
     names=re.compile(r"gemini-([a-z-]+-)?2"),
-    evidence=_recorded(620, 14),
+    evidence=recorded(620, 14),
     content=about(1, 1),  # items of another API may go out in one content more
     tool=about(18, 1),
     parameters=about(0, 1),
@@ -155,7 +137,7 @@ GEMINI_3 = attrs.evolve(
     GEMINI_2_5,
     name="gemini-3",
     names=re.compile(""),
-    evidence=_recorded(104, 8),
+    evidence=recorded(104, 8),
     tool=about(5, 1),
     described=about(5, 1),
     parameters=about(8, 1),
@@ -177,12 +159,12 @@ FAMILIES = (GEMINI_2, GEMINI_2_5, GEMINI_3)
 
 # On Vertex every generation is billed as 2.0 is at Google, but for signatures and the schemas of answers.
 _SIGNED_ON_VERTEX = Signature(0.16, 20, 0.2)
-VERTEX_2 = attrs.evolve(GEMINI_2, name="vertex-2.0", evidence=_recorded(15, 2))
+VERTEX_2 = attrs.evolve(GEMINI_2, name="vertex-2.0", evidence=recorded(15, 2))
 VERTEX_2_5 = attrs.evolve(
     GEMINI_2,
     name="vertex-2.5",
     names=GEMINI_2_5.names,
-    evidence=_recorded(248, 3),
+    evidence=recorded(248, 3),
     signature=_SIGNED_ON_VERTEX,
     answers_billed=False,
 )
@@ -190,7 +172,7 @@ VERTEX_3 = attrs.evolve(
     VERTEX_2_5,
     name="vertex-3",
     names=GEMINI_3.names,
-    evidence=_recorded(10, 2),
+    evidence=recorded(10, 2),
     signature=GEMINI_3.signature,
     tool=about(0, 8),
     image=GEMINI_3.image,
@@ -206,8 +188,3 @@ def family_of(model: str) -> Family:
     name = model.strip().lower()
     table = ON_VERTEX if _VERTEX.match(name) else FAMILIES
     return first_match(table, bare(name)) or table[-1]
-
-
-def with_own_tokenizer(family: Family) -> Family:
-    """The same framing for a counter that is a Gemma tokenizer: its counts are then taken at their word."""
-    return attrs.evolve(family, calibration=None)

@@ -1,55 +1,43 @@
 """What Gemini bills for a request.
 
-    request = price_request + price_system + sum(price_message) + price_tools
+    request = system instruction + sum(price_message) + sum(price_tool)
 
-Gemini bills texts as the Gemma vocabulary does; the stand-in is fitted to Gemma 3, and `with_own_tokenizer` says that
-the counter given is a Gemma one. Evidence for every number: docs/how-it-counts-gemini.md, section Gemini.
+Gemini bills texts as Gemma 3's vocabulary counts them. Evidence for every number: docs/how-it-counts-gemini.md,
+section Gemini.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, assert_never, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, assert_never, cast
 
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.dialects.gemini.families import Family, guess
+from assembler.dialects.families import guess
+from assembler.dialects.gemini.families import Family
 from assembler.dialects.gemini.parts import UNSIGNED
 from assembler.dialects.gemini.schema import price_schema
-from assembler.dialects.standin import price_texts
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.media.refusal import a_part
 from assembler.pricing.unread import unread
 from assembler.regions.tools.tool import Tool
 from budgets.count import NOTHING, Count, TokenCounter, total
 
-ToolChoice: TypeAlias = Literal["auto", "none", "any", "validated"]
-
 _SIGNED_NOTHING = frozenset({"thought", "thoughtSignature", "thought_signature"})
 """The keys of a part that carries a thought signature and nothing to read."""
 
 
-def price_text(text: str, family: Family, count: TokenCounter) -> Count:
-    """One text alone, no framing."""
-    return price_texts([text], count, family.calibration)
-
-
-def price_request(family: Family) -> Count:
-    """Nothing: an empty request has no framing of its own."""
-    return Count(0, family.content.grade)
-
-
-def price_system(text: str | None, family: Family, count: TokenCounter) -> Count:
-    """The system instruction, framed like one more entry of `contents`; nothing without one."""
-    return family.content + price_text(text, family, count) if text else Count(0)
+def price_texts(texts: Iterable[str], count: TokenCounter) -> Count:
+    """Texts alone, no framing."""
+    return Count(sum(map(count, filter(None, texts))))
 
 
 def price_message(message: Message, family: Family, count: TokenCounter) -> Count:
     """One entry of `contents`. Raises `UnsupportedContentError` on media whose pages or seconds are not known."""
     texts: list[str] = []
     framing = [family.content, *(_part(part, family, texts) for part in message.parts)]
-    return total(framing) + price_texts(texts, count, family.calibration)
+    return total(framing) + price_texts(texts, count)
 
 
 def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
@@ -61,7 +49,7 @@ def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
     answer: object = tool.extra.get("response") or tool.extra.get("response_json_schema")
     if isinstance(answer, Mapping):
         framing += [family.response, price_schema(cast("Mapping[str, Any]", answer), family, texts)]
-    return total(framing) + price_texts(texts, count, family.calibration)
+    return total(framing) + price_texts(texts, count)
 
 
 def _parameters(schema: Mapping[str, Any], family: Family, texts: list[str]) -> Iterator[Count]:
@@ -79,15 +67,7 @@ def price_answer_schema(schema: Mapping[str, Any], family: Family, count: TokenC
     """What `response_schema` costs where it is billed: 2.0. Its titles are read there, those of declarations not."""
     texts = [str(schema.get("description") or "")]
     framing = family.parameters + price_schema(schema, family, texts, titles=True)
-    return framing + price_texts(texts, count, family.calibration)
-
-
-def price_tools(
-    tools: Sequence[Tool], family: Family, count: TokenCounter, *, choice: ToolChoice | None = None
-) -> Count:
-    """All declarations; the calling mode costs nothing (12 recordings), whichever it is."""
-    del choice
-    return total(price_tool(tool, family, count) for tool in tools)
+    return framing + price_texts(texts, count)
 
 
 def _part(part: Part, family: Family, texts: list[str]) -> Count:

@@ -7,7 +7,8 @@ from typing import Any, cast
 
 import attrs
 
-from assembler.dialects.gemini.families import Family, guess
+from assembler.dialects.families import guess
+from assembler.dialects.gemini.families import Family
 from assembler.dialects.references import Repeats
 from budgets.count import NOTHING, Count, Grade, total
 

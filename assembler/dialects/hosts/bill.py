@@ -17,7 +17,6 @@ from assembler.dialects.hosts.families import (
     FORGETS_THOUGHTS,
     HIDES_UNCHOSEN,
     family_of,
-    with_own_tokenizer,
 )
 from assembler.dialects.hosts.framing import Family
 from assembler.dialects.hosts.pricing import (
@@ -30,7 +29,7 @@ from assembler.dialects.hosts.pricing import (
     price_tools,
 )
 from assembler.dialects.openai.wire import says_nothing
-from assembler.dialects.own_tokenizer import stands_in
+from assembler.dialects.own_tokenizer import counts_for_openai, own_counter
 from assembler.pricing.pricer import FixedPrices, Piece
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
@@ -45,7 +44,9 @@ NAME_SLACK = 2
 def host_bill(model: str, count: TokenCounter, api: Api) -> HostBill:
     """The price list of a model. Raises `UnknownModelError` for one whose chat template is not listed."""
     family = family_of(model)
-    return HostBill(family if stands_in(count) else with_own_tokenizer(family), count, api)
+    if counts_for_openai(count):
+        return HostBill(family, own_counter(family.vocabulary, count), api)
+    return HostBill(attrs.evolve(family, stand_in=None), count, api)
 
 
 @attrs.frozen(eq=False)

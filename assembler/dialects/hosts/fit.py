@@ -18,7 +18,6 @@ from assembler.dialects.families import Evidence
 from assembler.dialects.hosts.bill import HostBill
 from assembler.dialects.hosts.families import GROK_LATER
 from assembler.dialects.hosts.framing import Family
-from assembler.dialects.standin import Calibration, Weights
 from assembler.pricing.pricer import priced_request
 from assembler.regions.layout import Layout
 from budgets import Count, TokenCounter, Tokens
@@ -55,7 +54,7 @@ _BLANK = attrs.evolve(
     GROK_LATER,
     name="blank",
     evidence=Evidence(source="nothing", read=""),
-    calibration=Calibration(Weights(token=1.0), Weights(token=1.0)),
+    stand_in=None,
     **_FREE,
 )
 
@@ -149,14 +148,14 @@ def _least_deviations(parts: Array, bills: Array, shown: Sequence[int]) -> Array
 
 
 def row(fit: Fit, model: str, read: str) -> str:
-    """The fit as a row of `hosted_families.FAMILIES`: Python of its type, the held-out error in a comment."""
+    """The fit as a row of `hosts.families.FAMILIES`: Python of its type, the held-out error in a comment."""
     constant = {name: round(value) for name, value in fit.constants.items()}
     factor = round(fit.constants["texts"], 3)
     values: dict[str, Any] = {
         "name": json.dumps(model),
         "names": f"_named(re.escape({json.dumps(model.lower())}))",
         "evidence": f'Evidence(source="recordings of my own", read="{read}", rows={fit.rows})',
-        "calibration": f"Calibration(Weights(token={factor}), Weights(token={round(factor * 1.05, 3)}, flat=2.0))",
+        "stand_in": f"StandIn({factor}, {round(factor * 1.05, 3)}, 2)",
         "definitions": "Definitions.COMPACT",
         "opening": _guessed(constant["opening"], fit.short),
         **{field: _guessed(constant["message"]) for field in _MESSAGES},

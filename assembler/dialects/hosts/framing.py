@@ -1,15 +1,14 @@
-"""What the bill of a chat template on a host is made of. The values, one row a family: `hosted_families`."""
+"""What the bill of a chat template on a host is made of. The values, one row a family: `hosts.families`."""
 
 from __future__ import annotations
 
 import enum
-import re
 
 import attrs
 
-from assembler.dialects.families import Evidence
-from assembler.dialects.standin import Calibration
-from budgets.count import NOTHING, Count, Grade, Tokens
+from assembler.dialects.families import Row
+from assembler.dialects.standin import StandIn
+from budgets.count import NOTHING, Count
 
 
 class Definitions(enum.Enum):
@@ -21,14 +20,13 @@ class Definitions(enum.Enum):
 
 
 @attrs.frozen(kw_only=True)
-class Family:
+class Family(Row):
     """One chat template on its hosts: what stands around the texts, in tokens, and which vocabulary prices them."""
 
-    name: str
-    names: re.Pattern[str]
-    evidence: Evidence
-    calibration: Calibration | None
-    """None: the counter is the model's own tokenizer."""
+    vocabulary: str = "o200k_base"
+    """The bundled vocabulary that counts the texts."""
+    stand_in: StandIn | None = None
+    """How the model's own differs from it; None where they are the same."""
     definitions: Definitions = Definitions.SPACED
     opening: Count
     """What every request costs, the reply's primer included."""
@@ -52,13 +50,3 @@ class Family:
     argument: Count = NOTHING
     """What each argument of a past call costs beside its name and value, where a template tags them one by one."""
     result: Count = NOTHING
-
-
-def about(tokens: Tokens, slack: Tokens) -> Count:
-    """A number that recordings show, with what they exceed it by at most."""
-    return Count(tokens, Grade.BOUNDED, upper=tokens + slack)
-
-
-def guess(tokens: Tokens, upper: Tokens) -> Count:
-    """A number that hardly anything supports, or that one name's servers disagree about."""
-    return Count(tokens, Grade.ESTIMATED, upper=upper)

@@ -2,9 +2,9 @@
 
     request = price_request + price_system + sum(price_message) + price_tools
 
-An open model's chat template fixes the framing, so with its own tokenizer (`with_own_tokenizer`) the texts are exact;
-otherwise `o200k_base` stands in. What a host adds unseen (dates, tool preambles, safety texts) is a constant of its
-row in `assembler.dialects.hosted_families`, with an honest upper bound.
+An open model's chat template fixes the framing, and its own vocabulary counts the texts where it is bundled. What a
+host adds unseen (dates, tool preambles, safety texts) is a constant of its row in `assembler.dialects.hosts.families`,
+with an honest upper bound.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias, assert_never, cast
 
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.dialects.families import guess
 from assembler.dialects.hosts.families import HIDES_UNCHOSEN, SILENT_BESIDE_CALLS
-from assembler.dialects.hosts.families import family_of as family_of
-from assembler.dialects.hosts.families import with_own_tokenizer as with_own_tokenizer
-from assembler.dialects.hosts.framing import Definitions, Family, guess
+from assembler.dialects.hosts.framing import Definitions, Family
 from assembler.dialects.openai.tool_text import tool_text
 from assembler.dialects.standin import price_texts
 from assembler.errors import UnsupportedContentError
@@ -36,7 +35,7 @@ _THOUGHT = re.compile(r"\s*<think>.*?</think>\s*", re.DOTALL)
 
 def price_text(text: str, family: Family, count: TokenCounter) -> Count:
     """One text alone, no framing."""
-    return price_texts([text], count, family.calibration)
+    return price_texts([text], count, family.stand_in)
 
 
 def price_request(
@@ -59,11 +58,11 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
     """One message with its framing. Raises `UnsupportedContentError` on media: no price of theirs is recorded."""
     texts: list[str] = []
     framing = [_framing(message, family), *(_part(part, family, texts) for part in message.parts)]
-    price = total(framing) + price_texts(texts, count, family.calibration)
+    price = total(framing) + price_texts(texts, count, family.stand_in)
     if family.name not in SILENT_BESIDE_CALLS or not any(isinstance(part, Call) for part in message.parts):
         return price
     spoken = [text[len(thought[0]) :] if (thought := _THOUGHT.match(text)) else text for text in texts]
-    kept = total(framing) + price_texts(spoken, count, family.calibration)
+    kept = total(framing) + price_texts(spoken, count, family.stand_in)
     return Count(min(kept.tokens, price.tokens), Grade.ESTIMATED, upper=max(kept.upper, price.upper))
 
 

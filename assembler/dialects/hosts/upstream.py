@@ -40,7 +40,14 @@ def _gemini(model: str, count: TokenCounter) -> Pricer:
     return attrs.evolve(gemini.pricer(model, count), shape="openai")
 
 
+def _mistral(model: str, count: TokenCounter) -> Pricer:
+    from assembler.dialects.mistral.dialect import mistral
+
+    return mistral.pricer(model, count)
+
+
 _MAKERS: tuple[tuple[re.Pattern[str], Maker], ...] = (
     (re.compile(r"(anthropic\.)?claude-"), _claude),
     (re.compile(r"gemini-"), _gemini),
+    (re.compile(r"(labs-|open-)?(mi|code|dev|magi|mini|lean)stral|(open-)?mixtral|(pix|vox)tral"), _mistral),
 )

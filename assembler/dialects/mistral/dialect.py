@@ -18,7 +18,7 @@ from assembler.dialects.api import Api
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.graded import graded_pricer
 from assembler.dialects.mistral.api import API
-from assembler.dialects.mistral.families import SETTINGS, Family, family_of, with_own_tokenizer
+from assembler.dialects.mistral.families import SETTINGS, VOCABULARY, Family, family_of
 from assembler.dialects.mistral.pricing import (
     ASSISTANT,
     TOOLS,
@@ -30,7 +30,7 @@ from assembler.dialects.mistral.pricing import (
 )
 from assembler.dialects.mistral.wire import BRIDGE, definition, is_silent, own_thinking, wired
 from assembler.dialects.openai_chat.dialect import openai_chat
-from assembler.dialects.own_tokenizer import stands_in
+from assembler.dialects.own_tokenizer import own_counter
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, priced_layout
 from assembler.regions.layout import Layout
@@ -65,9 +65,9 @@ class Mistral:
         return openai_chat.parse(request)
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
-        """The price list of the model; exact where `count` is its own tokenizer, calibrated where one stands in."""
-        family = family_of(model or NEWEST)
-        return graded_pricer(MistralPricer(family if stands_in(count) else with_own_tokenizer(family), count), count)
+        """The price list of the model: by Mistral's bundled vocabulary, or by a counter that is none of OpenAI's."""
+        own = own_counter(VOCABULARY, count)
+        return graded_pricer(MistralPricer(family_of(model or NEWEST), own), own)
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """`response_format` and `tool_choice`, which says `any` for `required`: Mistral API reference, read 2026-11."""
@@ -114,9 +114,9 @@ class MistralPricer:
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """The system text in its pieces, the head, the tools, and the opening."""
         texts = [piece.text for piece in pieces]
-        each_piece = tuple(price_text(text, self.family, self.count) for text in texts)
-        each_tool = tuple(price_tool(_full(tool), self.family, self.count) for tool in tools)
-        system = price_system("".join(texts), self.family, self.count)
+        each_piece = tuple(price_text(text, self.count) for text in texts)
+        each_tool = tuple(price_tool(_full(tool), self.count) for tool in tools)
+        system = price_system("".join(texts), self.count)
         own_pieces, around_system = framed(system, each_piece)
         own_tools, tooling = framed(self._tool_list(tools), each_tool)
         return FixedPrices(
@@ -139,7 +139,7 @@ class MistralPricer:
             parts = _stripped(parts)
         role = "tool" if parts and all(type(part) is Result for part in parts) else message.role
         bill = price_message(attrs.evolve(message, role=role, parts=parts), self.family, self.count)
-        if message.role == "assistant" and message.seen.get("prefix") is True:
+        if message.role == "assistant" and _is_prefix(message):
             bill += NOTHING - Count(ASSISTANT.tokens)  # what is to be continued has no end
         return bill + self._bridge if not self.bridged and any(type(part) is Call for part in parts) else bill
 
@@ -164,7 +164,7 @@ class MistralPricer:
         schema = cast("Mapping[str, Any]", wanted).get("json_schema")
         if schema is None:
             return Difference(instead, Grade.BOUNDED, upper=0)
-        return Difference(instead, Grade.ESTIMATED, upper=price_text(_spaced(schema), self.family, self.count).upper)
+        return Difference(instead, Grade.ESTIMATED, upper=price_text(_spaced(schema), self.count).upper)
 
     @property
     def _newest(self) -> bool:
@@ -172,7 +172,7 @@ class MistralPricer:
 
     @property
     def _bridge(self) -> Count:
-        said = ASSISTANT + price_text(BRIDGE, self.family, self.count)
+        said = ASSISTANT + price_text(BRIDGE, self.count)
         return Count(0, Grade.BOUNDED, upper=said.upper)
 
     def _tool_list(self, tools: Sequence[Tool]) -> Count:
@@ -180,7 +180,7 @@ class MistralPricer:
         if not tools:
             return NOTHING
         written = [{"type": "function", "function": _function(_full(tool))} for tool in tools]
-        return TOOLS + price_text(_spaced(written), self.family, self.count)
+        return TOOLS + price_text(_spaced(written), self.count)
 
     def _billed(self, parts: Sequence[Part]) -> tuple[Part, ...]:
         """The parts that reach the prompt, in the words in which they do."""
@@ -203,6 +203,12 @@ class MistralPricer:
                 case _:
                     billed.append(part)
         return tuple(billed)
+
+
+def _is_prefix(message: Message) -> bool:
+    """Whether the model is asked to go on with this message. What came from another API is told by its items."""
+    seen: object = message.seen
+    return isinstance(seen, Mapping) and cast("Mapping[str, Any]", seen).get("prefix") is True
 
 
 def _texts_joined(result: Result, seam: str) -> tuple[str | Opaque, ...]:

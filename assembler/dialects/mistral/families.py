@@ -9,26 +9,17 @@ import re
 
 import attrs
 
-from assembler.dialects.families import Evidence, first_match
-from assembler.dialects.standin import MISTRAL, Calibration
-from budgets.count import Count, Grade, Tokens
+from assembler.dialects.families import Row, about, first_match, recorded
+from budgets.count import Count, Grade
 from budgets.models.names import bare
 
-
-def about(tokens: Tokens, slack: Tokens) -> Count:
-    """A number that recordings show, with what they exceed it by at most."""
-    return Count(tokens, Grade.BOUNDED, upper=tokens + slack)
+VOCABULARY = "tekken"
 
 
 @attrs.frozen(kw_only=True)
-class Family:
-    """One generation of Mistral's models: what its template adds, and which vocabulary prices the texts."""
+class Family(Row):
+    """One generation of Mistral's models: what its template adds."""
 
-    name: str
-    names: re.Pattern[str]
-    evidence: Evidence
-    calibration: Calibration | None = MISTRAL
-    """None: the counter is the model's own tokenizer."""
     opening: Count
     """The beginning-of-sequence token, and the settings block where a model has one."""
     answered: Count = attrs.field(default=Count(0, Grade.BOUNDED))
@@ -41,21 +32,17 @@ SETTINGS = 12
 names stood for models without)."""
 
 
-def _recorded(rows: int, repositories: int) -> Evidence:
-    return Evidence(source="public test recordings", read="2026-11", rows=rows, repositories=repositories)
-
-
 SMALL = Family(
     name="mistral-small",
     names=re.compile(r"(mistral|magistral)-small"),
-    evidence=_recorded(158, 3),
+    evidence=recorded(158, 3),
     opening=about(OPENING + SETTINGS, 1),
     answered=about(0, 12),
 )
 PLAIN = Family(
     name="mistral",
     names=re.compile(""),
-    evidence=_recorded(25, 4),
+    evidence=recorded(25, 4),
     opening=about(OPENING, SETTINGS),
     answered=about(0, 2),
 )
@@ -63,7 +50,7 @@ WITH_IDS = attrs.evolve(
     PLAIN,
     name="mistral-2025",
     names=re.compile(r"ministral-3b|pixtral|voxtral|mistral-tiny"),
-    evidence=_recorded(76, 2),
+    evidence=recorded(76, 2),
     opening=about(OPENING, 2),
     answered=about(36, 7),
 )
@@ -73,8 +60,3 @@ FAMILIES = (WITH_IDS, SMALL, PLAIN)
 def family_of(model: str) -> Family:
     """The generation of a model name; every other name has no settings block, bounded as if it had one."""
     return first_match(FAMILIES, bare(model)) or PLAIN
-
-
-def with_own_tokenizer(family: Family) -> Family:
-    """The same framing for a counter that is the model's own tokenizer: its counts are then taken at their word."""
-    return attrs.evolve(family, calibration=None)

@@ -3,27 +3,23 @@
     request = price_request + price_system + sum(price_message) + price_tools
 
 The template is open (mistral-common, Apache-2.0): each turn stands between control tokens of one token each, so with
-the Tekken tokenizer (`with_own_tokenizer`) the sum is the billed number; otherwise `o200k_base` stands in.
+the Tekken vocabulary the sum is the billed number.
 Evidence for every number: docs/how-it-counts-gemini.md, section Mistral.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Literal, TypeAlias, assert_never
+from typing import assert_never
 
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.dialects.mistral.families import Family, about
-from assembler.dialects.standin import price_texts
+from assembler.dialects.families import about
+from assembler.dialects.mistral.families import Family
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.media.refusal import a_part
 from assembler.pricing.unread import unread
 from assembler.regions.tools.tool import Tool
-from budgets.count import Count, Grade, TokenCounter, total
-
-ToolChoice: TypeAlias = Literal["auto", "none", "any", "required"]
-
+from budgets.count import NOTHING, Count, Grade, TokenCounter, total
 
 SYSTEM = about(2, 0)
 USER = about(2, 0)
@@ -35,9 +31,9 @@ IMAGE = Count(1_000, Grade.ESTIMATED, upper=4_200)
 """A picture of unknown size: one token per 16 x 16 or 28 x 28 pixels, 1,024 pixels a side at most (not recorded)."""
 
 
-def price_text(text: str, family: Family, count: TokenCounter) -> Count:
+def price_text(text: str, count: TokenCounter) -> Count:
     """One text alone, no framing."""
-    return price_texts([text], count, family.calibration)
+    return Count(count(text)) if text else NOTHING
 
 
 def price_request(family: Family) -> Count:
@@ -45,9 +41,9 @@ def price_request(family: Family) -> Count:
     return family.opening
 
 
-def price_system(text: str | None, family: Family, count: TokenCounter) -> Count:
+def price_system(text: str | None, count: TokenCounter) -> Count:
     """The system prompt between its two control tokens; nothing without one."""
-    return SYSTEM + price_text(text, family, count) if text else Count(0)
+    return SYSTEM + price_text(text, count) if text else NOTHING
 
 
 def price_message(message: Message, family: Family, count: TokenCounter) -> Count:
@@ -55,23 +51,14 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
     texts: list[str] = []
     framing = [_framing(message), *(_part(part, texts) for part in message.parts)]
     framing += [family.answered for part in message.parts if type(part) is Result]
-    return total(framing) + price_texts(texts, count, family.calibration)
+    return total(framing) + total(price_text(text, count) for text in texts)
 
 
-def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
+def price_tool(tool: Tool, count: TokenCounter) -> Count:
     """One definition, as spaced JSON in the OpenAI wrapping, and its separator in the list."""
     function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     definition = {"type": "function", "function": function}
-    return about(1, 1) + price_text(json.dumps(definition, ensure_ascii=False), family, count)
-
-
-def price_tools(
-    tools: Sequence[Tool], family: Family, count: TokenCounter, *, choice: ToolChoice | None = None
-) -> Count:
-    """All definitions between their two control tokens; choosing a tool costs nothing, choosing none hides them."""
-    if not tools or choice == "none":
-        return Count(0)
-    return TOOLS + total(price_tool(tool, family, count) for tool in tools)
+    return about(1, 1) + price_text(json.dumps(definition, ensure_ascii=False), count)
 
 
 def _framing(message: Message) -> Count:
@@ -83,7 +70,7 @@ def _framing(message: Message) -> Count:
         case "assistant":
             return ASSISTANT
         case "tool":
-            return Count(0)
+            return NOTHING
         case _:
             assert_never(message.role)
 
@@ -93,7 +80,7 @@ def _part(part: Part, texts: list[str]) -> Count:
     match part:
         case str():
             texts.append(part)
-            return Count(0)
+            return NOTHING
         case Call():
             texts.extend((part.name, part.arguments))
             return CALL
@@ -107,7 +94,7 @@ def _part(part: Part, texts: list[str]) -> Count:
         case Media():
             raise UnsupportedContentError(f"{a_part(part.kind)} part has no published price here", kind=part.kind)
         case Opaque(kind="cachePoint"):
-            return Count(0)  # a mark of the cache, not a word of the prompt
+            return NOTHING  # a mark of the cache, not a word of the prompt
         case Opaque():
             found = unread(part)
             texts.append(found.text)

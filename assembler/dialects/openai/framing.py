@@ -6,12 +6,11 @@ Their values, one row a family: `assembler.dialects.openai_families`.
 from __future__ import annotations
 
 import enum
-import re
 from typing import Literal, TypeAlias
 
 import attrs
 
-from assembler.dialects.families import Evidence
+from assembler.dialects.families import Row
 from assembler.dialects.openai.tool_text import ToolText
 from budgets.count import Grade, Tokens
 
@@ -77,12 +76,9 @@ class SchemaFraming:
 
 
 @attrs.frozen(kw_only=True)
-class Family:
+class Family(Row):
     """How one generation of models is billed on one API: a row of a table of families."""
 
-    name: str
-    names: re.Pattern[str]
-    evidence: Evidence
     api: Api = "chat"
     encoding: str
     primer: Tokens

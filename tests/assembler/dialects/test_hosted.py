@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, count_request
 from assembler.dialects import openai_chat
-from assembler.dialects.hosts import pricing as hosted_pricing
+from assembler.dialects.hosts import families as hosted_families
 from assembler.dialects.hosts.hosted import hosted_pricer
 from budgets import Budget, Grade, UnknownModelError, tiktoken_counter
 
@@ -46,7 +46,7 @@ def test_any_other_model_has_none(model: str | None) -> None:
 @given(st.sampled_from(["deepseek", "llama", "qwen", "gpt-oss", "grok", "compound", "gpt-4o", "o1", "x"]), st.text())
 def test_a_name_is_hosted_if_and_only_if_a_template_is_listed_for_it(stem: str, rest: str) -> None:
     try:
-        hosted_pricing.family_of(stem + rest)
+        hosted_families.family_of(stem + rest)
         listed = True
     except UnknownModelError:
         listed = False
@@ -109,11 +109,14 @@ def test_a_message_with_several_results_is_one_message_for_each_and_a_name_is_bo
     assert (named.tokens, named.upper) == (plain.tokens, plain.upper + 1 + 2)
 
 
-def test_a_bundled_counter_stands_in_and_is_graded_so() -> None:
+def test_a_model_is_counted_by_its_own_vocabulary_or_estimated_by_another() -> None:
     request = {"messages": [{"role": "user", "content": "SOME_CAPITALS 12345"}]}
-    guessed = count_request(request, dialect=openai_chat, model="deepseek-v4-flash", counter=tiktoken_counter())
+    default = count_request(request, dialect=openai_chat, model="deepseek-v4-flash")
+    assert count_request(request, dialect=openai_chat, model="deepseek-v4-flash", counter=tiktoken_counter()) == default
+    assert default.grade is Grade.BOUNDED
+    guessed = count_request(request, dialect=openai_chat, model="llama-3.3-70b", counter=tiktoken_counter())
     assert guessed.grade is Grade.ESTIMATED
-    counted = count_request(request, dialect=openai_chat, model="deepseek-v4-flash", counter=own)
+    counted = count_request(request, dialect=openai_chat, model="llama-3.3-70b", counter=own)
     assert counted.grade is Grade.BOUNDED
 
 
@@ -169,7 +172,7 @@ def test_every_generation_of_grok_hides_a_prompt_of_its_own(model: str, opening:
     ],
 )
 def test_a_name_is_given_its_own_generation(model: str, family: str) -> None:
-    assert hosted_pricing.family_of(model.lower()).name == family
+    assert hosted_families.family_of(model.lower()).name == family
 
 
 def test_thinking_is_billed_beside_tools_and_bounded_without_any() -> None:

@@ -15,7 +15,7 @@ from assembler.conversation.messages import read_message
 from assembler.dialects import mistral, openai_chat
 from assembler.dialects.mistral.wire import BRIDGE, nine
 from assembler.verify import verify
-from budgets import Budget, Grade, tiktoken_counter
+from budgets import Budget, Grade, open_model_counter, tiktoken_counter
 
 from ..drawn import histories, words
 
@@ -311,12 +311,11 @@ def test_an_answer_format_replaces_the_settings_and_its_schema_is_bounded() -> N
     assert held.grade is Grade.ESTIMATED
 
 
-def test_a_bundled_counter_is_a_stand_in_and_any_other_is_the_models_own() -> None:
+def test_mistrals_own_vocabulary_takes_the_place_of_openais_and_of_no_other_counter() -> None:
     message = read_message({"role": "user", "content": "SOME_CAPITALS 12345"}, 0)
-    guessed = mistral.pricer("mistral-large-latest", tiktoken_counter()).message(message)
+    bundled = mistral.pricer("mistral-large-latest", tiktoken_counter()).message(message)
     counted = mistral.pricer("mistral-large-latest", own).message(message)
-    assert guessed.grade is Grade.ESTIMATED
-    assert guessed.upper > guessed.tokens
+    assert bundled.tokens == 2 + open_model_counter("tekken")("SOME_CAPITALS 12345")
     assert (counted.tokens, counted.upper) == (2 + own("SOME_CAPITALS 12345"),) * 2
 
 
