@@ -210,7 +210,7 @@ class Assembler(Generic[Longest]):
         return self
 
     def hold(self, tokens: Tokens | Count | None) -> Self:
-        """Keep room for tokens that the server adds to the next request and bills. None means that it adds nothing.
+        """Keep tokens free that the server adds to the next request and bills. None means that it adds nothing.
 
         Use it with `previous_response_id`, `conversation`, a stored prompt or a cache: the messages gathered here are
         then only what is new. To continue an answer, pass `input_tokens + output_tokens` of its usage. The tokens are

@@ -64,7 +64,7 @@ class Context(_Unpacked, Generic[Longest]):
     messages: list[Any]
     tool_classes: list[Any]
     inside: Planned = attrs.field(eq=False, repr=False)
-    """How it was decided: for this library's own rooms, and no public contract."""
+    """How it was decided: for this library's own packages, and no public contract."""
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.system, self.messages, self.tool_classes))

@@ -92,7 +92,7 @@ def advanced(steps: Steps, context: Context | None) -> tuple[Fitted | None, Asse
 
 
 def refused(steps: Steps, error: ContextLengthError) -> tuple[Fitted | None, Assembler]:
-    """The same after a build that found no room."""
+    """The same after a build that found that nothing fits."""
     try:
         return None, steps.throw(error)
     except StopIteration as done:
@@ -137,7 +137,7 @@ class _Fit:
             return (yield from self._as_it_came())
         extra = self._asked_beside()
         while True:
-            context = yield self._with_room_for(extra)
+            context = yield self._sparing(extra)
             body = self.raw.around(context.inside.layout, same_tools=self._has_its_tools(context))
             over = self._over(body)
             if over <= 0:
@@ -155,7 +155,7 @@ class _Fit:
     def _as_it_came(self) -> Steps:
         """The body in its own words, or in the dialect's where that leaves out what its API refuses."""
         try:
-            context = yield self._with_room_for(0)
+            context = yield self._sparing(0)
         except ContextLengthError:
             context = yield self._unlimited()
         if context.dropped:
@@ -170,7 +170,7 @@ class _Fit:
         dialect = self.raw.dialect
         return dialect.name in DIALECTS and not verify(self.raw.body, dialect=dialect)
 
-    def _with_room_for(self, extra: Tokens) -> Assembler:
+    def _sparing(self, extra: Tokens) -> Assembler:
         """What was gathered, with `extra` tokens kept free for what is in no region."""
         draft, settings = self.gathered.inside
         if extra and settings.budget is not None:

@@ -120,8 +120,8 @@ def fits(assembler: Assembler[Any], models: Iterable[str], *, on: date | None = 
     published window, counter and API; reserves, margins, limits, policies and strategy are the assembler's. Calls no
     summarizer. Each text is counted once for each vocabulary: O(models × draft).
 
-    Raises `UnknownModelError` for a model without a published window, and `BudgetError` where its window has no room
-    for the reserves. `ConversationError` for a history that no API would take.
+    Raises `UnknownModelError` for a model without a published window, and `BudgetError` where its window has no tokens
+    left for the reserves. `ConversationError` for a history that no API would take.
     """
     must_be("assembler", assembler, (Assembler,), "an Assembler(budget=…)")
     return tuple(sorted((_offer(assembler, model, on) for model in models), key=_rank))

@@ -11,17 +11,17 @@ from budgets.limit import REGIONS, Amount, Limit
 _FREE = Limit()
 
 
-def allotments(room: Tokens, demands: Mapping[str, Tokens], limits: Mapping[str, Limit]) -> dict[str, Tokens]:
-    """What each region may cost, never more than it asks for, in all at most `room`. O(regions).
+def allotments(available: Tokens, demands: Mapping[str, Tokens], limits: Mapping[str, Limit]) -> dict[str, Tokens]:
+    """What each region may cost, never more than it asks for, in all at most `available` tokens. O(regions).
 
-    Three rounds: every region gets its floor as far as it asks for it; then, by priority, as much as its share of the
-    room; then, by priority again, up to its cap. What one leaves flows on to the next; equals are served in the order
-    of the regions, so that without limits the conversation gets what the fixed regions leave.
+    Three rounds: every region gets its floor as far as it asks for it; then, by priority, as much as its share of
+    all; then, by priority again, up to its cap. What one leaves flows on to the next; equals are served in the
+    order of the regions, so that without limits the conversation gets what the fixed regions leave.
     """
-    given = {region: min(demands.get(region, 0), _tokens(_of(limits, region).floor, room)) for region in REGIONS}
-    left = room - sum(given.values())
+    given = {region: min(demands.get(region, 0), _tokens(_of(limits, region).floor, available)) for region in REGIONS}
+    left = available - sum(given.values())
     order = sorted(REGIONS, key=lambda region: -_of(limits, region).priority)
-    for ceilings in (_shares(limits, room), _caps(limits, room)):
+    for ceilings in (_shares(limits, available), _caps(limits, available)):
         for region in order:
             more = min(demands.get(region, 0), ceilings.get(region, 0)) - given[region]
             granted = max(0, min(left, more))
@@ -30,53 +30,55 @@ def allotments(room: Tokens, demands: Mapping[str, Tokens], limits: Mapping[str,
     return given
 
 
-def check_floors(room: Tokens, reserved: Tokens, limits: Mapping[str, Limit]) -> None:
+def check_floors(available: Tokens, reserved: Tokens, limits: Mapping[str, Limit]) -> None:
     """Raise `BudgetError` for floors that no request could be given, with the smallest window that works.
 
-    `reserved` is what the window holds beside `room`.
+    `reserved` is what the window holds beside `available`.
     """
     for region, limit in limits.items():
-        if limit.cap is not None and _tokens(limit.floor, room) > _tokens(limit.cap, room):
+        if limit.cap is not None and _tokens(limit.floor, available) > _tokens(limit.cap, available):
             raise BudgetError(
-                f"limits[{region!r}]: its floor of {_tokens(limit.floor, room)} tokens is above its cap of "
-                f"{_tokens(limit.cap, room)}: lower the floor or raise the cap"
+                f"limits[{region!r}]: its floor of {_tokens(limit.floor, available)} tokens is above its cap of "
+                f"{_tokens(limit.cap, available)}: lower the floor or raise the cap"
             )
-    needed = sum(_tokens(limit.floor, room) for limit in limits.values())
-    if needed > room:
+    needed = sum(_tokens(limit.floor, available) for limit in limits.values())
+    if needed > available:
         whole = sum(limit.floor for limit in limits.values() if isinstance(limit.floor, int))
         shares = sum(limit.floor for limit in limits.values() if isinstance(limit.floor, float))
         if shares >= 1:
-            raise BudgetError(f"the floors ask for {shares:.0%} of the room and {whole} tokens: no window holds that")
-        least = _least_room(whole, limits)
+            asked = f"{shares:.0%} of what is free and {whole} tokens"
+            raise BudgetError(f"the floors ask for {asked}: no window holds that")
+        least = _least_available(whole, limits)
         raise BudgetError(
-            f"the floors ask for {needed} tokens but only {room} are free: the smallest context_window that works is "
+            f"the floors ask for {needed} tokens but only {available} are free: "
+            f"the smallest context_window that works is "
             f"{least + reserved}"
         )
 
 
-def _least_room(whole: Tokens, limits: Mapping[str, Limit]) -> Tokens:
-    """The least room in which the floors fit: shares are of the room itself, each rounded down by less than a token."""
+def _least_available(whole: Tokens, limits: Mapping[str, Limit]) -> Tokens:
+    """The fewest tokens into which the floors fit: shares are of all of them, each rounded down by less than one."""
     shares = [limit.floor for limit in limits.values() if isinstance(limit.floor, float)]
-    room = max(whole, int((whole - len(shares)) / (1 - sum(shares))) - 1)
-    while sum(_tokens(limit.floor, room) for limit in limits.values()) > room:
-        room += 1
-    return room
+    available = max(whole, int((whole - len(shares)) / (1 - sum(shares))) - 1)
+    while sum(_tokens(limit.floor, available) for limit in limits.values()) > available:
+        available += 1
+    return available
 
 
 def _of(limits: Mapping[str, Limit], region: str) -> Limit:
     return limits.get(region, _FREE)
 
 
-def _tokens(amount: Amount, room: Tokens) -> Tokens:
-    return int(amount * room) if isinstance(amount, float) else amount
+def _tokens(amount: Amount, available: Tokens) -> Tokens:
+    return int(amount * available) if isinstance(amount, float) else amount
 
 
-def _shares(limits: Mapping[str, Limit], room: Tokens) -> dict[str, Tokens]:
-    caps = _caps(limits, room)
+def _shares(limits: Mapping[str, Limit], available: Tokens) -> dict[str, Tokens]:
+    caps = _caps(limits, available)
     shared = {region: limit.share for region, limit in limits.items() if limit.share is not None}
-    return {region: min(int(share * room), caps[region]) for region, share in shared.items()}
+    return {region: min(int(share * available), caps[region]) for region, share in shared.items()}
 
 
-def _caps(limits: Mapping[str, Limit], room: Tokens) -> dict[str, Tokens]:
+def _caps(limits: Mapping[str, Limit], available: Tokens) -> dict[str, Tokens]:
     caps = {region: _of(limits, region).cap for region in REGIONS}
-    return {region: room if cap is None else _tokens(cap, room) for region, cap in caps.items()}
+    return {region: available if cap is None else _tokens(cap, available) for region, cap in caps.items()}

@@ -49,7 +49,7 @@ class Budget:
 
     `counter` is any function from a text to its tokens. By default the model's published vocabulary counts, for Claude
     a reconstruction, and otherwise o200k_base, all offline. Raises BudgetError for numbers that are negative, not whole
-    or bools, for a `least_output_tokens` above `max_output_tokens`, and if no room is left for a request.
+    or bools, for a `least_output_tokens` above `max_output_tokens`, and if no tokens are left for a request.
     """
 
     context_window: Tokens
@@ -86,7 +86,7 @@ class Budget:
             )
         if self.answer_reserve >= self.context_window:
             raise BudgetError(
-                f"no room is left for a request: {_difference(self._window_terms())} is not above 0. "
+                f"no tokens are left for a request: {_difference(self._window_terms())} is not above 0. "
                 "Enlarge context_window or reserve less for the answer."
             )
         if self.limits:
@@ -138,7 +138,7 @@ class Budget:
 
     @functools.cached_property
     def input_limit(self) -> Tokens:
-        """The most that a request may cost. Never below 0: an overhead larger than the room leaves none."""
+        """The most that a request may cost. Never below 0: an overhead larger than that leaves none."""
         first, *rest = (amount for amount, _ in self._terms())
         return max(0, first - sum(rest))
 

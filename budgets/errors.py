@@ -55,7 +55,7 @@ def _printable(character: str) -> str:
 
 
 class BudgetError(Evidence, ValueError):
-    """Numbers that no window can satisfy: negative, not whole, or a reserve that leaves no room."""
+    """Numbers that no window can satisfy: negative, not whole, or a reserve that leaves no tokens."""
 
 
 class UnknownModelError(Evidence, LookupError):

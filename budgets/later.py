@@ -33,11 +33,11 @@ class _Package(ModuleType):
     def __getattr__(self, name: str) -> Any:
         home = self.__dict__["_homes"].get(name)
         if home is None:
-            return self._room(name)
+            return self._submodule(name)
         value = self.__dict__[name] = getattr(importlib.import_module(home), name)
         return value
 
-    def _room(self, name: str) -> ModuleType:
+    def _submodule(self, name: str) -> ModuleType:
         """The module `name` of this package, as if it had been imported: `assembler.dialects.openai_chat`."""
         full = f"{self.__name__}.{name}"
         if not name.startswith("_") and importlib.util.find_spec(full) is not None:

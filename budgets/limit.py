@@ -15,7 +15,7 @@ REGIONS = ("instruction", "capability", "knowledge", "conversation")
 """The regions that can be limited. Framing is what the format costs, and gives way to nothing."""
 
 Selector: TypeAlias = Callable[[Sequence[Any], Sequence[Tokens], Tokens], Iterable[int]]
-"""`(items, tokens, room)` to the places of the items that stay: what each costs, and what all may cost together."""
+"""`(items, tokens, tokens_left)` to the places of the items that stay: what each costs, and what all may cost."""
 
 Amount: TypeAlias = Tokens | float
 """Tokens as an int, or a share of the budget's `input_limit` as a float in (0, 1]. 1 is a token, 1.0 is all of it."""
@@ -31,8 +31,8 @@ class Limit:
 
     Regions with a higher `priority` are served first.
 
-    `select` decides what stays when the limit binds, for tools and knowledge: it gets `(items, tokens, room)` and
-    returns the places of those that stay. Without it, knowledge keeps the highest scores, and tools raise.
+    `select` decides what stays when the limit binds, for tools and knowledge: it gets `(items, tokens, tokens_left)`
+    and returns the places of those that stay. Without it, knowledge keeps the highest scores, and tools raise.
 
     `cap` and `floor` are tokens (int) or a share of the budget's `input_limit` (float in (0, 1]); `share` is always
     the latter. A floor that is not used flows on to the other regions. Raises BudgetError for any other number, and for
@@ -54,8 +54,8 @@ class Limit:
         settle(self, "priority", whole(self.priority, "priority"))
         if self.select is not None and (isinstance(self.select, type) or not callable(self.select)):
             raise BudgetError(
-                f"select is a {type(self.select).__name__}: a function of (items, tokens, room) to the places that "
-                "stay is expected"
+                f"select is a {type(self.select).__name__}: a function of (items, tokens, tokens_left) to the "
+                "places that stay is expected"
             )
         comparable = isinstance(self.cap, float) == isinstance(self.floor, float)
         if self.cap is not None and comparable and self.floor > self.cap:

@@ -136,7 +136,7 @@ def play(errands: Sequence[str]) -> tuple[list[ModelCall], list[dict[str, Any]]]
     """Work off the errands one after the other. Every model call, and the whole history in the end."""
     model = ScriptedModel()
     budget = Budget.for_model("gpt-4o", context_window=5_000, max_output_tokens=500)
-    # low_water: a cut goes down to half of the room. Cutting rarely keeps the provider's prompt cache warm.
+    # low_water: a cut goes down to half of the tokens left. Cutting rarely keeps the provider's prompt cache warm.
     assembler = Assembler(budget=budget, on_overflow=TrimOldest(low_water=0.5))
     assembler.set_instruction("You look after weather stations. Read before you judge, file before you answer.")
     assembler.set_tools(list(TOOLS.values()))

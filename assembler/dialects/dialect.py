@@ -45,7 +45,7 @@ class Dialect(Protocol):
 
     @property
     def api(self) -> Api:
-        """What other rooms ask about the API: `Api()` where it does nothing special."""
+        """What other packages ask about the API: `Api()` where it does nothing special."""
         ...
 
     @property

@@ -21,13 +21,13 @@ characters in 13 more places."""
 
 @attrs.define
 class Repeats:
-    """Room for what one tool writes again. Each definition is measured once, so the work is O(its schema)."""
+    """How much one tool may write again. Each definition is measured once, so the work is O(its schema)."""
 
     left: int = WRITTEN_AGAIN
     _sizes: dict[str, int] = attrs.field(factory=dict[str, int], init=False)
 
     def taken(self, name: str, definition: Mapping[str, Any], times: int = 1) -> bool:
-        """Take the room for a definition that is written again; whether there was any."""
+        """Take what a definition costs that is written again; whether so much was left."""
         if name not in self._sizes:
             self._sizes[name] = _size(definition)
         needed = self._sizes[name] * times

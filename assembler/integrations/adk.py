@@ -120,13 +120,14 @@ def _parts(own: Any) -> list[Any]:
 def _priced(tools: Sequence[Any], assembler: Assembler) -> list[Any]:
     """The tools as they are priced: built-in ones by what Google calls them, within bounds.
 
-    Where the budget's `overhead` keeps room, or there is no budget, the latter are passed over: you know their bill.
+    Where the budget's `overhead` keeps some tokens, or there is no budget, the latter are passed over: you know their
+    bill.
     """
     budget = assembler.budget
-    keeps_room = budget is None or budget.overhead > 0
+    keeps_some = budget is None or budget.overhead > 0
     declared = [tool for tool in tools if getattr(tool, "function_declarations", None)]
     built_in = [tool for tool in tools if not getattr(tool, "function_declarations", None)]
-    return declared if keeps_room else [*declared, *map(_spelled, built_in)]
+    return declared if keeps_some else [*declared, *map(_spelled, built_in)]
 
 
 def _spelled(tool: Any) -> Any:

@@ -222,7 +222,8 @@ def _recognised(messages: Sequence[object], known: _Known | None) -> list[object
 def priced_tools(tools: Sequence[Mapping[str, Any]], assembler: Assembler) -> list[Mapping[str, Any]]:
     """The definitions that are priced: all of them, those that run at the provider by its dated table, within bounds.
 
-    Where the budget's `overhead` keeps room, or there is no budget, the latter are passed over: you know their bill.
+    Where the budget's `overhead` keeps some tokens, or there is no budget, the latter are passed over: you know their
+    bill.
     """
     budget = assembler.budget
     if budget is not None and not budget.overhead:

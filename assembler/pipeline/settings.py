@@ -74,7 +74,7 @@ class Settings:
             return self
         if self.budget is None:
             return attrs.evolve(self, calibration=None)
-        held = self.budget.input_limit - self.calibration.room(self.calibration.allowed(self.budget.input_limit))
+        held = self.budget.input_limit - self.calibration.tokens_left(self.calibration.allowed(self.budget.input_limit))
         margin = self.budget.safety_margin + held
         try:
             budget = attrs.evolve(self.budget, safety_margin=margin)

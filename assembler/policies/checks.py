@@ -12,13 +12,13 @@ from budgets.numbers import shown
 
 
 def a_share(policy: object, field: attrs.Attribute[Any], value: object) -> None:
-    """None, or a share of the room above 0 and up to 1."""
+    """None, or a share of the tokens left above 0 and up to 1."""
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
         raise BudgetError(
-            f"{type(policy).__name__}: {field.name} is a share of the room, 0 < {field.name} <= 1, got {shown(value)}; "
-            "pass 0.5 for a half"
+            f"{type(policy).__name__}: {field.name} is a share of the tokens left, 0 < {field.name} <= 1, "
+            f"got {shown(value)}; pass 0.5 for a half"
         )
 
 

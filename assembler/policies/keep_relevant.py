@@ -31,10 +31,10 @@ class KeepRelevant:
     pinned turns are never dropped.
 
     Without `low_water` every build chooses anew for its question, so the request seldom begins like the one before and
-    a prompt cache serves little. With `low_water`, a share of the room, what stays is chosen only when the window is
-    full, down to that share; in between nothing moves and the cache keeps its prefix, whatever is asked. The moments
-    are found by replaying the history, as for a ladder with a mark. `context.served_after(previous)` and the report's
-    cache row say what a choice costs.
+    a prompt cache serves little. With `low_water`, a share of the tokens left, what stays is chosen only when the
+    window is full, down to that share; in between nothing moves and the cache keeps its prefix, whatever is asked. The
+    moments are found by replaying the history, as for a ladder with a mark. `context.served_after(previous)` and the
+    report's cache row say what a choice costs.
 
     The text of a turn is what was said, asked of tools and answered by them, never thinking. O(messages that stay), and
     one call of `score`; with `low_water` one at each moment of the history, when it is replayed.

@@ -18,7 +18,7 @@ LowWater: TypeAlias = float | Literal["auto"]
 
 AUTO: Final = "auto"
 FULL = 0.74
-"""How full the room should be, the mean after each message since the first cut. The room is full when a message more
+"""How full the window should be, the mean after each message since the first cut. It is full when a message more
 does not fit, so the window comes to a little less: 67 to 72 % on the ten kinds of session of
 `tests/benchmarks/cache_economy.py`, with at most 1.05 times the tokens outside the cache of the best fixed mark that
 fills it as much."""
@@ -30,7 +30,7 @@ IN_A_LADDER = 0.5
 
 
 def a_share_or_auto(policy: object, field: attrs.Attribute[Any], value: object) -> None:
-    """None, "auto", or a share of the room above 0 and up to 1."""
+    """None, "auto", or a share of the tokens left above 0 and up to 1."""
     if not isinstance(value, str) or value != AUTO:
         a_share(policy, field, value)
 
@@ -46,9 +46,9 @@ class Filled:
         """With a stretch more between two cuts."""
         return Filled(self.messages + messages, self.tokens + tokens)
 
-    def share(self, low_water: LowWater, room: Tokens) -> float:
-        """The share of the room that the next cut goes down to. O(1)."""
+    def share(self, low_water: LowWater, tokens_left: Tokens) -> float:
+        """The share of the tokens left that the next cut goes down to. O(1)."""
         if low_water != "auto":
             return low_water
-        mean = self.tokens / (self.messages * room) if self.messages and room else FULL
+        mean = self.tokens / (self.messages * tokens_left) if self.messages and tokens_left else FULL
         return min(_MOST, max(_LEAST, 2 * FULL - 1 + _CORRECTION * (FULL - mean)))

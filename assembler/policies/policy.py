@@ -12,15 +12,15 @@ from budgets import Tokens
 
 
 class OverflowPolicy(Protocol):
-    """Decides what gives way when the conversation costs more than its room.
+    """Decides what gives way when the conversation costs more than the tokens left.
 
-    Contract: pure (the same ledger and room give the same cut), idempotent, and `first_kept` is where a turn begins.
-    A policy that cannot reach the room returns the smallest conversation that it is willing to keep: the pipeline
-    goes on to the next policy, or raises `ContextLengthError` with that size as `required`.
+    Contract: pure (the same ledger and tokens left give the same cut), idempotent, and `first_kept` is where a turn
+    begins. A policy that cannot come down to them returns the smallest conversation that it is willing to keep: the
+    pipeline goes on to the next policy, or raises `ContextLengthError` with that size as `required`.
     """
 
-    def cut(self, ledger: PricedTurns, room: Tokens, /) -> Cut:
-        """Which turns stay. `room` is what the conversation may cost, in tokens, 0 or more."""
+    def cut(self, ledger: PricedTurns, tokens_left: Tokens, /) -> Cut:
+        """Which turns stay. `tokens_left` is what the conversation may cost, 0 or more."""
         ...
 
 

@@ -12,13 +12,13 @@ from budgets import Tokens
 
 @attrs.frozen
 class Refuse:
-    """Keeps everything, so that a conversation without room raises `ContextLengthError`."""
+    """Keeps everything, so that a conversation that does not fit raises `ContextLengthError`."""
 
     @property
     def traits(self) -> Traits:
         """Nothing goes."""
         return Traits(keeps=KeepsAll())
 
-    def cut(self, ledger: PricedTurns, room: Tokens, /) -> Cut:
+    def cut(self, ledger: PricedTurns, tokens_left: Tokens, /) -> Cut:
         """All of it stays. O(1)."""
         return Cut(ledger.first, "refused to drop anything")

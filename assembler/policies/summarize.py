@@ -41,13 +41,13 @@ class Written(Keepsake):
 class Refusal(Keepsake):
     """Why a stretch of the history has no summary, and how many tokens one might have had."""
 
-    room: Tokens
+    tokens_left: Tokens
     reason: str
     failure: SummaryError | None = attrs.field(default=None, eq=False)
 
-    def settles(self, start: int, stop: int, room: Tokens) -> bool:
+    def settles(self, start: int, stop: int, tokens_left: Tokens) -> bool:
         """Whether asking would only repeat it: no more would go than then, and no more could be said."""
-        return start == self.start and stop <= self.stop and room <= self.room
+        return start == self.start and stop <= self.stop and tokens_left <= self.tokens_left
 
 
 @attrs.frozen
@@ -76,8 +76,8 @@ class Summarize:
     """Replaces all but the `keep_turns` newest turns by one user message: `HEADING` and what `summarizer` wrote.
 
     A summary stays as long as the newer turns fit beside it. After that, the summarizer is called with those turns and
-    the previous summary. A summary is refused if it costs as much as the turns that it replaces, or more than there is
-    room for. If the summarizer raises or returns no text, `context.warnings` holds a `SummaryError` and the next policy
+    the previous summary. A summary is refused if it costs as much as the turns that it replaces, or more than there are
+    tokens left for. If the summarizer raises or returns no text, `context.warnings` holds a `SummaryError` and the next policy
     is asked. Pinned turns are never summarised.
 
     The summarizer is called once for each summary. After a failure it is called again only when more turns have to go,
@@ -91,7 +91,7 @@ class Summarize:
     summarizer: Summarizer | None = attrs.field(repr=False, validator=a_function_or_none)
     keep_turns: int = attrs.field(default=4, validator=at_least_one)
 
-    def cut(self, ledger: PricedTurns, room: Tokens, /) -> Cut:
+    def cut(self, ledger: PricedTurns, tokens_left: Tokens, /) -> Cut:
         """The summary and the turns that stay beside it; where no new one helps, the one before, or everything.
 
         Raises `UnansweredError` where the summarizer must be asked first: the same call answers once that is settled.
@@ -101,27 +101,27 @@ class Summarize:
             judged = answer.judged(ledger)
             ledger.keepsakes.forget(self, Answer)
             ledger.keepsakes.keep(self, judged)
-        found = self.settled(ledger, room)
+        found = self.settled(ledger, tokens_left)
         if isinstance(found, Cut):
             return found
         if self.summarizer is None:
             return found.unanswered("a summary is wanted")
         raise UnansweredError(found.wanted)
 
-    def settled(self, ledger: PricedTurns, room: Tokens) -> Cut | Asked:
+    def settled(self, ledger: PricedTurns, tokens_left: Tokens) -> Cut | Asked:
         """What is kept without asking, or what would be asked. Remembers nothing."""
         before = self.remembered(ledger)
         if before is not None:
             cut = _cut(before)
-            if ledger.kept(cut).upper <= room:
+            if ledger.kept(cut).upper <= tokens_left:
                 return cut
         first = ledger.newest_turns(self.keep_turns)
         if first <= (ledger.first if before is None else before.stop):
             return _unchanged(ledger, before, "too few turns to summarise")
         bare = ledger.kept(self.bare(ledger)).upper
-        if room <= bare:
-            return _unchanged(ledger, before, f"no room for a summary: {bare} of {room} tokens are taken")
-        asked = Asked(self, ledger, room, room - bare, before, first)
+        if tokens_left <= bare:
+            return _unchanged(ledger, before, f"no tokens left for a summary: {bare} of {tokens_left} are taken")
+        asked = Asked(self, ledger, tokens_left, tokens_left - bare, before, first)
         refusal = ledger.keepsakes.find(self, Refusal)
         if refusal is not None and refusal.settles(asked.start, first, asked.spare):
             return _refused(ledger, before, refusal)
@@ -163,7 +163,7 @@ class Summaries:
         if refusal is not None:
             failure = refusal.failure
             raised = None if failure is None else {"says": str(failure), "raised": failure.raised}
-            yield refusal, {"max_tokens": refusal.room, "reason": refusal.reason, "failure": raised}
+            yield refusal, {"max_tokens": refusal.tokens_left, "reason": refusal.reason, "failure": raised}
 
     def remembered(self, start: int, stop: int, what: Mapping[str, Any]) -> tuple[object, Keepsake]:
         """A summary or a refusal."""
@@ -181,7 +181,7 @@ class Asked:
 
     policy: Summarize
     ledger: PricedTurns
-    room: Tokens
+    tokens_left: Tokens
     spare: Tokens
     before: Written | None
     first: int
@@ -238,9 +238,9 @@ class StandingSummary:
         """What stands in for one that asks is used like it."""
         return Traits(unasked=self)
 
-    def cut(self, ledger: PricedTurns, room: Tokens, /) -> Cut:
+    def cut(self, ledger: PricedTurns, tokens_left: Tokens, /) -> Cut:
         """The turns beside the summary that was written last; all of them where there is none. Remembers nothing."""
-        found, reason = self.policy.settled(ledger, room), "the summarizer is not asked for a what-if"
+        found, reason = self.policy.settled(ledger, tokens_left), "the summarizer is not asked for a what-if"
         if isinstance(found, Cut):
             return _unchanged(ledger, self.policy.remembered(ledger), reason)
         return found.unanswered(reason)
@@ -257,11 +257,11 @@ class BriefestSummary:
         """What stands in for one that asks is used like it."""
         return Traits(unasked=self)
 
-    def cut(self, ledger: PricedTurns, room: Tokens, /) -> Cut:
+    def cut(self, ledger: PricedTurns, tokens_left: Tokens, /) -> Cut:
         """The least that asking could leave. Remembers nothing."""
         before, bare = self.policy.remembered(ledger), self.policy.bare(ledger)
         more = bare.first_kept > (ledger.first if before is None else before.stop)
-        if more and ledger.kept(bare).upper < room:
+        if more and ledger.kept(bare).upper < tokens_left:
             return bare
         return _unchanged(ledger, before, "the summarizer would not be asked")
 

@@ -16,7 +16,7 @@ from budgets import BudgetError
 
 @attrs.frozen
 class KeepsAll:
-    """Every turn stays, whatever the room."""
+    """Every turn stays, however few tokens are left."""
 
 
 @attrs.frozen
@@ -52,8 +52,8 @@ class Traits:
     `pins` are the messages whose turns stay, for the whole ladder. `note` is the text that its cuts leave in place of
     what went: it gives way to a summary that stands.
 
-    `low_water` is the share of the room that a ladder with this policy is brought down to; `unmarked`, which goes with
-    it, is the same policy without the mark: what the ladder asks at each of these moments.
+    `low_water` is the share of the tokens left that a ladder with this policy is brought down to; `unmarked`, which
+    goes with it, is the same policy without the mark: what the ladder asks at each of these moments.
 
     A policy that asks a model declares `unasked`, what stands in for it where no model may be asked: in `what_if`, and
     in what an error says of other windows. Its cuts carry a summary that stands for the one before too. `briefest` is
@@ -137,7 +137,7 @@ def rung_of(policy: object) -> Rung:
     if isinstance(policy, type) or isinstance(traits, Traits):
         raise BudgetError(
             f"on_overflow: expected a policy such as Refuse() or TrimOldest(), got {named(policy)}; "
-            "a policy has a method cut(ledger, room) or rewrites(passage)"
+            "a policy has a method cut(ledger, tokens_left) or rewrites(passage)"
         )
     raise BudgetError(f"on_overflow: traits of {type(policy).__name__} are a Traits(…), got {named(traits)}")
 

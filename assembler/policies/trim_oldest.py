@@ -22,12 +22,12 @@ class TrimOldest:
 
     Without `low_water` it keeps as many turns as fit, and reads no further back than one turn more: O(turns kept).
 
-    With `low_water`, a share of the room, a cut goes down to that share, so that the next many builds cut nothing and
-    the provider's prompt cache keeps its prefix. Where the last cut fell is found by replaying the history from its
-    start, message by message, as if a build had followed each: a pure function of history and room. A cold replay
-    prices the whole history once; each cut in it costs O(log messages), with pins O(turns).
+    With `low_water`, a share of the tokens left, a cut goes down to that share, so that the next many builds cut
+    nothing and the provider's prompt cache keeps its prefix. Where the last cut fell is found by replaying the history
+    from its start, message by message, as if a build had followed each: a pure function of history and tokens left. A
+    cold replay prices the whole history once; each cut in it costs O(log messages), with pins O(turns).
 
-    With `low_water="auto"` each cut's share follows from how full the room was since the first one, such that it is
+    With `low_water="auto"` each cut's share follows from how full the window was since the first one, such that it is
     74 % full on average, whatever the turns are like. It moves at cuts only. Beside other policies it is 0.5.
 
     `pins` names messages whose turns stay: a predicate on the caller's message, a set of indexes, or `first_user`.
@@ -48,47 +48,51 @@ class TrimOldest:
         mark = IN_A_LADDER if self.low_water == "auto" else self.low_water
         return Traits(pins=self.pins, note=self.note, low_water=mark, unmarked=unmarked)
 
-    def cut(self, ledger: PricedTurns, room: Tokens, /) -> Cut:
-        """As many of the newest turns as the room allows."""
+    def cut(self, ledger: PricedTurns, tokens_left: Tokens, /) -> Cut:
+        """As many of the newest turns as fit."""
         note = None if self.note is None else spoken(self.note)
         noted = 0 if note is None else ledger.price(note).upper
         if self.low_water is None:
-            first, reason = ledger.newest_that_fit(max(room - noted, 0), self.keep_turns), "older turns do not fit"
+            reason = "older turns do not fit"
+            first = ledger.newest_that_fit(max(tokens_left - noted, 0), self.keep_turns)
         else:
-            first = self._replayed(ledger, room, noted, self.low_water)
+            first = self._replayed(ledger, tokens_left, noted, self.low_water)
             reason = "cut down as far as its growth asks" if self.low_water == AUTO else _down_to(self.low_water)
         return Cut(first, reason, note if first > ledger.first else None)
 
-    def _replayed(self, ledger: PricedTurns, room: Tokens, noted: Tokens, low_water: LowWater) -> int:
-        """Goes on from where the last replay of this history, for the same room, found its last overflow.
+    def _replayed(self, ledger: PricedTurns, tokens_left: Tokens, noted: Tokens, low_water: LowWater) -> int:
+        """Goes on from where the last replay of this history, for as many tokens, found its last overflow.
 
         The note takes its `noted` tokens from the first cut on.
         """
         line = ledger.timeline()
         known = line.replays.find(self)
-        if known is None or known.limit != room or known.stop > line.length or known.first < line.first:
-            known = Replay(self, room, line.first, line.first)
+        if known is None or known.limit != tokens_left or known.stop > line.length or known.first < line.first:
+            known = Replay(self, tokens_left, line.first, line.first)
         first, stop, filled = known.first, known.stop, Filled(known.messages, known.kept)
-        if line.tokens(first, line.length) <= room - noted * (first > line.first):
-            return first  # most builds: nothing has outgrown the room since the last one
-        while (overflow := self._next_overflow(line, first, stop, room - noted * (first > line.first))) is not None:
-            if low_water == AUTO and stop > line.first:  # until the first cut the room was filling up
+        if line.tokens(first, line.length) <= tokens_left - noted * (first > line.first):
+            return first  # most builds: nothing has outgrown the tokens left since the last one
+        while True:
+            overflow = self._next_overflow(line, first, stop, tokens_left - noted * (first > line.first))
+            if overflow is None:
+                break
+            if low_water == AUTO and stop > line.first:  # until the first cut the window was filling up
                 filled = filled.and_then(overflow - stop, line.kept_after_each(first, stop, overflow))
             stop = overflow
-            low = max(int(filled.share(low_water, room) * room) - noted, 0)
+            low = max(int(filled.share(low_water, tokens_left) * tokens_left) - noted, 0)
             first = max(first, min(line.lowest(first, stop, low), self._oldest_of_newest(line, first, stop)))
-        replay = Replay(self, room, first, stop, filled.messages, filled.tokens)
+        replay = Replay(self, tokens_left, first, stop, filled.messages, filled.tokens)
         if replay != known:
             line.replays.keep(replay)
         return first
 
-    def _next_overflow(self, line: Timeline, first: int, stop: int, room: Tokens) -> int | None:
-        """Where the history that begins at `first` outgrows the room next, after its first `stop` messages.
+    def _next_overflow(self, line: Timeline, first: int, stop: int, tokens_left: Tokens) -> int | None:
+        """Where the history that begins at `first` outgrows the tokens left next, after its first `stop` messages.
 
         Where the protected turns alone outgrow it, the next chance to cut is when another turn has begun.
         """
-        if line.tokens(first, stop) <= room:
-            return line.overflow(first, room)
+        if line.tokens(first, stop) <= tokens_left:
+            return line.overflow(first, tokens_left)
         later = line.next_turn(stop, line.length)
         return later + 1 if later < line.length else None
 
@@ -103,4 +107,4 @@ class TrimOldest:
 
 
 def _down_to(share: float) -> str:
-    return f"cut down to {share:.0%} of the room"
+    return f"cut down to {share:.0%} of the tokens left"

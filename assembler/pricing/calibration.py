@@ -156,7 +156,7 @@ class CalibratedCounter:
         """The limit, or what the provider takes where that is less."""
         return limit if self.most is None else min(limit, self.most)
 
-    def room(self, limit: Tokens) -> Tokens:
+    def tokens_left(self, limit: Tokens) -> Tokens:
         """The most that a request may cost by rule whose corrected bound is at most `limit`, however it begins."""
         billed, ours = self._share
         return max(min(limit, limit - (self._believed - self.ours.tokens), limit * ours // billed), 0)

@@ -145,58 +145,59 @@ class Ledger(Priced):
             grade = max((self.message(index).grade for index in range(first, stop)), default=Grade.EXACT)
         return attrs.evolve(whole - gone, grade=grade).alone()
 
-    def fits(self, room: Tokens) -> bool:
-        """Whether everything fits into `room`, as it came in. Stops at the first turn that shows that it does not.
+    def fits(self, tokens_left: Tokens) -> bool:
+        """Whether everything fits into `tokens_left`, as it came in. Stops at the first turn that shows that it does
+        not.
 
         What was too much once is so still when the history has grown: O(new messages) from then on.
         """
         beyond = self.prices.beyond
-        if beyond is not None and beyond[0] >= self.first and beyond[1] <= self.length and beyond[2] > room:
+        if beyond is not None and beyond[0] >= self.first and beyond[1] <= self.length and beyond[2] > tokens_left:
             return False
         used, fitting = 0, self.length
         for start, stop in self.turns():
             used += self._whole(start, stop)
-            if used > room:
+            if used > tokens_left:
                 self.prices.beyond = (start, self.length, used)
                 if fitting < self.length:
-                    self.prices.fitting = (room, fitting, self.length)
+                    self.prices.fitting = (tokens_left, fitting, self.length)
                 return False
             fitting = start
-        return used <= room
+        return used <= tokens_left
 
-    def newest_that_fit(self, room: Tokens, least: int) -> int:
-        """Where the newest turns begin that cost at most `room`, or the `least` newest, whichever begin earlier.
+    def newest_that_fit(self, tokens_left: Tokens, least: int) -> int:
+        """Where the newest turns begin that cost at most `tokens_left`, or the `least` newest, whichever begin earlier.
 
         What did not fit once does not when the history has grown: O(new messages and turns that no longer fit), where
         no turn is pinned and none was rewritten; else O(turns that fit).
         """
         if self.pins or self._savings:
-            return self._reached(room, least)
+            return self._reached(tokens_left, least)
         known = self.prices.fitting
-        if known is not None and known[0] == room and self.first <= known[1] < known[2] <= self.length:
+        if known is not None and known[0] == tokens_left and self.first <= known[1] < known[2] <= self.length:
             protected = self.newest_turns(least)
-            first = min(self._shrunk(known[1], room, protected), protected)
+            first = min(self._shrunk(known[1], tokens_left, protected), protected)
         else:
-            first = self._reached(room, least)
-        self.prices.fitting = (room, first, self.length)
+            first = self._reached(tokens_left, least)
+        self.prices.fitting = (tokens_left, first, self.length)
         return first
 
-    def _reached(self, room: Tokens, least: int) -> int:
+    def _reached(self, tokens_left: Tokens, least: int) -> int:
         """The same, found from the newest turn on: O(turns that fit)."""
         pinned = dict(self.pinned_turns())
         used = sum(itertools.starmap(self.turn_upper, pinned.items()))
         kept, first = 0, self.length
         for start, stop in self.turns():
             used += 0 if start in pinned else self.turn_upper(start, stop)
-            if used > room and kept >= least:
+            if used > tokens_left and kept >= least:
                 break
             kept, first = kept + 1, start
         return first
 
-    def _shrunk(self, first: int, room: Tokens, last: int) -> int:
-        """The first turn from `first` on from which all fit into `room`, `last` at most."""
+    def _shrunk(self, first: int, tokens_left: Tokens, last: int) -> int:
+        """The first turn from `first` on from which all fit into `tokens_left`, `last` at most."""
         used = self.since(first).upper
-        while used > room and first < last:
+        while used > tokens_left and first < last:
             stop = self._turn_stop(first)
             used, first = used - self._whole(first, stop), stop
         return first

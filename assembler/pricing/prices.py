@@ -103,7 +103,7 @@ class Prices:
         self.beyond: tuple[int, int, Tokens] | None = None
         """The newest turns that were once too much: where they begin, where they ended, their upper price."""
         self.fitting: tuple[Tokens, int, int] | None = None
-        """The newest turns that fitted last: the room, where they began, where they ended."""
+        """The newest turns that fitted last: the tokens left, where they began, where they ended."""
         self.replays = Replays()
         """Where policies that replay the history ended. Forgotten when a message changes."""
         self.rewritten = Rewritten()

@@ -71,9 +71,9 @@ class Timeline:
     def _kept_before(self, start: int) -> Tokens:
         return sum(tokens for begin, tokens in self._pinned if begin < start) if self._pinned else 0
 
-    def overflow(self, start: int, room: Tokens) -> int | None:
-        """The least `stop` at which what stays after a cut at `start` costs more than `room`, or None."""
-        wanted = self._sums[start] + room - self._kept_before(start) + 1
+    def overflow(self, start: int, tokens_left: Tokens) -> int | None:
+        """The least `stop` at which what stays after a cut at `start` costs more than `tokens_left`, or None."""
+        wanted = self._sums[start] + tokens_left - self._kept_before(start) + 1
         stop = bisect_left(self._sums, wanted, lo=start, hi=self.length + 1)
         return stop if stop <= self.length else None
 

@@ -58,11 +58,11 @@ class JinjaTemplate:
         problem, line, compiled = "", None, None
         try:
             compiled = _compiled(self.source)
-            room = max_characters
+            left = max_characters
             for piece in compiled.root_render_func(compiled.new_context({**values, ALLOWANCE: allowance})):
                 pieces.append(piece)
-                room -= len(piece)
-                if room < 0:
+                left -= len(piece)
+                if left < 0:
                     raise ExceededError(  # noqa: TRY301 - told with the line, like every other
                         f"prints more than max_characters ({max_characters}): shorten the values or raise it"
                     )

@@ -1,4 +1,4 @@
-"""Knowledge as numbered sources that an answer can cite: without repeats, within a room, in an order that is read."""
+"""Knowledge as numbered sources that an answer can cite: without repeats, as many as fit, in an order that is read."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FRAME = frozenset({_OPENING, _END, _QUESTION})
 """The names of the pieces that are words around the sources, and no source."""
 
 _REFILLS = 8
-"""How often the room that merging freed is filled: each time all goes in that fits, and what that frees is less."""
+"""How often what merging freed is filled: each time all goes in that fits, and what that frees is less."""
 
 _NEIGHBOURS = 32
 """How many neighbours of chosen sources are tried for what they add once they are merged. Each is a layout."""
@@ -126,16 +126,16 @@ class CitedSources:
         candidates = self._candidates(sources, space)
         may = list(range(len(sources))) if self.per_document is None else capped(candidates, self.per_document)
         allowed = may[: self.top_k]
-        room = self._room(regions, space)
-        if room is None:
+        tokens_left = self._tokens_left(regions, space)
+        if tokens_left is None:
             chosen, rendered = allowed, self._laid(regions, [sources[at] for at in allowed], space)
         else:
             shelf = _Shelf(sources, candidates, allowed, lambda number: self._heading(number, space))
-            if self.compress is not None and len(shelf.picked(self.selection, room)) < len(allowed):
+            if self.compress is not None and len(shelf.picked(self.selection, tokens_left)) < len(allowed):
                 shelf = self._compressed(shelf, self.compress, space)
-            chosen, rendered = self._fitted(regions, shelf, room, space)
+            chosen, rendered = self._fitted(regions, shelf, tokens_left, space)
             if self.merging is not None:
-                chosen, rendered = self._refilled(regions, shelf, room, chosen, rendered, space)
+                chosen, rendered = self._refilled(regions, shelf, tokens_left, chosen, rendered, space)
         reasons = {**dict.fromkeys(may, BEYOND), **dict.fromkeys(allowed, UNFITTING)}
         return attrs.evolve(rendered, omitted=(*repeats, *_left_out(sources, candidates, reasons, chosen)))
 
@@ -159,7 +159,7 @@ class CitedSources:
             sources = [source for at, source in enumerate(sources) if at not in gone]
         return sources, omitted
 
-    def _room(self, regions: Regions, space: Space) -> Tokens | None:
+    def _tokens_left(self, regions: Regions, space: Space) -> Tokens | None:
         """What the sources may cost together; None for any amount."""
         left = space.left(self._placed(regions, [], space, framed=True))
         return left if self.max_tokens is None else self.max_tokens if left is None else min(left, self.max_tokens)
@@ -175,9 +175,9 @@ class CitedSources:
     def _heading(self, number: int, space: Space) -> Tokens:
         return space.price([Piece("knowledge", "source", self.layout.heading(number))])[0]
 
-    def _fitted(self, regions: Regions, shelf: _Shelf, room: Tokens, space: Space) -> tuple[list[int], Rendered]:
-        """The choice, and its layout. Where the whole costs more than its pieces promised, the most room that does."""
-        picked, rendered, left = self._tried(regions, shelf, room, space)
+    def _fitted(self, regions: Regions, shelf: _Shelf, tokens_left: Tokens, space: Space) -> tuple[list[int], Rendered]:
+        """The choice, and its layout. Where the whole costs more than its pieces promised, the most tokens that do."""
+        picked, rendered, left = self._tried(regions, shelf, tokens_left, space)
         promised = shelf.cost(picked)
         if left >= 0 or shelf.picked(self.selection, promised - 1) == picked:  # it fits, or nothing is ever left out
             return picked, rendered
@@ -197,17 +197,17 @@ class CitedSources:
         return best[0], best[1]
 
     def _refilled(
-        self, regions: Regions, shelf: _Shelf, room: Tokens, picked: list[int], rendered: Rendered, space: Space
+        self, regions: Regions, shelf: _Shelf, tokens_left: Tokens, picked: list[int], rendered: Rendered, space: Space
     ) -> tuple[list[int], Rendered]:
-        """The choice with what merging freed: first as if there was so much more room, then neighbours one by one."""
+        """The choice with what merging freed: first as if so many more tokens were left, then neighbours one by one."""
 
         def laid(more: list[int]) -> Rendered | None:
             found = self._laid(regions, [shelf.sources[at] for at in more], space)
             left = space.left(found)
-            return found if (left is None or left >= 0) and self._spent(found, space) <= room else None
+            return found if (left is None or left >= 0) and self._spent(found, space) <= tokens_left else None
 
         for _ in range(_REFILLS):
-            freed = room - self._spent(rendered, space)
+            freed = tokens_left - self._spent(rendered, space)
             more = shelf.picked(self.selection, shelf.cost(picked) + freed) if freed > 0 else picked
             if not set(more) > set(picked) or (wider := laid(more)) is None:
                 break
@@ -235,9 +235,11 @@ class CitedSources:
         texts += [self.layout.body(document) for document in rendered.sources]
         return sum(space.price([Piece("knowledge", "source", text) for text in texts]))
 
-    def _tried(self, regions: Regions, shelf: _Shelf, room: Tokens, space: Space) -> tuple[list[int], Rendered, Tokens]:
-        """The choice in a room, its layout, and what that leaves."""
-        picked = shelf.picked(self.selection, room)
+    def _tried(
+        self, regions: Regions, shelf: _Shelf, tokens_left: Tokens, space: Space
+    ) -> tuple[list[int], Rendered, Tokens]:
+        """The choice for so many tokens, its layout, and what that leaves."""
+        picked = shelf.picked(self.selection, tokens_left)
         rendered = self._laid(regions, [shelf.sources[at] for at in picked], space)
         left = space.left(rendered)
         return picked, rendered, 0 if left is None else left
@@ -315,10 +317,11 @@ class _Shelf:
     allowed: Sequence[int]
     heading: Callable[[int], Tokens]
 
-    def picked(self, selection: Selection, room: Tokens) -> list[int]:
-        """The choice in a room, as indexes of sources."""
+    def picked(self, selection: Selection, tokens_left: Tokens) -> list[int]:
+        """The choice for so many tokens, as indexes of sources."""
         return [
-            self.allowed[at] for at in selection.pick([self.candidates[at] for at in self.allowed], room, self.heading)
+            self.allowed[at]
+            for at in selection.pick([self.candidates[at] for at in self.allowed], tokens_left, self.heading)
         ]
 
     def cost(self, picked: Sequence[int]) -> Tokens:

@@ -58,20 +58,20 @@ class QuestionChunks:
         return attrs.evolve(lay(kept), omitted=left_out)
 
 
-def _first_that_fit(blank: Sequence[bool], room_with: Callable[[int], int | None]) -> int:
+def _first_that_fit(blank: Sequence[bool], left_with: Callable[[int], int | None]) -> int:
     """How many first chunks there are such that each shorter run of them fits too, itself included.
 
-    `room_with(n)` is what n chunks leave, or None for any amount; `blank` says which chunks are white space alone.
+    `left_with(n)` is what n chunks leave, or None for any amount; `blank` says which chunks are white space alone.
     Doubling, then halving, finds how many surely fit; from there on each is tried. Blank ones that leave together what
     was left before them are believed to have done so one by one, in growing steps: else many that cost nothing would
     each be a count of the whole prompt.
     """
     count = len(blank)
-    if count == 0 or room_with(0) is None:
+    if count == 0 or left_with(0) is None:
         return count
 
     def surely(runs: int) -> bool:
-        left = room_with(runs)
+        left = left_with(runs)
         return left is None or left >= JOIN_SLACK
 
     sure, doubtful = 0, 1
@@ -81,13 +81,13 @@ def _first_that_fit(blank: Sequence[bool], room_with: Callable[[int], int | None
     while doubtful - sure > 1:
         middle = (sure + doubtful) // 2
         sure, doubtful = (middle, doubtful) if surely(middle) else (sure, middle)
-    left, step = room_with(sure), 2
+    left, step = left_with(sure), 2
     while sure < count:
         many = all(blank[sure : sure + step]) and sure + step <= count
-        if many and room_with(sure + step) == left:
+        if many and left_with(sure + step) == left:
             sure, step = sure + step, 2 * step
             continue
-        tried = room_with(sure + 1)
+        tried = left_with(sure + 1)
         if tried is not None and tried < 0:
             break
         sure, left, step = sure + 1, tried, 2

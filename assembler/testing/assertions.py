@@ -99,7 +99,7 @@ def _overflow(count: Count, budget: Budget, layout: Layout, pricer: Pricer) -> I
         yield f"  {f'{len(rest)} more items':<32}{total(cost for _, cost in rest).upper:>9,}"
     framing = count.upper - total(cost for _, cost in rows).upper
     yield f"  {'framing and the rest':<32}{framing:>9,}"
-    yield "Assembler(budget, on_overflow=TrimOldest()) drops old turns; a smaller max_output_tokens leaves more room."
+    yield "Assembler(budget, on_overflow=TrimOldest()) drops old turns; a smaller max_output_tokens leaves more tokens."
 
 
 def _items(layout: Layout, pricer: Pricer) -> Iterator[tuple[tuple[str, str], Count]]:

@@ -62,18 +62,18 @@ def budgets(for_: Assembler | Draft | None = None) -> SearchStrategy[Budget]:
 
 @st.composite
 def _any_budget(draw: DrawFn) -> Budget:
-    room = draw(st.integers(1, _LARGEST_WINDOW))
+    tokens_left = draw(st.integers(1, _LARGEST_WINDOW))
     answer, reasoning = draw(st.integers(0, 4_096)), draw(st.sampled_from((0, 0, 1, 2_048)))
     least = draw(st.sampled_from((None, None, 0, answer // 2, answer)))
     overhead, margin = draw(st.sampled_from((0, 0, 7))), draw(st.sampled_from((0, 0, 100)))
     return Budget(
-        room + answer + reasoning,
+        tokens_left + answer + reasoning,
         max_output_tokens=answer,
         least_output_tokens=least,
         reasoning_tokens=reasoning,
         overhead=overhead,
         safety_margin=margin,
-        max_input_tokens=draw(st.none() | st.integers(1, room)),
+        max_input_tokens=draw(st.none() | st.integers(1, tokens_left)),
     )
 
 
@@ -82,23 +82,23 @@ def _edges(draw: DrawFn, subject: Assembler | Draft) -> Budget:
     held = subject if isinstance(subject, Assembler) else _holding(subject)
     draft, settings = held.inside
     asked = settings.budget or Budget(1)
-    roomy = Assembler(_with_room(asked, _AMPLE), dialect=settings.dialect, strategy=settings.strategy)
+    roomy = Assembler(_with_limit(asked, _AMPLE), dialect=settings.dialect, strategy=settings.strategy)
     ample = Assembler.around(draft, roomy.inside[1])
     sight = draft.history.sight()
     turns = [start for start, _ in sight.turns_newest_first()]
     start = draw(st.sampled_from(turns)) if turns else len(draft.history)
     ample.add_messages([*draft.history.raws(0, sight.head), *draft.history.raws(start)])
     edge = ample.plan().count.upper + draw(st.integers(-_NUDGE, _NUDGE))
-    return _with_room(asked, max(1, edge))
+    return _with_limit(asked, max(1, edge))
 
 
 def _holding(draft: Draft) -> Assembler:
     return Assembler.around(draft, Assembler().inside[1])
 
 
-def _with_room(budget: Budget, room: Tokens) -> Budget:
-    """The same budget with `input_limit` at `room`, and no limits of single regions."""
-    return attrs.evolve(budget, context_window=room + budget.kept_free, max_input_tokens=None, limits={})
+def _with_limit(budget: Budget, tokens_left: Tokens) -> Budget:
+    """The same budget with `input_limit` at `tokens_left`, and no limits of single regions."""
+    return attrs.evolve(budget, context_window=tokens_left + budget.kept_free, max_input_tokens=None, limits={})
 
 
 def assemblers(dialect: Dialect | str | None = None) -> SearchStrategy[Assembler]:

@@ -147,7 +147,7 @@ def test_a_ladder_holds_half_of_the_room_for_an_automatic_mark() -> None:
 
 
 def test_another_word_is_no_mark() -> None:
-    with pytest.raises(BudgetError, match=r"low_water is a share of the room, 0 < low_water <= 1"):
+    with pytest.raises(BudgetError, match=r"low_water is a share of the tokens left, 0 < low_water <= 1"):
         TrimOldest(low_water="low")  # type: ignore[arg-type]
 
 

@@ -71,7 +71,7 @@ def test_the_text_is_a_table_of_80_columns_with_a_bar_for_each_region() -> None:
     for region in ("instruction", "capability", "knowledge", "conversation", "framing"):
         line = next(line for line in text.splitlines() if line.startswith(region) and "%" in line)
         assert any(block in line for block in "█▉▊▋▌▍▎▏")
-    assert "TrimOldest: cut down to 50% of the room" in text
+    assert "TrimOldest: cut down to 50% of the tokens left" in text
     assert "limit 600 = 700 context_window - 100 max_output_tokens" in text
 
 

@@ -55,7 +55,7 @@ def test_input_limit_is_what_the_formula_leaves(
         "safety_margin": margin,
     }
     if output + reasoning >= window:
-        with pytest.raises(BudgetError, match="no room is left"):
+        with pytest.raises(BudgetError, match="no tokens are left"):
             Budget(window, **numbers)
         return
     budget = Budget(window, **numbers)
@@ -178,7 +178,7 @@ def test_a_model_is_a_name(model: Any, problem: str) -> None:
 
 
 def test_a_budget_error_is_a_value_error() -> None:
-    with pytest.raises(ValueError, match="no room"):
+    with pytest.raises(ValueError, match="no tokens"):
         Budget(0)
 
 

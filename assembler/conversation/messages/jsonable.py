@@ -35,8 +35,8 @@ def sendable_copy(fields: Mapping[str, Any], *, index: int) -> dict[str, Any]:
     return _dict(fields, index, _LEAVES, _MEDIA, DEEPEST)
 
 
-def _dict(fields: Mapping[str, Any], index: int, leaves: Leaves, in_content: Leaves, room: int) -> dict[str, Any]:
-    if not room:
+def _dict(fields: Mapping[str, Any], index: int, leaves: Leaves, in_content: Leaves, depth: int) -> dict[str, Any]:
+    if not depth:
         raise RecursionError
     copy = dict(fields)
     for key, value in copy.items():
@@ -49,20 +49,20 @@ def _dict(fields: Mapping[str, Any], index: int, leaves: Leaves, in_content: Lea
         if type(value) is bytes and key not in _ENCODED:
             allowed = _LEAVES
         if type(value) is dict:
-            copy[key] = _dict(value, index, allowed, allowed, room - 1)  # pyright: ignore[reportUnknownArgumentType]
+            copy[key] = _dict(value, index, allowed, allowed, depth - 1)  # pyright: ignore[reportUnknownArgumentType]
         else:
-            copy[key] = _copied(value, index, allowed, room - 1)
+            copy[key] = _copied(value, index, allowed, depth - 1)
     return copy
 
 
-def _copied(value: Any, index: int, leaves: Leaves, room: int) -> Any:
+def _copied(value: Any, index: int, leaves: Leaves, depth: int) -> Any:
     if isinstance(value, dict):
-        return _dict(cast("dict[str, Any]", value), index, leaves, leaves, room)
+        return _dict(cast("dict[str, Any]", value), index, leaves, leaves, depth)
     if isinstance(value, list | tuple):
-        if not room:
+        if not depth:
             raise RecursionError
         items = cast("list[object] | tuple[object, ...]", value)
-        copies = [_copied(item, index, leaves, room - 1) for item in items]
+        copies = [_copied(item, index, leaves, depth - 1) for item in items]
         return copies if isinstance(value, list) else tuple(copies)
     if isinstance(value, str):
         if not value.isascii():

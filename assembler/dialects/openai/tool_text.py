@@ -108,22 +108,23 @@ class _Room:
     left: int
 
     def taken(self) -> bool:
-        """Take room for one schema; whether there was any."""
+        """Take what one schema costs; whether so much was left."""
         self.left -= 1
         return self.left >= 0
 
 
 @attrs.frozen
 class _Scope:
-    """Where a schema stands: the definitions that it may refer to, those that it is inside of, and the room left.
+    """Where a schema stands: the definitions that it may refer to, those that it is inside of, and what is left to
+    write.
 
-    `seen` are the definitions that were written somewhere: to write one again takes room from `repeats`.
+    `seen` are the definitions that were written somewhere: to write one again takes from `repeats`.
     """
 
     generation: ToolText
     definitions: Mapping[str, Schema]
     inside: frozenset[str]
-    room: _Room
+    tokens_left: _Room
     repeats: Repeats
     seen: set[str]
     cut: bool = False
@@ -138,7 +139,7 @@ class _Scope:
     def follow(self, schema: Schema) -> tuple[Schema, _Scope]:
         """The schema that a reference stands for, with what is written beside the reference put over it.
 
-        A reference back to where it stands, or to nothing, is `any`; so is one for which no room is left.
+        A reference back to where it stands, or to nothing, is `any`; so is one for which nothing is left.
         """
         inside = self.inside
         while isinstance(target := schema.get("$ref"), str):
@@ -150,7 +151,7 @@ class _Scope:
         return (schema, self) if inside is self.inside else (schema, attrs.evolve(self, inside=inside))
 
     def _may_write(self, target: str) -> bool:
-        """Whether a definition may be written: the first time, or again while there is room. Takes the room."""
+        """Whether a definition may be written: the first time, or again while enough is left. Takes it."""
         first = target not in self.seen
         self.seen.add(target)
         return first or self.repeats.taken(target, self.definitions.get(target, {}))
@@ -161,7 +162,7 @@ _NAMED = {"string": "string", "number": "number", "integer": "number", "boolean"
 
 def _type(schema: Schema, scope: _Scope, depth: int) -> str:
     schema, scope = scope.follow(schema)
-    if depth > DEEPEST or not scope.room.taken():
+    if depth > DEEPEST or not scope.tokens_left.taken():
         return "any"
     if choice := alternatives(schema):
         scope = attrs.evolve(scope, among_others=scope.generation is ToolText.CURRENT)
@@ -292,7 +293,7 @@ def _unsettled(schema: Schema, scope: _Scope, depth: int) -> int:
     schema, scope = scope.follow(schema)
     if scope.cut:
         return _CYCLE
-    if depth > DEEPEST or not scope.room.taken():
+    if depth > DEEPEST or not scope.tokens_left.taken():
         return 1
     own = sum(1 for key in schema if key not in _SETTLED) + (1 if depth and properties(schema) else 0)
     items = item_schema(schema)

@@ -65,12 +65,12 @@ def _count_of(body: bytes) -> bytes | None:
 
 def _bodies(content: bytes) -> Iterator[bytes]:
     """The objects that may be page trees: plain ones, and those inside object streams."""
-    room = _Room()
+    left = _Room()
     for head, packed in _objects(content):
         if packed is None:
             yield head
         elif _PACKED.search(head):
-            yield from _objects_in(head, _unpacked(head, packed, room), room)
+            yield from _objects_in(head, _unpacked(head, packed, left), left)
 
 
 def _objects(content: bytes) -> Iterator[tuple[bytes, bytes | None]]:
@@ -85,32 +85,32 @@ def _objects(content: bytes) -> Iterator[tuple[bytes, bytes | None]]:
         start = closed.end()
 
 
-def _unpacked(head: bytes, packed: bytes, room: _Room) -> bytes:
-    """The content of an object stream, nothing where it cannot be read. Raises where it is larger than the room."""
+def _unpacked(head: bytes, packed: bytes, left: _Room) -> bytes:
+    """The content of an object stream, nothing where it cannot be read. Raises where it is larger than what is left."""
     if b"/Filter" not in head:
         return packed  # as many bytes as the file itself has
     if _FLATE_ALONE.search(head) is None:
         return b""
     try:
-        unpacked = zlib.decompressobj().decompress(packed, room.bytes + 1)
+        unpacked = zlib.decompressobj().decompress(packed, left.bytes + 1)
     except zlib.error:
         return b""
-    if len(unpacked) > room.bytes:
+    if len(unpacked) > left.bytes:
         raise _TooLargeError
-    room.bytes -= len(unpacked)
+    left.bytes -= len(unpacked)
     return unpacked
 
 
-def _objects_in(head: bytes, unpacked: bytes, room: _Room) -> Iterator[bytes]:
+def _objects_in(head: bytes, unpacked: bytes, left: _Room) -> Iterator[bytes]:
     """The objects of one object stream: numbers and offsets stand before the first of them."""
     first = _FIRST.search(head)
     if first is None:
         return
     start = int(first.group(1))
-    pairs = list(islice(_OFFSET.finditer(unpacked, 0, min(start, len(unpacked))), room.objects + 1))
-    if len(pairs) > room.objects:
+    pairs = list(islice(_OFFSET.finditer(unpacked, 0, min(start, len(unpacked))), left.objects + 1))
+    if len(pairs) > left.objects:
         raise _TooLargeError
-    room.objects -= len(pairs)
+    left.objects -= len(pairs)
     numbers = [pair.group(1) for pair in pairs]
     offsets = sorted({start + int(number) for number in numbers if number.isdigit() and len(number) <= _DIGITS})
     for begin, end in pairwise([*offsets, len(unpacked)]):

@@ -1,7 +1,7 @@
 """The economy of a provider's prefix cache: what stays the same, what it may serve, where to mark it.
 
 `context.prefix_hash`, `context.first_changed(previous)`, `context.cacheable`, `context.served_after(previous)`,
-`context.request(cache_marks=CacheMarks())` and the report are the faces of this room.
+`context.request(cache_marks=CacheMarks())` and the report show what this package finds.
 """
 
 from assembler.dialects.marking import CacheMarks, Marked, marked

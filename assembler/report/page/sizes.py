@@ -26,7 +26,7 @@ _SHARES = 40
 """Windows that are asked for where they must be asked one by one: each 2.5 % of what is drawn."""
 _ASKED = "what goes depends on more than the number of turns."
 _REACH = 4
-"""How far the drawing goes beyond the budget's own window, at most, where more room would keep more."""
+"""How far the drawing goes beyond the budget's own window, at most, where more tokens would keep more."""
 
 
 @attrs.frozen

@@ -23,11 +23,11 @@ def best_subset(weights: Sequence[int], values: Sequence[float], capacity: int) 
         np.copyto(reached[weight:], with_it, where=wins)
         better.append(np.packbits(wins))
     chosen: list[int] = []
-    room = capacity
+    tokens_left = capacity
     for index in range(len(weights) - 1, -1, -1):
-        at = room - weights[index]
+        at = tokens_left - weights[index]
         if at >= 0 and better[index][at >> 3] >> (7 - (at & 7)) & 1:
             chosen.append(index)
-            room = at
+            tokens_left = at
     chosen.reverse()
     return chosen

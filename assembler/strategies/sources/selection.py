@@ -19,8 +19,8 @@ from budgets import BudgetError, Tokens
 class Selection(Protocol):
     """A rule of choice. Pure."""
 
-    def pick(self, candidates: Sequence[Candidate], room: Tokens, heading: Heading, /) -> list[int]:
-        """The indexes of those that go in. `candidates` come best first; those picked cost `room` at most."""
+    def pick(self, candidates: Sequence[Candidate], tokens_left: Tokens, heading: Heading, /) -> list[int]:
+        """The indexes of those that go in. `candidates` come best first; those picked cost `tokens_left` at most."""
         ...
 
 
@@ -28,7 +28,7 @@ class Selection(Protocol):
 class Everything:
     """All of them, whatever they cost: what does not fit raises `ContextLengthError` instead of being left out."""
 
-    def pick(self, candidates: Sequence[Candidate], room: Tokens, heading: Heading, /) -> list[int]:
+    def pick(self, candidates: Sequence[Candidate], tokens_left: Tokens, heading: Heading, /) -> list[int]:
         """All, in the order given."""
         return list(range(len(candidates)))
 
@@ -40,19 +40,19 @@ class Greedy:
     A source more never costs a better one its place.
     """
 
-    def pick(self, candidates: Sequence[Candidate], room: Tokens, heading: Heading, /) -> list[int]:
+    def pick(self, candidates: Sequence[Candidate], tokens_left: Tokens, heading: Heading, /) -> list[int]:
         """Those that fit, best first."""
-        return _filled(candidates, range(len(candidates)), room, heading)
+        return _filled(candidates, range(len(candidates)), tokens_left, heading)
 
 
-def _filled(candidates: Sequence[Candidate], ranked: Sequence[int], room: Tokens, heading: Heading) -> list[int]:
+def _filled(candidates: Sequence[Candidate], ranked: Sequence[int], tokens_left: Tokens, heading: Heading) -> list[int]:
     taken: list[int] = []
     next_heading = heading(1)
     for index in ranked:
         cost = candidates[index].cost + next_heading
-        if cost <= room:
+        if cost <= tokens_left:
             taken.append(index)
-            room -= cost
+            tokens_left -= cost
             next_heading = heading(len(taken) + 1)
     return taken
 
@@ -61,27 +61,27 @@ def _filled(candidates: Sequence[Candidate], ranked: Sequence[int], room: Tokens
 class Best:
     """The largest sum of scores that fits: exact, by dynamic programming over tokens (Bellman's 0/1 knapsack).
 
-    Exact while sources × room is at most `cells` (n sources in r tokens take about n·r nanoseconds and n·r/8 bytes),
-    and as greedy does beyond. Headings are charged at the dearest one among the candidates' numbers. The result is
-    never below the greedy one, and what room is left is filled best first.
+    Exact while sources × tokens left is at most `cells` (n sources in r tokens take about n·r nanoseconds and n·r/8
+    bytes), and as greedy does beyond. Headings are charged at the dearest one among the candidates' numbers. The result
+    is never below the greedy one, and what is left is filled best first.
     """
 
     cells: int = attrs.field(default=100_000_000, validator=at_least_zero)
 
-    def pick(self, candidates: Sequence[Candidate], room: Tokens, heading: Heading, /) -> list[int]:
+    def pick(self, candidates: Sequence[Candidate], tokens_left: Tokens, heading: Heading, /) -> list[int]:
         """The best sum, or the greedy choice where that is better or the table would be too large."""
-        greedy = Greedy().pick(candidates, room, heading)
-        if len(greedy) == len(candidates) or room <= 0:
+        greedy = Greedy().pick(candidates, tokens_left, heading)
+        if len(greedy) == len(candidates) or tokens_left <= 0:
             return greedy
         dearest = max(heading(number) for number in _numbers(len(candidates)))
-        useful = [at for at, one in enumerate(candidates) if one.score > 0 and one.cost + dearest <= room]
-        if len(useful) * room > self.cells:
+        useful = [at for at, one in enumerate(candidates) if one.score > 0 and one.cost + dearest <= tokens_left]
+        if len(useful) * tokens_left > self.cells:
             return greedy
         from assembler.strategies.sources.knapsack import best_subset
 
         costs = [candidates[at].cost + dearest for at in useful]
-        chosen = [useful[at] for at in best_subset(costs, [candidates[at].score for at in useful], room)]
-        rest = room - sum(candidates[at].cost for at in chosen) - sum(map(heading, range(1, len(chosen) + 1)))
+        chosen = [useful[at] for at in best_subset(costs, [candidates[at].score for at in useful], tokens_left)]
+        rest = tokens_left - sum(candidates[at].cost for at in chosen) - sum(map(heading, range(1, len(chosen) + 1)))
         others = sorted(set(range(len(candidates))) - set(chosen))
         more = _filled(candidates, others, rest, lambda number: heading(number + len(chosen)))
         chosen = sorted([*chosen, *more])
@@ -116,7 +116,7 @@ class Diverse:
 
     relevance: float = attrs.field(default=0.7, validator=_a_weight)
 
-    def pick(self, candidates: Sequence[Candidate], room: Tokens, heading: Heading, /) -> list[int]:
+    def pick(self, candidates: Sequence[Candidate], tokens_left: Tokens, heading: Heading, /) -> list[int]:
         """Those taken, in the order in which they were."""
         from assembler.strategies.sources.diversity import MarginalRelevance
 
@@ -124,9 +124,9 @@ class Diverse:
         search = MarginalRelevance(candidates, self.relevance)
         while (index := search.offer()) is not None:
             cost = candidates[index].cost + heading(len(taken) + 1)
-            if cost <= room:
+            if cost <= tokens_left:
                 taken.append(index)
-                room -= cost
+                tokens_left -= cost
                 search.take(index)
         return taken
 

@@ -1,4 +1,4 @@
-"""Cosine likeness of many vectors, in blocks. The file of this room that uses numpy; knows no sources.
+"""Cosine likeness of many vectors, in blocks. The one file of this package that uses numpy.
 
 A chunk is dropped if its cosine with a kept one before it is above the threshold. Rows are held against the kept rows
 a block at a time, so that the work is that of one matrix product; what lies within the rounding error of single

@@ -37,7 +37,7 @@ _WORDS = st.one_of(
     st.text("abcdefghijklmnop", min_size=6, max_size=12),
     st.text("abcdefghijklmnop", min_size=6, max_size=12).map(lambda word: f"{word}. " * 60),
 )
-_PURE = "the same ledger and room give the same answer"
+_PURE = "the same ledger and tokens left give the same answer"
 _LAWFUL = "its answers are lawful"
 _UNCHANGED = "it changes nothing that it is given"
 
@@ -45,12 +45,12 @@ _UNCHANGED = "it changes nothing that it is given"
 def check_policy(policy: Policy, *, max_examples: int = 50) -> None:
     """Raise `ContractError` unless `policy` keeps what every policy promises.
 
-    Conversations with tools and calls are drawn, and rooms at the price of some of their turns, give or take two
+    Conversations with tools and calls are drawn, and tokens left at the price of some of their turns, give or take two
     tokens; a token is a character. A policy that cuts is asked twice and answers the same; it begins where a turn
     begins, keeps the newest turn, lets nothing grow, and asked about what it kept keeps all of it. What does not fit is
-    the least that it keeps in any room. One that rewrites proposes the same twice, and a message that is rewritten has
-    the role, the calls and the results of the one before. `traits` hold: `KeepsAll`, `KeepsNewest`, `KeepsChosen`.
-    Each request that is built fits and is valid, and the caller's messages are as they were.
+    the least that it keeps however few are left. One that rewrites proposes the same twice, and a message that is
+    rewritten has the role, the calls and the results of the one before. `traits` hold: `KeepsAll`, `KeepsNewest`,
+    `KeepsChosen`. Each request that is built fits and is valid, and the caller's messages are as they were.
 
     A policy that asks a model is called by `build()`; all else is asked of what it declares as `unasked`.
     """
@@ -67,13 +67,13 @@ def check_policy(policy: Policy, *, max_examples: int = 50) -> None:
 
 @attrs.frozen
 class _Window:
-    """A conversation, and the room that it gets."""
+    """A conversation, and the tokens left for it."""
 
     dialect: str
     request: dict[str, Any]
-    room: Tokens
+    tokens_left: Tokens
     more: Tokens
-    """What a larger room has more."""
+    """How many more a larger window leaves."""
 
     def ledger(self, rung: Rung, raws: list[Any]) -> Ledger:
         """A new ledger over these messages, which remembers nothing."""
@@ -110,7 +110,7 @@ class _Held:
         return ContractError(self.rung.name, law, problem)
 
     def one(self, window: _Window) -> None:
-        """One conversation in one room."""
+        """One conversation in one window."""
         raws: list[Any] = window.request["messages"]
         before = copy.deepcopy(raws)
         asked = self.rung if self.rung.traits.unasked is None else rung_of(self.rung.traits.unasked)
@@ -129,9 +129,9 @@ class _Held:
             raise self.broken(_UNCHANGED, "the caller's messages changed")
 
     def _built(self, window: _Window, raws: list[Any]) -> None:
-        """What a request around the same room is like."""
+        """What a request of the same size is like."""
         fixed = self._fixed(window)
-        context = self._context(window, fixed + window.room, raws)
+        context = self._context(window, fixed + window.tokens_left, raws)
         if context is None:
             return
         if context.count.upper > (context.input_limit or 0):
@@ -139,7 +139,7 @@ class _Held:
         wrong = verify(context.request(), dialect=window.dialect)
         if wrong:
             raise self.broken("what is built is valid", "; ".join(map(str, wrong[:3])))
-        again = self._context(window, fixed + window.room, raws)
+        again = self._context(window, fixed + window.tokens_left, raws)
         asks = self.rung.traits.unasked is not None
         if not asks and (again is None or again.request() != context.request()):
             raise self.broken(_PURE, "two requests of one conversation differ")
@@ -169,48 +169,48 @@ class _Cutting:
     raws: list[Any]
 
     def check(self) -> None:
-        """All that one room and a larger one show."""
-        ledger, room = self.window.ledger(self.rung, self.raws), self.window.room
+        """All that one window and a larger one show."""
+        ledger, tokens_left = self.window.ledger(self.rung, self.raws), self.window.tokens_left
         whole = ledger.since(ledger.first).upper
-        if whole <= room or ledger.first == ledger.length:
+        if whole <= tokens_left or ledger.first == ledger.length:
             return  # a policy is asked where something must give way
-        cut = self._same_twice(ledger, room)
+        cut = self._same_twice(ledger, tokens_left)
         left = ledger.kept(cut).upper
         if left > whole:
             raise self.held.broken("it lets nothing grow", f"{left} tokens are left of {whole}")
-        self._least(ledger, room, left)
-        self._again(ledger, cut, room)
-        self._as_declared(ledger, cut, room)
+        self._least(ledger, tokens_left, left)
+        self._again(ledger, cut, tokens_left)
+        self._as_declared(ledger, cut, tokens_left)
 
-    def _cut(self, ledger: Ledger, room: Tokens) -> Cut:
-        return verified(self.rung.policy, self.rung.policy.cut(ledger, room), ledger)
+    def _cut(self, ledger: Ledger, tokens_left: Tokens) -> Cut:
+        return verified(self.rung.policy, self.rung.policy.cut(ledger, tokens_left), ledger)
 
-    def _same_twice(self, ledger: Ledger, room: Tokens) -> Cut:
-        cut, again = self._cut(ledger, room), self._cut(ledger, room)
-        anew = self._cut(self.window.ledger(self.rung, self.raws), room)
+    def _same_twice(self, ledger: Ledger, tokens_left: Tokens) -> Cut:
+        cut, again = self._cut(ledger, tokens_left), self._cut(ledger, tokens_left)
+        anew = self._cut(self.window.ledger(self.rung, self.raws), tokens_left)
         if not _said(cut) == _said(again) == _said(anew):
             kept = f"{cut.first_kept}, {again.first_kept} and {anew.first_kept}"
-            raise self.held.broken(_PURE, f"asked three times for {room} tokens it keeps from {kept}")
+            raise self.held.broken(_PURE, f"asked three times for {tokens_left} tokens it keeps from {kept}")
         return cut
 
-    def _least(self, ledger: Ledger, room: Tokens, left: Tokens) -> None:
-        if left > room:
+    def _least(self, ledger: Ledger, tokens_left: Tokens, left: Tokens) -> None:
+        if left > tokens_left:
             least = ledger.kept(self._cut(self.window.ledger(self.rung, self.raws), 0)).upper
             if least < left:
-                problem = f"{left} tokens for a room of {room}, and {least} for none"
+                problem = f"{left} tokens where {tokens_left} are left, and {least} where none are"
                 raise self.held.broken("what does not fit is the least that it keeps", problem)
 
-    def _again(self, ledger: Ledger, cut: Cut, room: Tokens) -> None:
+    def _again(self, ledger: Ledger, cut: Cut, tokens_left: Tokens) -> None:
         """A conversation of what was kept; pins by index would mean other messages there."""
-        if cut.summary is not None or ledger.pins or ledger.kept(cut).upper > room:
+        if cut.summary is not None or ledger.pins or ledger.kept(cut).upper > tokens_left:
             return
         kept = self.window.ledger(self.rung, [*self.raws[: ledger.first], *self.raws[cut.first_kept :]])
-        again = self._cut(kept, room)
+        again = self._cut(kept, tokens_left)
         if again.first_kept != kept.first:
             problem = f"of {kept.length} messages that it kept it drops {again.first_kept - kept.first} more"
             raise self.held.broken("it is idempotent", problem)
 
-    def _as_declared(self, ledger: Ledger, cut: Cut, room: Tokens) -> None:
+    def _as_declared(self, ledger: Ledger, cut: Cut, tokens_left: Tokens) -> None:
         keeps = self.rung.traits.keeps
         if isinstance(keeps, KeepsAll) and cut.first_kept != ledger.first:
             raise self.held.broken("KeepsAll: every turn stays", f"it keeps from message {cut.first_kept}")
@@ -218,18 +218,19 @@ class _Cutting:
             problem = f"it keeps from message {cut.first_kept}"
             raise self.held.broken(f"the {keeps.at_least} newest turns stay, as it declares", problem)
         if isinstance(keeps, KeepsNewest):
-            more = room + self.window.more
+            more = tokens_left + self.window.more
             if ledger.since(ledger.first).upper > more:
                 larger = self._cut(self.window.ledger(self.rung, self.raws), more)
                 if larger.first_kept > cut.first_kept:
-                    problem = f"from message {cut.first_kept} in {room} tokens, from {larger.first_kept} in {more}"
-                    raise self.held.broken("KeepsNewest: more room never keeps less", problem)
-            self._most(ledger, cut, room)
+                    kept = f"from message {cut.first_kept} in {tokens_left} tokens"
+                    problem = f"{kept}, from {larger.first_kept} in {more}"
+                    raise self.held.broken("KeepsNewest: more tokens left never keep less", problem)
+            self._most(ledger, cut, tokens_left)
 
-    def _most(self, ledger: Ledger, cut: Cut, room: Tokens) -> None:
+    def _most(self, ledger: Ledger, cut: Cut, tokens_left: Tokens) -> None:
         older = max((start for start, _ in ledger.turns() if start < cut.first_kept), default=None)
-        if older is not None and ledger.kept(attrs.evolve(cut, first_kept=older)).upper <= room:
-            problem = f"in {room} tokens the turn at message {older} would fit too"
+        if older is not None and ledger.kept(attrs.evolve(cut, first_kept=older)).upper <= tokens_left:
+            problem = f"in {tokens_left} tokens the turn at message {older} would fit too"
             raise self.held.broken("KeepsNewest: as many turns stay as fit", problem)
 
 

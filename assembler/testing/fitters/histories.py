@@ -13,7 +13,7 @@ _HEADS = ("", "", "s", "sd")
 _KINDS = {"0": "q", "1": "a", "2": "1", "3": "Q", "4": "2", "5": "A", "6": "3", "7": "!"}
 """What each drawn digit stands for: a question, an answer, a step of 1, 2 or 3 calls; capital and `!`: a long one."""
 _LONGEST = 14
-"""Messages and steps: room for several turns on either side of a cut."""
+"""Messages and steps: enough for several turns on either side of a cut."""
 _PADDING = " and so on" * 4
 
 

@@ -159,7 +159,7 @@ def _more_would_fit(trial: Trial) -> str | None:
     return f"with the turn from message #{dropped[-1].start} it would cost {cost}, and the window is {trial.window}"
 
 
-def _more_room_keeps_less(trial: Trial) -> str | None:
+def _more_tokens_keep_less(trial: Trial) -> str | None:
     roomier = trial.again(trial.window + 1)
     lost = [place for place in trial.known if place not in roomier.known]
     return f"message #{lost[0]} stays, but not when the window is {trial.window + 1}" if lost else None
@@ -241,7 +241,7 @@ MONOTONE = Invariant(
     "monotone",
     "one token more of window drops nothing that stayed",
     "Let the cut depend on costs only.",
-    _more_room_keeps_less,
+    _more_tokens_keep_less,
 )
 
 ESSENTIAL: tuple[Invariant, ...] = (

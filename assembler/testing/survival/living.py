@@ -71,15 +71,15 @@ def survival(
     cost more than the budget. Tokens are those of the messages as JSON. Offline and deterministic.
     O(requests · cost of one).
     """
-    room = Budget(ROOM) if budget is None else budget
-    count = memoised(room.token_counter)
+    tokens_left = Budget(ROOM) if budget is None else budget
+    count = memoised(tokens_left.token_counter)
     kinds, ages = dict[str, Share](), dict[str, Share]()
     ledgers: list[_Ledger] = []
     for conversation in conversations:
         must_be("conversations", conversation, (Planted,), "conversations such as planted(seed)")
-        ledger = _Ledger(count, room.input_limit)
+        ledger = _Ledger(count, tokens_left.input_limit)
         ledgers.append(ledger)
-        for fact, survived in _asked(_session(ladder, room, dialect, count), conversation, ledger):
+        for fact, survived in _asked(_session(ladder, tokens_left, dialect, count), conversation, ledger):
             kinds[fact.kind] = kinds.get(fact.kind, Share()) + Share(survived, 1)
             age = AGES[min(fact.turn * len(AGES) // conversation.turns, len(AGES) - 1)]
             ages[age] = ages.get(age, Share()) + Share(survived, 1)

@@ -121,7 +121,7 @@ def without_end(passage: Passage) -> Iterator[Change]:
 
 
 FAULTS: dict[str, tuple[str, Policy]] = {
-    "it counts its calls": ("same ledger and room", Odd(by_the_call)),
+    "it counts its calls": ("same ledger and tokens left", Odd(by_the_call)),
     "it cuts inside of a turn": ("lawful", Odd(lambda ledger, _: Cut(ledger.length - 1, "the last message"))),
     "it drops the newest turn": ("lawful", Odd(lambda ledger, _: Cut(ledger.length, "nothing"))),
     "it returns an index": ("lawful", Odd(lambda ledger, _: ledger.first)),
@@ -133,14 +133,14 @@ FAULTS: dict[str, tuple[str, Policy]] = {
     "it always drops one more": ("idempotent", Odd(oldest_goes)),
     "it keeps less than it declares": ("2 newest turns", Odd(fitting, Traits(keeps=KeepsNewest(2)))),
     "it drops, and declares that it does not": ("KeepsAll", Odd(fitting, Traits(keeps=KeepsAll()))),
-    "more room keeps less": ("never keeps less|as many|idempotent", Odd(contrary, Traits(keeps=KeepsNewest()))),
+    "more tokens left keep less": ("never keep less|as many|idempotent", Odd(contrary, Traits(keeps=KeepsNewest()))),
     "it keeps less than fits": (
         "as many turns",
         Odd(lambda ledger, _: Cut(ledger.newest_turns(1), "the newest"), Traits(keeps=KeepsNewest())),
     ),
     "it writes into messages": ("changes nothing", Editor(scribbling)),
     "it writes other words each time": (
-        "same ledger and room",
+        "same ledger and tokens left",
         Editor(lambda passage: first_words(passage, lambda text: str(next(ticks)))),
     ),
     "it shortens what it shortened": (
