@@ -77,8 +77,8 @@ class Summarize:
 
     A summary stays as long as the newer turns fit beside it. After that, the summarizer is called with those turns and
     the previous summary. A summary is refused if it costs as much as the turns that it replaces, or more than there are
-    tokens left for. If the summarizer raises or returns no text, `context.warnings` holds a `SummaryError` and the next policy
-    is asked. Pinned turns are never summarised.
+    tokens left for. If the summarizer raises or returns no text, `context.warnings` holds a `SummaryError` and the next
+    policy is asked. Pinned turns are never summarised.
 
     The summarizer is called once for each summary. After a failure it is called again only when more turns have to go,
     or when it may write more. Summaries and failures are kept with the history, not in this policy.
