@@ -2,6 +2,7 @@
 
 const request = (() => {
   const VISIBLE = 4; // thousandths of the bar's width: a region that is there shows, however small
+  const TICKS = 200; // more of them are a grey line that says nothing
   const SHORTEST = 4; // dropped rows in a run that fold into one
   let build = null, window_ = 0, size = null, unfolded = new Set();
 
@@ -27,12 +28,14 @@ const request = (() => {
   // What holds at every window.
   const drawOnce = () => {
     const { outlook, budget, cache } = build;
-    for (const id of ["try", "legend", "ticks-of-windows"]) byId(id).toggleAttribute("hidden", !outlook?.sizes.length);
+    const sizes = outlook?.sizes ?? [], ticks = sizes.length > TICKS ? [] : sizes;
+    byId("try").hidden = !sizes.length;
+    for (const id of ["legend", "ticks-of-windows"]) byId(id).toggleAttribute("hidden", !ticks.length);
     byId("slider").max = byId("exactly").max = most();
     byId("own").lastChild.textContent = budget ? figure(budget.window) : "";
     byId("own").ariaLabel = budget ? `Back to the budget’s ${figure(budget.window)} tokens` : "";
     byId("missing").textContent = outlook?.missing || (outlook && !outlook.every && `${outlook.sizes.length} windows are drawn: ${outlook.some}`) || "";
-    byId("ticks").setAttribute("d", (outlook?.sizes ?? []).map((one) => `M${(1000 * one.window / most()).toFixed(2)} 0V10`).join(""));
+    byId("ticks").setAttribute("d", ticks.map((one) => `M${(1000 * one.window / most()).toFixed(2)} 0V10`).join(""));
     say("scale-end", `${figure(most())} tokens`);
     say("arithmetic", budget ? `${figure(budget.limit)} = ${shown(budget.arithmetic)}` : "");
     const repeated = new Set([build.gone, build.shortened]);

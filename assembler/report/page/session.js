@@ -60,16 +60,17 @@ const session = (() => {
 
   const drawLanes = () => {
     const line = (values) => values.map((value, place) => `${place ? "L" : "M"}${across(place).toFixed(1)} ${(60 - 56 * Math.min(value, 1)).toFixed(1)}`).join("");
-    const area = (values) => `${line(values)}L1000 60L0 60Z`;
+    const stairs = (values) => values.map((value, place) => `${place ? `H${across(place).toFixed(1)}V` : "M0 "}${(60 - 56 * Math.min(value, 1)).toFixed(1)}`).join("");
     const most = Math.max(...calls.map((call) => call.left), 1);
     const fill = calls.map((call) => call.fill ?? 0), left = calls.map((call) => call.left / most), served = calls.map((call) => call.served);
     for (const [name, values] of Object.entries({ fill, left, served })) {
-      byId(`lane-${name}`).querySelector(".line").setAttribute("d", line(values));
-      byId(`lane-${name}`).querySelector(".area").setAttribute("d", area(values));
+      const path = (name === "left" ? stairs : line)(values);
+      byId(`lane-${name}`).querySelector(".line").setAttribute("d", path);
+      byId(`lane-${name}`).querySelector(".area").setAttribute("d", `${path}L1000 60L0 60Z`);
     }
     const changed = calls.flatMap((call, place) => call.changed ? [`M${across(place).toFixed(1)} 0V9`] : []);
     byId("lane-served").querySelector(".breaks").setAttribute("d", changed.join(""));
-    say("breaks", changed.length ? `${plural(changed.length, "build")} of ${figure(builds.length)} ${changed.length === 1 ? "begins" : "begin"} otherwise than the one before (the marks).` : "Each build goes on from the one before.");
+    say("breaks", changed.length ? `${figure(changed.length)} of ${figure(builds.length)} builds ${changed.length === 1 ? "does" : "do"} not begin like the one before: the marks over the last lane.` : "Each build goes on from the one before.");
     say("builds-end", figure(builds.length));
   };
 
@@ -96,8 +97,9 @@ const session = (() => {
   const entriesOf = (found, searched) => {
     const entries = [], largest = found.rows.reduce((most, { row, was }) => Math.max(most, row.after ?? 0, was?.after ?? 0), 1);
     let region = null;
-    const order = found.rows.map((one, place) => [one, place]).sort(([a, x], [b, y]) => a.row.region - b.row.region || x - y);
-    for (const [{ row, was, change }, place] of order) {
+    const inOrder = new Intl.Collator("en", { numeric: true }).compare; // message 9 before message 10
+    const rows = [...found.rows].sort((a, b) => a.row.region - b.row.region || inOrder(a.row.name, b.row.name));
+    for (const [place, { row, was, change }] of rows.entries()) {
       if (searched && !`${row.name} ${change} ${row.text ?? ""}`.toLowerCase().includes(searched)) continue;
       if (row.region !== region) {
         region = row.region;
