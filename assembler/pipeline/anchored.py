@@ -1,4 +1,4 @@
-"""Fitting against a provider's own bill: the billed request goes on while it fits, else the rules leave room for it.
+"""Fitting against a provider's own bill: the billed request goes on while it fits, else the rules leave tokens for it.
 
 A bill says how far the rules are off, for the request that was billed. So a build goes two ways. First it keeps what
 the billed request kept, with what came since: that costs the bill and the new messages, and it keeps the provider's

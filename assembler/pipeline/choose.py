@@ -1,7 +1,7 @@
-"""Knowledge chosen under a room, and its price inside a message.
+"""Knowledge chosen for the tokens left, and its price inside a message.
 
-The room is what the budget leaves once the least conversation is paid for that the policies would keep, and all that
-its floor promises: knowledge may displace old turns where a policy lets them go, and never the newest.
+The tokens left are what the budget leaves once the least conversation is paid for that the policies would keep, and
+all that its floor promises: knowledge may displace old turns where a policy lets them go, and never the newest.
 
 Inside the question's message counts add where one piece ends with a line break and the next begins with neither a
 line break, a blank nor a slash, for counters that promise it (`additive_at_tag_seams`). Anywhere
@@ -41,16 +41,16 @@ _NO_SEAM = ("\n", "\r", " ", "\t", "/")
 
 @attrs.frozen
 class Choice:
-    """What a choice depends on beside the regions: who may hold knowledge, and the room for all that is no turn."""
+    """What a choice depends on beside the regions: who may hold knowledge, and the tokens left for all but turns."""
 
     host: Host | None
-    room: Tokens | None
+    tokens_left: Tokens | None
     limits: Limits | None = None
 
 
 @attrs.frozen
 class Limits:
-    """What the budget's limits say of knowledge and of the conversation that it shares the room with, in tokens."""
+    """What the budget's limits say of knowledge and of the conversation that it shares them with, in tokens."""
 
     input_limit: Tokens
     """What a share is a share of, less the framing."""
@@ -67,7 +67,7 @@ class Limits:
         return self.input_limit if self.cap is None else self._tokens(self.cap, framing)
 
     def beyond_least(self, framing: Tokens) -> Tokens:
-        """What the floor of the conversation takes from the room."""
+        """What the floor of the conversation takes from the tokens left."""
         return max(0, min(self._tokens(self.floor, framing), self.asked) - self.least)
 
     def _tokens(self, amount: Amount, framing: Tokens) -> Tokens:
@@ -201,13 +201,13 @@ class Chosen:
         return [self._count(piece).upper for piece in pieces]
 
     def left(self, rendered: Rendered) -> Tokens | None:
-        """What is left of the room, or of the cap on knowledge where that is less; below 0 for too much."""
-        if self._choice.room is None:
+        """What is left of the tokens, or of the cap on knowledge where that is less; below 0 for too much."""
+        if self._choice.tokens_left is None:
             return None
         limits = self._choice.limits
         prices = self._system(rendered) if limits is None else self.prices(rendered)
         fixed = total([*prices.pieces, *prices.head, *prices.tools, prices.tooling, prices.output, prices.framing])
-        left = self._choice.room - fixed.upper
+        left = self._choice.tokens_left - fixed.upper
         if limits is None:  # then nobody asks what each piece around the question costs
             return left if rendered.around is None else left - self._whole(rendered.around).upper
         framing = prices.framing.upper

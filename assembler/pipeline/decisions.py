@@ -26,12 +26,12 @@ _CROWDED = 16
 class Decided:
     """What one owner decided last. Each field says for how many messages it holds: a fork may have fewer."""
 
-    __slots__ = ("copiers", "held", "lived", "owner", "restored", "sealed", "spelled", "standing")
+    __slots__ = ("copiers", "held", "owner", "replayed", "restored", "sealed", "spelled", "standing")
 
     def __init__(self, owner: object) -> None:
         self.owner = ref(owner)  # the settings of a what-if are gone soon, and a history may live for days
-        self.lived: tuple[Tokens, int, Kept] | None = None
-        """What a ladder with a low-water mark left at its last overflow: the room, the length then, and what stayed."""
+        self.replayed: tuple[Tokens, int, Kept] | None = None
+        """The last overflow of a ladder with a low-water mark: the tokens left, the length then, and what stayed."""
         self.copiers = Copiers()
         """How the entries of the last request are copied."""
         self.held: tuple[int, Kept] | None = None
@@ -49,7 +49,7 @@ class Decided:
         """The same, to go another way from here."""
         copy = Decided(owner)
         copy.restored = self.restored
-        copy.lived, copy.held, copy.sealed, copy.standing = self.lived, self.held, self.sealed, self.standing
+        copy.replayed, copy.held, copy.sealed, copy.standing = self.replayed, self.held, self.sealed, self.standing
         copy.copiers, copy.spelled = self.copiers, self.spelled
         return copy
 

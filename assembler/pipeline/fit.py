@@ -33,8 +33,8 @@ _ROUNDS = 8
 
 _NEAR = 4
 _FEW = 64
-"""A whole that is over its room by more than one part in four and 64 tokens is not counted as it is sent: merging never
-saves so much, and a long history would be spelled for nothing."""
+"""A whole that is over the tokens left by more than one part in four and 64 tokens is not counted as it is sent: merging
+never saves so much, and a long history would be spelled for nothing."""
 
 
 def fit(seen: Gathered, measured: Measured) -> Planned:
@@ -114,33 +114,35 @@ def _by_parts(everything: Planned, start: Kept | None = None) -> Planned:
     if settings.budget is None:
         ledger.since(ledger.first)  # a part that has no price is met here, not when somebody reads the count
         return everything
-    room = settings.budget.input_limit - fixed.upper
+    tokens_left = settings.budget.input_limit - fixed.upper
     if settings.budget.limits:
-        everything, room = _shared(everything, settings.budget)
+        everything, tokens_left = _shared(everything, settings.budget)
     merging = settings.merging is not None
-    if start is None and (_everything_fits(everything, room) if merging else room >= 0 and ledger.fits(room)):
+    if start is None and (
+        _everything_fits(everything, tokens_left) if merging else tokens_left >= 0 and ledger.fits(tokens_left)
+    ):
         return everything
     ledger = _with_pins(everything)
-    plan = attrs.evolve(everything, ledger=ledger, what=relieved(ledger, settings, max(room, 0), start))
+    plan = attrs.evolve(everything, ledger=ledger, what=relieved(ledger, settings, max(tokens_left, 0), start))
     if merging:
-        return _as_sent(_widened(plan, room, start), room, start)
-    if (least := plan.what.count(ledger)).upper > room:
-        raise _overflow(plan, settings.budget, least, room)
+        return _as_sent(_widened(plan, tokens_left, start), tokens_left, start)
+    if (least := plan.what.count(ledger)).upper > tokens_left:
+        raise _overflow(plan, settings.budget, least, tokens_left)
     return plan
 
 
-def _as_sent(plan: Planned, room: Tokens, start: Kept | None) -> Planned:
-    """The plan, or one for less room, so that it fits as it is sent: a sum may lie a token or two under that."""
-    asked, settings = max(room, 0), plan.settings
+def _as_sent(plan: Planned, tokens_left: Tokens, start: Kept | None) -> Planned:
+    """The plan, or one for fewer tokens, so that it fits as it is sent: a sum may lie a token or two under that."""
+    asked, settings = max(tokens_left, 0), plan.settings
     for _ in range(_ROUNDS):
-        over = plan.by_rule.upper - plan.fixed.upper - room
+        over = plan.by_rule.upper - plan.fixed.upper - tokens_left
         if over <= 0:
             return plan
         asked -= over
         if asked < 0:
             break
         plan = attrs.evolve(plan, what=relieved(plan.ledger, settings, asked, start))
-    raise _overflow(plan, cast(Budget, settings.budget), (plan.by_rule - plan.fixed).alone(), room)
+    raise _overflow(plan, cast(Budget, settings.budget), (plan.by_rule - plan.fixed).alone(), tokens_left)
 
 
 def _from(everything: Planned, first: int) -> Planned | None:
@@ -163,7 +165,7 @@ def _from(everything: Planned, first: int) -> Planned | None:
 
 
 def _shared(plan: Planned, budget: Budget) -> tuple[Planned, Tokens]:
-    """The plan with what the limits leave of the fixed regions, and the room that they leave for the turns.
+    """The plan with what the limits leave of the fixed regions, and the tokens that they leave for the turns.
 
     Found once for these regions and this demand: the smaller regions are a value of their own, priced once too.
     """
@@ -205,18 +207,20 @@ def _sealed(everything: Planned, pricer: WholePricer, start: Kept | None) -> Pla
         return attrs.evolve(everything, sealed=pricer.whole(everything.layout))
     limit = settings.budget.input_limit
     if settings.budget.limits:  # who gets how much goes by the estimates; that all of it fits, by the whole
-        everything, room = _shared(everything, settings.budget)
-        limit = min(limit, everything.fixed.upper + room)
+        everything, tokens_left = _shared(everything, settings.budget)
+        limit = min(limit, everything.fixed.upper + tokens_left)
     plan = attrs.evolve(everything, ledger=_with_pins(everything))
-    plan, count = sealed(plan, pricer, limit, start, lambda room: relieved(plan.ledger, settings, room, start))
+    plan, count = sealed(
+        plan, pricer, limit, start, lambda tokens_left: relieved(plan.ledger, settings, tokens_left, start)
+    )
     if count.upper > limit:
         raise _overflow(plan, settings.budget, (count - plan.fixed).alone(), limit - plan.fixed.upper)
     return plan
 
 
-def _overflow(plan: Planned, budget: Budget, kept: Count, room: Tokens) -> TooLarge:
+def _overflow(plan: Planned, budget: Budget, kept: Count, tokens_left: Tokens) -> TooLarge:
     """What `kept` does not fit into: the limit of the input, or the cap of the conversation where that leaves less."""
-    available, costs = min(plan.fixed.upper + room, budget.input_limit), plan.measured.costs(kept)
+    available, costs = min(plan.fixed.upper + tokens_left, budget.input_limit), plan.measured.costs(kept)
     region = "conversation" if available < budget.input_limit else None
     required = plan.fixed.upper + kept.upper
     overflow = TooLarge(plan, budget, required=required, available=available, costs=costs, region=region)
@@ -240,23 +244,27 @@ def _floor(sight: Sight, settings: Settings) -> tuple[int, ConversationError | N
     return stop, ConversationError(needed, index=start)
 
 
-def _everything_fits(plan: Planned, room: Tokens) -> bool:
-    """Whether everything fits into `room` as it is sent. O(the history), or less where it is far too long."""
-    return room >= 0 and plan.ledger.fits(room + room // _NEAR + _FEW) and _fits_as_sent(plan, room)
+def _everything_fits(plan: Planned, tokens_left: Tokens) -> bool:
+    """Whether everything fits into `tokens_left` as it is sent. O(the history), or less where it is far too long."""
+    return (
+        tokens_left >= 0
+        and plan.ledger.fits(tokens_left + tokens_left // _NEAR + _FEW)
+        and _fits_as_sent(plan, tokens_left)
+    )
 
 
-def _fits_as_sent(plan: Planned, room: Tokens) -> bool:
-    """Whether the plan's turns cost at most `room` as they are sent. O(what stays)."""
-    return plan.by_rule.upper <= plan.fixed.upper + room
+def _fits_as_sent(plan: Planned, tokens_left: Tokens) -> bool:
+    """Whether the plan's turns cost at most `tokens_left` as they are sent. O(what stays)."""
+    return plan.by_rule.upper <= plan.fixed.upper + tokens_left
 
 
-def _widened(plan: Planned, room: Tokens, start: Kept | None) -> Planned:
+def _widened(plan: Planned, tokens_left: Tokens, start: Kept | None) -> Planned:
     """The plan with as many turns more as fit as they are sent, where the policy keeps the newest that fit."""
     trimmer, ledger = trimming(plan.settings.willing), plan.ledger
     oldest = ledger.first if start is None else start.cut.first_kept
     while trimmer is not None and oldest < plan.first:
         wider = attrs.evolve(plan, what=_all_from(plan, max(ledger.turn_start(plan.first - 1), oldest)))
-        if not _fits_as_sent(wider, room):
+        if not _fits_as_sent(wider, tokens_left):
             break
         plan = wider
     return plan

@@ -1,8 +1,8 @@
 """Policies in order, each only as far as needed.
 
 What a ladder leaves is a `Kept`: which turns stay, which messages inside them were rewritten or dropped, and which
-policy did what. One that must hold a low-water mark is found by living through the history: at each message that makes
-it outgrow the room, the ladder brings it down to the mark, and nothing is touched in between.
+policy did what. One that must hold a low-water mark is found by replaying the history: at each message that makes
+it outgrow the tokens left, the ladder brings it down to the mark, and nothing is touched in between.
 """
 
 from __future__ import annotations
@@ -121,42 +121,42 @@ def whole(ledger: Ledger) -> Kept:
     return Kept(Cut(ledger.first, ""))
 
 
-def climbed(ledger: Ledger, rungs: Sequence[Rung], room: Tokens, start: Kept | None = None) -> Kept:
-    """What the policies leave, asked in order until the conversation costs at most `room`, or none is left to ask."""
+def rung_by_rung(ledger: Ledger, rungs: Sequence[Rung], tokens_left: Tokens, start: Kept | None = None) -> Kept:
+    """What the policies leave, asked in order until the conversation costs at most `tokens_left`."""
     kept = whole(ledger) if start is None else attrs.evolve(start, failures=(), wanted=None)
     for place, rung in enumerate(rungs):
         used = kept.count(ledger).upper
-        if used <= room:
+        if used <= tokens_left:
             break
         if isinstance(rung, RewritingRung):
-            kept = _rewritten(ledger, rung, kept, used - room, place)
+            kept = _rewritten(ledger, rung, kept, used - tokens_left, place)
         else:
-            kept = _cut(ledger, rung, kept, room, used)
+            kept = _cut(ledger, rung, kept, tokens_left, used)
     return kept
 
 
-def lived(
-    ledger: Ledger, rungs: Sequence[Rung], room: Tokens, low: Tokens, known: tuple[int, Kept] | None
+def replayed(
+    ledger: Ledger, rungs: Sequence[Rung], tokens_left: Tokens, low: Tokens, known: tuple[int, Kept] | None
 ) -> tuple[int, Kept]:
     """The length of the history at its last overflow, and what the ladder left then; goes on from `known`."""
     stop, kept = known or (ledger.first, whole(ledger))
     line = ledger.timeline()
     anew = any(isinstance(rung.traits.keeps, KeepsChosen) for rung in rungs)
     while stop < ledger.length:
-        spare = room - kept.count(ledger.until(stop)).upper if stop > kept.cut.first_kept else room
+        spare = tokens_left - kept.count(ledger.until(stop)).upper if stop > kept.cut.first_kept else tokens_left
         grown = line.grown_by(stop, spare) if spare >= 0 else stop + 1
         if grown is None:
             break
         stop = grown
-        kept = climbed(ledger.until(stop), rungs, low, None if anew else kept)
+        kept = rung_by_rung(ledger.until(stop), rungs, low, None if anew else kept)
     return stop, kept
 
 
-def _cut(ledger: Ledger, rung: CuttingRung, kept: Kept, room: Tokens, used: Tokens) -> Kept:
+def _cut(ledger: Ledger, rung: CuttingRung, kept: Kept, tokens_left: Tokens, used: Tokens) -> Kept:
     seen = ledger.with_savings(kept.savings) if kept.savings else ledger
     standing = None if asks(rung) else kept.cut.summary
     beside = 0 if standing is None else seen.price(standing).upper
-    cut = verified(rung.policy, rung.policy.cut(seen, max(room - beside, 0)), ledger)
+    cut = verified(rung.policy, rung.policy.cut(seen, max(tokens_left - beside, 0)), ledger)
     if cut.first_kept < kept.cut.first_kept:
         cut = attrs.evolve(cut, first_kept=kept.cut.first_kept)
     if cut.summary is None or standing is not None:  # one that stands gives way only to one that knows of it

@@ -23,7 +23,7 @@ _GUESSES = 3
 """Windows that are taken from what an overflow says it needs, before each is twice the one before."""
 
 _WIDENINGS = 12
-"""Windows that are tried until one does: limits in shares of the room may ask for a hundred times as much."""
+"""Windows that are tried until one does: limits in shares of the window may ask for a hundred times as much."""
 
 _WIDENINGS_OF_A_CHOICE = 5
 """The same where a strategy lays out as much as it is given, so that each is dearer than the one before."""

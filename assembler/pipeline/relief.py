@@ -1,4 +1,4 @@
-"""What the policies of some settings leave for a room."""
+"""What the policies of some settings leave for so many tokens."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import attrs
 from assembler.conversation.messages import spoken
 from assembler.pipeline.decisions import decided_by
 from assembler.pipeline.draft import Draft
-from assembler.pipeline.ladder import Decision, Kept, climbed, lived
+from assembler.pipeline.ladder import Decision, Kept, replayed, rung_by_rung
 from assembler.pipeline.settings import Settings
 from assembler.policies.contract import verified
 from assembler.policies.traits import CuttingRung, Rung, asks, unmarked
@@ -17,29 +17,31 @@ from assembler.pricing.ledger import Cut, Ledger
 from budgets import Tokens
 
 
-def relieved(ledger: Ledger, settings: Settings, room: Tokens, start: Kept | None = None) -> Kept:
-    """What the policies leave: one that only cuts is asked once, a ladder climbed, one with a low-water mark lived.
+def relieved(ledger: Ledger, settings: Settings, tokens_left: Tokens, start: Kept | None = None) -> Kept:
+    """What the policies leave: one that only cuts is asked once, a ladder rung by rung, one with a mark by a replay.
 
     Where it is known what the billed request kept, the ladder goes on from there: nothing is replayed.
     """
     rungs = settings.willing
     rung = rungs[0]
     if start is not None and not any(map(asks, rungs)):
-        return _on_from(start, ledger, rungs, room)
+        return _on_from(start, ledger, rungs, tokens_left)
     if len(rungs) == 1 and isinstance(rung, CuttingRung):
-        cut = verified(rung.policy, rung.policy.cut(ledger, room), ledger)
+        cut = verified(rung.policy, rung.policy.cut(ledger, tokens_left), ledger)
         failures = () if cut.failure is None else (cut.failure,)
         return Kept(cut, decisions=(Decision(rung.name, 0, ((cut.reason, 0),)),), failures=failures, wanted=cut.wanted)
     low = _low_water(rungs)
     if low is None:
-        return climbed(ledger, rungs, room)
+        return rung_by_rung(ledger, rungs, tokens_left)
     calm = tuple(map(unmarked, rungs))
     if any(map(asks, rungs)):
-        return _held(ledger, settings, calm, room, int(low * room))
+        return _held(ledger, settings, calm, tokens_left, int(low * tokens_left))
     before = decided_by(settings, ledger)
-    goes_on = before.lived is not None and before.lived[0] == room and before.lived[1] <= ledger.length
-    stop, kept = lived(ledger, calm, room, int(low * room), before.lived[1:] if before.lived and goes_on else None)
-    before.lived = (room, stop, kept)
+    goes_on = before.replayed is not None and before.replayed[0] == tokens_left and before.replayed[1] <= ledger.length
+    stop, kept = replayed(
+        ledger, calm, tokens_left, int(low * tokens_left), before.replayed[1:] if before.replayed and goes_on else None
+    )
+    before.replayed = (tokens_left, stop, kept)
     return kept
 
 
@@ -50,27 +52,29 @@ def kept_from(settings: Settings, first: int) -> Kept:
     return Kept(cut, decisions=(Decision(settings.willing[0].name, 0, ((cut.reason, 0),)),))
 
 
-def _on_from(start: Kept, ledger: Ledger, rungs: Sequence[Rung], room: Tokens) -> Kept:
-    if start.count(ledger).upper <= room:
+def _on_from(start: Kept, ledger: Ledger, rungs: Sequence[Rung], tokens_left: Tokens) -> Kept:
+    if start.count(ledger).upper <= tokens_left:
         return start
     low = _low_water(rungs)
-    return climbed(ledger, tuple(map(unmarked, rungs)), room if low is None else int(low * room), start)
+    return rung_by_rung(
+        ledger, tuple(map(unmarked, rungs)), tokens_left if low is None else int(low * tokens_left), start
+    )
 
 
-def _held(ledger: Ledger, settings: Settings, calm: Sequence[Rung], room: Tokens, low: Tokens) -> Kept:
+def _held(ledger: Ledger, settings: Settings, calm: Sequence[Rung], tokens_left: Tokens, low: Tokens) -> Kept:
     """What was left last time, while it fits with what came since; then what the ladder brings down to the mark.
 
-    Living through the history would ask a model for every summary of its past, and of a past that no build ever saw:
+    A replay of the history would ask a model for every summary of its past, and of a past that no build ever saw:
     where one writes, the moments are builds that overflow.
     """
     last = decided_by(settings.session, ledger)
     if last.restored is not None:
         last.held, last.restored = last.restored.made_again(ledger, calm), None
     before = last.held[1] if last.held is not None and last.held[0] <= ledger.length else None
-    if before is not None and before.count(ledger).upper <= room:
+    if before is not None and before.count(ledger).upper <= tokens_left:
         return before
-    kept = climbed(ledger, calm, low, before)
-    if kept.count(ledger).upper <= room:
+    kept = rung_by_rung(ledger, calm, low, before)
+    if kept.count(ledger).upper <= tokens_left:
         last.held = (ledger.length, attrs.evolve(kept, wanted=None))
     return kept
 

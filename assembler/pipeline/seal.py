@@ -37,7 +37,7 @@ def sealed(
 ) -> tuple[Planned, Count]:
     """The plan that fits by the count of its whole, and that count; or the smallest one, which may not fit.
 
-    `plan` keeps everything, the result no more than `start`; `relieve` is what the policies leave for a room in
+    `plan` keeps everything, the result no more than `start`; `relieve` is what the policies leave for tokens in
     estimated tokens.
     """
     ledger, regions = plan.ledger, plan.draft.regions
@@ -51,13 +51,13 @@ def sealed(
     def weigh(kept: Kept) -> Count:
         return pricer.whole(attrs.evolve(plan, what=kept).layout)
 
-    room, trimmer = limit - plan.fixed.upper, trimming(plan.settings.willing)
+    tokens_left, trimmer = limit - plan.fixed.upper, trimming(plan.settings.willing)
     seen = Weighed() if known is None else known.seen
     if trimmer is not None:
         oldest = ledger.first if start is None else start.cut.first_kept
         kept, count, seen = most_turns(ledger, *trimmer, limit, plan.fixed.upper, pricer, weigh, seen, oldest)
     else:
-        kept, count = _tightened(ledger, start, room, limit, weigh, relieve)
+        kept, count = _tightened(ledger, start, tokens_left, limit, weigh, relieve)
     last.sealed = Sealed(regions, limit, ledger.length, kept, count, seen)
     return attrs.evolve(plan, what=kept, sealed=count), count
 
@@ -65,17 +65,21 @@ def sealed(
 def _tightened(
     ledger: Ledger,
     start: Kept | None,
-    room: Tokens,
+    tokens_left: Tokens,
     limit: Tokens,
     weigh: Callable[[Kept], Count],
     relieve: Callable[[Tokens], Kept],
 ) -> tuple[Kept, Count]:
-    """Ask the policies for less and less room until the whole fits. One count for each answer that differs."""
-    kept = whole(ledger) if start is None and room >= 0 and ledger.fits(room) else relieve(max(room, 0))
+    """Ask the policies for fewer and fewer tokens until the whole fits. One count for each answer that differs."""
+    kept = (
+        whole(ledger)
+        if start is None and tokens_left >= 0 and ledger.fits(tokens_left)
+        else relieve(max(tokens_left, 0))
+    )
     count = weigh(kept)
-    while count.upper > limit and room > 0:
-        room = min(room, kept.count(ledger).upper) - max(count.upper - limit, 1)
-        tighter = relieve(max(room, 0))
+    while count.upper > limit and tokens_left > 0:
+        tokens_left = min(tokens_left, kept.count(ledger).upper) - max(count.upper - limit, 1)
+        tighter = relieve(max(tokens_left, 0))
         if tighter.cut == kept.cut and tighter.changed.keys() == kept.changed.keys():
             continue
         kept, count = tighter, weigh(tighter)

@@ -26,7 +26,7 @@ from budgets.numbers import whole
 class Deferring(Protocol):
     """What a selection of tools has that may send them later: `assembler.Defer`."""
 
-    def room(self, input_limit: Tokens) -> Tokens:
+    def tokens_left(self, input_limit: Tokens) -> Tokens:
         """The most that the tools may cost before any waits."""
         ...
 
@@ -61,7 +61,7 @@ def shared(draft: Draft, measured: Measured, ledger: Ledger, budget: Budget, sig
     for region in ("instruction", "capability", "knowledge"):
         select = budget.limits[region].select if region in budget.limits else None
         if region == "capability" and isinstance(select, Deferring):
-            if demands[region] > min(given[region], select.room(budget.input_limit)):
+            if demands[region] > min(given[region], select.tokens_left(budget.input_limit)):
                 regions, left_out = _deferred(select, regions, measured, sight, shape)
                 omitted += left_out
             continue
@@ -87,27 +87,27 @@ def _deferred(
 
 
 def conversation_cap(budget: Budget) -> Tokens:
-    """The most that the turns may cost, whatever room there is."""
+    """The most that the turns may cost, however many tokens are left."""
     limit = budget.limits.get("conversation")
     cap = None if limit is None else limit.cap
     return budget.input_limit if cap is None else int(cap * budget.input_limit) if isinstance(cap, float) else cap
 
 
 def _chosen(
-    region: str, regions: Regions, measured: Measured, room: Tokens, budget: Budget
+    region: str, regions: Regions, measured: Measured, tokens_left: Tokens, budget: Budget
 ) -> tuple[Regions, list[Omitted]] | None:
     select = budget.limits[region].select if region in budget.limits else None
     if region == "knowledge" and regions.documents:
         counts = _of_region(measured, "knowledge")
         if len(counts) != len(regions.documents):
-            return None  # a strategy that chooses for itself has its own room
-        kept = _kept(select or _highest_scores, regions.documents, counts, room)
+            return None  # a strategy that chooses for itself has its own tokens
+        kept = _kept(select or _highest_scores, regions.documents, counts, tokens_left)
         names = [piece.name for piece in measured.rendered.every_piece if piece.region == "knowledge"]
         gone = [Omitted(names[i], counts[i], "over the limit of knowledge") for i in _others(kept, counts)]
         return attrs.evolve(regions, documents=tuple(_as_named(regions.documents[i], names[i]) for i in kept)), gone
     if region == "capability" and select is not None:
         counts = [count.upper for count in measured.prices.tools]
-        spare = room - measured.prices.tooling.upper - measured.prices.output.upper
+        spare = tokens_left - measured.prices.tooling.upper - measured.prices.output.upper
         kept = _kept(select, [tool.raw for tool in regions.tools], counts, spare)
         why = "over the limit of capability"
         gone = [Omitted(regions.tools[i].name, counts[i], why) for i in _others(kept, counts)]
@@ -129,26 +129,26 @@ def _kept(
     select: Callable[[Sequence[Any], Sequence[Tokens], Tokens], Iterable[int]],
     items: Sequence[Any],
     tokens: Sequence[Tokens],
-    room: Tokens,
+    tokens_left: Tokens,
 ) -> list[int]:
     """The places that a selection keeps, in the order given, each once and each real.
 
     Raises BudgetError for an answer that is no places; what the selection itself raises passes.
     """
-    answer: object = select(items, tokens, room)
+    answer: object = select(items, tokens, tokens_left)
     if not isinstance(answer, Iterable):
         raise BudgetError(f"select answered a {type(answer).__name__}: the places of the items that stay are expected")
     places = [whole(place, "a place that select answered") for place in cast("Iterable[object]", answer)]
     return sorted({place for place in places if 0 <= place < len(items)})
 
 
-def _highest_scores(items: Sequence[Any], tokens: Sequence[Tokens], room: Tokens) -> Iterable[int]:
+def _highest_scores(items: Sequence[Any], tokens: Sequence[Tokens], tokens_left: Tokens) -> Iterable[int]:
     """The highest scores first, going on past one that does not fit; no score counts least, in the order given."""
     scored = [place for place in range(len(items)) if items[place].score is not None]
     unscored = [place for place in range(len(items)) if items[place].score is None]
     for place in [*sorted(scored, key=lambda place: -items[place].score), *unscored]:
-        if tokens[place] <= room:
-            room -= tokens[place]
+        if tokens[place] <= tokens_left:
+            tokens_left -= tokens[place]
             yield place
 
 

@@ -47,7 +47,7 @@ class Standing:
     head: int
     first: int
     pins: tuple[int, ...]
-    room: Tokens | None
+    tokens_left: Tokens | None
     """The most that the turns that stay may cost; None without a budget."""
     apart: tuple[Span, ...]
     """Pinned turns before the cut: like `front` and what stays, they are compared by every build."""
@@ -72,7 +72,7 @@ class Standing:
             self.head,
             self.first,
             pins,
-            self.room,
+            self.tokens_left,
             self.apart,
             self.front,
             self.hangs_on,
@@ -147,7 +147,7 @@ def gone_on(seen: Gathered, prices: Prices, known: Standing) -> Planned | None:
             conversation = total(map(ledger.message, range(start, length)), conversation)
         except AssemblyError:  # the whole decision says what is wrong, and with what
             return None
-        if known.room is not None and conversation.upper > known.room:
+        if known.tokens_left is not None and conversation.upper > known.tokens_left:
             return None
         if not known.what.is_all and (new := pinned_messages(sight, settings.pins, start)):
             pins = (*pins, *new)

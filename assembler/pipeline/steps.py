@@ -85,26 +85,26 @@ def _counted(plan: Planned) -> list[Step]:
 def _asked(plan: Planned) -> list[Step]:
     """The steps of policies that must be asked, from the largest window down: each is where they keep less.
 
-    Believes that a larger room never keeps less. O(steps · log room) questions.
+    Believes that more tokens left never keep less. O(steps · log tokens) questions.
     """
     ledger, budget = plan.ledger, plan.settings.budget
     beside = plan.fixed.upper + (0 if budget is None else budget.kept_free)
-    room = whole(ledger).count(ledger).upper
-    steps = [Step(beside + room, ledger.first, 0, plan.fixed.upper + room)]
-    while room > 0:
-        kept = relieved(ledger, plan.settings, room - 1)
+    tokens_left = whole(ledger).count(ledger).upper
+    steps = [Step(beside + tokens_left, ledger.first, 0, plan.fixed.upper + tokens_left)]
+    while tokens_left > 0:
+        kept = relieved(ledger, plan.settings, tokens_left - 1)
         tokens = kept.count(ledger).upper
-        if tokens >= room:
+        if tokens >= tokens_left:
             break
-        room = _least_room(plan, kept, tokens, room - 1)
+        tokens_left = _fewest(plan, kept, tokens, tokens_left - 1)
         first = kept.cut.first_kept
         pinned = sum(stop - start for start, stop in ledger.pinned_turns(first))
-        steps.append(Step(beside + room, first, first - ledger.first - pinned, plan.fixed.upper + tokens))
+        steps.append(Step(beside + tokens_left, first, first - ledger.first - pinned, plan.fixed.upper + tokens))
     return steps[::-1]
 
 
-def _least_room(plan: Planned, kept: Kept, low: Tokens, high: Tokens) -> Tokens:
-    """The least room, `low` to `high`, in which the policies keep this: most often what it costs."""
+def _fewest(plan: Planned, kept: Kept, low: Tokens, high: Tokens) -> Tokens:
+    """The fewest tokens, `low` to `high`, in which the policies keep this: most often what it costs."""
     if _keeps(plan, low, kept):
         return low
     while low < high:
@@ -116,8 +116,8 @@ def _least_room(plan: Planned, kept: Kept, low: Tokens, high: Tokens) -> Tokens:
     return high
 
 
-def _keeps(plan: Planned, room: Tokens, kept: Kept) -> bool:
-    return relieved(plan.ledger, plan.settings, room).cut.first_kept == kept.cut.first_kept
+def _keeps(plan: Planned, tokens_left: Tokens, kept: Kept) -> bool:
+    return relieved(plan.ledger, plan.settings, tokens_left).cut.first_kept == kept.cut.first_kept
 
 
 def settled_by_turns(plan: Planned) -> bool:

@@ -91,11 +91,11 @@ class Defer:
     threshold: Tokens | float = attrs.field(validator=_amount)
     search: ToolSearch | None = None
 
-    def __call__(self, items: Sequence[Any], tokens: Sequence[Tokens], room: Tokens) -> Iterable[int]:
+    def __call__(self, items: Sequence[Any], tokens: Sequence[Tokens], tokens_left: Tokens) -> Iterable[int]:
         """The places that stay where no history is known: none."""
         return ()
 
-    def room(self, input_limit: Tokens) -> Tokens:
+    def tokens_left(self, input_limit: Tokens) -> Tokens:
         """The threshold in tokens."""
         return int(self.threshold * input_limit) if isinstance(self.threshold, float) else self.threshold
 
