@@ -33,7 +33,7 @@ _ROUNDS = 8
 
 _NEAR = 4
 _FEW = 64
-"""A whole that is over the tokens left by more than one part in four and 64 tokens is not counted as it is sent: merging
+"""A whole over the tokens left by more than one part in four and 64 tokens is not counted as it is sent: merging
 never saves so much, and a long history would be spelled for nothing."""
 
 
