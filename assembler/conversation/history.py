@@ -233,10 +233,12 @@ class Sight:
         """The first `length` messages of this sight: the history as it was then."""
         return Sight(self.readings, length)
 
-    @property
-    def marked(self) -> list[int]:
-        """The messages that carry the `pinned` mark, oldest first. O(length)."""
-        return self.readings.marked(self.length)
+    def marked(self, start: int = 0) -> list[int]:
+        """The messages that carry the `pinned` mark, oldest first; those before `start` as they were seen last.
+
+        O(length - start).
+        """
+        return self.readings.marked(self.length, start)
 
     def turns_newest_first(self) -> Iterator[Span]:
         """The turns, newest first, each found only when asked for."""

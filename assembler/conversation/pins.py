@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final, TypeAlias, cast
 
 from assembler.conversation.history import Sight
-from assembler.conversation.messages.pin import pinned_among
 from assembler.conversation.readings import Matched
 from assembler.conversation.turns import opens_turn
 from assembler.errors import ConversationError
@@ -42,9 +41,11 @@ def checked_pins(pins: Callable[[Any], object] | Collection[int] | FirstUser) ->
     raise BudgetError(f"pins: expected a predicate, a set of message indexes, or first_user, got {type(pins).__name__}")
 
 
-def pinned_messages(sight: Sight, pins_of_rungs: Iterable[Pins], start: int = 0) -> tuple[int, ...]:
-    """The pinned messages from `start` on, oldest first. A look at each; a predicate is asked once a message."""
-    found = set(sight.marked) if start == 0 else {start + i for i in pinned_among(sight.raws(start, sight.length))}
+def pinned_messages(sight: Sight, pins_of_rungs: Iterable[Pins], looked: int = 0) -> tuple[int, ...]:
+    """The pinned messages, oldest first. A look at each but the first `looked`, which are known to be marked as they
+    were; a predicate is asked once a message.
+    """
+    found = set(sight.marked(looked))
     for pins in pins_of_rungs:
         if pins is first_user:
             found.update(_first_question(sight))
@@ -52,8 +53,7 @@ def pinned_messages(sight: Sight, pins_of_rungs: Iterable[Pins], start: int = 0)
             found.update(_matches(sight, pins))
         elif pins:
             found.update(index for index in pins if index < sight.length)
-    first = max(start, sight.head)
-    return tuple(sorted(index for index in found if index >= first)) if found else ()
+    return tuple(sorted(index for index in found if index >= sight.head)) if found else ()
 
 
 def _first_question(sight: Sight) -> Iterable[int]:

@@ -129,10 +129,14 @@ class Readings:
         others = [other for other in self.matched if other.pins is not found.pins]
         self.matched = (*others[-PREDICATES + 1 :], found)
 
-    def marked(self, length: int) -> list[int]:
-        """Those of the first `length` messages that carry our own mark now. O(length): a mark may be set in place."""
-        now = pinned_among(self._raws[:length])
+    def marked(self, length: int, start: int = 0) -> list[int]:
+        """Those of the first `length` messages that carry our own mark: those before `start` as they did when they were
+        looked at last, the others now. O(length - start): a mark may be set in place.
+        """
         known, found = self._marks
+        start = min(start, known)
+        before = [index for index in found if index < start]
+        now = [*before, *(start + index for index in pinned_among(self._raws[start:length]))]
         changed = {index for index in found if index < length}.symmetric_difference(
             index for index in now if index < known
         )

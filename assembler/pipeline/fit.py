@@ -99,7 +99,8 @@ def _everything(seen: Gathered, measured: Measured) -> Planned:
     settings = seen.settings.by_rule
     floor, refused = _floor(seen.sight, settings)
     ledger = Ledger.of(seen.sight, settings.pricer, floor)
-    return Planned(seen.draft, settings, seen.sight, measured, ledger, whole(ledger), refused=refused)
+    looked = 0 if seen.last is None else seen.last.length
+    return Planned(seen.draft, settings, seen.sight, measured, ledger, whole(ledger), refused=refused, looked=looked)
 
 
 def _by_rule(everything: Planned, start: Kept | None = None) -> Planned:
@@ -190,7 +191,7 @@ def _shared(plan: Planned, budget: Budget) -> tuple[Planned, Tokens]:
 
 def _with_pins(plan: Planned) -> Ledger:
     """The ledger with what no policy may rewrite: pinned messages, and a question that carries knowledge."""
-    pins = pinned_messages(plan.sight, plan.settings.pins)
+    pins = pinned_messages(plan.sight, plan.settings.pins, plan.looked)
     if (asked := plan.measured.asked) is not None:
         pins = tuple(sorted({*pins, asked.index}))
     if (summary := plan.sight.compacted(plan.settings.dialect.api.shape)) is not None:

@@ -56,6 +56,8 @@ class Planned:
     """The count of the whole from a known bill, where there is one."""
     refused: ConversationError | None = None
     """Why no request can be made before another message comes, where that was met on the way to this plan."""
+    looked: int = 0
+    """How many messages the last decision looked at for marks, where that holds: they are marked as they were."""
     goes_on: bool = False
     """Whether the last decision stood, and this plan is that with what came since."""
 

@@ -33,9 +33,9 @@ from budgets.count import total
 if TYPE_CHECKING:
     from assembler.pipeline.gather import Gathered
 
-GLANCE = 128
-"""Messages that went and are compared by a build that goes on: 15 microseconds. Without a bound an appended build of a
-history of 100,000 messages would look at them all."""
+GLANCE = 32
+"""Messages that went and are compared by a build that goes on: about as many as stay. Without a bound an appended build
+of a history of 100,000 messages would look at them all."""
 
 
 @attrs.define(eq=False)
@@ -149,8 +149,8 @@ def gone_on(seen: Gathered, prices: Prices, known: Standing) -> Planned | None:
             return None
         if known.tokens_left is not None and conversation.upper > known.tokens_left:
             return None
-        if not known.what.is_all and (new := pinned_messages(sight, settings.pins, start)):
-            pins = (*pins, *new)
+        if not known.what.is_all and (now := pinned_messages(sight, settings.pins, start)):
+            pins = now
             ledger = Ledger(sight, settings.pricer, prices, known.first, pins)
     plan = Planned(seen.draft, settings, sight, known.measured, ledger, known.what, goes_on=True)
     plan.carrying(conversation, None if known.what.changed else waiting)

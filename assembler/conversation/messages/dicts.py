@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from assembler.conversation.messages.beside import OF_ANSWERS, thoughts_beside, unread
 from assembler.conversation.messages.jsonable import sendable_copy
-from assembler.conversation.messages.message import Call, Message, Role
+from assembler.conversation.messages.message import Call, Message, Result, Role
 from assembler.conversation.messages.parts import FOREIGN, NEUTRAL, Raw, call_of, read_content, result_of
 from assembler.errors import ConversationError
 
@@ -73,11 +73,8 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
     word, content = raw.get("role"), raw.get("content")
     role = role_of(word, index=index)
     source = raw if origin is None else origin
-    if type(content) is str and len(raw) == 2 and role != "tool":
-        parts, shape = read_content(content, index=index)
-        seen = {"role": word, "content": content}
-        # By place: keywords would take a fifth of the time that such a message takes.
-        return Message(role, parts, source, shape if word == role else FOREIGN, seen, None, False, True)
+    if type(content) is str and (plain := _plain(raw, role, content, source, index)) is not None:
+        return plain
     try:
         seen = sendable_copy(raw, index=index)
     except RecursionError:
@@ -107,6 +104,21 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
     if shape == FOREIGN:  # what is spelled anew takes along what answers have, and no field of a caller's own
         beside = tuple(key for key in (*unread(seen), *refused) if key in OF_ANSWERS)
     return Message(role, parts, source, shape, seen, named, raw.get(PIN) is True, beside=beside)
+
+
+def _plain(raw: Raw, role: Role, content: str, source: object, index: int) -> Message | None:
+    """A message that is a text and no more, or a tool's answer in one text, as most are; None for any other."""
+    word = raw["role"]
+    if len(raw) == 2 and role != "tool":
+        parts, shape = read_content(content, index=index)
+        seen = {"role": word, "content": content}
+        # By place: keywords would take a fifth of the time that such a message takes.
+        return Message(role, parts, source, shape if word == role else FOREIGN, seen, None, False, True)
+    call_id = raw.get("tool_call_id")
+    if len(raw) == 3 and word == "tool" and type(call_id) is str and call_id.isascii():
+        read_content(content, index=index)  # looks for surrogates
+        return Message("tool", (Result(call_id or None, (content,)),), source, "openai", dict(raw), None, False, True)
+    return None
 
 
 def _of_chat(shape: str) -> str:

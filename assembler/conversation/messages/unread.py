@@ -109,7 +109,10 @@ def heard_by(message: Message, own: str) -> Message:
     Marks of a cache stay: each dialect counts those that it leaves out. The very message comes back where nothing of it
     is of another API. O(parts).
     """
-    if Opaque not in map(type, message.parts) and Result not in map(type, message.parts):
+    for part in message.parts:
+        if type(part) is Opaque or (type(part) is Result and Opaque in map(type, part.parts)):
+            break
+    else:
         return message
     parts = [_heard(part, message.shape, own) for part in message.parts]
     if all(new is old for new, old in zip(parts, message.parts, strict=True)):

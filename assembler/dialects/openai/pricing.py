@@ -17,7 +17,7 @@ from assembler.dialects.openai.tool_text import Schema, tool_text, unsettled
 from assembler.dialects.openai.wire import legal_name
 from assembler.errors import ToolError
 from assembler.regions.tools.tool import Tool
-from budgets.count import Count, Grade, TokenCounter, Tokens
+from budgets.count import Count, Grade, TokenCounter, Tokens, exact
 
 __all__ = [
     "ENVELOPE",
@@ -257,6 +257,6 @@ _parsed = json.JSONDecoder().decode
 def _graded(tokens: Tokens, family: Family, *, slack: Tokens) -> Count:
     """An exact count where nothing is open, else a bounded one with `slack` above it, or an estimate with a margin."""
     if not slack and family.grade is Grade.EXACT:
-        return Count(tokens)
+        return exact(tokens)
     margin = tokens // ESTIMATE_MARGIN if family.grade is Grade.ESTIMATED else 0
     return Count(tokens, max(family.grade, Grade.BOUNDED), upper=tokens + slack + margin)

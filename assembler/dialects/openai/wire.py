@@ -71,7 +71,10 @@ def says_nothing(message: Message) -> bool:
     """Whether an assistant message has neither text nor calls: no API takes it, so it is left out of requests."""
     if message.role != "assistant" or message.beside:
         return False
-    return not any(part for part in message.parts if type(part) is not Thinking or _stays(part, message))
+    for part in message.parts:  # noqa: SIM110 - a generator takes three times as long, at each message
+        if part and (type(part) is not Thinking or _stays(part, message)):
+            return False
+    return True
 
 
 def _stays(part: Thinking, message: Message) -> bool:
@@ -149,8 +152,10 @@ def _has_objects_for_arguments(message: Message) -> bool:
     calls: list[dict[str, Any]] | None = message.seen.get("tool_calls")
     if not calls:
         return False
-    functions = [call["function"] for call in calls if "function" in call]
-    return any(not isinstance(function.get("arguments"), str) for function in functions)
+    for call in calls:  # noqa: SIM110 - as above
+        if "function" in call and not isinstance(call["function"].get("arguments"), str):
+            return True
+    return False
 
 
 def _stands(seen: dict[str, Any]) -> bool:
@@ -163,7 +168,10 @@ def _stands(seen: dict[str, Any]) -> bool:
     if "tool_calls" not in seen:
         return len(seen.get("tool_call_id") or "") <= CALL_ID_LIMIT
     calls: list[dict[str, Any]] = seen["tool_calls"] or []
-    return bool(calls) and max(len(call.get("id") or "") for call in calls) <= CALL_ID_LIMIT
+    for call in calls:
+        if len(call.get("id") or "") > CALL_ID_LIMIT:
+            return False
+    return bool(calls)
 
 
 def _as_it_came(message: Message) -> dict[str, Any]:

@@ -192,6 +192,9 @@ class OpenAIChatPricer:
             if parts[0]:
                 own = self.family.per_message + ROLE + self.family.assistant_text
                 return self._text(own + self.count(parts[0]))
+        answer = _only_answer(message)
+        if answer is not None:
+            return self._text(self.family.per_message + ROLE + self.count(answer))
         return self._composed(message)
 
     def _text(self, tokens: Tokens) -> Count:
@@ -239,7 +242,7 @@ class OpenAIChatPricer:
         message = heard_by(message, "openai")
         if says_nothing(message) or not message.parts:
             return Count(0)
-        results = [part for part in message.parts if type(part) is Result]
+        results = [part for part in message.parts if type(part) is Result] if Result in map(type, message.parts) else []
         if len(results) > 1 and self.family.results_in_one:
             texts = ["".join(result_texts(result)) for result in results]
             bill = [Count(self._envelope(message)) + price_results(texts, self.family, self.count)]
@@ -247,7 +250,7 @@ class OpenAIChatPricer:
             bill = [self._result(result, message) for result in results]
         if len(results) < len(message.parts) or not results:
             bill += self._spoken(message, [part for part in message.parts if type(part) is not Result])
-        if message.beside or any(type(part) is Thinking for part in message.parts):
+        if message.beside or Thinking in map(type, message.parts):
             bill.append(self._beside(message))
         return bill[0] if len(bill) == 1 else total(bill)
 
@@ -268,8 +271,9 @@ class OpenAIChatPricer:
             tokens += FUNCTION_ROLE
             if result.name is not None:
                 tokens += self.count(result.name) + self.family.per_name
+        said = self._texts_priced(tokens, result_texts(result))
         beside = [self._medium(part) for part in result.parts if type(part) is Opaque]
-        return total([self._texts_priced(tokens, result_texts(result)), *beside])
+        return total(beside, said) if beside else said
 
     def _spoken(self, message: Message, parts: Sequence[object]) -> list[Count]:
         """What is said: the texts in their envelope, each medium, the calls."""
@@ -306,6 +310,15 @@ class OpenAIChatPricer:
             return self._text(envelope + (self.count(texts[0]) if texts else 0))
         as_one, apart = self.count("".join(texts)), sum(map(self.count, texts))
         return Count(envelope + as_one, max(Grade.BOUNDED, self.family.text_grade), envelope + max(as_one, apart))
+
+
+def _only_answer(message: Message) -> str | None:
+    """The text of a message that is one tool's answer in one text, as most are; None for any other."""
+    part = message.parts[0] if len(message.parts) == 1 else None
+    if type(part) is not Result or len(part.parts) != 1 or message.beside or message.name is not None:
+        return None
+    text = part.parts[0]
+    return text if type(text) is str and (message.shape != "openai" or message.seen["role"] == "tool") else None
 
 
 def _says_no_more(message: Message) -> bool:
