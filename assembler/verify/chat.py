@@ -9,23 +9,10 @@ from collections.abc import Collection, Iterator, Mapping
 
 import attrs
 
-from assembler.verify.definitions import Definition, Legal, wrong_name
+from assembler.verify import shape
+from assembler.verify.definitions import Definition, Legal, empty_tools, wrong_definitions, wrong_name
 from assembler.verify.pairing import Ref, Turn
 from assembler.verify.place import Place, is_list
-from assembler.verify.shape import (
-    LIST,
-    OBJECT,
-    S3,
-    S4,
-    TEXT,
-    TEXT_OR_LIST,
-    Kind,
-    items_must_be,
-    may_be,
-    must_be,
-    must_be_one_of,
-    typed_parts,
-)
 from assembler.verify.violation import Violation
 
 
@@ -34,7 +21,7 @@ class Spelling:
     """How one dialect spells Chat: which parts each role may hold, and what arguments are."""
 
     parts: Mapping[str, Collection[str]]
-    arguments: Kind
+    arguments: shape.Kind
     legal: Legal
     call_types: Collection[str] = ("function",)
     tool_types: Collection[str] = ("function",)
@@ -42,41 +29,40 @@ class Spelling:
 
 def wrong_messages(messages: Place, spelling: Spelling) -> Iterator[Violation]:
     """The shape faults of a list of messages: types, roles, parts, calls and their names."""
-    yield from must_be(messages, LIST)
-    yield from items_must_be(messages, OBJECT)
+    yield from shape.must_be_list(messages, shape.OBJECT)
     for message in messages.objects():
         role = message.at("role")
-        yield from must_be_one_of(role, spelling.parts.keys(), S3, "role")
+        yield from shape.must_be_one_of(role, spelling.parts.keys(), shape.S3, "role")
         yield from _wrong_content(message, spelling)
         if role.text == "tool":
-            yield from must_be(message.at("tool_call_id"), TEXT)
+            yield from shape.must_be(message.at("tool_call_id"), shape.TEXT)
         if role.text == "assistant":
-            yield from may_be(message.at("tool_calls"), LIST)
+            yield from shape.may_be(message.at("tool_calls"), shape.LIST)
             yield from _wrong_calls(message, spelling)
 
 
 def _wrong_content(message: Place, spelling: Spelling) -> Iterator[Violation]:
     content, role = message.at("content"), message.at("role").text or ""
     # An assistant may say nothing and call; a legacy function message may hold null.
-    demand = may_be if role in ("assistant", "function") else must_be
-    yield from demand(content, TEXT_OR_LIST)
+    demand = shape.may_be if role in ("assistant", "function") else shape.must_be
+    yield from demand(content, shape.TEXT_OR_LIST)
     if is_list(content.value):
-        yield from typed_parts(content, spelling.parts.get(role, ()))
+        yield from shape.typed_parts(content, spelling.parts.get(role, ()))
 
 
 def _wrong_calls(message: Place, spelling: Spelling) -> Iterator[Violation]:
-    yield from items_must_be(message.at("tool_calls"), OBJECT)
+    yield from shape.items_must_be(message.at("tool_calls"), shape.OBJECT)
     for call in message.at("tool_calls").objects():
-        yield from must_be(call.at("id"), TEXT)
+        yield from shape.must_be(call.at("id"), shape.TEXT)
         kind = call.at("type")
         if not kind.absent or len(spelling.call_types) > 1:
-            yield from must_be_one_of(kind, spelling.call_types, S4, "call type")
+            yield from shape.must_be_one_of(kind, spelling.call_types, shape.S4, "call type")
         if kind.text == "custom":
             yield from wrong_name(call.at("custom").at("name"), spelling.legal)
-            yield from must_be(call.at("custom").at("input"), TEXT)
+            yield from shape.must_be(call.at("custom").at("input"), shape.TEXT)
         else:
             yield from wrong_name(call.at("function").at("name"), spelling.legal)
-            yield from must_be(call.at("function").at("arguments"), spelling.arguments)
+            yield from shape.must_be(call.at("function").at("arguments"), spelling.arguments)
 
 
 def turns(messages: Place) -> list[Turn]:
@@ -95,15 +81,12 @@ def _turn(message: Place) -> Turn:
     return Turn(message, role, calls=tuple(Ref(place.text, place) for place in ids))
 
 
-def definitions(tools: Place) -> list[Definition]:
-    """The function tools of a Chat request."""
-    functions = [tool.at("function") for tool in tools.objects() if tool.at("type").text in (None, "function")]
-    return [Definition(function.at("name"), function.at("parameters")) for function in functions]
-
-
 def wrong_tools(tools: Place, spelling: Spelling) -> Iterator[Violation]:
-    """The shape faults of the list of tools: types of tools, not the definitions inside."""
-    yield from may_be(tools, LIST)
-    yield from items_must_be(tools, OBJECT)
+    """The faults of the list of tools: its shape, the types of tools, and the functions that it defines."""
+    yield from shape.may_be_list(tools, shape.OBJECT)
     for tool in tools.objects():
-        yield from must_be_one_of(tool.at("type"), spelling.tool_types, S4, "tool type")
+        yield from shape.must_be_one_of(tool.at("type"), spelling.tool_types, shape.S4, "tool type")
+    yield from empty_tools(tools, spelling.legal)
+    functions = [tool.at("function") for tool in tools.objects() if tool.at("type").text in (None, "function")]
+    found = (Definition(function.at("name"), function.at("parameters")) for function in functions)
+    yield from wrong_definitions(found, spelling.legal)

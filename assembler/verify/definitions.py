@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 from assembler.verify.place import Place, is_list, is_object
-from assembler.verify.shape import OBJECT, TEXT, must_be
+from assembler.verify.shape import OBJECT, TEXT, may_be_list, must_be
 from assembler.verify.violation import Rule, Violation, shown
 
 L0 = Rule("L0", "a list of tools is never empty: leave the key out")
@@ -59,6 +59,12 @@ def wrong_name(place: Place, legal: Legal) -> Iterator[Violation]:
     elif not legal.name.match(place.text):
         pattern = legal.name.pattern.removesuffix(r"\Z")
         yield legal.name_rule.broken(place.path, f"tool name {shown(place.text)} does not match {pattern}")
+
+
+def listed_tools(tools: Place, legal: Legal) -> Iterator[Violation]:
+    """The faults of the list alone: no list of objects, or an empty one."""
+    yield from may_be_list(tools, OBJECT)
+    yield from empty_tools(tools, legal)
 
 
 def empty_tools(tools: Place, legal: Legal) -> Iterator[Violation]:

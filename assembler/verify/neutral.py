@@ -7,23 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assembler.verify.definitions import NAME_64, Definition, Legal, empty_tools, wrong_definitions
+from assembler.verify import shape
+from assembler.verify.definitions import NAME_64, Definition, Legal, listed_tools, wrong_definitions
 from assembler.verify.pairing import N2, N3, Ref, Turn, Unanswered, mismatches, repeated
 from assembler.verify.place import Place, is_list
-from assembler.verify.shape import (
-    LIST,
-    OBJECT,
-    S3,
-    TEXT,
-    TEXT_OR_LIST,
-    TEXT_OR_OBJECT,
-    TEXT_TYPES,
-    Kind,
-    items_must_be,
-    may_be,
-    must_be,
-    must_be_one_of,
-)
 from assembler.verify.violation import Rule, Violation
 
 N1 = Rule("N1", "the conversation is not empty, and its first turn after any system turn is the user's")
@@ -47,31 +34,28 @@ def speechless(message: Place) -> bool:
     return not any(message.at(key).value for key in ("content", "tool_calls", "function_call", "refusal", "audio"))
 
 
-def wrong_messages(messages: Place, arguments: Kind = TEXT_OR_OBJECT) -> Iterator[Violation]:
+def wrong_messages(messages: Place, arguments: shape.Kind = shape.TEXT_OR_OBJECT) -> Iterator[Violation]:
     """The shape faults of neutral messages: a role, a content, calls with an id, a name and arguments of this kind."""
-    yield from must_be(messages, LIST)
-    yield from items_must_be(messages, OBJECT)
+    yield from shape.must_be_list(messages, shape.OBJECT)
     for message in messages.objects():
-        yield from must_be_one_of(message.at("role"), _ROLES, S3, "role")
-        yield from may_be(message.at("content"), TEXT_OR_LIST)
-        yield from items_must_be(message.at("content"), TEXT_OR_OBJECT)
+        yield from shape.must_be_one_of(message.at("role"), _ROLES, shape.S3, "role")
+        yield from shape.may_be(message.at("content"), shape.TEXT_OR_LIST)
+        yield from shape.items_must_be(message.at("content"), shape.TEXT_OR_OBJECT)
         for part in message.at("content").objects():
-            yield from must_be(part.at("type"), TEXT)
-            if part.at("type").text in TEXT_TYPES:
-                yield from must_be(part.at("text"), TEXT)
-        yield from may_be(message.at("tool_calls"), LIST)
+            yield from shape.must_be(part.at("type"), shape.TEXT)
+            if part.at("type").text in shape.TEXT_TYPES:
+                yield from shape.must_be(part.at("text"), shape.TEXT)
+        yield from shape.may_be(message.at("tool_calls"), shape.LIST)
         for call in message.at("tool_calls").each():
-            yield from must_be(call, OBJECT)
+            yield from shape.must_be(call, shape.OBJECT)
             spelled = call.first("function", "custom") if call.at("name").absent else call
-            yield from must_be(spelled.at("name"), TEXT)
-            yield from must_be(spelled.first("arguments", "args", "input"), arguments)
+            yield from shape.must_be(spelled.at("name"), shape.TEXT)
+            yield from shape.must_be(spelled.first("arguments", "args", "input"), arguments)
 
 
 def wrong_tools(tools: Place) -> Iterator[Violation]:
     """The faults of tools, spelled as Chat, Anthropic or MCP spell them."""
-    yield from may_be(tools, LIST)
-    yield from items_must_be(tools, OBJECT)
-    yield from empty_tools(tools, LEGAL)
+    yield from listed_tools(tools, LEGAL)
     inner = [tool if tool.at("function").absent else tool.at("function") for tool in tools.objects()]
     found = (Definition(tool.at("name"), tool.first("parameters", "input_schema", "inputSchema")) for tool in inner)
     yield from wrong_definitions(found, LEGAL)

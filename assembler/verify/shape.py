@@ -65,6 +65,18 @@ def items_must_be(place: Place, kind: Kind) -> Iterator[Violation]:
         yield from must_be(item, kind)
 
 
+def must_be_list(place: Place, kind: Kind) -> Iterator[Violation]:
+    """S1 unless there is a list whose items are of this kind."""
+    yield from must_be(place, LIST)
+    yield from items_must_be(place, kind)
+
+
+def may_be_list(place: Place, kind: Kind) -> Iterator[Violation]:
+    """S1 if there is a value and it is no list of this kind."""
+    if not place.absent:
+        yield from must_be_list(place, kind)
+
+
 def must_be_one_of(place: Place, known: Collection[str], rule: Rule, noun: str) -> Iterator[Violation]:
     """The rule's violation unless the value is a known word; S1 if it is no word at all."""
     if place.text is None:

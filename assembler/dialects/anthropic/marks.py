@@ -5,22 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
+from assembler.dialects import mark_places as places
 from assembler.dialects.blocks.blocks import Block, Raw, fields_of
-from assembler.dialects.mark_places import (
-    END,
-    MESSAGES,
-    SYSTEM,
-    TOOLS,
-    Lifetime,
-    Place,
-    Run,
-    blocks_of,
-    listed,
-    replace,
-    says_something,
-    ttl_of,
-    with_marks,
-)
 
 
 class AnthropicMarks:
@@ -35,18 +21,18 @@ class AnthropicMarks:
         """None: every model takes marks."""
         return None
 
-    def lifetime(self, asked: Lifetime, model: str | None) -> Lifetime:
+    def lifetime(self, asked: places.Lifetime, model: str | None) -> places.Lifetime:
         """As asked."""
         return asked
 
-    def runs(self, request: Raw) -> Iterator[Run]:
+    def runs(self, request: Raw) -> Iterator[places.Run]:
         """Tools, system, messages."""
-        yield TOOLS, 0, listed(request.get("tools"))
-        yield SYSTEM, 0, blocks_of(request.get("system"))
-        for index, message in enumerate(listed(request.get("messages"))):
-            yield MESSAGES, index, blocks_of((fields_of(message) or {}).get("content"))
+        yield places.TOOLS, 0, places.listed(request.get("tools"))
+        yield places.SYSTEM, 0, places.blocks_of(request.get("system"))
+        for index, message in enumerate(places.listed(request.get("messages"))):
+            yield places.MESSAGES, index, places.blocks_of((fields_of(message) or {}).get("content"))
 
-    def marks(self, request: Raw) -> list[tuple[Place, str | None]]:
+    def marks(self, request: Raw) -> list[tuple[places.Place, str | None]]:
         """Those inside a tool's result stand where the result does; one on the request itself at its end."""
         found = [
             ((region, index, at), mark)
@@ -55,7 +41,7 @@ class AnthropicMarks:
             for mark in _controls(block)
         ]
         if request.get("cache_control") is not None:
-            found.append(((END, 0, 0), ttl_of(request["cache_control"])))
+            found.append(((places.END, 0, 0), places.ttl_of(request["cache_control"])))
         return found
 
     def takes_mark(self, region: int, block: object, model: str | None) -> bool:
@@ -63,19 +49,19 @@ class AnthropicMarks:
         fields = fields_of(block)
         if fields is None:
             return False
-        if region == TOOLS:
+        if region == places.TOOLS:
             return True
-        return fields.get("type") in self._taking and (fields["type"] != "text" or says_something(fields))
+        return fields.get("type") in self._taking and (fields["type"] != "text" or places.says_something(fields))
 
     def is_said(self, block: object) -> bool:
         """All but results."""
         return (fields_of(block) or {}).get("type") != "tool_result"
 
-    def put(self, request: Raw, wanted: Mapping[Place, str]) -> dict[str, Any]:
+    def put(self, request: Raw, wanted: Mapping[places.Place, str]) -> dict[str, Any]:
         """The key on each block; a text alone becomes a list of one."""
         copy = dict(request)
-        for region, index, blocks in with_marks(self.runs(request), wanted, _with_control):
-            replace(copy, ("tools", "system")[region] if region < MESSAGES else index, blocks)
+        for region, index, blocks in places.with_marks(self.runs(request), wanted, _with_control):
+            places.replace(copy, ("tools", "system")[region] if region < places.MESSAGES else index, blocks)
         return copy
 
 
@@ -87,5 +73,5 @@ def _with_control(block: object, ttl: str) -> list[object]:
 def _controls(block: object) -> list[str | None]:
     """The lifetimes of the marks on a block and, one level down, inside it."""
     fields = fields_of(block) or {}
-    holders = [fields, *(fields_of(item) or {} for item in listed(fields.get("content")))]
-    return [ttl_of(mark) for holder in holders if (mark := holder.get("cache_control")) is not None]
+    holders = [fields, *(fields_of(item) or {} for item in places.listed(fields.get("content")))]
+    return [places.ttl_of(mark) for holder in holders if (mark := holder.get("cache_control")) is not None]

@@ -5,20 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from assembler.dialects import mark_places as places
 from assembler.dialects.blocks.blocks import Raw, fields_of
-from assembler.dialects.mark_places import (
-    MESSAGES,
-    SYSTEM,
-    TOOLS,
-    Lifetime,
-    Place,
-    Run,
-    listed,
-    replace,
-    says_something,
-    ttl_of,
-    with_marks,
-)
 
 _NOVA = "nova"
 _TAKERS = ("claude", _NOVA)
@@ -37,21 +25,21 @@ class BedrockMarks:
             return None
         return "this model takes no cache marks: none set"
 
-    def lifetime(self, asked: Lifetime, model: str | None) -> Lifetime:
+    def lifetime(self, asked: places.Lifetime, model: str | None) -> places.Lifetime:
         """As asked; five minutes for Nova."""
         return "5m" if _is_nova(model) else asked
 
-    def runs(self, request: Raw) -> Iterator[Run]:
+    def runs(self, request: Raw) -> Iterator[places.Run]:
         """Tools, system, messages."""
-        yield TOOLS, 0, listed((fields_of(request.get("toolConfig")) or {}).get("tools"))
-        yield SYSTEM, 0, listed(request.get("system"))
-        for index, message in enumerate(listed(request.get("messages"))):
-            yield MESSAGES, index, listed((fields_of(message) or {}).get("content"))
+        yield places.TOOLS, 0, places.listed((fields_of(request.get("toolConfig")) or {}).get("tools"))
+        yield places.SYSTEM, 0, places.listed(request.get("system"))
+        for index, message in enumerate(places.listed(request.get("messages"))):
+            yield places.MESSAGES, index, places.listed((fields_of(message) or {}).get("content"))
 
-    def marks(self, request: Raw) -> list[tuple[Place, str | None]]:
+    def marks(self, request: Raw) -> list[tuple[places.Place, str | None]]:
         """A point stands where the block before it ends."""
         return [
-            ((region, index, at - 1), ttl_of(point))
+            ((region, index, at - 1), places.ttl_of(point))
             for region, index, blocks in self.runs(request)
             for at, block in enumerate(blocks)
             if (point := (fields_of(block) or {}).get("cachePoint")) is not None
@@ -59,24 +47,24 @@ class BedrockMarks:
 
     def takes_mark(self, region: int, block: object, model: str | None) -> bool:
         """What a point may end: no reasoning, no other point, no blank text; no tool of Nova's."""
-        if region == TOOLS and _is_nova(model):
+        if region == places.TOOLS and _is_nova(model):
             return False
         fields = fields_of(block) or {}
-        return any(key in fields for key in self._taking) and ("text" not in fields or says_something(fields))
+        return any(key in fields for key in self._taking) and ("text" not in fields or places.says_something(fields))
 
     def is_said(self, block: object) -> bool:
         """All but results and points."""
         fields = fields_of(block) or {}
         return "toolResult" not in fields and "cachePoint" not in fields
 
-    def put(self, request: Raw, wanted: Mapping[Place, str]) -> dict[str, Any]:
+    def put(self, request: Raw, wanted: Mapping[places.Place, str]) -> dict[str, Any]:
         """A point after each block."""
         copy = dict(request)
-        for region, index, blocks in with_marks(self.runs(request), wanted, _with_point):
-            if region == TOOLS:
+        for region, index, blocks in places.with_marks(self.runs(request), wanted, _with_point):
+            if region == places.TOOLS:
                 copy["toolConfig"] = {**copy["toolConfig"], "tools": blocks}
             else:
-                replace(copy, "system" if region == SYSTEM else index, blocks)
+                places.replace(copy, "system" if region == places.SYSTEM else index, blocks)
         return copy
 
 

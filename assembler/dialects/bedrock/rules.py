@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from assembler.verify import shape
 from assembler.verify.checker import Checker
 from assembler.verify.definitions import (
     L0,
@@ -23,18 +24,6 @@ from assembler.verify.definitions import (
 from assembler.verify.neutral import MOST_MARKS, N8
 from assembler.verify.pairing import N2, N3, Ref, Turn, Unanswered, mismatches, repeated
 from assembler.verify.place import Place
-from assembler.verify.shape import (
-    LIST,
-    OBJECT,
-    S1,
-    S3,
-    TEXT,
-    items_must_be,
-    may_be,
-    must_be,
-    must_be_one_of,
-    one_member,
-)
 from assembler.verify.violation import Rule, Violation
 
 B1 = Rule(
@@ -72,20 +61,8 @@ BYTES_UNDER = frozenset({"bytes", "redactedContent"})
 # Union members: botocore 1.44.5, service model bedrock-runtime, operation Converse, read 2026-11.
 _BLOCKS = frozenset(
     [
-        "text",
-        "image",
-        "document",
-        "video",
-        "audio",
-        "toolUse",
-        "toolResult",
-        "guardContent",
-        "cachePoint",
-        "reasoningContent",
-        "citationsContent",
-        "searchResult",
-        "toolAddition",
-        "toolRemoval",
+        *("text", "image", "document", "video", "audio", "toolUse", "toolResult", "guardContent", "cachePoint"),
+        *("reasoningContent", "citationsContent", "searchResult", "toolAddition", "toolRemoval"),
     ]
 )
 _SYSTEM_BLOCKS = frozenset({"text", "guardContent", "cachePoint"})
@@ -102,8 +79,7 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
     """Every breach in one request. No rule here depends on the model. Linear."""
     messages = request.at("messages")
     yield from _wrong_blocks(request.at("system"), _SYSTEM_BLOCKS)
-    yield from must_be(messages, LIST)
-    yield from items_must_be(messages, OBJECT)
+    yield from shape.must_be_list(messages, shape.OBJECT)
     yield from _wrong_order(messages)
     for message in messages.objects():
         yield from _wrong_message(message)
@@ -113,11 +89,11 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
 
 
 def _wrong_blocks(blocks: Place, known: frozenset[str]) -> Iterator[Violation]:
-    yield from may_be(blocks, LIST)
+    yield from shape.may_be(blocks, shape.LIST)
     for block in blocks.each():
-        yield from one_member(block, known, "a block")
+        yield from shape.one_member(block, known, "a block")
         text = block.at("text")
-        yield from may_be(text, TEXT)
+        yield from shape.may_be(text, shape.TEXT)
         if text.text is not None and not text.text.strip():
             yield B2.broken(text.path, f"a blank text ({len(text.text)} characters)")
 
@@ -140,8 +116,8 @@ def _wrong_order(messages: Place) -> Iterator[Violation]:
 
 def _wrong_message(message: Place) -> Iterator[Violation]:
     role, content = message.at("role"), message.at("content")
-    yield from must_be_one_of(role, ("user", "assistant"), S3, "role")
-    yield from must_be(content, LIST)
+    yield from shape.must_be_one_of(role, ("user", "assistant"), shape.S3, "role")
+    yield from shape.must_be(content, shape.LIST)
     if content.value in ([], ()):
         yield B2.broken(content.path, "a message without content")
     yield from _wrong_blocks(content, _BLOCKS)
@@ -152,23 +128,23 @@ def _wrong_message(message: Place) -> Iterator[Violation]:
         if not result.absent:
             yield from _wrong_result(result)
         if (role.text == "user" and not call.absent) or (role.text == "assistant" and not result.absent):
-            yield S1.broken(block.path, "calls are the assistant's, results the user's")
+            yield shape.S1.broken(block.path, "calls are the assistant's, results the user's")
 
 
 def _wrong_call(call: Place) -> Iterator[Violation]:
-    yield from must_be(call.at("toolUseId"), TEXT)
+    yield from shape.must_be(call.at("toolUseId"), shape.TEXT)
     yield from wrong_name(call.at("name"), _LEGAL)
-    yield from must_be(call.at("input"), OBJECT)
+    yield from shape.must_be(call.at("input"), shape.OBJECT)
 
 
 def _wrong_result(result: Place) -> Iterator[Violation]:
     content, status = result.at("content"), result.at("status")
-    yield from must_be(result.at("toolUseId"), TEXT)
-    yield from must_be(content, LIST)
+    yield from shape.must_be(result.at("toolUseId"), shape.TEXT)
+    yield from shape.must_be(content, shape.LIST)
     for block in content.each():
-        yield from one_member(block, _RESULT_BLOCKS, "a result block")
+        yield from shape.one_member(block, _RESULT_BLOCKS, "a result block")
     if not status.absent:
-        yield from must_be_one_of(status, ("success", "error"), S1, "status")
+        yield from shape.must_be_one_of(status, ("success", "error"), shape.S1, "status")
     said = [block for block in content.objects() if (block.at("text").text or "-").strip()]
     if status.text == "error" and content.text is None and not said:
         yield B4.broken(content.path, "an error result without content")
@@ -197,12 +173,12 @@ def _wrong_pairs(messages: Place) -> Iterator[Violation]:
 
 def _wrong_tools(request: Place) -> Iterator[Violation]:
     config, tools = request.at("toolConfig"), request.at("toolConfig").at("tools")
-    yield from may_be(config, OBJECT)
+    yield from shape.may_be(config, shape.OBJECT)
     if not config.absent:
-        yield from must_be(tools, LIST)
+        yield from shape.must_be(tools, shape.LIST)
     yield from empty_tools(tools, _LEGAL)
     for tool in tools.each():
-        yield from one_member(tool, _TOOLS, "a tool")
+        yield from shape.one_member(tool, _TOOLS, "a tool")
     specs = [tool.at("toolSpec") for tool in tools.objects() if not tool.at("toolSpec").absent]
     for spec in specs:
         if not spec.at("inputSchema").at("json").value:

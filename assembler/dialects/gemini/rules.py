@@ -161,16 +161,8 @@ CHECKER = Checker(
     bytes_under=BYTES_UNDER,
     words=frozenset(
         (
-            "function_call",
-            "thought",
-            "thought_signature",
-            "thoughtSignature",
-            "functionCall",
-            "functionResponse",
-            "function_response",
-            "inline_data",
-            "inlineData",
-            "fileData",
+            *("function_call", "thought", "thought_signature", "thoughtSignature", "functionCall"),
+            *("functionResponse", "function_response", "inline_data", "inlineData", "fileData"),
         )
     ),
     turns="contents",

@@ -8,25 +8,18 @@ from collections.abc import Iterator
 
 import attrs
 
-from assembler.verify.definitions import T3, Definition, Legal, empty_tools, wrong_definitions, wrong_name
+from assembler.verify import shape
+from assembler.verify.definitions import T3, Definition, Legal, listed_tools, wrong_definitions, wrong_name
 from assembler.verify.place import Place, is_list, is_object
-from assembler.verify.shape import LIST, OBJECT, TEXT, TEXT_OR_OBJECT, Kind, items_must_be, may_be, must_be
 from assembler.verify.violation import Rule, Violation
 
-_CONTENTS = Kind("a string, an object or a list", (str, dict, list, tuple))
+_CONTENTS = shape.Kind("a string, an object or a list", (str, dict, list, tuple))
 
 # The members of a part that are its data: google-genai 3.4.0, types.Part, read 2026-11.
 _DATA = frozenset(
     {
-        "text",
-        "inline_data",
-        "file_data",
-        "function_call",
-        "function_response",
-        "executable_code",
-        "code_execution_result",
-        "tool_call",
-        "tool_response",
+        *("text", "inline_data", "file_data", "function_call", "function_response", "executable_code"),
+        *("code_execution_result", "tool_call", "tool_response"),
     }
 )
 
@@ -67,12 +60,12 @@ def configured(request: Place, key: str) -> Place:
 
 def wrong_contents(contents: Place) -> Iterator[Violation]:
     """S1 of the contents: a string, one content or a list of either; objects have parts."""
-    yield from must_be(contents, _CONTENTS)
+    yield from shape.must_be(contents, _CONTENTS)
     for place in _every(contents):
-        yield from must_be(place, TEXT_OR_OBJECT)
+        yield from shape.must_be(place, shape.TEXT_OR_OBJECT)
         if is_object(place.value) and place.size:
-            yield from may_be(place.at("role"), TEXT)
-            yield from may_be(place.at("parts"), LIST)
+            yield from shape.may_be(place.at("role"), shape.TEXT)
+            yield from shape.may_be(place.at("parts"), shape.LIST)
 
 
 def _every(contents: Place) -> list[Place]:
@@ -98,34 +91,30 @@ def _read(place: Place) -> Content:
 def wrong_parts(content: Content, empty: Rule) -> Iterator[Violation]:
     """The faults of each part: no data, an empty text, a call or a response without its fields."""
     for part in content.parts:
-        yield from must_be(part, OBJECT)
+        yield from shape.must_be(part, shape.OBJECT)
         # Gemini 3 may send its signature on an empty text, and wants both back.
         signed = not spelled(part, "thought_signature").absent
         if _DATA_KEYS.isdisjoint(part.spoken) and is_object(part.value) and not signed:
             yield empty.broken(part.path, "a part without data")
-        yield from may_be(part.at("text"), TEXT)
+        yield from shape.may_be(part.at("text"), shape.TEXT)
         if part.at("text").text == "" and not signed:
             yield empty.broken(part.at("text").path, "an empty text")
     for call in content.calls:
         yield from wrong_name(call.at("name"), _LEGAL)
-        yield from may_be(call.at("args"), OBJECT)
+        yield from shape.may_be(call.at("args"), shape.OBJECT)
     for answer in content.responses:
         yield from wrong_name(answer.at("name"), _LEGAL)
-        yield from must_be(answer.at("response"), OBJECT)
+        yield from shape.must_be(answer.at("response"), shape.OBJECT)
 
 
 def wrong_tools(request: Place) -> Iterator[Violation]:
     """The faults of the tools: an empty list, functions without name or schema, two schemas for one function."""
     tools = configured(request, "tools")
-    yield from may_be(tools, LIST)
-    yield from items_must_be(tools, OBJECT)
-    yield from empty_tools(tools, _LEGAL)
+    yield from listed_tools(tools, _LEGAL)
     found: list[Definition] = []
     for tool in tools.objects():
         declared = spelled(tool, "function_declarations")
-        yield from may_be(declared, LIST)
-        yield from items_must_be(declared, OBJECT)
-        yield from empty_tools(declared, _LEGAL)
+        yield from listed_tools(declared, _LEGAL)
         for function in declared.objects():
             schema, json_schema = function.at("parameters"), spelled(function, "parameters_json_schema")
             if not schema.absent and not json_schema.absent:

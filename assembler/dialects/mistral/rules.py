@@ -8,7 +8,7 @@ from itertools import chain
 
 from assembler.verify import chat
 from assembler.verify.checker import Checker
-from assembler.verify.definitions import L0, NAME_64, T1, T2, T3, Legal, empty_tools, wrong_definitions
+from assembler.verify.definitions import L0, NAME_64, T1, T2, T3, Legal
 from assembler.verify.neutral import N4, speechless
 from assembler.verify.pairing import N2, N3, Again, Turn, Unanswered, mismatches, repeated
 from assembler.verify.place import Place
@@ -68,8 +68,6 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
     messages, tools = request.at("messages"), request.at("tools")
     yield from chat.wrong_messages(messages, _SPELLING)
     yield from chat.wrong_tools(tools, _SPELLING)
-    yield from empty_tools(tools, _LEGAL)
-    yield from wrong_definitions(chat.definitions(tools), _LEGAL)
     yield from _wrong_end(messages)
     turns = chat.turns(messages)
     yield from _wrong_order(turns)

@@ -259,18 +259,8 @@ def _json(value: object) -> str:
 
 _SETTLED = frozenset(
     [
-        "type",
-        "properties",
-        "required",
-        "description",
-        "enum",
-        "items",
-        "anyOf",
-        "additionalProperties",
-        "strict",
-        "$schema",
-        "$defs",
-        "definitions",
+        *("type", "properties", "required", "description", "enum", "items", "anyOf", "additionalProperties"),
+        *("strict", "$schema", "$defs", "definitions"),
     ]
 )
 

@@ -7,7 +7,7 @@ from itertools import chain
 
 from assembler.verify import chat
 from assembler.verify.checker import Checker
-from assembler.verify.definitions import NAME_64, T4, Legal, empty_tools, wrong_choice, wrong_definitions
+from assembler.verify.definitions import NAME_64, T4, Legal, wrong_choice
 from assembler.verify.pairing import N2, Again, Orphan, Turn, Unanswered, mismatches, repeated
 from assembler.verify.place import Place, is_list
 from assembler.verify.shape import TEXT
@@ -78,8 +78,6 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
     messages, tools = request.at("messages"), request.at("tools")
     yield from chat.wrong_messages(messages, _SPELLING)
     yield from chat.wrong_tools(tools, _SPELLING)
-    yield from empty_tools(tools, _LEGAL)
-    yield from wrong_definitions(chat.definitions(tools), _LEGAL)
     yield from _wrong_choice(request)
     if is_list(messages.value) and not messages.value:
         yield O0.broken(messages.path, "no messages at all")
@@ -134,13 +132,8 @@ CHECKER = Checker(
     RULES,
     words=frozenset(
         (
-            "reasoning_content",
-            "reasoning_details",
-            "thinking_blocks",
-            "function_call",
-            "prefix",
-            "cache_control",
-            "signature",
+            *("reasoning_content", "reasoning_details", "thinking_blocks", "function_call", "prefix"),
+            *("cache_control", "signature"),
         )
     ),
 )

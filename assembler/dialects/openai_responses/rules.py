@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from assembler.verify import shape
 from assembler.verify.checker import Checker
 from assembler.verify.definitions import (
     L0,
@@ -17,7 +18,7 @@ from assembler.verify.definitions import (
     T4,
     Definition,
     Legal,
-    empty_tools,
+    listed_tools,
     wrong_choice,
     wrong_definitions,
     wrong_name,
@@ -25,19 +26,6 @@ from assembler.verify.definitions import (
 from assembler.verify.neutral import N1
 from assembler.verify.pairing import N2, N3, Ref, repeated
 from assembler.verify.place import Place
-from assembler.verify.shape import (
-    LIST,
-    OBJECT,
-    S3,
-    S4,
-    TEXT,
-    TEXT_OR_LIST,
-    items_must_be,
-    may_be,
-    must_be,
-    must_be_one_of,
-    typed_parts,
-)
 from assembler.verify.violation import Rule, Violation, shown
 
 R0 = Rule("R0", "an output names its call")
@@ -65,37 +53,13 @@ _LEGAL = Legal(name=NAME_64)
 # Item and part types: openai 3.54.0, types/responses, read 2026-11.
 _ITEMS = frozenset(
     [
-        "additional_tools",
-        "apply_patch_call",
-        "apply_patch_call_output",
-        "code_interpreter_call",
-        "compaction",
-        "compaction_trigger",
-        "computer_call",
-        "computer_call_output",
-        "configuration_update",
-        "custom_tool_call",
-        "custom_tool_call_output",
-        "file_search_call",
-        "function_call",
-        "function_call_output",
-        "image_generation_call",
-        "item_reference",
-        "local_shell_call",
-        "local_shell_call_output",
-        "mcp_approval_request",
-        "mcp_approval_response",
-        "mcp_call",
-        "mcp_list_tools",
-        "message",
-        "program",
-        "program_output",
-        "reasoning",
-        "shell_call",
-        "shell_call_output",
-        "tool_search_call",
-        "tool_search_output",
-        "web_search_call",
+        *("additional_tools", "apply_patch_call", "apply_patch_call_output", "code_interpreter_call"),
+        *("compaction", "compaction_trigger", "computer_call", "computer_call_output", "configuration_update"),
+        *("custom_tool_call", "custom_tool_call_output", "file_search_call", "function_call"),
+        *("function_call_output", "image_generation_call", "item_reference", "local_shell_call"),
+        *("local_shell_call_output", "mcp_approval_request", "mcp_approval_response", "mcp_call"),
+        *("mcp_list_tools", "message", "program", "program_output", "reasoning", "shell_call"),
+        *("shell_call_output", "tool_search_call", "tool_search_output", "web_search_call"),
     ]
 )
 _MODEL_PARTS = frozenset(["output_text", "refusal"])
@@ -115,12 +79,12 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
     """Every breach in one request. No rule here depends on the model. Linear."""
     given, tools = request.at("input"), request.at("tools")
     stored = any(not request.at(key).absent for key in _HELD_ELSEWHERE)
-    yield from may_be(request.at("instructions"), TEXT_OR_LIST)
+    yield from shape.may_be(request.at("instructions"), shape.TEXT_OR_LIST)
     if not stored:
-        yield from must_be(given, TEXT_OR_LIST)
+        yield from shape.must_be(given, shape.TEXT_OR_LIST)
         if given.value in ("", [], ()):
             yield N1.broken(given.path, "an empty input, and no stored conversation to go on from")
-    yield from items_must_be(given, OBJECT)
+    yield from shape.items_must_be(given, shape.OBJECT)
     for item in given.objects():
         yield from _wrong_item(item)
     yield from _unpaired(given.objects(), stored=stored)
@@ -139,21 +103,21 @@ def _kind(item: Place) -> str:
 def _wrong_item(item: Place) -> Iterator[Violation]:
     kind = _kind(item)
     if kind not in _ITEMS:
-        yield from must_be_one_of(item.at("type"), _ITEMS, S4, "item type")
+        yield from shape.must_be_one_of(item.at("type"), _ITEMS, shape.S4, "item type")
     if kind == "message":
-        yield from must_be_one_of(item.at("role"), _ROLES, S3, "role")
-        yield from must_be(item.at("content"), TEXT_OR_LIST)
+        yield from shape.must_be_one_of(item.at("role"), _ROLES, shape.S3, "role")
+        yield from shape.must_be(item.at("content"), shape.TEXT_OR_LIST)
         said = _MODEL_PARTS if item.at("role").text == "assistant" else _INPUT_PARTS
-        yield from typed_parts(item.at("content"), said)
+        yield from shape.typed_parts(item.at("content"), said)
     elif kind == "function_call":
-        yield from must_be(item.at("call_id"), TEXT)
+        yield from shape.must_be(item.at("call_id"), shape.TEXT)
         yield from wrong_name(item.at("name"), _LEGAL)
-        yield from must_be(item.at("arguments"), TEXT)
+        yield from shape.must_be(item.at("arguments"), shape.TEXT)
     elif kind == "function_call_output":
-        yield from must_be(item.at("output"), TEXT_OR_LIST)
-        yield from typed_parts(item.at("output"), _RESULT_PARTS)
+        yield from shape.must_be(item.at("output"), shape.TEXT_OR_LIST)
+        yield from shape.typed_parts(item.at("output"), _RESULT_PARTS)
     elif kind == "reasoning":
-        yield from must_be(item.at("summary"), LIST)
+        yield from shape.must_be(item.at("summary"), shape.LIST)
     call_id = item.at("call_id").text
     if call_id is not None and len(call_id) > _ID_LIMIT:
         path = item.at("call_id").path
@@ -198,12 +162,10 @@ def _torn_reasoning(items: list[Place]) -> Iterator[Violation]:
 
 
 def _wrong_tools(request: Place, tools: Place) -> Iterator[Violation]:
-    yield from may_be(tools, LIST)
-    yield from items_must_be(tools, OBJECT)
-    yield from empty_tools(tools, _LEGAL)
+    yield from listed_tools(tools, _LEGAL)
     for tool in tools.objects():
         # Hosted tools are many and new ones come every month: a type is asked for, not a known one.
-        yield from must_be(tool.at("type"), TEXT)
+        yield from shape.must_be(tool.at("type"), shape.TEXT)
     functions = [tool for tool in tools.objects() if tool.at("type").text == "function"]
     yield from wrong_definitions((Definition(tool.at("name"), tool.at("parameters")) for tool in functions), _LEGAL)
     if request.at("prompt").absent:  # a stored prompt may bring tools of its own
