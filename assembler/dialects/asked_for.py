@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from assembler.conversation.messages.dicts import private_copy
+from assembler.dialects.copies import own_fields
 from assembler.regions.layout import Layout
 from assembler.regions.output_schema import OutputSchema
 
 
 def named_schema(output: OutputSchema) -> dict[str, Any]:
     """The schema under its name, with its description and `strict`."""
-    fields: dict[str, Any] = {"name": output.name, "schema": private_copy(dict(output.schema))}
+    fields: dict[str, Any] = {"name": output.name, "schema": own_fields(output.schema)}
     if output.description is not None:
         fields["description"] = output.description
     return fields | ({"strict": True} if output.strict else {})
@@ -21,7 +21,7 @@ def named_schema(output: OutputSchema) -> dict[str, Any]:
 def bare_schema(output: OutputSchema) -> dict[str, Any]:
     """The schema with its own description, for an API that has no other place for it."""
     described = {} if output.description is None else {"description": output.description}
-    schema: dict[str, Any] = private_copy(dict(output.schema))
+    schema: dict[str, Any] = own_fields(output.schema)
     return {**described, **schema}
 
 

@@ -9,6 +9,7 @@ import attrs
 
 from assembler.conversation.messages import Message
 from assembler.conversation.messages.dicts import private_copy
+from assembler.dialects.copies import own_fields
 from assembler.dialects.dialect import Dialect
 from assembler.regions.layout import Layout
 
@@ -50,7 +51,7 @@ class RawRequest:
 
     def copied(self) -> dict[str, Any]:
         """The body as it came."""
-        return cast("dict[str, Any]", private_copy(dict(self.body)))
+        return own_fields(self.body)
 
     def around(self, layout: Layout, *, same_tools: bool) -> dict[str, Any]:
         """The body with these regions in place of its own. Its tools go out as they came where they are the same."""

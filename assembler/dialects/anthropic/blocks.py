@@ -14,7 +14,6 @@ from assembler.conversation.messages.parts import NEUTRAL
 from assembler.dialects.blocks.blocks import (
     NO_ERROR_TEXT,
     Block,
-    Notes,
     Raw,
     arguments_of,
     fields_of,
@@ -25,6 +24,8 @@ from assembler.dialects.blocks.blocks import (
 )
 from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import IMAGES, PDF, Inline, Link, content_of, not_carried, without_given
+from assembler.dialects.copies import object_schema, own_fields
+from assembler.dialects.notes import MARKS, REASONING, Notes
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
 
@@ -66,7 +67,7 @@ class AnthropicWriter:
     def call(self, call: Call, call_id: str | None, raw: Raw | None) -> Block:
         """A tool_use block; one that came as such goes out as it came."""
         own = raw is not None and raw.get("type") == "tool_use"
-        block: Block = private_copy(dict(raw)) if raw is not None and own else {"type": "tool_use"}
+        block: Block = own_fields(raw) if raw is not None and own else {"type": "tool_use"}
         block["id"], block["name"] = call_id, legal_name(call.name, _NAME, self.notes)
         if not isinstance(block.get("input"), dict):
             block["input"] = arguments_of(call, self.notes)
@@ -75,7 +76,7 @@ class AnthropicWriter:
     def result(self, result: Result, call: Call, call_id: str | None, raw: Raw | None) -> Block:
         """A tool_result block; one that came as such goes out as it came, blank texts apart."""
         if raw is not None and raw.get("type") == "tool_result":
-            block: Block = private_copy(dict(raw))
+            block: Block = own_fields(raw)
             block["tool_use_id"] = call_id
             content: object = self._answer(result, block.get("content"))
         else:
@@ -100,19 +101,19 @@ class AnthropicWriter:
                 return _media(part)
             case Opaque():
                 if "cachePoint" in part.raw:
-                    self.notes["cache mark(s) of another API left out"] += 1
+                    self.notes[MARKS] += 1
                     return None
-                return cast(Block, private_copy(dict(part.raw)))
+                return own_fields(part.raw)
             case _ as never:
                 assert_never(never)
 
     def _thinking(self, part: Thinking) -> Block | None:
         if is_own_reasoning(part):
-            return cast(Block, private_copy(dict(part.raw)))
+            return own_fields(part.raw)
         said = _signed(part)
         if said is not None:
             return {"type": "thinking", "thinking": said.get("text", ""), "signature": said["signature"]}
-        self.notes["reasoning part(s) of another model left out"] += 1
+        self.notes[REASONING] += 1
         return None
 
     def _answer(self, result: Result, given: object) -> object:
@@ -188,16 +189,12 @@ def tool_definition(tool: Tool) -> Block:
     raw = tool.seen
     if isinstance(raw, dict) and "input_schema" in raw:
         own = cast(Block, private_copy(cast("dict[str, Any]", raw)))
-        own["input_schema"] = _object(own["input_schema"] or {})
+        own["input_schema"] = object_schema(own["input_schema"] or {})
         return own
     block: Block = {"name": tool.name}
     if tool.description:
         block["description"] = tool.description
-    block["input_schema"] = _object(private_copy(dict(tool.parameters)))
+    block["input_schema"] = object_schema(tool.parameters)
     if (mark := fields_of(tool.extra.get("cache_control"))) is not None:
-        block["cache_control"] = private_copy(dict(mark))
+        block["cache_control"] = own_fields(mark)
     return block
-
-
-def _object(schema: Block) -> Block:
-    return schema if "type" in schema else {"type": "object", **schema}

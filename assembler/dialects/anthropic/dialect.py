@@ -26,18 +26,18 @@ from assembler.dialects.asked_for import asked_choice, bare_schema
 from assembler.dialects.blocks.blocks import (
     Block,
     Ending,
-    Notes,
     Turn,
     fields_of,
-    refuse_ending,
+    refuse_undefined_tools,
     surplus_marks,
-    turns_of,
+    turns_to_send,
 )
 from assembler.dialects.blocks.pricing import as_sent, media_apart, with_error_texts, with_objects
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.graded import graded
+from assembler.dialects.notes import SURPLUS_MARKS, Notes
 from assembler.dialects.own_tokenizer import counts_for_openai
-from assembler.errors import ConversationError
+from assembler.dialects.reading import listed_messages, options_in, read_messages
 from assembler.pricing.media import Source, read_media
 from assembler.pricing.media import claude as pictures
 from assembler.pricing.pricer import FixedPrices, Piece, price_pieces, priced_layout
@@ -73,10 +73,8 @@ class Anthropic:
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
         """The regions of a Messages body: a text as `system` is the system text, blocks are the head."""
-        listed = request.get("messages")
-        if not isinstance(listed, list | tuple):
-            raise ConversationError("request has no list of messages; expected the body of a Messages call")
-        messages = [read_message(raw, index) for index, raw in enumerate(cast("list[object]", listed))]
+        listed = listed_messages(request, "the body of a Messages call")
+        messages = read_messages(listed)
         system: object = request.get("system")
         listed_system = [*cast("list[object]", system)] if isinstance(system, list | tuple) else []
         blocks = [read_message({"role": "system", "content": listed_system}, 0)] if listed_system else []
@@ -86,7 +84,7 @@ class Anthropic:
             head=[*blocks, *messages[:leading]],
             messages=messages[leading:],
             tools=read_tools(request.get("tools") or ()),
-            options={key: value for key, value in request.items() if key not in _OWNED},
+            options=options_in(request, _OWNED),
         )
 
     def pricer(self, model: str | None, count: TokenCounter) -> AnthropicPricer:
@@ -107,12 +105,8 @@ class Anthropic:
     def emit(self, layout: Layout) -> Emission:
         """`system`, `messages` and `tools`. Raises `ConversationError` and `UnsupportedContentError`."""
         notes = Notes()
-        turns = turns_of(told(layout.messages, "anthropic", notes), AnthropicWriter(notes))
-        refuse_ending(turns, self.name, self.ending)
-        if not layout.tools and any(turn.results for turn in turns):
-            raise ConversationError(
-                "the history calls tools and none is defined, which the API refuses: pass them to add_capability(tools)"
-            )
+        turns = turns_to_send(self, layout, AnthropicWriter(notes), self.ending)
+        refuse_undefined_tools(turns, layout)
         request: dict[str, Any] = {}
         system = system_blocks(layout.system, told(layout.head, "anthropic", notes), notes)
         if system:
@@ -152,7 +146,7 @@ def _drop_surplus_marks(request: dict[str, Any], notes: Notes) -> None:
     in_messages = [block for message in request["messages"] for block in _marked(message["content"])]
     for block in surplus_marks(_marked(request.get("tools", ())), in_system, in_messages):
         del block["cache_control"]
-        notes["cache mark(s) beyond the four that the API takes left out, the oldest first"] += 1
+        notes[SURPLUS_MARKS] += 1
 
 
 def _marked(blocks: str | Sequence[Block]) -> list[Block]:

@@ -14,7 +14,6 @@ from assembler.conversation.messages.parts import NEUTRAL
 from assembler.dialects.blocks.blocks import (
     NO_ERROR_TEXT,
     Block,
-    Notes,
     Raw,
     arguments_of,
     fields_of,
@@ -23,6 +22,8 @@ from assembler.dialects.blocks.blocks import (
 )
 from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import IMAGES, PDF, Inline, content_of, not_carried, without_given
+from assembler.dialects.copies import object_schema, own_fields
+from assembler.dialects.notes import MARKS, REASONING, Notes
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
 
@@ -49,13 +50,13 @@ class BedrockWriter:
             self.notes["blank text(s) left out"] += 1
             return None
         if raw is not None and raw.get("cache_control") is not None:
-            self.notes["cache mark(s) of another API left out"] += 1
+            self.notes[MARKS] += 1
         return {"text": text}
 
     def call(self, call: Call, call_id: str | None, raw: Raw | None) -> Block:
         """A toolUse block; one that came as such goes out as it came."""
         given = fields_of((raw or {}).get("toolUse"))
-        use: Block = {} if given is None else private_copy(dict(given))
+        use: Block = {} if given is None else own_fields(given)
         use["toolUseId"], use["name"] = call_id, legal_name(call.name, _NAME, self.notes)
         if not isinstance(use.get("input"), dict):
             use["input"] = arguments_of(call, self.notes)
@@ -65,7 +66,7 @@ class BedrockWriter:
         """A toolResult block; one that came as such goes out as it came, blank texts apart."""
         given = fields_of((raw or {}).get("toolResult"))
         if given is not None:
-            answer: Block = private_copy(dict(given))
+            answer: Block = own_fields(given)
             answer["toolUseId"] = call_id
         else:
             answer = {"toolUseId": call_id}
@@ -89,24 +90,24 @@ class BedrockWriter:
             case Media():
                 return _media(part)
             case Opaque():
-                return cast(Block, private_copy(dict(part.raw)))
+                return own_fields(part.raw)
             case _ as never:
                 assert_never(never)
 
     def _thinking(self, part: Thinking) -> Block | None:
         if "reasoningContent" in part.raw:
-            return cast(Block, private_copy(dict(part.raw)))
+            return own_fields(part.raw)
         if part.raw.get("type") == "thinking" and isinstance(part.raw.get("signature"), str):
             # Anthropic, "Extended thinking": signatures are compatible across platforms, Bedrock included.
             said = {"text": part.text, "signature": part.raw["signature"]}
             return {"reasoningContent": {"reasoningText": said}}
-        self.notes["reasoning part(s) of another model left out"] += 1
+        self.notes[REASONING] += 1
         return None
 
     def _inner(self, part: str | Media | Opaque, raw: Raw | None) -> Block | None:
         """A block of a result; JSON stays JSON where it came so."""
         if raw is not None and "json" in raw:
-            return cast(Block, private_copy(dict(raw)))
+            return own_fields(raw)
         if isinstance(part, str):
             return self.text(part, raw, NEUTRAL)
         return self.other(part, NEUTRAL)
@@ -132,14 +133,12 @@ def tool_spec(tool: Tool) -> list[Block]:
     elif isinstance(raw, dict) and "toolSpec" in raw:
         block = cast(Block, private_copy(cast("dict[str, Any]", raw)))
         given = (fields_of(block["toolSpec"].get("inputSchema")) or {}).get("json")
-        if "type" not in (given or {}):
-            block["toolSpec"]["inputSchema"] = {"json": {"type": "object", **(given or {})}}
+        block["toolSpec"]["inputSchema"] = {"json": object_schema(given or {})}
     else:
         spec: Block = {"name": tool.name}
         if tool.description.strip():
             spec["description"] = tool.description
-        schema: Block = private_copy(dict(tool.parameters))
-        spec["inputSchema"] = {"json": schema if "type" in schema else {"type": "object", **schema}}
+        spec["inputSchema"] = {"json": object_schema(tool.parameters)}
         block = {"toolSpec": spec}
     point: object = tool.extra.get("cachePoint")
     return [block] if point is None else [block, {"cachePoint": private_copy(point)}]

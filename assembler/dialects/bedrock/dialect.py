@@ -26,14 +26,15 @@ from assembler.dialects.bedrock.pricing import ConversePricer
 from assembler.dialects.blocks.blocks import (
     Block,
     Ending,
-    Notes,
     fields_of,
-    refuse_ending,
+    refuse_undefined_tools,
     surplus_marks,
     system_texts,
-    turns_of,
+    turns_to_send,
 )
 from assembler.dialects.dialect import Emission, Opening
+from assembler.dialects.notes import SURPLUS_MARKS, Notes
+from assembler.dialects.reading import listed_messages, options_in, read_messages
 from assembler.errors import ConversationError, ToolError
 from assembler.pricing.pricer import Pricer
 from assembler.regions.layout import Layout
@@ -60,21 +61,19 @@ class Bedrock:
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
         """The regions of a Converse call; a cache point after a tool stays with that tool."""
-        listed = request.get("messages")
-        if not isinstance(listed, list | tuple):
-            raise ConversationError("request has no list of messages; expected the arguments of a Converse call")
+        listed = listed_messages(request, "the arguments of a Converse call")
         given: object = request.get("system") or ()
         if not isinstance(given, list | tuple | str):
             raise ConversationError(f"system is a {type(given).__name__}; expected a list of blocks")
         system, head = _system(cast("Sequence[Any]", given))
         config: Mapping[str, Any] = request.get("toolConfig") or {}
-        options = {key: value for key, value in request.items() if key not in _OWNED}
+        options = options_in(request, _OWNED)
         if "toolChoice" in config:
             options["toolChoice"] = config["toolChoice"]
         return Layout(
             system=system,
             head=head,
-            messages=[read_message(raw, index) for index, raw in enumerate(cast("list[object]", listed))],
+            messages=read_messages(listed),
             tools=_tools(config.get("tools") or ()),
             options=options,
         )
@@ -103,12 +102,8 @@ class Bedrock:
     def emit(self, layout: Layout) -> Emission:
         """`system`, `messages` and `toolConfig`. Raises `ConversationError` and `UnsupportedContentError`."""
         notes = Notes()
-        turns = turns_of(told(layout.messages, "bedrock", notes), BedrockWriter(notes))
-        refuse_ending(turns, self.name, Ending.USER)
-        if not layout.tools and any(turn.results for turn in turns):
-            raise ConversationError(
-                "the history calls tools and none is defined, which the API refuses: pass them to add_capability(tools)"
-            )
+        turns = turns_to_send(self, layout, BedrockWriter(notes), Ending.USER)
+        refuse_undefined_tools(turns, layout)
         request: dict[str, Any] = {}
         system = system_texts(layout.system, told(layout.head, "bedrock", notes), BedrockWriter(notes))
         if system:
@@ -162,7 +157,7 @@ def _drop_surplus_points(request: dict[str, Any], notes: Notes) -> None:
     gone = {id(point) for point in surplus}
     for blocks in (request.get("toolConfig", {}).get("tools", []), request.get("system", []), *lists):
         blocks[:] = [block for block in blocks if id(block) not in gone]
-    notes["cache mark(s) beyond the four that the API takes left out, the oldest first"] += len(surplus)
+    notes[SURPLUS_MARKS] += len(surplus)
 
 
 def _points(blocks: Sequence[Block]) -> list[Block]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import enum
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, cast
 
@@ -20,9 +19,14 @@ from assembler.conversation.messages import Call, Media, Message, Opaque, Result
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.parts import NEUTRAL, compact_json
 from assembler.conversation.messages.responses import in_steps
+from assembler.conversation.messages.unread import told
 from assembler.conversation.turns import opens_turn, unanswered
 from assembler.dialects.blocks.ids import CallIds, IdRule
+from assembler.dialects.copies import own_fields
+from assembler.dialects.dialect import Dialect
+from assembler.dialects.notes import FIELDS, RENAMED, Notes
 from assembler.errors import ConversationError, UnsupportedContentError
+from assembler.regions.layout import Layout
 
 Raw: TypeAlias = Mapping[str, Any]
 Block: TypeAlias = dict[str, Any]
@@ -58,14 +62,6 @@ class Ending(enum.Enum):
 
     USER = "a user message or tool results"
     ANY = "any role"
-
-
-class Notes(Counter[str]):
-    """What was folded or left out, and how often: the lines of a report."""
-
-    def lines(self) -> tuple[str, ...]:
-        """One line each, in the order in which they were first met."""
-        return tuple(f"{times} {what}" for what, times in self.items() if times)
 
 
 class Writer(Protocol):
@@ -187,6 +183,21 @@ def refuse_ending(turns: Sequence[Turn], dialect: str, ending: Ending) -> None:
         )
 
 
+def turns_to_send(dialect: Dialect, layout: Layout, writer: Writer, ending: Ending) -> list[Turn]:
+    """The turns of a request. Raises `ConversationError` where nothing can be sent yet."""
+    turns = turns_of(told(layout.messages, dialect.api.shape, writer.notes), writer)
+    refuse_ending(turns, dialect.name, ending)
+    return turns
+
+
+def refuse_undefined_tools(turns: Sequence[Turn], layout: Layout) -> None:
+    """Raise `ConversationError` where tools were called and none is defined."""
+    if not layout.tools and any(turn.results for turn in turns):
+        raise ConversationError(
+            "the history calls tools and none is defined, which the API refuses: pass them to add_capability(tools)"
+        )
+
+
 def _carries_results(message: Message) -> bool:
     return any(type(part) is Result for part in message.parts)
 
@@ -226,7 +237,7 @@ def _spoken(message: Message, index: int, writer: Writer, ids: CallIds) -> Turn:
 
 def _note(message: Message, turn: Turn, notes: Notes) -> None:
     if message.beside:
-        notes["field(s) of another API left out"] += len(message.beside)
+        notes[FIELDS] += len(message.beside)
     if message.name is not None:
         notes["name(s) of a speaker left out"] += 1
     if message.role in ("system", "developer") and turn.blocks:
@@ -289,7 +300,7 @@ def framed(message: Message, own: str, content: str, hidden: Iterable[str]) -> B
 def arguments_of(call: Call, notes: Notes) -> dict[str, Any]:
     """The arguments as an object. A JSON text that is none (models write such) goes out whole, as one argument."""
     if call.given is not None:
-        return cast("dict[str, Any]", private_copy(dict(call.given)))
+        return own_fields(call.given)
     if not call.arguments.strip():
         return {}
     try:
@@ -310,7 +321,7 @@ def legal_name(name: str, legal: re.Pattern[str], notes: Notes) -> str:
     """A tool's name in a history, legal: models make up names. The same name always becomes the same one."""
     if legal.fullmatch(name):
         return name
-    notes["call(s) of an illegal tool name renamed"] += 1
+    notes[RENAMED] += 1
     return re.sub(r"[^a-zA-Z0-9_-]", "_", name if re.match("[a-zA-Z_]", name) else f"_{name}")[:64]
 
 

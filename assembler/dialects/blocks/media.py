@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, cast
 import attrs
 
 from assembler.conversation.messages import Media, Opaque
-from assembler.conversation.messages.dicts import private_copy
+from assembler.dialects.copies import own_fields
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.media import read_media
 from assembler.pricing.media.reading import GIVEN
@@ -67,7 +67,7 @@ def content_of(part: Media) -> Inline | Link | None:
 
 def without_given(raw: _Raw) -> dict[str, Any]:
     """A part as it came, without the keys by which callers tell this library its size."""
-    return {key: value for key, value in private_copy(dict(raw)).items() if key not in GIVEN}
+    return {key: value for key, value in own_fields(raw).items() if key not in GIVEN}
 
 
 def not_carried(part: Media | Opaque, dialect: str) -> UnsupportedContentError:

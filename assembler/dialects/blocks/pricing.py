@@ -7,7 +7,8 @@ from collections.abc import Callable
 import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result
-from assembler.dialects.blocks.blocks import BLANK, NO_ERROR_TEXT, Notes, arguments_of
+from assembler.dialects.blocks.blocks import BLANK, NO_ERROR_TEXT, arguments_of
+from assembler.dialects.notes import Notes
 
 
 def with_objects(message: Message) -> Message:

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import attrs
 
-from assembler.conversation.messages import Message, read_message
+from assembler.conversation.messages import Message
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
@@ -24,6 +24,7 @@ from assembler.dialects.chat_template.render import ChatTokenizer, Renderer
 from assembler.dialects.chat_template.spelling import CHAT_TEMPLATE, Spelling, spelled
 from assembler.dialects.chat_template.traits import Traits, traits_of
 from assembler.dialects.dialect import Emission, Opening
+from assembler.dialects.reading import listed_messages, options_in, read_messages
 from assembler.errors import ConversationError
 from assembler.regions.layout import Layout
 from assembler.regions.tools import read_tools
@@ -71,13 +72,11 @@ class ChatTemplate:
         """
         if WRITTEN in request:
             return Layout(options={key: request[key] for key in ("prompt", WRITTEN) if key in request})
-        listed = request.get("messages")
-        if not isinstance(listed, list | tuple):
-            raise ConversationError("request has no list of messages; expected what apply_chat_template takes")
-        read = [read_message(raw, index) for index, raw in enumerate(cast("list[object]", listed))]
+        listed = listed_messages(request, "what apply_chat_template takes")
+        read = read_messages(listed)
         messages = [_as_given(message) for message in read]
         head = head_length(messages)
-        options = {key: value for key, value in request.items() if key not in ("messages", "tools")}
+        options = options_in(request, ("messages", "tools"))
         return Layout(
             head=messages[:head],
             messages=messages[head:],

@@ -17,7 +17,8 @@ from assembler.conversation.waiting import NEXT, Waiting, answer_to, by_id, by_n
 from assembler.dialects.chat_template.folds import FOLDS, PART_SEAM, Line
 from assembler.dialects.chat_template.render import Spoken
 from assembler.dialects.chat_template.traits import Traits
-from assembler.dialects.openai.wire import MARKS, foreign_marks, tool_definition
+from assembler.dialects.notes import MARKS
+from assembler.dialects.openai.wire import foreign_marks, tool_definition
 from assembler.errors import UnsupportedContentError
 from assembler.regions.layout import Layout
 

@@ -16,7 +16,7 @@ from assembler.conversation.messages.responses import in_steps, joined
 from assembler.conversation.messages.unread import heard_by, told
 from assembler.dialects.api import Api
 from assembler.dialects.asked_for import asked_choice, bare_schema
-from assembler.dialects.blocks.blocks import Block, Ending, Notes, Turn, fields_of, refuse_ending, turns_of
+from assembler.dialects.blocks.blocks import Block, Ending, Turn, fields_of, turns_to_send
 from assembler.dialects.blocks.pricing import as_sent, media_apart, with_objects
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.gemini import pricing as google
@@ -32,7 +32,9 @@ from assembler.dialects.gemini.parts import (
     system_instruction,
 )
 from assembler.dialects.graded import graded
+from assembler.dialects.notes import Notes
 from assembler.dialects.own_tokenizer import own_counter
+from assembler.dialects.reading import options_in, read_messages
 from assembler.errors import ConversationError
 from assembler.pricing.media import Source, read_media
 from assembler.pricing.media import gemini as pictures
@@ -71,9 +73,9 @@ class Gemini:
         config: Mapping[str, Any] = request.get("config") or {}
         given = either(request, "system_instruction", either(config, "system_instruction"))
         tools: object = request.get("tools") or config.get("tools") or ()
-        options = {key: value for key, value in request.items() if key not in (*_OWNED, "config")}
-        options |= {key: value for key, value in config.items() if key not in _OWNED}
-        messages = [read_message(raw, index) for index, raw in enumerate(_contents(request["contents"]))]
+        options = options_in(request, (*_OWNED, "config"))
+        options |= options_in(config, _OWNED)
+        messages = read_messages(_contents(request["contents"]))
         return Layout(
             system=given if isinstance(given, str) and given else None,
             head=[] if isinstance(given, str) or not given else [_head(given)],
@@ -101,8 +103,7 @@ class Gemini:
     def emit(self, layout: Layout) -> Emission:
         """`contents` and `config`. Raises `ConversationError`, `ToolError` and `UnsupportedContentError`."""
         notes = Notes()
-        turns = turns_of(told(layout.messages, "gemini", notes), GeminiWriter(notes))
-        refuse_ending(turns, self.name, Ending.USER)
+        turns = turns_to_send(self, layout, GeminiWriter(notes), Ending.USER)
         config: dict[str, Any] = {}
         system = system_instruction(layout.system, told(layout.head, "gemini", notes), notes)
         if system:

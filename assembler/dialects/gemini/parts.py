@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, assert_never, cast
+from typing import Any, assert_never
 
 import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.conversation.messages.dicts import PIN, private_copy
+from assembler.conversation.messages.dicts import PIN
 from assembler.dialects.blocks.blocks import (
     Block,
-    Notes,
     Raw,
     arguments_of,
     fields_of,
@@ -22,6 +21,8 @@ from assembler.dialects.blocks.blocks import (
 )
 from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
+from assembler.dialects.copies import object_schema, own_fields
+from assembler.dialects.notes import MARKS, REASONING, Notes
 from assembler.errors import ToolError, UnsupportedContentError
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
@@ -62,8 +63,8 @@ class GeminiWriter:
             self.notes["empty text(s) left out"] += 1
             return None
         if raw is not None and raw.get("cache_control") is not None:
-            self.notes["cache mark(s) of another API left out"] += 1
-        return {"text": text} if own is None else cast(Block, private_copy(dict(own)))
+            self.notes[MARKS] += 1
+        return {"text": text} if own is None else own_fields(own)
 
     def call(self, call: Call, call_id: str | None, raw: Raw | None) -> Block:
         """A function_call part, its signature with it; one that came as such goes out as it came."""
@@ -73,7 +74,7 @@ class GeminiWriter:
             asked: Block = {"id": call_id} if call_id is not None else {}
             asked |= {"name": name, "args": arguments_of(call, self.notes)}
             return {"function_call": asked, "thought_signature": call.signature or UNSIGNED}
-        part: Block = private_copy(dict(raw))
+        part: Block = own_fields(raw)
         function: Block = part["function_call" if "function_call" in part else "functionCall"]
         function["name"] = name
         if call_id is not None:
@@ -88,7 +89,7 @@ class GeminiWriter:
             answer: Block = {"id": call_id} if call_id is not None else {}
             answer |= {"name": name, "response": response_of(result)}
             return {"function_response": answer}
-        part: Block = private_copy(dict(raw))
+        part: Block = own_fields(raw)
         response: Block = part["function_response" if "function_response" in part else "functionResponse"]
         response["name"] = name
         if call_id is not None:
@@ -102,16 +103,16 @@ class GeminiWriter:
         match part:
             case Thinking():
                 if shape == _SHAPE:
-                    return cast(Block, private_copy(dict(part.raw)))
-                self.notes["reasoning part(s) of another model left out"] += 1
+                    return own_fields(part.raw)
+                self.notes[REASONING] += 1
                 return None
             case Media():
                 return _media(part)
             case Opaque():
                 if "cachePoint" in part.raw:
-                    self.notes["cache mark(s) of another API left out"] += 1
+                    self.notes[MARKS] += 1
                     return None
-                return cast(Block, private_copy(dict(part.raw))) or None
+                return own_fields(part.raw) or None
             case _ as never:
                 assert_never(never)
 
@@ -132,7 +133,7 @@ def sends(part: Part, shape: str) -> bool:
 def response_of(result: Result) -> dict[str, Any]:
     """An answer as the object that the API wants: its own, or its text under `output` or `error`."""
     if result.given is not None:
-        return cast("dict[str, Any]", private_copy(dict(result.given)))
+        return own_fields(result.given)
     texts: list[str] = []
     for part in result.parts:
         if not isinstance(part, str):
@@ -199,7 +200,7 @@ def declarations(tools: Sequence[Tool]) -> list[Block]:
             )
         raw = fields_of(tool.seen)
         if raw is not None and either(raw, "function_declarations") is not None:
-            wrapped.setdefault(id(tool.raw), cast(Block, private_copy(dict(raw))))
+            wrapped.setdefault(id(tool.raw), own_fields(raw))
         else:
             declared.append(_declaration(tool))
     return [*wrapped.values(), *([{"function_declarations": declared}] if declared else [])]
@@ -210,6 +211,5 @@ def _declaration(tool: Tool) -> Block:
     if tool.description:
         block["description"] = tool.description
     if tool.parameters:
-        schema = private_copy(dict(tool.parameters))
-        block["parameters_json_schema"] = schema if "type" in schema else {"type": "object", **schema}
+        block["parameters_json_schema"] = object_schema(tool.parameters)
     return block

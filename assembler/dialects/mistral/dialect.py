@@ -82,8 +82,7 @@ class Mistral:
         request: dict[str, Any] = {"messages": sent.messages}
         if layout.tools:
             request["tools"] = [definition(tool) for tool in layout.tools]
-        notes = tuple(f"{times} {thing}" for thing, times in sent.done.items())
-        return Emission(request | self.options(layout), notes)
+        return Emission(request | self.options(layout), sent.done.lines())
 
 
 mistral = Mistral()

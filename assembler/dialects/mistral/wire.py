@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import re
 import string
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
@@ -18,10 +17,8 @@ from assembler.conversation.messages import Message, Thinking
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.parts import FOREIGN
 from assembler.conversation.messages.unread import told
+from assembler.dialects.notes import FIELDS, MARKS, RENAMED, SILENT, Notes
 from assembler.dialects.openai.wire import (
-    FIELDS,
-    MARKS,
-    RENAMED,
     marks_in,
     renamed,
     says_nothing,
@@ -73,10 +70,9 @@ class Wired:
     """Messages as the API takes them, and how often each thing was done that a report should say."""
 
     messages: list[dict[str, Any]]
-    done: Counter[str]
+    done: Notes
 
 
-SILENT = "empty assistant message(s) left out"
 REASONING = "message(s) sent without another model's reasoning"
 NAMES = "message(s) sent without the speaker's name"
 BRIDGED = f"assistant message(s) {BRIDGE!r} put between a tool's answer and the user"
@@ -91,7 +87,7 @@ def wired(messages: Iterable[Message]) -> Wired:
     A system message after an assistant's or a tool's, or at the very end, is the user's; an assistant message stands
     between a tool's answer and the user; an assistant message at the end is a prefix that the model continues.
     """
-    done: Counter[str] = Counter()
+    done = Notes()
     named: dict[str, str] = {}
     ordered: list[dict[str, Any]] = []
     listed = list(messages)
@@ -116,7 +112,7 @@ def is_silent(message: Message) -> bool:
     return says_nothing(message) and not any(map(own_thinking, message.parts))
 
 
-def _adopted(message: Message, done: Counter[str]) -> Message:
+def _adopted(message: Message, done: Notes) -> Message:
     """The message, its shape saying whether Mistral's API takes its spelling nearly as it stands."""
     thoughts = [part for part in message.parts if type(part) is Thinking]
     if is_silent(message):
@@ -134,7 +130,7 @@ def _adopted(message: Message, done: Counter[str]) -> Message:
     return attrs.evolve(message, shape=FOREIGN) if legacy else message
 
 
-def _made_legal(fields: dict[str, Any], named: dict[str, str], done: Counter[str]) -> bool:
+def _made_legal(fields: dict[str, Any], named: dict[str, str], done: Notes) -> bool:
     """Change one message's fields to Mistral's; False if it then says nothing."""
     for key in fields.keys() - _KEYS:
         del fields[key]
@@ -191,7 +187,7 @@ def _part(part: object) -> object | None:
             return chunk
 
 
-def _set_down(fields: dict[str, Any], ordered: list[dict[str, Any]], done: Counter[str]) -> None:
+def _set_down(fields: dict[str, Any], ordered: list[dict[str, Any]], done: Notes) -> None:
     before = ordered[-1]["role"] if ordered else None
     if fields["role"] == "system" and before in ("assistant", "tool"):
         fields["role"] = "user"
@@ -202,7 +198,7 @@ def _set_down(fields: dict[str, Any], ordered: list[dict[str, Any]], done: Count
     ordered.append(fields)
 
 
-def _end(ordered: list[dict[str, Any]], done: Counter[str]) -> None:
+def _end(ordered: list[dict[str, Any]], done: Notes) -> None:
     """`Expected last role User or Tool (or Assistant with prefix True) for serving`: what else stands there changes."""
     for fields in ordered[:-1]:
         fields.pop("prefix", None)

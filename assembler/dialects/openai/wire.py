@@ -15,6 +15,7 @@ from assembler.conversation.messages.responses import in_steps, joined
 from assembler.conversation.messages.unread import heard_by, is_mark
 from assembler.conversation.waiting import Waiting, answer_to, asked_by
 from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
+from assembler.dialects.copies import object_schema, own_fields
 from assembler.errors import UnsupportedContentError
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
@@ -27,12 +28,6 @@ maximum length 40`: vercel/ai#5171, read 2026-11."""
 def legal_id(call_id: str, limit: int = CALL_ID_LIMIT) -> str:
     """An id that the API accepts: the same one if it is short enough, else one made from its hash. Pure."""
     return call_id if len(call_id) <= limit else f"call_{hashlib.sha256(call_id.encode()).hexdigest()[: limit - 5]}"
-
-
-RENAMED = "call(s) of an illegal tool name renamed"
-REASONING = "reasoning part(s) of another model left out"
-FIELDS = "field(s) of another API left out"
-MARKS = "cache mark(s) of another API left out"
 
 
 def legal_name(name: str) -> str:
@@ -54,7 +49,7 @@ def marks_in(message: Message) -> int:
     """How many marks of a cache stand among a message's parts."""
     seen: Any = message.seen
     content: object = seen.get("content") if isinstance(seen, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    points = sum(map(is_cache_point, message.parts))
+    points = sum(map(is_mark, message.parts))
     if not isinstance(content, list):
         return points
     marked = (cast("dict[str, Any]", item) for item in cast("list[object]", content) if isinstance(item, dict))
@@ -230,14 +225,9 @@ def _written(part: Part) -> str | dict[str, Any] | None:
         case Media():
             return media_part(part)
         case Opaque():
-            return None if is_cache_point(part) else private_copy(dict(part.raw))
+            return None if is_mark(part) else own_fields(part.raw)
         case _ as never:
             assert_never(never)
-
-
-def is_cache_point(part: Part) -> bool:
-    """Whether a part is Bedrock's mark of a cache: it says nothing, and no other API has it."""
-    return is_mark(part)
 
 
 def media_part(part: Media) -> dict[str, Any]:
@@ -313,7 +303,7 @@ def _text_of(result: Result) -> str | list[dict[str, Any]]:
     if not any(type(part) is Opaque for part in result.parts):
         return _content(result_texts(result)) or ""
     return [{"type": "text", "text": text} for text in result_texts(result)] + [
-        private_copy(dict(part.raw)) for part in result.parts if type(part) is Opaque and not is_cache_point(part)
+        own_fields(part.raw) for part in result.parts if type(part) is Opaque and not is_mark(part)
     ]
 
 
@@ -338,8 +328,7 @@ def _definition(tool: Tool) -> dict[str, Any]:
     if tool.description:
         function["description"] = tool.description
     if tool.parameters:
-        schema = private_copy(dict(tool.parameters))
-        function["parameters"] = schema if "type" in schema else {"type": "object", **schema}
+        function["parameters"] = object_schema(tool.parameters)
     if isinstance(strict := tool.extra.get("strict"), bool):
         function["strict"] = strict
     return {"type": "function", "function": function}

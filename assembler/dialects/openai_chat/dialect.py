@@ -12,10 +12,10 @@ from typing import Any, cast
 
 import attrs
 
-from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking, read_message
+from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.conversation.messages.beside import REASONING as REASONING_FIELDS
 from assembler.conversation.messages.responses import in_steps, joined
-from assembler.conversation.messages.unread import folding_notes, heard_by
+from assembler.conversation.messages.unread import folding_notes, heard_by, is_mark
 from assembler.conversation.turns import head_length
 from assembler.dialects.answers import answered_at_once
 from assembler.dialects.api import Api
@@ -26,6 +26,7 @@ from assembler.dialects.foreign import foreign
 from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosts.hosted import hosted_pricer
 from assembler.dialects.hosts.upstream import forwarded_pricer
+from assembler.dialects.notes import MARKS, REASONING, RENAMED, SILENT, Notes
 from assembler.dialects.openai.pricing import (
     FUNCTION_ROLE,
     Family,
@@ -40,12 +41,8 @@ from assembler.dialects.openai.pricing import (
     price_tools,
 )
 from assembler.dialects.openai.wire import (
-    MARKS,
-    REASONING,
-    RENAMED,
     foreign_marks,
     foreign_thoughts,
-    is_cache_point,
     is_sent_alone,
     renamed,
     result_texts,
@@ -54,6 +51,7 @@ from assembler.dialects.openai.wire import (
     wire_messages,
 )
 from assembler.dialects.openai_chat.api import API
+from assembler.dialects.reading import listed_messages, options_in, read_messages
 from assembler.errors import ConversationError
 from assembler.pricing.media import read_media
 from assembler.pricing.media.openai import detail_of, price_media
@@ -82,13 +80,11 @@ class OpenAIChat:
 
         More is read than `build` takes: what this API has billed, it is asked the price of.
         """
-        listed = request.get("messages")
-        if not isinstance(listed, list | tuple):
-            raise ConversationError("request has no list of messages; expected the body of a Chat Completions call")
-        messages = [read_message(raw, index) for index, raw in enumerate(as_billed(cast("list[object]", listed)))]
+        listed = listed_messages(request, "the body of a Chat Completions call")
+        messages = read_messages(as_billed(listed))
         head = head_length(messages)
         tools = read_tools([*(request.get("tools") or ()), *(request.get("functions") or ())])
-        options = {key: value for key, value in request.items() if key not in ("messages", "tools", "functions")}
+        options = options_in(request, ("messages", "tools", "functions"))
         return Layout(head=messages[:head], messages=messages[head:], tools=tools, options=options)
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
@@ -131,16 +127,15 @@ openai_chat = OpenAIChat()
 def _notes(layout: Layout) -> tuple[str, ...]:
     """How many assistant messages, parts and cache marks are left out, and what is renamed or sent as text."""
     unwritten = [message for message in layout.messages if message.sent is None]  # the others go out as they came
-    heard = [heard_by(message, "openai") for message in unwritten]
-    silent, names, thoughts = sum(map(says_nothing, heard)), renamed(unwritten), foreign_thoughts(unwritten)
-    marks = foreign_marks([*layout.head, *unwritten])
-    return (
-        *((f"{silent} empty assistant message(s) left out",) if silent else ()),
-        *((f"{names} {RENAMED}",) if names else ()),
-        *((f"{thoughts} {REASONING}",) if thoughts else ()),
-        *((f"{marks} {MARKS}",) if marks else ()),
-        *folding_notes([*layout.head, *unwritten], "openai"),
+    notes = Notes(
+        {
+            SILENT: sum(says_nothing(heard_by(message, "openai")) for message in unwritten),
+            RENAMED: renamed(unwritten),
+            REASONING: foreign_thoughts(unwritten),
+            MARKS: foreign_marks([*layout.head, *unwritten]),
+        }
     )
+    return (*notes.lines(), *folding_notes([*layout.head, *unwritten], "openai"))
 
 
 @attrs.frozen(eq=False)
@@ -295,7 +290,7 @@ class OpenAIChatPricer:
 
     def _medium(self, part: object) -> Count:
         """An image, a document, a sound by its published formula, an unknown part by its words; else nothing."""
-        if isinstance(part, Opaque) and not is_cache_point(part):
+        if isinstance(part, Opaque) and not is_mark(part):
             return price_unread(part, self.count)
         if not isinstance(part, Media):
             return Count(0)

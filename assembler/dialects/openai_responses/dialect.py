@@ -11,9 +11,9 @@ from typing import Any, cast
 
 import attrs
 
-from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking, read_message
+from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.conversation.messages.responses import RESPONSES, joined, sendable
-from assembler.conversation.messages.unread import folding_notes, heard_by
+from assembler.conversation.messages.unread import folding_notes, heard_by, is_mark
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
 from assembler.dialects.asked_for import choice_of, named_schema
@@ -23,6 +23,7 @@ from assembler.dialects.foreign import foreign as loosened
 from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosts.hosted import hosted_pricer
 from assembler.dialects.hosts.upstream import forwarded_pricer
+from assembler.dialects.notes import FIELDS, MARKS, REASONING, RENAMED, Notes
 from assembler.dialects.openai.pricing import (
     Family,
     family_of,
@@ -33,9 +34,10 @@ from assembler.dialects.openai.pricing import (
     price_tool_choice,
     price_tools,
 )
-from assembler.dialects.openai.wire import FIELDS, MARKS, REASONING, RENAMED, foreign_marks, is_cache_point, renamed
+from assembler.dialects.openai.wire import foreign_marks, renamed
 from assembler.dialects.openai_responses.api import API, STORED
 from assembler.dialects.openai_responses.wire import flat_definition, input_items, torn_reasoning
+from assembler.dialects.reading import options_in, read_messages
 from assembler.errors import ConversationError, ToolError
 from assembler.pricing.media import read_media
 from assembler.pricing.media.openai import detail_of, price_media, price_original
@@ -86,14 +88,14 @@ class OpenAIResponses:
             raise ConversationError(f"input must be text or a list of items, got {type(given).__name__}")
         if given is None and not any(request.get(key) for key in (*STORED, "instructions")):
             raise ConversationError("request has no input; expected the body of a Responses call")
-        items = [read_message(raw, index) for index, raw in enumerate(cast("list[object]", given or ()))]
+        items = read_messages(cast("list[object]", given or ()))
         head = head_length(items)
         return Layout(
             system=instructions,
             head=items[:head],
             messages=joined(items[head:]),
             tools=read_tools(request.get("tools") or ()),
-            options={key: value for key, value in request.items() if key not in _OWNED},
+            options=options_in(request, _OWNED),
         )
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
@@ -134,19 +136,18 @@ openai_responses = OpenAIResponses()
 def _notes(layout: Layout) -> tuple[str, ...]:
     """How many calls are renamed, and how many names, torn and foreign parts of reasoning are left out."""
     foreign = [message for message in (*layout.head, *layout.messages) if not sendable(message)]
-    names = sum(1 for message in foreign if message.name is not None)
-    thoughts = sum(1 for message in foreign for part in message.parts if type(part) is Thinking)
-    calls, torn = renamed(layout.messages), len(torn_reasoning([*layout.head, *layout.messages]))
-    fields, marks = sum(len(message.beside) for message in foreign), foreign_marks(foreign)
-    return (
-        *((f"{torn} reasoning item(s) that nothing of the model follows left out",) if torn else ()),
-        *((f"{calls} {RENAMED}",) if calls else ()),
-        *((f"{names} name(s) of messages left out",) if names else ()),
-        *((f"{thoughts} {REASONING}",) if thoughts else ()),
-        *((f"{fields} {FIELDS}",) if fields else ()),
-        *((f"{marks} {MARKS}",) if marks else ()),
-        *folding_notes(foreign, RESPONSES),
+    torn = torn_reasoning([*layout.head, *layout.messages])
+    notes = Notes(
+        {
+            "reasoning item(s) that nothing of the model follows left out": len(torn),
+            RENAMED: renamed(layout.messages),
+            "name(s) of messages left out": sum(message.name is not None for message in foreign),
+            REASONING: sum(type(part) is Thinking for message in foreign for part in message.parts),
+            FIELDS: sum(len(message.beside) for message in foreign),
+            MARKS: foreign_marks(foreign),
+        }
     )
+    return (*notes.lines(), *folding_notes(foreign, RESPONSES))
 
 
 @attrs.frozen(eq=False)
@@ -183,7 +184,7 @@ class OpenAIResponsesPricer:
         said: list[str] = []
         bill = NOTHING
         for part in message.parts:
-            if is_cache_point(part):
+            if is_mark(part):
                 continue
             if isinstance(part, str):
                 said.append(part)
@@ -251,7 +252,7 @@ class OpenAIResponsesPricer:
 
     def _unread(self, part: Opaque) -> Count:
         """An item of the server's, or of a kind that nobody knows yet."""
-        if is_cache_point(part):
+        if is_mark(part):
             return NOTHING
         picture: object = part.raw.get("result")
         if part.kind == "image_generation_call" and isinstance(picture, str):

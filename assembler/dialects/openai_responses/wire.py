@@ -9,11 +9,12 @@ from assembler.conversation.messages import Call, Media, Message, Opaque, Part, 
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.parts import compact_json
 from assembler.conversation.messages.responses import RESPONSES, sendable
-from assembler.conversation.messages.unread import heard_by
+from assembler.conversation.messages.unread import heard_by, is_mark
 from assembler.conversation.waiting import NEXT, Waiting, answer_to, by_id, by_name
 from assembler.dialects.blocks.ids import made_id
 from assembler.dialects.blocks.media import without_given
-from assembler.dialects.openai.wire import is_cache_point, legal_id, legal_name, media_part
+from assembler.dialects.copies import own_fields
+from assembler.dialects.openai.wire import legal_id, legal_name, media_part
 from assembler.errors import UnsupportedContentError
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
@@ -157,7 +158,7 @@ def _respelled(message: Message, ids: _CallIds) -> Iterator[Item]:
             case Thinking():
                 continue  # another model's reasoning has no item: `notes` says that it is left out
             case Opaque():
-                if not is_cache_point(part):
+                if not is_mark(part):
                     content.append(part)
                 continue
             case _ as never:
@@ -193,7 +194,7 @@ def _text(part: Part) -> str:
 def _output(result: Result) -> str | list[Item]:
     if len(result.parts) == 1 and isinstance(result.parts[0], str):
         return result.parts[0]
-    parts = [part for part in result.parts if not is_cache_point(part)]
+    parts = [part for part in result.parts if not is_mark(part)]
     return [_part(part) for part in parts] if parts else ""
 
 
@@ -201,7 +202,7 @@ def _part(part: str | Media | Opaque, text: str = "input_text") -> Item:
     if isinstance(part, str):
         return {"type": text, "text": part}
     if isinstance(part, Opaque):
-        own: Item = private_copy(dict(part.raw))
+        own: Item = own_fields(part.raw)
         return own
     inner: object = part.raw.get(str(part.raw.get("type")))
     match part.raw.get("type"), inner:
@@ -213,7 +214,7 @@ def _part(part: str | Media | Opaque, text: str = "input_text") -> Item:
             fields = cast("Mapping[str, Any]", inner)
             return {"type": "input_image", "image_url": fields.get("url"), "detail": fields.get("detail", "auto")}
         case "file", Mapping():
-            return {"type": "input_file", **private_copy(dict(cast("Mapping[str, Any]", inner)))}
+            return {"type": "input_file", **own_fields(cast("Mapping[str, Any]", inner))}
         case _:
             return _moved(part)
 
@@ -249,7 +250,7 @@ def flat_definition(tool: Tool) -> Item:
     fields: Item = {"type": "function", "name": tool.name}
     if tool.description:
         fields["description"] = tool.description
-    fields["parameters"] = {"type": "object", **private_copy(dict(tool.parameters))}
+    fields["parameters"] = {"type": "object", **own_fields(tool.parameters)}
     if not tool.parameters:
         fields["parameters"]["properties"] = {}
     fields["strict"] = tool.extra.get("strict") is True

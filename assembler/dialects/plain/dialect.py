@@ -7,14 +7,16 @@ from typing import Any, TypeGuard, assert_never, cast
 
 import attrs
 
-from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking, read_message
+from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.parts import compact_json
 from assembler.conversation.messages.unread import is_mark
 from assembler.dialects.api import Api
 from assembler.dialects.asked_for import named_schema
+from assembler.dialects.copies import own_fields
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.foreign import foreign
+from assembler.dialects.reading import options_in, read_messages
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_pieces
 from assembler.pricing.unread import price_unread
@@ -38,8 +40,8 @@ class Plain:
         listed: object = request.get("messages") or ()
         if not isinstance(listed, list | tuple):
             raise ConversationError(f"messages must be a list, got {type(listed).__name__}")
-        messages = [read_message(raw, index) for index, raw in enumerate(cast("list[object]", listed))]
-        options = {key: value for key, value in request.items() if key not in ("system", "messages", "tools")}
+        messages = read_messages(cast("list[object]", listed))
+        options = options_in(request, ("system", "messages", "tools"))
         tools = read_tools(request.get("tools") or ())
         return Layout(system=request.get("system"), messages=messages, tools=tools, options=options)
 
@@ -133,7 +135,7 @@ def definition(tool: Tool) -> dict[str, Any]:
     if tool.description:
         fields["description"] = tool.description
     if tool.parameters:
-        fields["parameters"] = private_copy(dict(tool.parameters))
+        fields["parameters"] = own_fields(tool.parameters)
     return fields
 
 
