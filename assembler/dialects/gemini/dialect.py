@@ -1,7 +1,7 @@
 """Gemini's generateContent: how its requests are read, billed and written.
 
 Rules and 400 texts: Gemini API reference, google-genai 3.4.0 and public issue threads, read 2026-11. The bill:
-`assembler.dialects.gemini_pricing`.
+`assembler.dialects.gemini.pricing`.
 """
 
 from __future__ import annotations
