@@ -265,6 +265,9 @@ class Context(_Unpacked, Generic[Longest]):
         draft, settings = self.inside.draft, self.inside.settings
         return _built_again, (draft, settings, held_by(draft, settings))
 
+    def __rich__(self) -> Report:
+        return self.report
+
     def _repr_html_(self) -> str:
         return self.report._repr_html_()  # pyright: ignore[reportPrivateUsage]  # the notebooks' own protocol
 

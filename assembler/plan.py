@@ -59,6 +59,9 @@ class Plan:
         """Every item that stays or goes, with its tokens and the reason."""
         return report_of(self.inside)
 
+    def __rich__(self) -> Report:
+        return self.report
+
     def _repr_html_(self) -> str:
         return self.report._repr_html_()  # pyright: ignore[reportPrivateUsage]  # the notebooks' own protocol
 

@@ -1,7 +1,9 @@
 """What a build says of itself in numbers and names, for spans and logs.
 
-Attributes stand under `context_assembler.`: what a provider billed is `gen_ai.usage.*` (OpenTelemetry semantic
-conventions for generative AI, read 2026-11), and what we counted before the call must never be taken for it.
+Attributes stand under `context_assembler.`: what a provider billed is `gen_ai.usage.*`, and what we counted before the
+call must never be taken for it. The model and the provider are known before the call, and go by the names of the
+conventions, `gen_ai.request.model` and `gen_ai.provider.name`, too (OpenTelemetry semantic conventions for generative
+AI, registry of the repository semantic-conventions-genai, read 2026-11).
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Any, Protocol
 
 from assembler.context import Context
 from assembler.plan import Plan
-from assembler.report.figures import Value, figures_of, figures_of_overflow
+from assembler.report.figures import Value, fields_of, figures_of, figures_of_overflow
 from budgets import ContextLengthError, MissingExtraError
 
 NAMESPACE = "context_assembler."
@@ -28,18 +30,46 @@ class Span(Protocol):
         ...
 
 
+PROVIDERS: Mapping[str, str] = {
+    "anthropic": "anthropic",
+    "bedrock": "aws.bedrock",
+    "gemini": "gcp.gemini",
+    "mistral": "mistral_ai",
+    "openai_chat": "openai",
+    "openai_responses": "openai",
+}
+"""The well-known `gen_ai.provider.name` of each dialect whose API is a provider's. Others that speak OpenAI's format
+are "openai" there too: the conventions read the name as the flavour of the API."""
+
+
 def attributes(told: Context | Plan | ContextLengthError) -> dict[str, Value]:
     """Tokens by region, the budget, what was kept and dropped; of an overflow what was needed and free. O(messages)."""
+    found = _figures(told)
+    own = {NAMESPACE + name: value for name, value in found.items()}
+    if "model" in found:
+        own["gen_ai.request.model"] = found["model"]
+    provider = PROVIDERS.get(str(found.get("dialect")))
+    return own if provider is None else {**own, "gen_ai.provider.name": provider}
+
+
+def fields(told: Context | Plan | ContextLengthError) -> dict[str, Value]:
+    """The same as keyword arguments of a structured logger, by the names that the fields of the library's records have.
+
+    `structlog.get_logger().info("built", **fields(context))`.
+    """
+    return fields_of(_figures(told))
+
+
+def _figures(told: Context | Plan | ContextLengthError) -> dict[str, Value]:
     match told:
         case Context():
-            found = figures_of(told.inside)
+            return figures_of(told.inside)
         case Plan():
-            found = figures_of(told.inside)
+            return figures_of(told.inside)
         case ContextLengthError():
-            found = figures_of_overflow(told)
+            return figures_of_overflow(told)
         case _:
             raise TypeError(f"expected a Context, a Plan or a ContextLengthError, got {type(told).__name__}")
-    return {NAMESPACE + name: value for name, value in found.items()}
 
 
 def set_attributes(told: Context | Plan | ContextLengthError, *, span: Span | None = None) -> None:
@@ -51,10 +81,13 @@ def set_attributes(told: Context | Plan | ContextLengthError, *, span: Span | No
 
 
 def note(told: Context | ContextLengthError) -> None:
-    """The same on the span of a framework that traces; nothing where OpenTelemetry is not in use or nothing records."""
+    """The same on the span of a framework that traces; nothing where OpenTelemetry is not in use or nothing records.
+
+    What the framework itself says of its call, under `gen_ai.`, is left as it is.
+    """
     trace: Any = sys.modules.get("opentelemetry.trace")
     if trace is not None and (span := trace.get_current_span()).is_recording():
-        set_attributes(told, span=span)
+        span.set_attributes({name: value for name, value in attributes(told).items() if name.startswith(NAMESPACE)})
 
 
 def _current_span() -> Span:
@@ -66,4 +99,4 @@ def _current_span() -> Span:
     return span
 
 
-__all__ = ["NAMESPACE", "Span", "Value", "attributes", "note", "set_attributes"]
+__all__ = ["NAMESPACE", "PROVIDERS", "Span", "Value", "attributes", "fields", "note", "set_attributes"]

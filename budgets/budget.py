@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import attrs
 
@@ -16,6 +16,9 @@ from budgets.counters.memo import Memoised, memoised
 from budgets.errors import BudgetError, UnknownModelError
 from budgets.limit import Limit, limits_by_region
 from budgets.numbers import whole_tokens
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 _NUMBERS = ("context_window", "max_output_tokens", "reasoning_tokens", "overhead", "safety_margin")
 _OPTIONAL_NUMBERS = ("least_output_tokens", "max_input_tokens")
@@ -171,6 +174,13 @@ class Budget:
         number.
         """
         return max(0, self.input_limit - whole_tokens(used, "used"))
+
+    def __rich__(self) -> Text:
+        """What rich prints: the same. A model's name is never read as markup."""
+        from rich.text import Text
+
+        model = (" for ", (self.model, "bold")) if self.model else ()
+        return Text.assemble((f"{self.input_limit:,}", "bold"), " tokens of input", *model, f" = {self.arithmetic()}")
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the arithmetic, with the model where one is named."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import sys
 from typing import Annotated
@@ -12,21 +11,6 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from assembler.report.terminal import WIDTH, printable
-
-_STYLES = (
-    (re.compile(r"^(?:instruction|capability|knowledge|conversation|framing)$", re.MULTILINE), "bold"),
-    (re.compile(r"[▏▎▍▌▋▊▉█]+"), "color(30)"),
-    (re.compile(r"(?<=  )dropped\b.*"), "color(161)"),
-    (re.compile(r"(?<=  )shortened\b.*"), "color(130)"),
-    (re.compile(r"^(?:note|volatile|invisible):", re.MULTILINE), "color(130)"),
-    (re.compile(r"^ {6}.*|^(?:region|item) .*", re.MULTILINE), "color(243)"),
-)
-"""What a report's lines say, and how it is drawn. The words stay: colour says nothing that they do not.
-
-Numbers of the palette of 256, not the eight named colours, which each theme paints as it likes: yellow cannot be read
-on white, nor blue on black. These have a contrast of at least 4 to both.
-"""
-
 
 AsJson = Annotated[bool, Parameter(name="--json", negative="")]
 """The argument with which a command prints its result as JSON, for programs, in place of a table."""
@@ -52,16 +36,10 @@ def show(text: str) -> None:
         return
     safe = printable(text, getattr(sys.stdout, "encoding", None))
     if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
-        _coloured(safe)
+        from rich.console import Console
+
+        from assembler.report.coloured import coloured
+
+        Console(file=sys.stdout, highlight=False, soft_wrap=True).print(coloured(safe))
     else:
         print(safe)
-
-
-def _coloured(text: str) -> None:
-    from rich.console import Console
-    from rich.text import Text
-
-    drawn = Text(text)
-    for pattern, style in _STYLES:
-        drawn.highlight_regex(pattern, style)
-    Console(file=sys.stdout, highlight=False, soft_wrap=True).print(drawn)

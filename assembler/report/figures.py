@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from assembler.pipeline.planned import Planned
@@ -57,3 +58,8 @@ def model_named(model: str | None) -> dict[str, Value]:
 def by_region(costs: RegionCosts) -> dict[str, Value]:
     """A figure for each region."""
     return {f"tokens.{region}": tokens for region, tokens in costs.as_dict().items()}
+
+
+def fields_of(found: Mapping[str, Value]) -> dict[str, Value]:
+    """The same under names that a log record takes as attributes."""
+    return {f"context_assembler_{name}".replace(".", "_"): value for name, value in found.items()}

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from budgets import ContextLengthError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from logging import Logger
 
     from assembler.context import Context
@@ -44,7 +43,7 @@ def log_build(logger: Logger, context: Context) -> None:
     level = _CUT if context.dropped else _WHOLE
     if not logger.isEnabledFor(level):
         return
-    from assembler.report.figures import figures_of  # a build that nobody hears does without
+    from assembler.report.figures import fields_of, figures_of  # a build that nobody hears does without
 
     found = figures_of(context.inside)
     logger.log(
@@ -54,7 +53,7 @@ def log_build(logger: Logger, context: Context) -> None:
         found["messages.kept"],
         found["messages.shortened"],
         found["messages.dropped"],
-        extra=_fields(found),
+        extra=fields_of(found),
     )
 
 
@@ -63,14 +62,10 @@ def log_refused(error: ContextLengthError) -> None:
     logger = listening()
     if logger is None:
         return
-    from assembler.report.figures import figures_of_overflow
+    from assembler.report.figures import fields_of, figures_of_overflow
 
     told = "refused a request of %d tokens: %d are free"
-    logger.info(told, error.required, error.available, extra=_fields(figures_of_overflow(error)))
-
-
-def _fields(found: Mapping[str, object]) -> dict[str, object]:
-    return {f"context_assembler_{name}".replace(".", "_"): value for name, value in found.items()}
+    logger.info(told, error.required, error.available, extra=fields_of(figures_of_overflow(error)))
 
 
 def log_warnings(context: Context) -> None:

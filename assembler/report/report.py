@@ -25,6 +25,9 @@ from budgets import Count, Tokens
 from budgets.apportion import scaled
 
 if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions
+    from rich.text import Text
+
     from assembler.report.page.texts import Texts
 
 
@@ -48,6 +51,11 @@ class Report(Reported):
         from assembler.report.page.html import notebook_html
 
         return notebook_html(self, self._steps.plan)
+
+    def __rich_console__(self, _console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        from assembler.report.coloured import coloured
+
+        yield coloured(self.text(options.max_width))
 
     def text(self, width: int = 80) -> str:
         """The table in at most `width` columns, and never fewer than 64."""

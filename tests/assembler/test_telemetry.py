@@ -15,7 +15,7 @@ import pytest
 from assembler import Assembler, ContextLengthError, MissingExtraError, TrimOldest, Truncate
 from assembler.dialects import plain
 from assembler.report.logs import listening
-from assembler.telemetry import NAMESPACE, Value, attributes, set_attributes
+from assembler.telemetry import NAMESPACE, Value, attributes, fields, set_attributes
 from budgets import Budget
 
 CANARY = "xyzzy"
@@ -94,7 +94,8 @@ def test_no_attribute_is_text_and_none_is_the_providers_own() -> None:
     for told in (gathered(20).build(), gathered(20, window=2_000).build(), caught.value):
         found = attributes(told)
         assert CANARY not in json.dumps(found)
-        assert all(name.startswith("context_assembler.") for name in found)
+        conventional = {"gen_ai.request.model", "gen_ai.provider.name"}
+        assert all(name.startswith("context_assembler.") or name in conventional for name in found)
         assert all(type(value) in (str, int, float, bool, list) for value in found.values())
 
 
@@ -131,8 +132,8 @@ def test_a_cut_is_logged_as_information_with_every_number_a_field(caplog: pytest
     context = gathered(20).build()
     [record] = caplog.records
     assert (record.name, record.levelno) == ("assembler", logging.INFO)
-    fields = {name.replace(".", "_"): value for name, value in attributes(context).items()}
-    assert {name: vars(record)[name] for name in fields} == fields
+    own = [(name, value) for name, value in attributes(context).items() if name.startswith(NAMESPACE)]
+    assert [(name, vars(record)[name.replace(".", "_")]) for name, _ in own] == own
     assert record.getMessage().startswith(f"built a request of {context.count.tokens} tokens")
     assert CANARY not in str(vars(record))
 
@@ -205,3 +206,20 @@ def test_a_fit_is_noted_on_the_span_of_a_framework_that_records(monkeypatch: pyt
     with pytest.raises(ContextLengthError):
         fitting.fit([("user", "q" * 99)], Asked())
     assert span[f"{NAMESPACE}excess"] == 39
+    assert not [name for name in span if name.startswith("gen_ai.")]  # the framework says them
+
+
+def test_the_model_and_the_provider_go_by_the_names_of_the_conventions_too() -> None:
+    asked = Assembler(Budget(4_000, model="claude-sonnet-4-5"), dialect="anthropic").add_messages([("user", "hi")])
+    found = attributes(asked.build())
+    assert (found["gen_ai.request.model"], found["gen_ai.provider.name"]) == ("claude-sonnet-4-5", "anthropic")
+    assert "gen_ai.provider.name" not in attributes(gathered(1).build())  # nobody's API
+
+
+def test_a_structured_logger_gets_the_fields_of_the_record(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, "assembler")
+    context = gathered(20).build()
+    record = vars(caplog.records[-1])
+    found = fields(context)
+    assert found == {name: value for name, value in record.items() if name.startswith("context_assembler_")}
+    assert all(name.isidentifier() for name in found)

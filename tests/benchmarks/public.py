@@ -72,7 +72,7 @@ from assembler.report.manifest import manifest_of
 from assembler.report.page import Line, Texts, Ticks, chart_svg, notebook_html, page_html
 from assembler.report.report import report_of
 from assembler.session import calls_of, session_html, session_svg, smoothed
-from assembler.telemetry import attributes
+from assembler.telemetry import attributes, fields
 from assembler.testing import assert_fits, assert_valid
 from assembler.verify import rules
 from budgets import Budget, Limit, approximate_counter, counters, memoised, models, tiktoken_counter
@@ -457,6 +457,7 @@ ROWS: dict[str, dict[str, Case]] = {
     "assembler.session.session_svg": {"calls": lambda n: lambda found=list(calls_of(SESSION)) * n: session_svg(found)},
     "assembler.session.smoothed": {"values": lambda n: lambda: smoothed([0.5] * n, n)},
     "assembler.telemetry.attributes": over(CONVERSATIONS, attributes, after=built),
+    "assembler.telemetry.fields": over(CONVERSATIONS, fields, after=built),
     "assembler.testing.assert_fits": over(
         CONVERSATIONS,
         lambda r: assert_fits(r, budget=Budget(10**9, counter=len), dialect=plain),
