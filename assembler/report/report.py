@@ -58,7 +58,7 @@ class Report(Reported):
         yield coloured(self.text(options.max_width))
 
     def text(self, width: int = 80) -> str:
-        """The table in at most `width` columns, and never fewer than 64."""
+        """The table in at most `width` columns, and never fewer than 60."""
         from assembler.report.terminal import report_text
 
         return report_text(self, width)

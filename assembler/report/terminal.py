@@ -12,10 +12,12 @@ from budgets import Grade, Tokens
 WIDTH = 80
 """Columns of a report that nobody asked to be wider: the narrowest terminal that people still open."""
 
-NARROWEST = 64
+NARROWEST = 60
 """Columns below which the table is no narrower: its numbers would have no place."""
 
 _BAR = 24
+_BESIDE_THE_BAR = 32
+_BESIDE_THE_NAME = 30
 _NAME = 34
 _NUMBER = 9
 _WIDER = 30
@@ -34,7 +36,8 @@ def report_text(report: Reported, width: int = WIDTH) -> str:
     """
     width = max(width, NARROWEST)
     head = (line for text in _headline(report) for line in _wrapped(text, width))
-    return "\n".join([*head, "", *_region_table(report), "", *_item_table(report, width), *_notes(report, width)])
+    tables = [*_region_table(report, width), "", *_item_table(report, width)]
+    return "\n".join([*head, "", *tables, *_notes(report, width)])
 
 
 def printable(text: str, encoding: str | None) -> str:
@@ -67,17 +70,18 @@ def _percent(part: Tokens, whole: Tokens) -> str:
     return "<1%" if 0 < part * 100 < whole else f"{part / whole:.0%}"
 
 
-def _region_table(report: Reported) -> Iterator[str]:
+def _region_table(report: Reported, width: int) -> Iterator[str]:
     whole = report.budget.input_limit if report.budget is not None else report.count.tokens
     yield f"{'region':<14}{'tokens':>{_NUMBER}}{'share':>7}"
     for region, tokens in report.costs.as_dict().items():
         if region in _REGIONS:
-            yield f"{region:<14}{tokens:>{_NUMBER},}{_percent(tokens, whole):>7}  {_bar(tokens, whole)}".rstrip()
+            bar = _bar(tokens, whole, min(_BAR, width - _BESIDE_THE_BAR))
+            yield f"{region:<14}{tokens:>{_NUMBER},}{_percent(tokens, whole):>7}  {bar}".rstrip()
 
 
-def _bar(tokens: Tokens, whole: Tokens) -> str:
+def _bar(tokens: Tokens, whole: Tokens, cells: int) -> str:
     """Eighths of a cell, so that a small region still shows."""
-    eighths = round(8 * _BAR * min(max(tokens, 0), whole) / whole) if whole else 0
+    eighths = round(8 * cells * min(max(tokens, 0), whole) / whole) if whole else 0
     if tokens > 0:
         eighths = max(eighths, 1)
     full, rest = divmod(eighths, 8)
@@ -85,7 +89,7 @@ def _bar(tokens: Tokens, whole: Tokens) -> str:
 
 
 def _item_table(report: Reported, width: int) -> Iterator[str]:
-    name = _NAME + max(0, min(width - WIDTH, _WIDER))
+    name = min(_NAME, width - _BESIDE_THE_NAME) + max(0, min(width - WIDTH, _WIDER))
     yield f"{'item':<{name}}{'before':>{_NUMBER}}{'after':>{_NUMBER}}  outcome"
     region = said = ""
     for row in sorted(report.rows, key=lambda row: _REGIONS.index(row.region)):  # in the order of the table above
