@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from assembler import TrimOldest
+from assembler import Assembler, Summarize, TrimOldest
+from assembler.report.page import Texts
 from assembler.report.page.html import tool_html
 from assembler.session import session_html
+from budgets import Budget
 
 from .lived import conversation
 from .test_in_chromium import ATTACK
@@ -262,3 +265,43 @@ def test_axe_finds_nothing(look: Callable[..., Any], axe: str, name: str, width:
     looked.page.evaluate(axe)
     found = looked.page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
     assert [(one["id"], [node["html"][:120] for node in one["nodes"]][:3]) for one in found] == []
+
+
+def kinds() -> dict[str, str]:
+    budget = Budget(600, counter=len)
+    talk = [("user" if at % 2 == 0 else "assistant", f"turn {at} " * 3) for at in range(41)]
+    asked = Assembler(budget, on_overflow=Summarize(lambda *_: "they met")).add_messages(talk)
+    noted = Assembler(budget, on_overflow=TrimOldest(note="cut", pins={4})).add_messages(talk)
+    old: list[Any] = [{"role": "nobody" if at == 3 else "user", "content": "x" * 9} for at in range(300)]
+    unread = Assembler(Budget(40, counter=len), dialect="plain", on_overflow=TrimOldest()).add_messages(old)
+    bare = Assembler().add_messages(talk)
+    return {
+        "no budget": bare.plan().report.to_html(),
+        "nothing": Assembler().plan().report.to_html(),
+        "stored": pickle.loads(pickle.dumps(noted.plan().report)).to_html(),
+        "a summary": asked.build().report.to_html(),
+        "a note and a pin": noted.plan().report.to_html(texts=Texts()),
+        "unreadable": unread.build().report.to_html(),
+        "one build": session_html([asked.build()]),
+        "builds without a budget": session_html([bare.build(), bare.add_message(("user", "more")).build()]),
+        "summaries": session_html([noted.build(), asked.build(), unread.build()]),
+        "no builds": session_html([]),
+    }
+
+
+@pytest.mark.parametrize("kind", list(kinds()))
+def test_every_kind_of_request_is_drawn(look: Callable[..., Any], kind: str) -> None:
+    looked = look(kinds()[kind], width=360)
+    page = looked.page
+    assert page.locator("#welcome").is_visible() == (kind == "no builds")
+    for control in ("#texts", "#changes", "#earlier", "#less", "#every"):
+        if page.locator(control).is_visible() and page.locator(control).is_enabled():
+            page.locator(control).click()
+    if kind != "no builds":
+        rows = page.locator("#regions tr[data-region]").all_inner_texts()
+        costs = [int(row.split("\t")[1].replace(",", "")) for row in rows]
+        assert sum(costs) == number(looked, "tokens")
+        assert "NaN" not in page.locator("main").inner_text()
+        assert "undefined" not in page.locator("main").inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert looked.complaints == []
