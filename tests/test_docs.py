@@ -92,6 +92,19 @@ def test_every_extra_that_a_page_or_an_error_names_can_be_asked_for() -> None:
     assert [extra for extra in extras.keys() - {"all", "dev"} if f"`{extra}`" not in table] == []
 
 
+def anchors_of(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text()), re.MULTILINE)
+    return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", heading.lower()).strip()) for heading in headings}
+
+
+def test_every_link_from_page_to_page_leads_to_a_heading_that_is_there() -> None:
+    for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+        for path, _, anchor in re.findall(r"\]\((?!\w+:)([^)#]*)(#([^)]*))?\)", FENCE.sub("", page.read_text())):
+            target = page.parent / path if path else page
+            assert target.exists(), f"{page.name} leads to {path}, which is not there"
+            assert not anchor or anchor in anchors_of(target), f"{page.name} leads to {path}#{anchor}"
+
+
 LONGEST = 950
 """Words of a page: what answers one question, and is read in five minutes."""
 
