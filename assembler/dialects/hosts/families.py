@@ -41,21 +41,19 @@ DEEPSEEK_V4 = Family(
     schema=guess(20, 40),
     user=about(1, 1),
     assistant=about(3, 1),
-    tooling=guess(223, 232),
-    tool=guess(0, 6),
-    call=guess(26, 36),
-    argument=guess(12, 18),
-    result=guess(10, 16),
+    tooling=guess(220, 226),
+    tool=guess(1, 6),
+    call=guess(24, 32),
+    argument=guess(11, 15),
+    result=guess(10, 14),
 )
 DEEPSEEK_CHAT = attrs.evolve(
     DEEPSEEK_V4,
     name="deepseek-chat",
     names=_named(r"deepseek.*(chat|reasoner|v3[.p-]?2)"),
     evidence=recorded(37, 6),
-    opening=about(2, 3),
-    assistant=about(2, 2),
-    tooling=guess(250, 256),
-    call=guess(28, 36),
+    tooling=guess(246, 252),
+    call=guess(26, 34),
 )
 DEEPSEEK_V3_1 = attrs.evolve(
     DEEPSEEK_CHAT,
@@ -72,6 +70,8 @@ DEEPSEEK_V3 = attrs.evolve(
     name="deepseek-v3",
     names=_named(r"deepseek.*(v3|r1)"),
     evidence=recorded(26, 3),
+    opening=about(2, 3),
+    assistant=about(2, 2),
     tooling=guess(50, 100),
     call=guess(12, 30),
     argument=NOTHING,
@@ -110,7 +110,7 @@ LLAMA_3 = Family(
     tool_role=_LLAMA_TURN,
     tooling=guess(140, 220),
     tool=guess(10, 24),
-    call=guess(7, 20),
+    call=guess(7, 12),
 )
 # A system message of the template's own, with dates, takes the system text in.
 LLAMA_3_1 = attrs.evolve(
@@ -121,16 +121,16 @@ LLAMA_3_1 = attrs.evolve(
     opening=about(30, 12),
     system=about(0, 1),
     schema=guess(16, 30),
-    tooling=guess(140, 165),
-    tool=guess(10, 18),
+    tooling=guess(128, 140),
+    tool=guess(16, 22),
 )
 LLAMA_4 = attrs.evolve(
     LLAMA_3,
     name="llama-4",
     names=_named(r"llama-?v?4"),
     evidence=recorded(21, 1),
-    tooling=guess(655, 680),
-    tool=guess(0, 14),
+    tooling=guess(661, 680),
+    tool=guess(0, 10),
     call=guess(36, 50),
 )
 LLAMA_4_FP8 = attrs.evolve(
@@ -164,18 +164,18 @@ QWEN_3 = Family(
     assistant=about(5, 1),
     tool_role=about(5, 1),
     # A preamble, each definition as JSON on a line, calls and responses between tags.
-    tooling=guess(81, 100),
-    tool=guess(11, 36),
-    call=guess(16, 24),
-    result=guess(7, 10),
+    tooling=guess(86, 100),
+    tool=guess(9, 24),
+    call=guess(16, 22),
+    result=guess(7, 9),
 )
 QWEN_3_CODER = attrs.evolve(
     QWEN_3,
     name="qwen-3-coder",
     names=_named(r"qwen.*coder"),
     evidence=recorded(21, 2),
-    tooling=guess(197, 225),
-    tool=guess(18, 36),
+    tooling=guess(212, 230),
+    tool=guess(10, 24),
     call=guess(0, 8),
     argument=guess(8, 14),
     result=guess(0, 8),
@@ -192,13 +192,13 @@ GPT_OSS = Family(
     user=about(4, 1),
     assistant=about(4, 1),
     tool_role=about(4, 1),
-    tooling=guess(23, 30),
-    tool=guess(1, 4),
+    tooling=guess(27, 33),
+    tool=guess(0, 4),
     # The open template: ` to=functions.`, channel, ` json` about a call; `functions.NAME to=assistant` before a result.
-    call=guess(6, 20),
-    result=guess(6, 14),
+    call=guess(6, 14),
+    result=guess(6, 12),
 )
-KIMI = StandIn(ceiling=1.1, flat=2)
+KIMI = StandIn(ceiling=1.06, flat=2)
 KIMI_K2 = Family(
     name="kimi-k2",
     names=_named(r"kimi|moonshot"),
@@ -211,9 +211,9 @@ KIMI_K2 = Family(
     user=about(4, 1),
     assistant=about(4, 1),
     tool_role=about(4, 1),
-    tooling=guess(11, 16),
-    tool=guess(9, 14),
-    call=guess(15, 22),
+    tooling=guess(13, 17),
+    tool=guess(10, 14),
+    call=guess(15, 20),
     result=guess(3, 8),
 )
 GLM = Family(
@@ -267,11 +267,13 @@ GROK_2 = attrs.evolve(
     opening=about(2, 2),
     schema=guess(29, 36),
     system=about(4, 2),
-    assistant=about(4, 4),
-    tooling=guess(72, 84),
-    tool=guess(1, 6),
-    call=guess(11, 20),
-    result=guess(4, 8),
+    assistant=about(4, 2),
+    tool_role=guess(4, 6),
+    tooling=guess(72, 82),
+    tool=guess(1, 5),
+    call=guess(12, 16),
+    argument=guess(6, 7),
+    result=guess(4, 6),
 )
 GROK_3 = attrs.evolve(
     GROK_2,
@@ -321,7 +323,7 @@ GROK_4_FAST_STRAIGHT = attrs.evolve(
     schema=guess(41, 46),
     tooling=guess(151, 156),
     tool=guess(0, 6),
-    call=guess(9, 16),
+    call=guess(9, 14),
 )
 GROK_CODE = attrs.evolve(
     GROK_4_FAST,

