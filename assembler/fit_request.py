@@ -12,7 +12,7 @@ from assembler.context import Context
 from assembler.count_request import count_request
 from assembler.dialects import Dialect
 from assembler.dialects.named import read_dialect
-from assembler.dialects.raw_request import RawRequest
+from assembler.dialects.raw_request import NO_KEYS, TOOLS, RawRequest
 from assembler.errors import AssemblyError, ConversationError, MessageTypeError
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.settings import Settings
@@ -138,7 +138,7 @@ class _Fit:
         extra = self._asked_beside()
         while True:
             context = yield self._sparing(extra)
-            body = self.raw.around(context.inside.layout, same_tools=self._has_its_tools(context))
+            body = self.raw.around(context.inside.layout, TOOLS if self._has_its_tools(context) else NO_KEYS)
             over = self._over(body)
             if over <= 0:
                 return Fitted(body, context, self.gathered)
@@ -161,7 +161,7 @@ class _Fit:
         if context.dropped:
             context = yield self._unlimited()
         as_it_came = not context.inside.notes or self._is_valid()
-        body = self.raw.copied() if as_it_came else self.raw.around(context.inside.layout, same_tools=True)
+        body = self.raw.copied() if as_it_came else self.raw.around(context.inside.layout, TOOLS)
         return Fitted(body, context, self.gathered)
 
     def _is_valid(self) -> bool:

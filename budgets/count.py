@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TypeAlias, overload
+from typing import TypeAlias, cast, overload
 
 import attrs
 
@@ -127,3 +127,13 @@ def total(counts: Iterable[Count], start: Count = NOTHING) -> Count:
         if count.grade > grade:
             grade = count.grade
     return Count(tokens, grade, upper)
+
+
+def grade_of(count: TokenCounter) -> Grade:
+    """What a counter says that its counts are worth; a plain function is taken at its word."""
+    return cast("Grade", getattr(count, "grade", Grade.EXACT))
+
+
+def adds_at_seams(count: TokenCounter) -> bool:
+    """Whether a counter promises that counts add where one tag ends and the next begins."""
+    return bool(getattr(count, "additive_at_tag_seams", False))

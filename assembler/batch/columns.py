@@ -11,7 +11,7 @@ import attrs
 from assembler.assembler import Assembler
 from assembler.batch.errors import BatchError
 from assembler.batch.rows import REGIONS, Assembled, Failed, OnError, Raise, Record, Skip, assembled
-from assembler.batch.stores import listed, plain
+from assembler.batch.stores import listed, meant, plain
 from assembler.validation import Is, wrong
 from budgets import MissingExtraError
 
@@ -191,7 +191,7 @@ def _rows(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, object]]:
 
 
 def _plain_row(row: Mapping[str, object]) -> dict[str, object]:
-    return {region: plain(value, without_nulls=region == "messages") for region, value in row.items()}
+    return {region: (meant if region == "messages" else plain)(value) for region, value in row.items()}
 
 
 def _refuse_other_lengths(columns: Mapping[str, Sequence[Any]]) -> None:

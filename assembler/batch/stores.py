@@ -24,23 +24,34 @@ def listed(column: object) -> object:
     return column if as_list is None else as_list()
 
 
-def plain(value: object, *, without_nulls: bool = False, levels: int = DEEPEST) -> Any:
-    """Plain dicts and lists for arrays and mappings of any kind; with `without_nulls`, keys without a value go.
+def plain(value: object, levels: int = DEEPEST) -> Any:
+    """Plain dicts and lists for arrays and mappings of any kind. O(values).
 
-    `content` stays though it is None, and so does whatever stands under a key of `MEANT`. O(values). Raises `RowError`
-    for what is nested more than `levels` deep, or holds itself.
+    Raises `RowError` for what is nested more than `levels` deep, or holds itself.
     """
-    if levels < 0:
-        raise RowError(f"nested too deeply: more than {DEEPEST} lists and mappings inside one another")
-    value = listed(value)
+    value = _opened(value, levels)
     if isinstance(value, Mapping):
-        entries = cast("Mapping[Any, object]", value)
+        return {key: plain(item, levels - 1) for key, item in cast("Mapping[Any, object]", value).items()}
+    if isinstance(value, list | tuple):
+        return [plain(item, levels - 1) for item in cast("Iterable[object]", value)]
+    return value
+
+
+def meant(value: object, levels: int = DEEPEST) -> Any:
+    """The same without the keys that hold nothing: all but `content`, and what stands under a key of `MEANT`."""
+    value = _opened(value, levels)
+    if isinstance(value, Mapping):
         return {
-            key: plain(item, without_nulls=without_nulls and key not in MEANT, levels=levels - 1)
-            for key, item in entries.items()
-            if not (without_nulls and item is None and key != "content")
+            key: (plain if key in MEANT else meant)(item, levels - 1)
+            for key, item in cast("Mapping[Any, object]", value).items()
+            if item is not None or key == "content"
         }
     if isinstance(value, list | tuple):
-        items = cast("Iterable[object]", value)
-        return [plain(item, without_nulls=without_nulls, levels=levels - 1) for item in items]
+        return [meant(item, levels - 1) for item in cast("Iterable[object]", value)]
     return value
+
+
+def _opened(value: object, levels: int) -> object:
+    if levels < 0:
+        raise RowError(f"nested too deeply: more than {DEEPEST} lists and mappings inside one another")
+    return listed(value)

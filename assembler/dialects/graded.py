@@ -21,20 +21,20 @@ from assembler.pricing.pricer import (
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from budgets import Count, Grade, TokenCounter
-from budgets.count import Difference
+from budgets.count import Difference, grade_of
 
 Priced = TypeVar("Priced", bound=Count | Difference)
 
 
 def graded(price: Priced, count: TokenCounter) -> Priced:
     """A price, of the lower of two grades: its own, and the one that its counter has now."""
-    grade = getattr(count, "grade", Grade.EXACT)
+    grade = grade_of(count)
     return price if price.grade >= grade else attrs.evolve(price, grade=grade)
 
 
 def graded_pricer(rules: Pricer, count: TokenCounter) -> Pricer:
     """The rules of a pricer whose counter may be no exact one; an exact counter stays so, and costs nothing here."""
-    if getattr(count, "grade", Grade.EXACT) is Grade.EXACT:
+    if grade_of(count) is Grade.EXACT:
         return rules
     return GradedMergingPricer(rules, count) if isinstance(rules, MergingPricer) else GradedPricer(rules, count)
 

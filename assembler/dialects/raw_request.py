@@ -13,8 +13,9 @@ from assembler.dialects.copies import own_fields
 from assembler.dialects.dialect import Dialect
 from assembler.regions.layout import Layout
 
-_TOOLS = frozenset({"tools", "functions", "toolConfig"})
+TOOLS = frozenset({"tools", "functions", "toolConfig"})
 """The keys under which the APIs have their tools, in the body or in its `config`."""
+NO_KEYS: frozenset[str] = frozenset()
 
 
 @runtime_checkable
@@ -53,17 +54,15 @@ class RawRequest:
         """The body as it came."""
         return own_fields(self.body)
 
-    def around(self, layout: Layout, *, same_tools: bool) -> dict[str, Any]:
-        """The body with these regions in place of its own. Its tools go out as they came where they are the same."""
+    def around(self, layout: Layout, as_they_came: frozenset[str]) -> dict[str, Any]:
+        """The body with these regions in place of its own, but for the keys that go out `as_they_came`."""
         written = (
             self.dialect.spell(layout)
             if isinstance(self.dialect, SpellingDialect)
             else cast("dict[str, Any]", private_copy(self.dialect.emit(layout).request))
         )
-        if same_tools:
-            written = _without(written, _TOOLS)
-        stays = self.layout.options.keys() | (_TOOLS if same_tools else frozenset[str]())
-        return _merged(_only(self.copied(), stays), written)
+        stays = self.layout.options.keys() | as_they_came
+        return _merged(_only(self.copied(), stays), _without(written, as_they_came))
 
 
 def _with_its_role(message: Message) -> object:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from assembler.assembler import Assembler
 from assembler.conversation.messages import Message
-from assembler.integrations.agent_framework_messages import rewritten, spoken
+from assembler.integrations.agent_framework_messages import items_of, messages_of, rewritten
 from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall, priced_tools
 from assembler.integrations.own_objects import kept_groups
 from assembler.regions.output_schema import OutputSchema, read_output_schema
@@ -56,11 +56,11 @@ class AssemblerMiddleware(LastCall, ChatMiddleware):
         """Call the model with what fits. Raises what `build` raises, as it is."""
         options: Mapping[str, Any] = context.options or {}
         own, prompt = list(context.messages), options.get("instructions")
-        as_items = self._fitting.dialect == "openai_responses"
-        entries = [spoken(message, as_items=as_items) for message in own]
+        entries_of = items_of if self._fitting.dialect == "openai_responses" else messages_of
+        entries = [entries_of(message) for message in own]
         tools = priced_tools([_definition(tool) for tool in _listed(options.get("tools"))], self._fitting.assembler)
         fitted = await self._fitting.afit(
-            [entry for listed in entries for entry in listed],
+            [entry for listed in entries for entry, _ in listed],
             Asked(prompt, tools, _answer(options.get("response_format"))),
             run=None if context.session is None else context.session.session_id,
         )
@@ -68,7 +68,7 @@ class AssemblerMiddleware(LastCall, ChatMiddleware):
             fitted.inside,
             own,
             [*map(len, entries)],
-            rewritten=lambda message, became: rewritten(message, became, as_items=as_items),
+            rewritten=lambda message, became: rewritten(message, entries_of(message), became),
             said=_said,
         )
         if fitted.system not in (None, prompt):

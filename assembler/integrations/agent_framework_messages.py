@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from assembler.conversation.messages import Call, Message, Part, Result
@@ -30,21 +30,21 @@ _HOSTED = {
 }
 
 
-def spoken(message: Any, *, as_items: bool) -> list[dict[str, Any]]:
-    """What a message is sent as: Chat Completions messages, or items of the Responses API."""
-    return [entry for entry, _ in _named(message, as_items)]
-
-
-def _named(message: Any, as_items: bool) -> list[Entry]:
-    """The entries with the author's name, which Chat Completions is sent, without what it does not take in one."""
+def messages_of(message: Any) -> list[Entry]:
+    """What Chat Completions is sent: messages with the author's name, without what the API does not take in one."""
     name = _UNNAMED.sub("", message.author_name or "")[:64]
-    entries = _entries(message, as_items)
-    if as_items or not name:
+    entries = _entries(message, _answer)
+    if not name:
         return entries
     return [(fields if fields["role"] == "tool" else {**fields, "name": name}, places) for fields, places in entries]
 
 
-def _entries(message: Any, as_items: bool) -> list[Entry]:
+def items_of(message: Any) -> list[Entry]:
+    """What the Responses API is sent."""
+    return _entries(message, _items)
+
+
+def _entries(message: Any, answer: Callable[[Sequence[tuple[int, Any]]], list[Entry]]) -> list[Entry]:
     own: list[Any] = message.contents
     contents = list(enumerate(own))
     if message.role in ("system", "developer"):
@@ -55,8 +55,7 @@ def _entries(message: Any, as_items: bool) -> list[Entry]:
         (_result(content), (place,)) for place, content in contents if content.type == "function_result"
     ]
     if message.role == "assistant":
-        said = _items(contents) if as_items else _answer(contents)
-        return [*said, *results]
+        return [*answer(contents), *results]
     parts = [(place, _part(content)) for place, content in contents]
     shown = [(place, part) for place, part in parts if part is not None]
     if not shown:
@@ -138,11 +137,11 @@ def _part(content: Any) -> dict[str, Any] | None:
             return None
 
 
-def rewritten(message: Any, became: Sequence[tuple[Message, Message | None]], *, as_items: bool) -> Any:
-    """A copy of the message with what is left of it: its id and properties as they were, other texts."""
+def rewritten(message: Any, entries: Sequence[Entry], became: Sequence[tuple[Message, Message | None]]) -> Any:
+    """A copy of the message with what is left of its entries: its id and properties as they were, other texts."""
     contents: list[Any] = message.contents
     left: dict[int, Any] = dict(enumerate(contents))
-    for (_, places), (before, after) in zip(_named(message, as_items), became, strict=True):
+    for (_, places), (before, after) in zip(entries, became, strict=True):
         parts = [] if after is None else [new for _, new in aligned(before.parts, after.parts)]
         for place, new in zip(places, [*parts, *[None] * (len(places) - len(parts))], strict=True):
             left[place] = _retold(left[place], new)

@@ -97,17 +97,18 @@ def rewritten(message: Any, became: Sequence[tuple[Message, Message | None]]) ->
         part.id: part.arguments for _, (_, after) in pairs if after for part in after.parts if type(part) is Call
     }
     retold_call = any(old is not new for place, (old, new) in pairs if place is None)
-    changes = {"content": _content(message.content, left, same, calls=not retold_call), "additional_kwargs": extra}
+    untrue = _CALLS if retold_call else frozenset[str]()
+    changes = {"content": _content(message.content, left, same, untrue), "additional_kwargs": extra}
     return message.model_copy(update=changes | with_arguments(message, arguments))
 
 
-def _content(content: Any, left: Mapping[Place, Message | None], same: set[Place], *, calls: bool) -> Any:
-    """The content that is left; `calls` says whether blocks may go on saying what `tool_calls` says."""
+def _content(content: Any, left: Mapping[Place, Message | None], same: set[Place], untrue: frozenset[str]) -> Any:
+    """The content that is left, without the kinds of block that are no longer true."""
     if isinstance(content, str):
         return content if not content or 0 in same else _said(left[0])
     kept: list[Any] = []
     for place, block in enumerate(cast("Sequence[Any]", content)):
-        if place in same or (place not in left and (calls or block.get("type") not in _CALLS)):
+        if place in same or (place not in left and block.get("type") not in untrue):
             kept.append(block)
         elif place not in left:
             continue

@@ -30,7 +30,7 @@ from assembler.regions.regions import Regions
 from assembler.strategies import Around, Continued, Needs, Rendered
 from budgets import Budget, Count, Limit, TokenCountError, Tokens
 from budgets.apportion import apportioned
-from budgets.count import NOTHING, Difference, total
+from budgets.count import NOTHING, Difference, adds_at_seams, total
 from budgets.limit import Amount
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def asked(rendered: Rendered, choice: Choice | None) -> Asked | None:
 
 
 def _adds(settings: Settings) -> bool:
-    return bool(getattr(counter_for(settings.budget), "additive_at_tag_seams", False))
+    return adds_at_seams(counter_for(settings.budget))
 
 
 @attrs.frozen(eq=False)

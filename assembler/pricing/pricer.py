@@ -18,7 +18,7 @@ from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from budgets import Count, TokenCounter, Tokens
 from budgets.apportion import settle
-from budgets.count import NOTHING, Difference, total
+from budgets.count import NOTHING, Difference, adds_at_seams, total
 
 Region: TypeAlias = Literal["instruction", "capability", "knowledge", "conversation", "framing"]
 
@@ -152,7 +152,7 @@ def price_pieces(texts: Sequence[str], count: TokenCounter) -> list[Tokens]:
     counted too, and what the joins gain or lose goes to the longest pieces.
     """
     counts = [count(text) for text in texts]
-    if len(texts) < 2 or getattr(count, "additive_at_tag_seams", False):
+    if len(texts) < 2 or adds_at_seams(count):
         return counts
     settle(counts, count("".join(texts)))
     return counts

@@ -20,6 +20,7 @@ from assembler.strategies.sources.source import of
 from assembler.strategies.strategy import Placement
 from assembler.validation import must_be
 from budgets import TokenCounter, Tokens, memoised, tiktoken_counter
+from budgets.count import adds_at_seams
 from budgets.numbers import whole
 
 _LOG = logger("rag")
@@ -51,7 +52,7 @@ class _SourcesAlone:
 
     def left(self, rendered: Rendered) -> Tokens:
         texts = [piece.text for piece in rendered.pieces if piece.name not in FRAME]
-        if getattr(self.count, "additive_at_tag_seams", False):
+        if adds_at_seams(self.count):
             return self.budget - sum(map(self.count, texts))
         return self.budget - self.count("".join(texts))
 

@@ -35,7 +35,7 @@ from assembler.strategies.strategy import Placement
 from assembler.text.checked import checked_text
 from assembler.validation import must_be
 from budgets import BudgetError, Count, Tokens
-from budgets.count import total
+from budgets.count import adds_at_seams, total
 from budgets.numbers import whole
 
 _LOG = logger("rag")
@@ -210,7 +210,7 @@ def _components(plan: Planned, query: str) -> PromptComponents:
 def _cost(context: str, blocks: Sequence[tuple[str, Count]], settings: Settings) -> Tokens:
     """What the context costs on its own. Where counts add, only the last block is counted again, as it ends there."""
     count = counter_for(settings.budget)
-    if not blocks or not getattr(count, "additive_at_tag_seams", False):
+    if not blocks or not adds_at_seams(count):
         return count(context)
     *before, (last, _) = blocks
     return total(price for _, price in before).tokens + count(last.rstrip("\n"))

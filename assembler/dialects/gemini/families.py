@@ -85,10 +85,9 @@ class Family(Row):
     """One tile of a picture; one page of a PDF."""
     tiled: bool = True
 
-    def argument_of(self, *, described: bool) -> Count:
-        """One property, beyond its words."""
-        if not described:
-            return self.argument
+    @property
+    def described_argument(self) -> Count:
+        """One property that has a description, beyond its words."""
         tokens = self.argument.tokens + self.argument_described
         return attrs.evolve(self.argument, tokens=tokens, upper=self.argument.upper + max(self.argument_described, 0))
 

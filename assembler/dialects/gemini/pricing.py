@@ -13,6 +13,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, assert_never, cast
 
+import attrs
+
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.dialects.families import guess
 from assembler.dialects.gemini.families import Family
@@ -66,7 +68,8 @@ def _parameters(schema: Mapping[str, Any], family: Family, texts: list[str]) -> 
 def price_answer_schema(schema: Mapping[str, Any], family: Family, count: TokenCounter) -> Count:
     """What `response_schema` costs where it is billed: 2.0. Its titles are read there, those of declarations not."""
     texts = [str(schema.get("description") or "")]
-    framing = family.parameters + price_schema(schema, family, texts, titles=True)
+    read = attrs.evolve(family, titled=family.titled or NOTHING)
+    framing = family.parameters + price_schema(schema, read, texts)
     return framing + price_texts(texts, count)
 
 

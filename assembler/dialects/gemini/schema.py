@@ -20,12 +20,9 @@ DEEPEST = 100
 """Schemas inside one another that are priced, references written out: as deep as a tool may be without them."""
 
 
-def price_schema(schema: Mapping[str, Any], family: Family, texts: list[str], *, titles: bool = False) -> Count:
-    """The framing of a schema and all inside it; its words are appended to `texts`. O(schema).
-
-    `titles`: whether the words of titles are billed where their framing is not, as in the schema of an answer.
-    """
-    walk = _Schema(family=family, definitions=_definitions(schema), texts=texts, titles=titles)
+def price_schema(schema: Mapping[str, Any], family: Family, texts: list[str]) -> Count:
+    """The framing of a schema and all inside it; its words are appended to `texts`. O(schema)."""
+    walk = _Schema(family=family, definitions=_definitions(schema), texts=texts)
     return walk.price(schema, _AT_ROOT)
 
 
@@ -81,7 +78,6 @@ class _Schema:
     texts: list[str]
     cycles: int = UNROLLED - 1
     times: int = 1
-    titles: bool = False
     repeated: set[str] = attrs.field(factory=set)
     seen: set[str] = attrs.field(factory=set)
     repeats: Repeats = attrs.field(factory=Repeats)
@@ -108,17 +104,17 @@ class _Schema:
 
     def _titled(self, schema: Mapping[str, Any]) -> Count:
         title: object = schema.get("title")
-        if not isinstance(title, str) or not (self.titles or self.family.titled):
+        if not isinstance(title, str) or self.family.titled is None:
             return NOTHING
         self.texts.append(title)
-        return self.family.titled or NOTHING
+        return self.family.titled
 
     def _arguments(self, schema: Mapping[str, Any], at: _Standing) -> Iterator[Count]:
         """Each property: its key, what it declares, and the schema that it holds."""
         required = frozenset(key for key in _listed(schema.get("required")) if isinstance(key, str))
         for key, held in _named(schema.get("properties")).items():
             self.texts.append(key)
-            yield self.family.argument_of(described=bool(_named(held).get("description")))
+            yield self.family.described_argument if _named(held).get("description") else self.family.argument
             if key not in required:
                 yield self.family.optional
             yield self._inside(held, at)
@@ -145,7 +141,6 @@ class _Schema:
         self.repeated.add(name)
         once = _Schema(
             family=self.family,
-            titles=self.titles,
             definitions=self.definitions,
             texts=[],
             cycles=0,

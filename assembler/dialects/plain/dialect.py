@@ -24,7 +24,7 @@ from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
 from assembler.regions.tools.tool import own_definition
 from budgets import Count, Grade, TokenCounter, Tokens
-from budgets.count import total
+from budgets.count import grade_of, total
 
 
 @attrs.frozen
@@ -99,7 +99,7 @@ class PlainPricer:
 
     def _graded(self, tokens: Tokens) -> Count:
         """As good as its counter, which may say that it estimates; a plain function is taken at its word."""
-        return Count(tokens, getattr(self.count, "grade", Grade.EXACT))
+        return Count(tokens, grade_of(self.count))
 
     def _part(self, part: Part) -> Tokens:
         match part:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from assembler import Assembler, ContextLengthError, ConversationError
 from assembler.batch import BatchAssembler, BatchError, Columns, OnError, Raise, Record, Skip, assemble_batch
 from assembler.batch.lines import answer
-from assembler.batch.stores import plain as plain_value
+from assembler.batch.stores import meant as meant_value
 from tests.assembler.batch.made import base, for_a_model, priced_by_a_tokenizer
 from tests.assembler.drawn import histories
 from tests.scaled import scaled
@@ -193,12 +193,12 @@ def test_keys_that_only_another_row_has_are_no_part_of_a_message() -> None:
     ]  # fmt: skip
     assemble = BatchAssembler(base())
     assert assemble({"messages": [stored]}) == assemble({"messages": [meant]})
-    assert plain_value(stored, without_nulls=True) == meant
+    assert meant_value(stored) == meant
 
 
 def test_a_null_among_a_models_own_words_stays() -> None:
     part = {"type": "tool_use", "id": "c", "name": "f", "input": {"a": None}, "text": None}
-    assert plain_value([part], without_nulls=True) == [{k: v for k, v in part.items() if k != "text"}]
+    assert meant_value([part]) == [{k: v for k, v in part.items() if k != "text"}]
 
 
 # ── other processes
