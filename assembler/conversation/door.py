@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 from assembler.conversation.history import History
+from assembler.conversation.messages import Result
+from assembler.conversation.messages.responses import RESPONSES
+from assembler.conversation.turns import answers_the_server
 from assembler.errors import ConversationError, MessageTypeError
 from assembler.validation import iterates
 
@@ -15,8 +18,12 @@ longer ones the newest turn is, and the rest when a build needs it: a policy may
 Reading 256 messages costs about a millisecond."""
 
 
-def held_to_the_law(history: History, read: Callable[[History], None]) -> None:
-    """Read what came in; what breaks the law is no fault where an earlier message was changed since it was read."""
+def held_to_the_law(history: History, read: Callable[[History], None], server: str | None = None) -> None:
+    """Read what came in; what breaks the law is no fault where an earlier message was changed since it was read.
+
+    `server` is the shape of the API whose server was said to hold what was before: of one that keeps conversations a
+    history may begin with the answers to its calls.
+    """
     try:
         read(history)
     except ConversationError:
@@ -25,6 +32,22 @@ def held_to_the_law(history: History, read: Callable[[History], None]) -> None:
             raise
         history.forget(changed)
         read(history)
+    if server != RESPONSES:
+        _answered_here(history)
+
+
+def _answered_here(history: History) -> None:
+    """Raise `ConversationError` where the history begins with the answer of a call that nothing in it makes."""
+    sight = history.sight()
+    head = sight.head
+    if head < sight.length and answers_the_server(first := sight.message(head)):
+        result = next(part for part in first.parts if type(part) is Result)
+        raise ConversationError(
+            f"result for call {result.call_id!r} answers no call of this conversation; add the call, or, where the "
+            "server holds it (previous_response_id, conversation), say first what it holds: assembler.hold(tokens)",
+            index=head,
+            call_id=result.call_id,
+        )
 
 
 def read_at_the_door(history: History) -> None:

@@ -25,7 +25,7 @@ from assembler.conversation.compaction import COMPACTING, api_of, is_window
 from assembler.conversation.keepsake import Keepsake, Keepsakes
 from assembler.conversation.messages import Message, still_says
 from assembler.conversation.readings import Readings, Span
-from assembler.conversation.turns import opens_turn
+from assembler.conversation.turns import answers_the_server, opens_turn
 from assembler.errors import ConversationError
 
 __all__ = ["History", "Readings", "Sight", "Span"]
@@ -207,6 +207,13 @@ class Sight:
         while stop < self.length and not opens_turn(self.message(stop)):
             stop += 1
         return head, stop
+
+    def answering_the_server(self) -> range:
+        """The messages after the head that answer calls which the server holds."""
+        head = stop = self.head
+        while stop < self.length and answers_the_server(self.message(stop)):
+            stop += 1
+        return range(head, stop)
 
     def compacted(self, shape: str) -> int | None:
         """The message that holds the newest summary of the server's of the API of this shape, or None."""

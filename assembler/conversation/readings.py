@@ -16,7 +16,7 @@ from assembler.conversation.compaction import may_compact
 from assembler.conversation.keepsake import Keepsakes
 from assembler.conversation.messages import Message, read_message
 from assembler.conversation.messages.pin import pinned_among
-from assembler.conversation.turns import NOTHING_OPEN, Open, after, is_head, opens_turn, unanswered
+from assembler.conversation.turns import NOTHING_OPEN, Open, after, is_head, opening, opens_turn, unanswered
 
 if TYPE_CHECKING:
     from assembler.pricing.prices import Prices
@@ -212,7 +212,7 @@ class Readings:
             return None
         start = index if index == head or opens_turn(message) else self.turn_start(index - 1, head)
         self.starts[index] = start
-        before = NOTHING_OPEN if start == index else self.open_calls(start, index)
+        before = opening(message) if start == index else self.open_calls(start, index)
         self._waiting[index] = after(before, message, index, self.message(index - 1) if before else None)
         return start
 
@@ -267,7 +267,7 @@ class Readings:
         while known >= start and self._waiting[known] is None:
             known -= 1
         found = None if known < start else self._waiting[known]
-        waiting = NOTHING_OPEN if found is None else found
+        waiting = opening(self.message(start)) if found is None else found
         for index in range(known + 1, stop):
             before = self.message(index - 1) if waiting else None
             self._waiting[index] = waiting = after(waiting, self.message(index), index, before)

@@ -61,6 +61,8 @@ class Open:
     _asked: _Asked = attrs.field(factory=_Asked)
     _size: int = 0
     _left: int = 0
+    _on_server: bool = False
+    """Whether a result that answers none of these answers a call that the server holds."""
 
     def __bool__(self) -> bool:
         return self._left != 0
@@ -82,7 +84,9 @@ class Open:
         else:
             fitting = self._left & self._asked.nameless.get(_ANY if result.name is None else result.name, 0)
             place = _lowest(fitting) if fitting else None
-        return None if place is None else Open(self._asked, self._size, self._left & ~(1 << place))
+        if place is None:
+            return self if self._on_server else None
+        return Open(self._asked, self._size, self._left & ~(1 << place))
 
     def with_calls(self, calls: Iterable[Call]) -> Open:
         """With further calls, none of whose ids waits."""
@@ -112,6 +116,17 @@ def _lowest(bits: int) -> int:
 
 
 NOTHING_OPEN = Open()
+_ON_SERVER = Open(_Asked(), 0, 0, True)
+
+
+def answers_the_server(message: Message) -> bool:
+    """Whether a message, the first after the head, answers calls that no message before it makes: an item's output."""
+    return message.shape == RESPONSES and message.role == "tool" and any(type(part) is Result for part in message.parts)
+
+
+def opening(message: Message) -> Open:
+    """What waits before the first message of a turn: nothing, or what the server may hold."""
+    return _ON_SERVER if message.role == "tool" and answers_the_server(message) else NOTHING_OPEN
 
 
 def opens_turn(message: Message) -> bool:
@@ -168,7 +183,7 @@ def open_at_the_end(messages: Iterable[tuple[int, Message]]) -> Open:
     """The calls that still wait after the last message. Raises `ConversationError` for any other breach of the law."""
     waiting, before = NOTHING_OPEN, None
     for index, message in messages:
-        waiting = after(waiting, message, index, before)
+        waiting = after(opening(message) if before is None else waiting, message, index, before)
         before = message
     return waiting
 
@@ -185,17 +200,22 @@ def unanswered(waiting: Open | tuple[Call, ...], index: int | None) -> Conversat
     )
 
 
+def unasked(result: Result, index: int) -> ConversationError:
+    """The error for a result that answers no call that waits."""
+    return ConversationError(
+        f"result for call {result.call_id or result.name!r} answers no open call: "
+        "its call is missing, was answered before, or stands too far back; "
+        "add the call, or let assembler.repair(messages) drop the result",
+        index=index,
+        call_id=result.call_id,
+    )
+
+
 def _answered(waiting: Open, results: list[Result], index: int) -> Open:
     for result in results:
         rest = waiting.without(result)
         if rest is None:
-            raise ConversationError(
-                f"result for call {result.call_id or result.name!r} answers no open call: "
-                "its call is missing, was answered before, or stands too far back; "
-                "add the call, or let assembler.repair(messages) drop the result",
-                index=index,
-                call_id=result.call_id,
-            )
+            raise unasked(result, index)
         waiting = rest
     return waiting
 

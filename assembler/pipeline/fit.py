@@ -190,12 +190,14 @@ def _shared(plan: Planned, budget: Budget) -> tuple[Planned, Tokens]:
 
 
 def _with_pins(plan: Planned) -> Ledger:
-    """The ledger with what no policy may rewrite: pinned messages, and a question that carries knowledge."""
+    """The ledger with what no policy may drop: pins, the question that carries knowledge, what a server waits for."""
     pins = pinned_messages(plan.sight, plan.settings.pins, plan.looked)
     if (asked := plan.measured.asked) is not None:
         pins = tuple(sorted({*pins, asked.index}))
     if (summary := plan.sight.compacted(plan.settings.dialect.api.shape)) is not None:
         pins = tuple(sorted({*pins, summary}))
+    if answers := plan.sight.answering_the_server():
+        pins = tuple(sorted({*pins, *answers}))
     return attrs.evolve(plan.ledger, pins=pins) if pins else plan.ledger
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assembler import Assembler, ConversationError, TrimOldest, count_request, fit_request
+from assembler import Assembler, ConversationError, TrimOldest, count_request, fit_request, verify
 from assembler.dialects import DIALECTS, chat_template
 from budgets import Budget, BudgetError, ContextLengthError, Count, Grade
 from tests.assembler.dialects.test_chat_template import TOKENIZERS
@@ -93,3 +93,65 @@ def test_a_body_that_continues_an_answer_is_fitted_once_the_assembler_is_told() 
     assert fit_request(body, dialect="openai_responses", assembler=assembler.hold(100)) == body
     with pytest.raises(ContextLengthError):
         fit_request(body, dialect="openai_responses", assembler=assembler.hold(5_000))
+
+
+OUTPUT: Dict = {"type": "function_call_output", "call_id": "c1", "output": "Sunny. " * 40}
+SECOND: Dict = {"type": "function_call_output", "call_id": "c2", "output": "Windy."}
+
+
+def increment() -> Assembler:
+    budget = Budget(2_000, max_output_tokens=100, model="gpt-5")
+    return Assembler(budget, dialect="openai_responses", on_overflow=TrimOldest())
+
+
+@pytest.mark.parametrize("way", ["one by one", "as a list"])
+def test_the_answer_of_a_call_that_the_server_holds_is_sent_once_it_was_told(way: str) -> None:
+    items = [OUTPUT, SECOND, {"role": "user", "content": "And tomorrow?"}]
+    assembler = increment().hold(700)
+    if way == "as a list":
+        assembler.add_messages(items)
+    else:
+        for item in items:
+            assembler.add_message(item)
+    context = assembler.build()
+    assert context.request()["input"] == items
+    body = {**context.request(), "previous_response_id": "resp_1"}
+    assert verify(body, dialect="openai_responses") == []
+    assert count_request(body, dialect="openai_responses", model="gpt-5", held=700).tokens == context.count.tokens
+
+
+def test_without_being_told_it_is_refused_and_the_next_step_works() -> None:
+    with pytest.raises(ConversationError, match=r"assembler\.hold\(tokens\)") as refused:
+        increment().add_message(OUTPUT)
+    assert (refused.value.call_id, refused.value.index) == ("c1", 0)
+    with pytest.raises(ConversationError, match="hold"):
+        increment().hold(700).add_message(OUTPUT).hold(None)
+    assert increment().hold(700).add_message(OUTPUT).build().request()["input"] == [OUTPUT]
+
+
+@pytest.mark.parametrize("dialect", ["openai_chat", "anthropic"])
+def test_an_api_that_holds_no_conversation_refuses_an_answer_without_its_call(dialect: str) -> None:
+    with pytest.raises(ConversationError):
+        Assembler(dialect=dialect).hold(700).add_message(OUTPUT)
+
+
+def test_an_answer_in_the_midst_still_needs_its_call() -> None:
+    with pytest.raises(ConversationError, match="answers no open call"):
+        increment().hold(700).add_messages([OUTPUT, {"role": "user", "content": "?"}, SECOND])
+
+
+@pytest.mark.parametrize("room", [1_000, 400])
+def test_no_policy_drops_an_answer_that_the_server_waits_for(room: int) -> None:
+    assembler = increment().hold(1_899 - room).add_message(OUTPUT)
+    for number in range(9):
+        assembler.add_message({"role": "user", "content": f"{number}: " + "go on " * 20})
+        assembler.add_message({"role": "assistant", "content": "I do."})
+    context = assembler.add_message({"role": "user", "content": "And?"}).build()
+    assert context.request()["input"][0] == OUTPUT
+    assert bool(context.dropped) is (room == 400)
+
+
+def test_a_body_with_an_answer_alone_is_fitted() -> None:
+    body = {"model": "gpt-5", "input": [OUTPUT], "previous_response_id": "resp_1"}
+    fitted = fit_request(body, dialect="openai_responses", assembler=increment().hold(700))
+    assert fitted["input"] == [OUTPUT]
