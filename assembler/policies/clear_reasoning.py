@@ -8,7 +8,8 @@ from functools import partial
 import attrs
 
 from assembler.conversation.messages import Message, Thinking
-from assembler.conversation.messages.edit import edited
+from assembler.conversation.messages.edit import edited, may_lose_id, without_id
+from assembler.conversation.messages.responses import RESPONSES
 from assembler.policies.passage import Change
 from assembler.policies.shown import Passage
 from assembler.validation import at_least_zero
@@ -20,7 +21,9 @@ class ClearReasoning:
 
     The newest turn is never touched, whatever `keep` says: providers refuse an active tool loop whose latest thinking
     was changed ("blocks in the latest assistant message cannot be modified", claude-code#63314, read 2026-11). A
-    message that is nothing but thinking stays, since it would be empty.
+    message that is nothing but thinking stays, since it would be empty. A reasoning item of the Responses API goes,
+    and the item after it loses its id, by which the server would ask for the reasoning ("provided without its required
+    'reasoning' item", continue#11994, read 2026-11); before an item that needs its id, such as a search, it stays.
     """
 
     keep: int = attrs.field(default=1, validator=at_least_zero)
@@ -28,12 +31,25 @@ class ClearReasoning:
     def rewrites(self, passage: Passage, /) -> Iterator[Change]:
         """One change a message, oldest first. O(messages that stay)."""
         until = passage.turn_from_the_end(max(self.keep, 1))
+        alone: list[int] = []
         for index, message in passage:
             if index >= until:
                 return
+            if _is_item(message):
+                alone.append(index)
+                continue
+            if alone and may_lose_id(message):
+                named = passage.once(index, message, partial(without_id, message))
+                yield Change({**dict.fromkeys(alone), index: named}, "reasoning cleared")
+            alone = []
             if any(isinstance(part, Thinking) for part in message.parts) and _says_more(message):
                 silent = passage.once(index, message, partial(_silent, message))
                 yield Change({index: silent}, "reasoning cleared")
+
+
+def _is_item(message: Message) -> bool:
+    """Whether this is a reasoning item of the Responses API."""
+    return message.shape == RESPONSES and bool(message.parts) and not _says_more(message)
 
 
 def _says_more(message: Message) -> bool:

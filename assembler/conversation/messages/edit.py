@@ -40,6 +40,22 @@ def edited(message: Message, parts: Sequence[Part | None]) -> Message:
     return attrs.evolve(message, parts=kept, seen=seen, raw=_like(message.raw, seen), shallow=False)
 
 
+def may_lose_id(message: Message) -> bool:
+    """Whether a message is an item with an id that the Responses API takes without it too."""
+    if message.shape != RESPONSES or type(message.seen) is not dict:
+        return False
+    seen = cast("dict[str, Any]", message.seen)
+    free = seen.get("role") == "assistant" or seen.get("type") in _ARGUMENTS
+    return free and isinstance(seen.get("id"), str) and (seen.get("call_id") is not None or "role" in seen)
+
+
+def without_id(message: Message) -> Message:
+    """The item without its id. Its `raw` is a dict."""
+    seen = private_copy(message.seen)
+    del seen["id"]
+    return attrs.evolve(message, seen=seen, raw=private_copy(seen), shallow=False)
+
+
 def _write_content(seen: dict[str, Any], old: Sequence[Part], new: Sequence[Part | None]) -> None:
     """The `content` of a dict, and its `tool_calls` where the calls stand beside the content."""
     content = seen.get("content")

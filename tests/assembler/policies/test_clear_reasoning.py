@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assembler import Assembler, TrimOldest, verify
 from assembler.policies import ClearReasoning
-from budgets import BudgetError
+from budgets import Budget, BudgetError
 
 from . import by_hand
 from .build import built, check, left, sent, wanted
@@ -65,3 +66,58 @@ def test_a_message_that_is_nothing_but_thinking_stays() -> None:
 def test_a_number_that_is_none_is_refused_at_once(bad: Any) -> None:
     with pytest.raises(BudgetError, match="ClearReasoning"):
         ClearReasoning(bad)
+
+
+SEAL = "Z0FB" * 120
+
+
+def items(turns: int, after: dict[str, Any]) -> list[Any]:
+    history: list[Any] = []
+    for turn in range(turns):
+        thought_of = {"type": "reasoning", "id": f"rs_{turn}", "summary": [], "encrypted_content": SEAL}
+        history += [
+            {"role": "user", "content": f"Question {turn}?"},
+            thought_of,
+            {**after, "id": f"{after['id']}_{turn}"},
+            {
+                "type": "message",
+                "role": "assistant",
+                "id": f"msg_{turn}",
+                "status": "completed",
+                "content": [{"type": "output_text", "text": "Yes.", "annotations": []}],
+            },
+        ]
+    return [*history, {"role": "user", "content": "And now?"}]
+
+
+def items_left(history: list[Any], window: int) -> list[Any]:
+    budget = Budget(window, max_output_tokens=10, model="gpt-5")
+    assembler = Assembler(budget, dialect="openai_responses", on_overflow=[ClearReasoning(1), TrimOldest()])
+    request = assembler.add_messages(history).build().request()
+    assert verify(request, dialect="openai_responses") == []
+    return request["input"]
+
+
+def test_a_reasoning_item_goes_and_what_follows_it_loses_the_id_that_asks_for_it() -> None:
+    said = {"type": "message", "role": "assistant", "id": "m", "status": "completed", "content": []}
+    said["content"] = [{"type": "output_text", "text": "Hm.", "annotations": []}]
+    history = items(4, said)
+    kept = items_left(history, 700)
+    assert [item["content"] for item in kept if item.get("role") == "user"] == [
+        item["content"] for item in history if item.get("role") == "user"
+    ]
+    thoughts = [item["id"] for item in kept if item.get("type") == "reasoning"]
+    assert 0 < len(thoughts) < 4
+    assert thoughts == [f"rs_{turn}" for turn in range(4 - len(thoughts), 4)]
+    for turn in range(4):
+        assert (f"m_{turn}" in [item.get("id") for item in kept]) is (f"rs_{turn}" in thoughts)
+    assert history == items(4, said)
+
+
+def test_reasoning_before_an_item_that_needs_its_id_stays_beside_it() -> None:
+    search = {"type": "web_search_call", "id": "ws", "status": "completed", "action": {"type": "search", "query": "q"}}
+    kept = items_left(items(4, search), 1_000)
+    thoughts = [place for place, item in enumerate(kept) if item.get("type") == "reasoning"]
+    assert thoughts
+    assert all(kept[place + 1]["type"] == "web_search_call" for place in thoughts)
+    assert sum(item.get("type") == "web_search_call" for item in kept) == len(thoughts)
