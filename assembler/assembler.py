@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, cast, overload
 import attrs
 
 from assembler.context import Context, Longest, awaited, built, tell
-from assembler.conversation.door import (
-    held_to_the_law,
-    listed_messages,
-    read_at_the_door,
-    read_the_newest,
-)
+from assembler.conversation.door import held_to_the_law, listed_messages, read_at_the_door, read_the_newest
 from assembler.conversation.wanted import Wanted
 from assembler.dialects import Dialect
 from assembler.errors import MessageTypeError
