@@ -267,7 +267,9 @@ class Readings:
         while known >= start and self._waiting[known] is None:
             known -= 1
         found = None if known < start else self._waiting[known]
-        waiting = opening(self.message(start)) if found is None else found
+        if found is None:
+            found = opening(self.message(start)) if start < stop else NOTHING_OPEN
+        waiting = found
         for index in range(known + 1, stop):
             before = self.message(index - 1) if waiting else None
             self._waiting[index] = waiting = after(waiting, self.message(index), index, before)
