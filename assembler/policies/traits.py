@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import attrs
 
@@ -83,15 +83,6 @@ class Traits:
     def __attrs_post_init__(self) -> None:
         if (self.low_water is None) != (self.unmarked is None):
             raise BudgetError("Traits: low_water and unmarked go together; unmarked is the policy without its mark")
-
-
-class Declaring(Protocol):
-    """A policy that says what it is."""
-
-    @property
-    def traits(self) -> Traits:
-        """The same at every call."""
-        ...
 
 
 NOTHING_DECLARED = Traits()

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Callable
 
 import regex
 
@@ -188,8 +187,6 @@ def _in_capitals(character: str) -> bool:
 # ---- marks ----------------------------------------------------------------------------------------------------------
 
 _CONTRACTIONS = frozenset({"s", "t", "d", "m", "ll", "re", "ve"})
-
-Marking = Callable[[str, bool, bool], str]
 
 
 def marked(chunk: str, *, capitals_from: int | None, blank_before: bool, blank_after: bool) -> str:
