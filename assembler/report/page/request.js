@@ -193,10 +193,11 @@ const request = (() => {
   const foldOf = (run) => {
     const key = `fold ${run[0].name}`, open = unfolded.has(key), messages = run.reduce((sum, row) => sum + row.messages, 0);
     const before = run.reduce((sum, row) => sum === null || row.before === null ? null : sum + row.before, 0);
-    const items = plural(run.length, messages ? "message" : "item");
-    const what = messages && messages !== run.length ? `${plural(messages, "message")}, in ${plural(run.length, "row")}` : items;
+    const what = messages ? plural(messages, "message") : plural(run.length, "item");
+    const rows = messages && messages !== run.length ? `in ${plural(run.length, "row")}` : "";
+    const why = [rows, whyOf(run[0], DROPPED, now())].filter(Boolean).join("; ");
     const unfolds = () => { if (open) unfolded.delete(key); else unfolded.add(key); drawItems(); };
-    return { kind: "fold", key, what, before, unfolds, open, why: whyOf(run[0], DROPPED, now()) };
+    return { kind: "fold", key, what, before, unfolds, open, why };
   };
 
   // All that the row of an entry says: one that says the same is not drawn again.
@@ -232,8 +233,8 @@ const request = (() => {
     mark: ({ mark }) => wide("mark", `cache mark, ${shown(mark.lifetime)}`),
     fold: ({ what, before, open, why }) => {
       const button = element("button", { type: "button", "aria-expanded": open, class: "toggle" }, what);
-      const name = element("th", { scope: "row" }, element("div", {}, button, " ", element("small", { class: "why" }, shown(why))));
-      return element("tr", { class: "fold dropped" }, name, cell("size"), numbers(before, 0, true), cell("counted"), cell("outcome", "dropped"));
+      const name = element("th", { scope: "row", colspan: 2 }, element("div", {}, button, " ", element("small", { class: "why" }, shown(why))));
+      return element("tr", { class: "fold dropped" }, name, numbers(before, 0, true), cell("counted"), cell("outcome", "dropped"));
     },
     row: ({ row, place, outcome, after, largest, status, was, why }) => {
       const button = element("button", { type: "button", class: "toggle" }, element("bdi", {}, shown(row.name)));
@@ -247,7 +248,7 @@ const request = (() => {
 
   const detailOf = ({ row, outcome, after }) => {
     const facts = [
-      ["name", shown(row.name)], ["region", REGIONS[row.region]],
+      ["name", row.name.length > 20 ? shown(row.name) : ""],
       ["whole", `${figure(row.before)} tokens${row.grade ? `, ${row.grade}` : ""}`],
       ["sent", `${figure(after)} tokens, ${percent(after, now().tokens)} of the request`],
       ["why", shown(whyOf(row, outcome, now()))],
