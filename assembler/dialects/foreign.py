@@ -8,7 +8,7 @@ add is taken from the open templates: docs/how-it-counts-hosts.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import attrs
 
@@ -53,10 +53,9 @@ class ForeignPricer:
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """By rule, each of them loosened."""
         prices = self.rules.fixed(pieces, head, tools)
-        return FixedPrices(
-            pieces=self._each(prices.pieces),
+        return attrs.evolve(
+            prices.each(self._loosened),
             head=tuple(map(self.message, head)),
-            tools=self._each(prices.tools),
             tooling=self._loosened(prices.tooling, AROUND_TOOLS if tools else 0),
             framing=self._loosened(prices.framing, AROUND_A_REQUEST),
         )
@@ -72,10 +71,7 @@ class ForeignPricer:
     def options(self, layout: Layout) -> Count | Difference:
         """By rule, loosened; what an option saves with one model is not believed of another."""
         price = self.rules.options(layout)
-        return self._loosened(price if isinstance(price, Count) else price.alone(), 0)
+        return self._loosened(price if isinstance(price, Count) else price.alone())
 
-    def _each(self, prices: Iterable[Count]) -> tuple[Count, ...]:
-        return tuple(self._loosened(price, 0) for price in prices)
-
-    def _loosened(self, price: Count, around: Tokens) -> Count:
+    def _loosened(self, price: Count, around: Tokens = 0) -> Count:
         return Count(price.tokens, Grade.ESTIMATED, math.ceil(price.upper * self.farthest) + around)

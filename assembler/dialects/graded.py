@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
 
 import attrs
@@ -48,14 +48,7 @@ class GradedPricer:
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """By rule, each of them graded."""
-        prices = self.rules.fixed(pieces, head, tools)
-        return FixedPrices(
-            pieces=self._each(prices.pieces),
-            head=self._each(prices.head),
-            tools=self._each(prices.tools),
-            tooling=graded(prices.tooling, self.count),
-            framing=graded(prices.framing, self.count),
-        )
+        return self.rules.fixed(pieces, head, tools).each(lambda price: graded(price, self.count))
 
     def message(self, message: Message) -> Count:
         """By rule, graded."""
@@ -77,9 +70,6 @@ class GradedPricer:
         """As the rules have it."""
         rules = self.rules.formatted() if isinstance(self.rules, FormattingPricer) else self.rules
         return self if rules is self.rules else attrs.evolve(self, rules=rules)
-
-    def _each(self, prices: Iterable[Count]) -> tuple[Count, ...]:
-        return tuple(graded(price, self.count) for price in prices)
 
 
 @attrs.frozen(eq=False)

@@ -7,7 +7,7 @@ and because the pieces of one text meet only at tag seams, where the bundled enc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import attrs
@@ -44,6 +44,17 @@ class FixedPrices:
     output: Count = NOTHING
     """The output schema."""
     framing: Count = NOTHING
+
+    def each(self, change: Callable[[Count], Count]) -> FixedPrices:
+        """The same with every price changed, but for the output schema's, which the request's options bring."""
+        return attrs.evolve(
+            self,
+            pieces=tuple(map(change, self.pieces)),
+            head=tuple(map(change, self.head)),
+            tools=tuple(map(change, self.tools)),
+            tooling=change(self.tooling),
+            framing=change(self.framing),
+        )
 
 
 class Pricer(Protocol):

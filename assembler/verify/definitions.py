@@ -34,7 +34,7 @@ class Definition:
 class Legal:
     """What a dialect allows of tools, and the rules under which it refuses the rest."""
 
-    name: re.Pattern[str]
+    name: re.Pattern[str] = NAME_64
     name_rule: Rule = T1
     unique_rule: Rule = T2
     empty_rule: Rule = L0

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assembler.verify import shape
-from assembler.verify.definitions import NAME_64, Definition, Legal, listed_tools, wrong_definitions
+from assembler.verify.definitions import Definition, Legal, listed_tools, wrong_definitions
 from assembler.verify.pairing import N2, N3, Ref, Turn, Unanswered, mismatches, repeated
 from assembler.verify.place import Place, is_list
 from assembler.verify.violation import Rule, Violation
@@ -21,7 +21,7 @@ N7 = Rule("N7", "tools are defined if the history has any call")
 N8 = Rule("N8", "at most four cache marks")
 N9 = Rule("N9", "the last assistant turn is as the model wrote it: its thinking keeps its signature")
 
-LEGAL = Legal(name=NAME_64)
+LEGAL = Legal()
 MOST_MARKS = 4
 """Cache marks in one request (N8; Anthropic's limit, the only published one)."""
 

@@ -222,7 +222,7 @@ def test_a_system_content_of_gemini_without_a_role_stays_the_system_text() -> No
         ],
         "config": {"system_instruction": {"parts": [{"text": "Be brief."}]}},
     }
-    base = Assembler(Budget(60, model="gemini-2.5-flash"), on_overflow=TrimOldest())
+    base = Assembler(Budget(45, model="gemini-2.5-flash"), on_overflow=TrimOldest())
     fitted = fit_request(body, dialect="gemini", assembler=base)
     assert len(fitted["contents"]) == 1
     assert fitted["config"]["system_instruction"]["parts"] == [{"text": "Be brief."}]

@@ -31,14 +31,14 @@ from assembler.dialects.anthropic.rules_published import (
     A16,
     L2,
 )
+from assembler.verify import definitions
 from assembler.verify.checker import Checker
-from assembler.verify.definitions import L0, T1, T2, T3, T4
 from assembler.verify.models import refuses_prefill, takes_system_turns
 from assembler.verify.pairing import Again, Orphan, Ref, Turn, Unanswered, mismatches, repeated
 from assembler.verify.place import Place
 from assembler.verify.violation import Rule, Violation
 
-RULES = (A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16, L2, L0, T1, T2, T3, T4)
+RULES = (A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16, L2, *definitions.RULES)
 
 _MOST_MESSAGES = 100_000
 """Messages in one request (A2: SDK documentation of `messages`)."""

@@ -64,14 +64,8 @@ class OpenModelPricer:
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """The fixed part, each of its prices with its margin."""
-        prices = self.makers.fixed(pieces, head, tools)
-        return FixedPrices(
-            pieces=tuple(map(self._loosened, prices.pieces)),
-            head=tuple(map(self._loosened, prices.head)),
-            tools=tuple(map(self._loosened, prices.tools)),
-            tooling=self._loosened(prices.tooling),
-            framing=self._loosened(prices.framing) + _PREAMBLE,
-        )
+        prices = self.makers.fixed(pieces, head, tools).each(self._loosened)
+        return attrs.evolve(prices, framing=prices.framing + _PREAMBLE)
 
     def message(self, message: Message) -> Count:
         """One message with its margin."""

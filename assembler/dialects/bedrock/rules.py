@@ -5,22 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from assembler.verify import shape
+from assembler.verify import definitions, shape
 from assembler.verify.checker import Checker
-from assembler.verify.definitions import (
-    L0,
-    NAME_64,
-    T1,
-    T2,
-    T3,
-    T4,
-    Definition,
-    Legal,
-    empty_tools,
-    wrong_choice,
-    wrong_definitions,
-    wrong_name,
-)
+from assembler.verify.definitions import T3, Definition, Legal, empty_tools, wrong_choice, wrong_definitions, wrong_name
 from assembler.verify.neutral import MOST_MARKS, N8
 from assembler.verify.pairing import N2, N3, Ref, Turn, Unanswered, mismatches, repeated
 from assembler.verify.place import Place
@@ -53,7 +40,7 @@ B4 = Rule(
 )
 B5 = Rule("B5", "the conversation begins and ends with the user")
 L3 = Rule("L3", "a toolUseId is 1 to 64 letters, digits, underscores or dashes", None, "service model in botocore")
-RULES = (B1, B2, B3, B4, B5, L3, L0, T1, T2, T3, T4, N2, N3, N8)
+RULES = (B1, B2, B3, B4, B5, L3, *definitions.RULES, N2, N3, N8)
 
 BYTES_UNDER = frozenset({"bytes", "redactedContent"})
 """Keys under which boto3 takes bytes and writes base64 itself (botocore 1.44.5, service model bedrock-runtime)."""
@@ -69,7 +56,7 @@ _SYSTEM_BLOCKS = frozenset({"text", "guardContent", "cachePoint"})
 _RESULT_BLOCKS = frozenset({"json", "text", "image", "document", "video", "searchResult"})
 _TOOLS = frozenset({"toolSpec", "systemTool", "cachePoint"})
 
-_LEGAL = Legal(name=NAME_64)
+_LEGAL = Legal()
 
 # botocore 1.44.5 also lets `.` and `:` through; Claude behind the service does not (bifrost#5097).
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")

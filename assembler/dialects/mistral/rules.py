@@ -8,7 +8,7 @@ from itertools import chain
 
 from assembler.verify import chat
 from assembler.verify.checker import Checker
-from assembler.verify.definitions import L0, NAME_64, T1, T2, T3, Legal
+from assembler.verify.definitions import L0, T1, T2, T3, Legal
 from assembler.verify.neutral import N4, speechless
 from assembler.verify.pairing import N2, N3, Again, Turn, Unanswered, mismatches, repeated
 from assembler.verify.place import Place
@@ -42,7 +42,7 @@ M4 = Rule(
 RULES = (M1, M2, M3, M4, L0, T1, T2, T3, N2, N3, N4)
 
 _ID = re.compile(r"[a-zA-Z0-9]{9}\Z")
-_LEGAL = Legal(name=NAME_64)
+_LEGAL = Legal()
 
 _UNEXPECTED = {("tool", "user"), ("tool", "system"), ("assistant", "system")}
 """Roles that may not follow each other: (before, after). A tool message without a call is M3's."""

@@ -7,7 +7,7 @@ from itertools import chain
 
 from assembler.verify import chat
 from assembler.verify.checker import Checker
-from assembler.verify.definitions import NAME_64, T4, Legal, wrong_choice
+from assembler.verify.definitions import T4, Legal, wrong_choice
 from assembler.verify.pairing import N2, Again, Orphan, Turn, Unanswered, mismatches, repeated
 from assembler.verify.place import Place, is_list
 from assembler.verify.shape import TEXT
@@ -51,7 +51,7 @@ RULES = (O0, O1, O2, O3, O4, O5, O6, O7, O8, O9, O10, N2, T4)
 _ID_LIMIT = 40
 """Characters of a call id (O5)."""
 
-_LEGAL = Legal(name=NAME_64, name_rule=O7, unique_rule=O8, empty_rule=O9)
+_LEGAL = Legal(name_rule=O7, unique_rule=O8, empty_rule=O9)
 
 # Part types and roles: openai 3.54.0, types/chat, read 2026-11.
 _SPELLING = chat.Spelling(

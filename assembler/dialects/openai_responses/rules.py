@@ -7,22 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assembler.verify import shape
+from assembler.verify import definitions, shape
 from assembler.verify.checker import Checker
-from assembler.verify.definitions import (
-    L0,
-    NAME_64,
-    T1,
-    T2,
-    T3,
-    T4,
-    Definition,
-    Legal,
-    listed_tools,
-    wrong_choice,
-    wrong_definitions,
-    wrong_name,
-)
+from assembler.verify.definitions import Definition, Legal, listed_tools, wrong_choice, wrong_definitions, wrong_name
 from assembler.verify.neutral import N1
 from assembler.verify.pairing import N2, N3, Ref, repeated
 from assembler.verify.place import Place
@@ -43,12 +30,12 @@ R3 = Rule(
     "openai-agents#1660; the other way round: continue#11994",
 )
 L1 = Rule("L1", "a call_id has at most 64 characters", None, "9router#393")
-RULES = (R0, R1, R2, R3, L1, L0, T1, T2, T3, T4, N1, N2, N3)
+RULES = (R0, R1, R2, R3, L1, *definitions.RULES, N1, N2, N3)
 
 _ID_LIMIT = 64
 """Characters of a call_id (L1)."""
 
-_LEGAL = Legal(name=NAME_64)
+_LEGAL = Legal()
 
 # Item and part types: openai 3.54.0, types/responses, read 2026-11.
 _ITEMS = frozenset(
