@@ -42,9 +42,9 @@ PROVIDERS: Mapping[str, str] = {
 are "openai" there too: the conventions read the name as the flavour of the API."""
 
 
-def attributes(told: Context | Plan | ContextLengthError) -> dict[str, Value]:
+def attributes(subject: Context | Plan | ContextLengthError) -> dict[str, Value]:
     """Tokens by region, the budget, what was kept and dropped; of an overflow what was needed and free. O(messages)."""
-    found = _figures(told)
+    found = _figures(subject)
     own = {NAMESPACE + name: value for name, value in found.items()}
     if "model" in found:
         own["gen_ai.request.model"] = found["model"]
@@ -52,42 +52,42 @@ def attributes(told: Context | Plan | ContextLengthError) -> dict[str, Value]:
     return own if provider is None else {**own, "gen_ai.provider.name": provider}
 
 
-def fields(told: Context | Plan | ContextLengthError) -> dict[str, Value]:
+def fields(subject: Context | Plan | ContextLengthError) -> dict[str, Value]:
     """The same as keyword arguments of a structured logger, by the names that the fields of the library's records have.
 
     `structlog.get_logger().info("built", **fields(context))`.
     """
-    return fields_of(_figures(told))
+    return fields_of(_figures(subject))
 
 
-def _figures(told: Context | Plan | ContextLengthError) -> dict[str, Value]:
-    match told:
+def _figures(subject: Context | Plan | ContextLengthError) -> dict[str, Value]:
+    match subject:
         case Context():
-            return figures_of(told.inside)
+            return figures_of(subject.inside)
         case Plan():
-            return figures_of(told.inside)
+            return figures_of(subject.inside)
         case ContextLengthError():
-            return figures_of_overflow(told)
+            return figures_of_overflow(subject)
         case _:
-            raise TypeError(f"expected a Context, a Plan or a ContextLengthError, got {type(told).__name__}")
+            raise TypeError(f"expected a Context, a Plan or a ContextLengthError, got {type(subject).__name__}")
 
 
-def set_attributes(told: Context | Plan | ContextLengthError, *, span: Span | None = None) -> None:
+def set_attributes(subject: Context | Plan | ContextLengthError, *, span: Span | None = None) -> None:
     """Note on a span what a build says of itself; without one on OpenTelemetry's current span.
 
     Raises `MissingExtraError` where that is asked for and OpenTelemetry is not installed.
     """
-    (_current_span() if span is None else span).set_attributes(attributes(told))
+    (_current_span() if span is None else span).set_attributes(attributes(subject))
 
 
-def note(told: Context | ContextLengthError) -> None:
+def note(subject: Context | ContextLengthError) -> None:
     """The same on the span of a framework that traces; nothing where OpenTelemetry is not in use or nothing records.
 
     What the framework itself says of its call, under `gen_ai.`, is left as it is.
     """
     trace: Any = sys.modules.get("opentelemetry.trace")
     if trace is not None and (span := trace.get_current_span()).is_recording():
-        span.set_attributes({name: value for name, value in attributes(told).items() if name.startswith(NAMESPACE)})
+        span.set_attributes({name: value for name, value in attributes(subject).items() if name.startswith(NAMESPACE)})
 
 
 def _current_span() -> Span:

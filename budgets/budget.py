@@ -89,7 +89,7 @@ class Budget:
             )
         if self.answer_reserve >= self.context_window:
             raise BudgetError(
-                f"no tokens are left for a request: {_difference(self._window_terms())} is not above 0. "
+                f"no tokens are left for a request: {_difference(self._window_parts())} is not above 0. "
                 "Enlarge context_window or reserve less for the answer."
             )
         if self.limits:
@@ -142,7 +142,7 @@ class Budget:
     @functools.cached_property
     def input_limit(self) -> Tokens:
         """The most that a request may cost. Never below 0: an overhead larger than that leaves none."""
-        first, *rest = (amount for amount, _ in self._terms())
+        first, *rest = (amount for amount, _ in self._parts())
         return max(0, first - sum(rest))
 
     @property
@@ -190,8 +190,8 @@ class Budget:
         return f"<p><b>{self.input_limit:,}</b> tokens of input{model} = {escape(self.arithmetic())}</p>"
 
     def arithmetic(self) -> str:
-        """How `input_limit` comes about, such as `12000 context_window - 4000 max_output_tokens`; no zero terms."""
-        return _difference(self._terms())
+        """How `input_limit` comes about, such as `12000 context_window - 4000 max_output_tokens`; no zero parts."""
+        return _difference(self._parts())
 
     @functools.cached_property
     def token_counter(self) -> Memoised:
@@ -204,17 +204,17 @@ class Budget:
             return shared_counter_for(self.model)
         return self.counter if isinstance(self.counter, Memoised) else memoised(self.counter)
 
-    def _window_terms(self) -> list[tuple[Tokens, str]]:
+    def _window_parts(self) -> list[tuple[Tokens, str]]:
         answer = "max_output_tokens" if self.least_output_tokens is None else "least_output_tokens"
         reserves = [(getattr(self, answer), answer), (self.reasoning_tokens, "reasoning_tokens")]
         return [(self.context_window, "context_window"), *_not_zero(reserves)]
 
-    def _terms(self) -> list[tuple[Tokens, str]]:
+    def _parts(self) -> list[tuple[Tokens, str]]:
         """Minuend first: the window less its reserves, or the provider's input cap where that is smaller."""
-        terms = self._window_terms()
+        parts = self._window_parts()
         if self.max_input_tokens is not None and self.max_input_tokens < self.context_window - self.answer_reserve:
-            terms = [(self.max_input_tokens, "max_input_tokens")]
-        return terms + _not_zero([(self.overhead, "overhead"), (self.safety_margin, "safety_margin")])
+            parts = [(self.max_input_tokens, "max_input_tokens")]
+        return parts + _not_zero([(self.overhead, "overhead"), (self.safety_margin, "safety_margin")])
 
     def __copy__(self) -> Self:
         return self
@@ -228,12 +228,12 @@ class Budget:
         return _restored, (type(self), {field.name: getattr(self, field.name) for field in attrs.fields(type(self))})
 
 
-def _not_zero(terms: list[tuple[Tokens, str]]) -> list[tuple[Tokens, str]]:
-    return [(amount, name) for amount, name in terms if amount]
+def _not_zero(parts: list[tuple[Tokens, str]]) -> list[tuple[Tokens, str]]:
+    return [(amount, name) for amount, name in parts if amount]
 
 
-def _difference(terms: list[tuple[Tokens, str]]) -> str:
-    return " - ".join(f"{amount} {name}" for amount, name in terms)
+def _difference(parts: list[tuple[Tokens, str]]) -> str:
+    return " - ".join(f"{amount} {name}" for amount, name in parts)
 
 
 def _restored(cls: type[Budget], fields: dict[str, Any]) -> Budget:

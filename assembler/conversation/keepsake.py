@@ -64,7 +64,7 @@ class Keepsakes:
 class Memory(Protocol):
     """How what one policy remembers of a history goes through JSON: `Traits(memory=…)` declares it."""
 
-    def told(self, keepsakes: Keepsakes) -> Iterable[tuple[Keepsake, dict[str, Any]]]:
+    def as_json(self, keepsakes: Keepsakes) -> Iterable[tuple[Keepsake, dict[str, Any]]]:
         """Each keepsake of this policy among those of a history, with what JSON is to carry of it beside its place."""
         ...
 

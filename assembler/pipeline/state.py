@@ -101,7 +101,7 @@ def state_of(plan: Planned, bill: CalibratedCounter | None) -> dict[str, Any]:
         (place, rung.name, keepsake, what)
         for place, rung in enumerate(rungs)
         if rung.traits.memory is not None
-        for keepsake, what in rung.traits.memory.told(ledger.keepsakes)
+        for keepsake, what in rung.traits.memory.as_json(ledger.keepsakes)
         if keepsake.stop <= ledger.length
     ]
     recipe = _recipe(plan)

@@ -155,7 +155,7 @@ class Summaries:
 
     policy: Summarize
 
-    def told(self, keepsakes: Keepsakes) -> Iterator[tuple[Keepsake, dict[str, Any]]]:
+    def as_json(self, keepsakes: Keepsakes) -> Iterator[tuple[Keepsake, dict[str, Any]]]:
         """The text of a summary, or the numbers of a refusal."""
         written, refusal = keepsakes.find(self.policy, Written), keepsakes.find(self.policy, Refusal)
         if written is not None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,27 @@ def test_no_public_name_holds_a_word_that_is_ruled_out(module: object) -> None:
         for attribute in dir(getattr(module, name)):
             if not attribute.startswith("_"):
                 assert not words_of(attribute) & WORDS, f"{name}.{attribute}"
+
+
+RIDDLES = {"room", "lived", "climbed", "terms"}
+"""Those of the ruled out words that no function, class or parameter holds either."""
+
+
+def names_in(source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.arg):
+            yield node.arg
+
+
+@pytest.mark.parametrize("package", ["assembler", "budgets"])
+def test_no_function_no_class_and_no_parameter_is_named_by_a_riddle(package: str) -> None:
+    assert RIDDLES <= WORDS
+    for path in (ROOT / package).rglob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        if re.search("room|lived|climbed|terms", source, re.IGNORECASE):
+            assert not [name for name in names_in(source) if words_of(name) & RIDDLES], path
 
 
 def test_every_word_of_the_law_has_one_meaning() -> None:

@@ -102,7 +102,7 @@ def definitions(schema: Schema) -> Mapping[str, Schema]:
 
 
 @attrs.define
-class _Room:
+class _Allowance:
     """How many more schemas may be written."""
 
     left: int
@@ -124,7 +124,7 @@ class _Scope:
     generation: ToolText
     definitions: Mapping[str, Schema]
     inside: frozenset[str]
-    tokens_left: _Room
+    allowance: _Allowance
     repeats: Repeats
     seen: set[str]
     cut: bool = False
@@ -134,7 +134,7 @@ class _Scope:
 
     @classmethod
     def of(cls, root: Schema, generation: ToolText) -> _Scope:
-        return cls(generation, definitions(root), frozenset(), _Room(LARGEST), Repeats(), set())
+        return cls(generation, definitions(root), frozenset(), _Allowance(LARGEST), Repeats(), set())
 
     def follow(self, schema: Schema) -> tuple[Schema, _Scope]:
         """The schema that a reference stands for, with what is written beside the reference put over it.
@@ -162,7 +162,7 @@ _NAMED = {"string": "string", "number": "number", "integer": "number", "boolean"
 
 def _type(schema: Schema, scope: _Scope, depth: int) -> str:
     schema, scope = scope.follow(schema)
-    if depth > DEEPEST or not scope.tokens_left.taken():
+    if depth > DEEPEST or not scope.allowance.taken():
         return "any"
     if choice := alternatives(schema):
         scope = attrs.evolve(scope, among_others=scope.generation is ToolText.CURRENT)
@@ -283,7 +283,7 @@ def _unsettled(schema: Schema, scope: _Scope, depth: int) -> int:
     schema, scope = scope.follow(schema)
     if scope.cut:
         return _CYCLE
-    if depth > DEEPEST or not scope.tokens_left.taken():
+    if depth > DEEPEST or not scope.allowance.taken():
         return 1
     own = sum(1 for key in schema if key not in _SETTLED) + (1 if depth and properties(schema) else 0)
     items = item_schema(schema)

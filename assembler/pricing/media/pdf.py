@@ -38,7 +38,7 @@ class _TooLargeError(Exception):
 
 
 @attrs.define
-class _Room:
+class _Allowance:
     """What may still be unpacked of one file, in bytes and in objects."""
 
     bytes: int = MOST_UNPACKED
@@ -65,7 +65,7 @@ def _count_of(body: bytes) -> bytes | None:
 
 def _bodies(content: bytes) -> Iterator[bytes]:
     """The objects that may be page trees: plain ones, and those inside object streams."""
-    left = _Room()
+    left = _Allowance()
     for head, packed in _objects(content):
         if packed is None:
             yield head
@@ -85,7 +85,7 @@ def _objects(content: bytes) -> Iterator[tuple[bytes, bytes | None]]:
         start = closed.end()
 
 
-def _unpacked(head: bytes, packed: bytes, left: _Room) -> bytes:
+def _unpacked(head: bytes, packed: bytes, left: _Allowance) -> bytes:
     """The content of an object stream, nothing where it cannot be read. Raises where it is larger than what is left."""
     if b"/Filter" not in head:
         return packed  # as many bytes as the file itself has
@@ -101,7 +101,7 @@ def _unpacked(head: bytes, packed: bytes, left: _Room) -> bytes:
     return unpacked
 
 
-def _objects_in(head: bytes, unpacked: bytes, left: _Room) -> Iterator[bytes]:
+def _objects_in(head: bytes, unpacked: bytes, left: _Allowance) -> Iterator[bytes]:
     """The objects of one object stream: numbers and offsets stand before the first of them."""
     first = _FIRST.search(head)
     if first is None:
