@@ -68,9 +68,10 @@ class RawRequest:
 def _with_its_role(message: Message) -> object:
     """What a message of the head was read from, and whose it is: Gemini's system instruction need not say so."""
     seen: object = message.seen
-    if isinstance(seen, Mapping) and "role" not in seen:
-        return {**cast("Mapping[str, Any]", seen), "role": message.role}
-    return cast(object, seen)
+    if not isinstance(seen, Mapping):
+        return seen
+    fields = cast("Mapping[str, Any]", seen)
+    return fields if "role" in fields else {**fields, "role": message.role}
 
 
 def _entries(message: Message) -> list[object]:

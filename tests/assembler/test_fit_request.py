@@ -216,7 +216,7 @@ def test_values_of_other_types_are_refused_by_name() -> None:
 def test_a_system_content_of_gemini_without_a_role_stays_the_system_text() -> None:
     body = {
         "contents": [
-            {"role": "user", "parts": [{"text": "word " * 40}]},
+            {"role": "user", "parts": [{"text": "word " * 100}]},
             {"role": "model", "parts": [{"text": "Yes."}]},
             {"role": "user", "parts": [{"text": "And now?"}]},
         ],
