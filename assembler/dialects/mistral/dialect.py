@@ -16,6 +16,7 @@ from assembler.conversation.messages import Call, Message, Opaque, Part, Result,
 from assembler.conversation.messages.unread import heard_by
 from assembler.dialects.api import Api
 from assembler.dialects.dialect import Emission, Opening
+from assembler.dialects.families import about
 from assembler.dialects.graded import graded_pricer
 from assembler.dialects.mistral.api import API
 from assembler.dialects.mistral.families import SETTINGS, VOCABULARY, Family, family_of
@@ -179,7 +180,7 @@ class MistralPricer:
         if not tools:
             return NOTHING
         written = [{"type": "function", "function": _function(_full(tool))} for tool in tools]
-        return TOOLS + price_text(_spaced(written), self.count)
+        return TOOLS + about(0, len(tools)) + price_text(_spaced(written), self.count)
 
     def _billed(self, parts: Sequence[Part]) -> tuple[Part, ...]:
         """The parts that reach the prompt, in the words in which they do."""

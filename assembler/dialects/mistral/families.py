@@ -37,7 +37,7 @@ SMALL = Family(
     names=re.compile(r"(mistral|magistral)-small"),
     evidence=recorded(158, 3),
     opening=about(OPENING + SETTINGS, 1),
-    answered=about(0, 12),
+    answered=about(0, 24),
 )
 PLAIN = Family(
     name="mistral",
