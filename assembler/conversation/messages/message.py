@@ -20,6 +20,8 @@ from typing import Any, Literal, TypeAlias
 
 import attrs
 
+from assembler.conversation.messages.sent import Sent
+
 Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
 
 
@@ -102,8 +104,8 @@ class Message:
     """Whether `seen` is a dict of texts alone: then a shallow copy of it shares nothing that can change."""
     beside: tuple[str, ...] = ()
     """The fields of a Chat message that nobody here reads; they go out to the APIs of that spelling alone."""
-    sent: Mapping[str, Any] | None = attrs.field(default=None, init=False, repr=False)
-    """What Chat Completions is sent for it, where that is one message by itself: found at the first request."""
+    sent: Sent = attrs.field(factory=Sent, init=False, repr=False)
+    """What Chat Completions is sent for it, where that is one message by itself."""
 
     @property
     def call_ids(self) -> frozenset[str | None]:

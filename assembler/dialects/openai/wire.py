@@ -89,11 +89,11 @@ def wire_messages(messages: Iterable[Message], own: str = "openai") -> list[dict
 
 def as_it_came(message: Message) -> Mapping[str, Any] | None:
     """What is sent for a message by itself; None where it must be spelled anew, or beside others. Found once."""
-    if message.sent is None:
+    if message.sent.found is None:
         sent = _as_it_came_at_all(message)
         if sent is not None:
-            object.__setattr__(message, "sent", sent)
-    return message.sent
+            message.sent.found = sent
+    return message.sent.found
 
 
 def _as_it_came_at_all(message: Message) -> dict[str, Any] | None:
@@ -120,9 +120,9 @@ def _respelled_where_needed(messages: Sequence[Message], own: str) -> Iterator[d
     waiting: Waiting[tuple[Call, str]] = Waiting()
     steps = in_steps(messages)
     for came in messages if steps is messages else joined(steps):
-        message = came if came.sent is not None else heard_by(came, own)
-        if message.sent is not None and not _answers_respelled(message, waiting):
-            yield cast("dict[str, Any]", message.sent)
+        message = came if came.sent.found is not None else heard_by(came, own)
+        if message.sent.found is not None and not _answers_respelled(message, waiting):
+            yield cast("dict[str, Any]", message.sent.found)
         elif Opaque in map(type, message.parts) and _goes_as_it_came(message):
             yield _as_it_came(message)
         elif not says_nothing(message):
@@ -311,9 +311,9 @@ def tool_definition(tool: Tool) -> dict[str, Any]:
     """The nested definition. One that came in this spelling goes out as it came."""
     if tool.api is not None:
         return own_definition(tool)
-    if tool.sent is None:
-        object.__setattr__(tool, "sent", _definition(tool))
-    return cast("dict[str, Any]", tool.sent)
+    if tool.sent.found is None:
+        tool.sent.found = _definition(tool)
+    return cast("dict[str, Any]", tool.sent.found)
 
 
 def _definition(tool: Tool) -> dict[str, Any]:

@@ -117,7 +117,7 @@ class OpenAIChat:
         """What was emitted, and the messages that were added, where each goes out as it came."""
         if not all(map(is_sent_alone, added)):
             return None
-        sent = [cast("dict[str, Any]", message.sent) for message in added]
+        sent = [cast("dict[str, Any]", message.sent.found) for message in added]
         return Emission({**before.request, "messages": [*before.request["messages"], *sent]}, before.notes)
 
 
@@ -126,7 +126,7 @@ openai_chat = OpenAIChat()
 
 def _notes(layout: Layout) -> tuple[str, ...]:
     """How many assistant messages, parts and cache marks are left out, and what is renamed or sent as text."""
-    unwritten = [message for message in layout.messages if message.sent is None]  # the others go out as they came
+    unwritten = [message for message in layout.messages if message.sent.found is None]  # the others go out as they came
     notes = Notes(
         {
             SILENT: sum(says_nothing(heard_by(message, "openai")) for message in unwritten),

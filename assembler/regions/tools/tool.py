@@ -8,6 +8,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages.dicts import private_copy
+from assembler.conversation.messages.sent import Sent
 
 
 @attrs.frozen
@@ -28,8 +29,8 @@ class Tool:
     """A private copy of the definition that came in, where it came as a dict: what a dialect that speaks it emits."""
     api: str | None = attrs.field(default=None, kw_only=True)
     """The shape of the one API that has this tool, where a provider defines it; None for a function, which all have."""
-    sent: Mapping[str, Any] | None = attrs.field(default=None, init=False, repr=False, eq=False)
-    """The Chat Completions definition: found at the first request."""
+    sent: Sent = attrs.field(factory=Sent, init=False, repr=False, eq=False)
+    """The Chat Completions definition."""
 
     @property
     def kind(self) -> str:
