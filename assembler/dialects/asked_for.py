@@ -8,6 +8,8 @@ from typing import Any
 from assembler.dialects.copies import own_fields
 from assembler.regions.layout import Layout
 from assembler.regions.output_schema import OutputSchema
+from assembler.regions.tools import Tool
+from assembler.regions.tools.tool import own_definition
 
 
 def named_schema(output: OutputSchema) -> dict[str, Any]:
@@ -36,4 +38,17 @@ def choice_of(layout: Layout, named: Callable[[str], dict[str, Any]]) -> dict[st
     choice = asked_choice(layout)
     if choice is None:
         return {}
-    return {"tool_choice": choice if choice in ("auto", "none", "required") else named(choice)}
+    if choice in ("auto", "none", "required"):
+        return {"tool_choice": choice}
+    own = next((tool for tool in layout.tools if tool.name == choice and tool.api is not None), None)
+    return {"tool_choice": named(choice) if own is None else _own_choice(own)}
+
+
+def _own_choice(tool: Tool) -> dict[str, Any]:
+    """A provider's own tool as the choice of it names it: by its type, and by what tells several of one type apart."""
+    definition = own_definition(tool)
+    if isinstance(definition.get("custom"), dict):
+        return {"type": "custom", "custom": {"name": tool.name}}
+    if tool.kind == "mcp":
+        return {"type": "mcp", "server_label": definition.get("server_label")}
+    return {"type": tool.kind, "name": tool.name} if tool.kind == "custom" else {"type": tool.kind}

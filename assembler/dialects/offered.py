@@ -9,20 +9,28 @@ from typing import cast
 import attrs
 
 from assembler.conversation.messages import Message
+from assembler.conversation.messages.custom import with_functions
 from assembler.dialects.dialect import Dialect, Emission, GrowingDialect
 from assembler.regions.layout import Layout
+from assembler.regions.tools.custom import as_function
 
 LEFT_OUT = "tool(s) of another provider left out"
+AS_FUNCTIONS = "custom tool(s) of OpenAI sent as functions of one text"
 
 
 def emitted(dialect: Dialect, layout: Layout) -> Emission:
     """The layout as the dialect spells it, without the tools that its API does not have; the notes say so."""
-    kept = [tool for tool in layout.tools if tool.goes_to(dialect.api.shape)]
-    gone = len(layout.tools) - len(kept)
-    if not gone:
+    shape = dialect.api.shape
+    spelled = [as_function(tool, shape) for tool in layout.tools]
+    kept = [tool for tool in spelled if tool.goes_to(shape)]
+    gone = len(spelled) - len(kept)
+    custom = sum(1 for new, old in zip(spelled, layout.tools, strict=True) if new is not old)
+    messages = _told(layout.messages, shape)
+    if not (gone or custom) and messages is layout.messages:
         return dialect.emit(layout)
-    emission = dialect.emit(attrs.evolve(layout, tools=kept))
-    return attrs.evolve(emission, notes=(*emission.notes, f"{gone} {LEFT_OUT}"))
+    emission = dialect.emit(attrs.evolve(layout, tools=kept, messages=messages))
+    notes = (*((f"{gone} {LEFT_OUT}",) if gone else ()), *((f"{custom} {AS_FUNCTIONS}",) if custom else ()))
+    return attrs.evolve(emission, notes=(*emission.notes, *notes))
 
 
 def emitted_after(dialect: Dialect, before: Emission, added: Sequence[Message]) -> Emission | None:
@@ -32,7 +40,14 @@ def emitted_after(dialect: Dialect, before: Emission, added: Sequence[Message]) 
     """
     if not added:
         return before
+    added = _told(added, dialect.api.shape)
     return cast(GrowingDialect, dialect).emit_after(before, added) if _grows(type(dialect)) else None
+
+
+def _told(messages: Sequence[Message], shape: str) -> Sequence[Message]:
+    """The messages without calls of custom tools; the very sequence where nothing is to be done."""
+    spelled = [with_functions(message, shape) for message in messages]
+    return messages if all(new is old for new, old in zip(spelled, messages, strict=True)) else spelled
 
 
 # Asking a protocol of an object looks at its every member.

@@ -16,6 +16,7 @@ from assembler.conversation.messages import Message
 from assembler.conversation.messages.parts import compact_json
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.tools import Tool
+from assembler.regions.tools.custom import as_function
 from assembler.regions.tools.tool import own_definition
 from budgets.count import NOTHING, Count, Grade, Tokens
 
@@ -80,6 +81,7 @@ def fixed_with_hosted(
 
     None is the API that a request was read from, which takes all that are in it.
     """
+    tools = tools if shape is None else [as_function(tool, shape) for tool in tools]
     if all(tool.api is None for tool in tools):
         return pricer.fixed(pieces, head, tools)
     prices = pricer.fixed(pieces, head, [tool for tool in tools if tool.api is None])

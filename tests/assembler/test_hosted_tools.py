@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import Any, cast
 
 import pytest
 
@@ -80,7 +81,9 @@ def test_a_tool_of_the_provider_s_goes_out_as_it_came_and_is_bounded(name: str, 
     assert count_request(body, dialect=dialect).upper == context.count.upper
 
 
-@pytest.mark.parametrize(("name", "tool"), EVERY)
+@pytest.mark.parametrize(
+    ("name", "tool"), [case for case in EVERY if cast("Dict", case.values[1]).get("type") != "custom"]
+)
 def test_another_api_does_not_get_it_and_the_report_says_so(name: str, tool: Dict) -> None:
     other = "bedrock" if name != "bedrock" else "gemini"
     context = Assembler(dialect=DIALECTS[other]).add_capability([ASK, tool]).add_message(("user", "q")).build()
@@ -137,3 +140,75 @@ def test_a_setting_that_is_null_costs_nothing() -> None:
         for tool in (search, {**search, "max_uses": None, "allowed_domains": None})
     ]
     assert costs[0] == costs[1]
+
+
+SQL: Dict = {"type": "custom", "name": "sql", "description": "Runs SQL."}
+SQL_IN_CHAT: Dict = {"type": "custom", "custom": {"name": "sql", "description": "Runs SQL."}}
+QUERY = 'select "a" from b; -- é'
+CUSTOM: dict[str, tuple[Dict, list[Dict]]] = {
+    "openai_responses": (
+        SQL,
+        [
+            {"type": "custom_tool_call", "id": "ctc_1", "call_id": "c1", "name": "sql", "input": QUERY},
+            {"type": "custom_tool_call_output", "call_id": "c1", "output": "1"},
+        ],
+    ),
+    "openai_chat": (
+        SQL_IN_CHAT,
+        [
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"id": "c1", "type": "custom", "custom": {"name": "sql", "input": QUERY}}],
+            },
+            {"role": "tool", "tool_call_id": "c1", "content": "1"},
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("home", CUSTOM)
+@pytest.mark.parametrize("away", ["openai_chat", "openai_responses", "anthropic", "gemini", "bedrock", "mistral"])
+def test_a_custom_tool_is_a_function_of_one_text_in_any_other_api(home: str, away: str) -> None:
+    tool, called = CUSTOM[home]
+    asked = {"role": "user", "content": "q"}
+    context = Assembler(dialect=home).add_capability([tool]).add_messages([asked, *called, asked]).build()
+    request = context.request(away)
+    assert verify(request, dialect=away) == []
+    spelled = json.dumps(request, ensure_ascii=False).replace("\\", "")
+    if home == away:
+        assert request["tools"] == [tool]
+        assert '"input": {"type": "string"}' not in spelled
+    else:
+        assert "custom" not in spelled
+        assert spelled.count('"sql"') >= 2
+        assert '"input": "select "a" from b; -- é"' in spelled
+
+
+CHOICES: list[tuple[str, Dict, str, Any]] = [
+    ("openai_responses", {"type": "web_search"}, "web_search", {"type": "web_search"}),
+    ("openai_responses", SQL, "sql", {"type": "custom", "name": "sql"}),
+    ("openai_responses", {"type": "mcp", "server_label": "docs"}, "docs", {"type": "mcp", "server_label": "docs"}),
+    ("openai_chat", SQL_IN_CHAT, "sql", {"type": "custom", "custom": {"name": "sql"}}),
+    ("anthropic", {"type": "bash_20250124", "name": "bash"}, "bash", {"type": "tool", "name": "bash"}),
+]
+
+
+@pytest.mark.parametrize(("dialect", "tool", "name", "choice"), CHOICES)
+def test_a_provider_s_own_tool_is_chosen_as_its_api_names_it(dialect: str, tool: Dict, name: str, choice: Dict) -> None:
+    assembler = Assembler(dialect=dialect).add_capability([tool], choice=name)
+    request = assembler.add_message({"role": "user", "content": "q"}).build().request()
+    assert request["tool_choice"] == choice
+    assert verify(request, dialect=dialect) == []
+
+
+@pytest.mark.parametrize("home", CUSTOM)
+@pytest.mark.parametrize("own", ["anthropic", "bedrock", "gemini", "mistral"])
+def test_a_custom_tool_costs_in_another_api_what_is_sent_of_it_there(home: str, own: str) -> None:
+    tool, called = CUSTOM[home]
+    asked = {"role": "user", "content": "q"}
+    context = Assembler(dialect=own).add_capability([tool]).add_messages([asked, *called, asked]).build()
+    sent = count_request(context.request(), dialect=own)
+    assert sent.tokens <= context.count.upper
+    assert context.count.tokens <= sent.upper
+    assert "custom tool(s) of OpenAI sent as functions" in " ".join(str(context.report).split())

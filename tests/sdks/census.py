@@ -268,7 +268,8 @@ def _tool(api: str, kind: str, definition: Dict) -> Row:
     if tool.api is None:
         return Row(api, "tool", kind, "as it came", "by rule", "as each API spells it")
     source = next(row.source for row in TABLE if row.kinds.fullmatch(tool.kind) or not row.kinds.pattern)
-    return Row(api, "tool", kind, "as it came", f"estimated, bounded: {source}", "left out with a note")
+    elsewhere = "as a function of one text" if kind == "custom" else "left out with a note"
+    return Row(api, "tool", kind, "as it came", f"estimated, bounded: {source}", elsewhere)
 
 
 HEAD = """# What is carried

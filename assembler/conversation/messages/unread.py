@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, cast
 
 import attrs
 
+from assembler.conversation.messages.custom import with_functions
 from assembler.conversation.messages.message import Media, Message, Opaque, Part, Result
 from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
 
@@ -109,6 +110,7 @@ def heard_by(message: Message, own: str) -> Message:
     Marks of a cache stay: each dialect counts those that it leaves out. The very message comes back where nothing of it
     is of another API. O(parts).
     """
+    message = with_functions(message, own)
     for part in message.parts:
         if type(part) is Opaque or (type(part) is Result and Opaque in map(type, part.parts)):
             break

@@ -1,0 +1,57 @@
+"""The calls of OpenAI's custom tools, as calls of functions of one text: so any other API can be told them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import attrs
+
+from assembler.conversation.messages.dicts import read_dict
+from assembler.conversation.messages.message import Call, Message
+from assembler.conversation.messages.parts import FOREIGN
+
+_RESPONSES, _OPENAI = "responses", "openai"
+
+
+def with_functions(message: Message, shape: str) -> Message:
+    """The message with the calls of custom tools as calls of functions that take `input`, where the API has no others.
+
+    The very message comes back where nothing is to be done. O(parts).
+    """
+    if message.role != "assistant" or Call not in map(type, message.parts):
+        return message
+    seen: object = message.seen
+    if message.shape == _RESPONSES:
+        items = cast("list[Any]", seen if isinstance(seen, list) else [seen])
+        return message if shape == _RESPONSES else _items(message, items)
+    calls: object = cast("dict[str, Any]", seen).get("tool_calls") if isinstance(seen, dict) else None
+    if shape == _OPENAI or not isinstance(calls, list):
+        return message
+    listed = cast("list[dict[str, Any]]", calls)
+    if not any("custom" in call for call in listed):
+        return message
+    return read_dict({**cast("dict[str, Any]", seen), "tool_calls": [*map(_function, listed)]}, index=0)
+
+
+def _items(message: Message, items: Sequence[Mapping[str, Any]]) -> Message:
+    ids = {item.get("call_id") or item.get("id") for item in items if item.get("type") == "custom_tool_call"}
+    if not ids:
+        return message
+    parts = [
+        attrs.evolve(part, arguments=_given(part.arguments)) if isinstance(part, Call) and part.id in ids else part
+        for part in message.parts
+    ]
+    return attrs.evolve(message, parts=tuple(parts), shape=FOREIGN, shallow=False)
+
+
+def _function(call: dict[str, Any]) -> dict[str, Any]:
+    if "custom" not in call:
+        return call
+    function = {"name": call["custom"]["name"], "arguments": _given(call["custom"].get("input") or "")}
+    return {"id": call["id"], "type": "function", "function": function}
+
+
+def _given(text: str) -> str:
+    return json.dumps({"input": text}, ensure_ascii=False)
