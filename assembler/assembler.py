@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, cast, overload
 
 import attrs
 
-from assembler.context import Context, Longest, awaited, built, tell
+from assembler.context import Context, Longest, awaited, built, context_of
 from assembler.conversation.door import held_to_the_law, listed_messages, read_at_the_door, read_the_newest
 from assembler.conversation.wanted import Wanted
 from assembler.dialects import Dialect
@@ -339,7 +339,7 @@ class Assembler(Generic[Longest]):
         from assembler.report.manifest.replay import replayed
 
         plan = replayed(manifest, self._draft, self._settings)
-        return tell(plan, emit(plan))
+        return context_of(plan, emit(plan))
 
     def fork(self) -> Assembler[Longest]:
         """An independent copy, made in O(1). Neither of the two sees what the other adds."""

@@ -278,8 +278,8 @@ class Context(_Unpacked, Generic[Longest]):
         )
 
 
-def tell(plan: Planned, emission: Emission | None) -> Context[Any]:
-    """The context of a plan, for its reader. What it tells is found when it is asked for."""
+def context_of(plan: Planned, emission: Emission | None) -> Context[Any]:
+    """The context of a plan. Its counts and its report are found when they are asked for."""
     return Context(
         system=plan.measured.system,
         messages=plan.objects,
@@ -288,9 +288,9 @@ def tell(plan: Planned, emission: Emission | None) -> Context[Any]:
     )
 
 
-def told(plan: Planned, emission: Emission | None) -> Context[Any]:
-    """The same, and what is to be logged of it."""
-    context = tell(plan, emission)
+def tell(plan: Planned, emission: Emission | None) -> Context[Any]:
+    """The last stage: the context of a plan, and what is to be logged of it."""
+    context = context_of(plan, emission)
     if plan.what.failures:
         log_warnings(context)
     if (logger := listening()) is not None:
@@ -303,7 +303,7 @@ def built(draft: Draft, settings: Settings) -> Context[Any]:
     if settings.awaits:
         raise must_be_awaited()
     try:
-        return answered(partial(build, draft, settings, told))
+        return answered(partial(build, draft, settings, tell))
     except ContextLengthError as error:
         log_refused(error)
         raise
@@ -314,7 +314,7 @@ async def awaited(draft: Draft, settings: Settings) -> Context[Any]:
     from assembler.pipeline.awaiting import awaited as answered_later  # asyncio comes with it
 
     try:
-        return await answered_later(settings, partial(build, draft, settings, told))
+        return await answered_later(settings, partial(build, draft, settings, tell))
     except ContextLengthError as error:
         log_refused(error)
         raise
@@ -323,4 +323,4 @@ async def awaited(draft: Draft, settings: Settings) -> Context[Any]:
 def _built_again(draft: Draft, settings: Settings, held: tuple[int, Kept] | None = None) -> Context[Any]:
     """A context follows from these: it is built again, not carried."""
     hold(draft, settings, held)
-    return answered(partial(build, draft, settings, tell))
+    return answered(partial(build, draft, settings, context_of))

@@ -2,7 +2,8 @@
 
 It builds a conversation of 61 messages twice: cold, and once more after an appended message. For each it counts the
 calls of the library's own functions, how often a call goes from one module into another, and how deep calls lie in each
-other. What is listed are the packages in the order in which they are first entered.
+other. What is listed are the stages with the calls in each, and the packages in the order in which they are first
+entered.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from types import FrameType
 from typing import Any
 
 Message = dict[str, str]
+
+BUILD = "assembler/pipeline/build.py"
+STAGES = ("gather", "choose", "measure", "fit", "emit", "tell")
 
 
 def messages(turns: int = 30) -> Iterator[Message]:
@@ -30,7 +34,10 @@ class Way:
     def __init__(self, root: Path) -> None:
         self.root, self.calls, self.crossings, self.depth = str(root), 0, 0, 0
         self.modules: dict[str, int] = {}
+        self.stages = dict.fromkeys(STAGES, 0)
+        """The calls in each stage of a build, its own among them."""
         self._stack: list[str] = []
+        self._stage: list[str] = []
 
     def module(self, frame: FrameType) -> str:
         """The module of a frame where it is the library's own, else nothing."""
@@ -47,10 +54,16 @@ class Way:
             self.calls += 1
             self.modules[here] = self.modules.get(here, 0) + 1
             self.crossings += bool(self._stack) and self._stack[-1] != here
+            if frame.f_code.co_name in self.stages and frame.f_back and frame.f_back.f_code.co_filename.endswith(BUILD):
+                self._stage.append(frame.f_code.co_name)
+            if self._stage:
+                self.stages[self._stage[-1]] += 1
             self._stack.append(here)
             self.depth = max(self.depth, len(self._stack))
         elif event == "return" and self._stack and self.module(frame):
             self._stack.pop()
+            if self._stage and frame.f_back and frame.f_back.f_code.co_filename.endswith(BUILD):
+                self._stage.pop()
 
     def follow(self, work: Callable[[], object]) -> Way:
         """Count what happens in `work`."""
@@ -67,6 +80,7 @@ class Way:
             f"{self.calls} calls in {len(self.modules)} modules, {self.crossings} from one module into another, "
             f"{self.depth} deep"
         )
+        yield "  in its stages: " + ", ".join(f"{stage} {calls}" for stage, calls in self.stages.items())
         packages: dict[str, list[str]] = {}
         for name in self.modules:
             package, _, rest = name.removeprefix("assembler/").rpartition("/")

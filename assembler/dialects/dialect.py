@@ -28,6 +28,8 @@ class Emission:
 
     request: dict[str, Any] = attrs.field(repr=False)
     notes: tuple[str, ...] = ()
+    call_ids: frozenset[str] = attrs.field(default=frozenset(), repr=False)
+    """The ids of the calls in it, where an API needs them to differ: for whoever goes on from it."""
 
 
 class Dialect(Protocol):

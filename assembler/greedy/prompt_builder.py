@@ -6,7 +6,7 @@ import operator
 from collections.abc import Mapping, Sequence, Set
 from typing import cast
 
-from assembler.context import tell
+from assembler.context import context_of
 from assembler.conversation.history import History
 from assembler.dialects import plain
 from assembler.errors import PromptError
@@ -62,5 +62,5 @@ class PromptBuilder:
             _LOG.warning("%d texts held control tokens of the tokenizer, which were broken up", changed)
         chunks = tuple(Document(text, type="chunk") for text in broken)
         said = {"role": "user", "content": asked}
-        context = build(Draft(Regions(documents=chunks), History.of([said])), self._settings, tell)
+        context = build(Draft(Regions(documents=chunks), History.of([said])), self._settings, context_of)
         return cast("dict[str, str]", context.messages[0])["content"]

@@ -9,7 +9,7 @@ from typing import cast
 
 import attrs
 
-from assembler.context import Context, tell
+from assembler.context import Context, context_of
 from assembler.conversation.history import History
 from assembler.errors import PromptError
 from assembler.loggers import logger
@@ -188,7 +188,7 @@ class PromptBuilder:
 
 
 def _components(plan: Planned, query: str) -> PromptComponents:
-    assembled = tell(plan, emit(plan))
+    assembled = context_of(plan, emit(plan))
     rendered = plan.measured.rendered
     priced = zip(rendered.every_piece, plan.measured.prices.pieces, strict=True)
     blocks = [(piece.text, price) for piece, price in priced if piece.region == "knowledge" and piece.name not in FRAME]

@@ -30,7 +30,7 @@ from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
 
 _SHAPE = "anthropic"
-_IDS = IdRule(re.compile(r"[a-zA-Z0-9_-]+"), needed=True)
+IDS = IdRule(re.compile(r"[a-zA-Z0-9_-]+"), needed=True)
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 """64 characters until 2025, 128 since (modelcontextprotocol#1345)."""
 _SEALS = {"thinking": "signature", "redacted_thinking": "data"}
@@ -45,7 +45,7 @@ class AnthropicWriter:
     """Anthropic's blocks."""
 
     notes: Notes
-    ids: IdRule = _IDS
+    ids: IdRule = IDS
 
     def frame(self, message: Message) -> Block:
         """The message's own keys; of a dumped answer, those that a request may have."""

@@ -19,7 +19,7 @@ from assembler.conversation.turns import head_length
 from assembler.dialects.answers import answered_at_once
 from assembler.dialects.anthropic import pricing as claude
 from assembler.dialects.anthropic.api import API
-from assembler.dialects.anthropic.blocks import AnthropicWriter, sends, system_blocks, tool_definition
+from assembler.dialects.anthropic.blocks import IDS, AnthropicWriter, sends, system_blocks, tool_definition
 from assembler.dialects.anthropic.families import Family, about, family_of
 from assembler.dialects.api import Api
 from assembler.dialects.asked_for import asked_choice, bare_schema
@@ -30,8 +30,10 @@ from assembler.dialects.blocks.blocks import (
     fields_of,
     refuse_undefined_tools,
     surplus_marks,
+    turns_to_add,
     turns_to_send,
 )
+from assembler.dialects.blocks.ids import CallIds
 from assembler.dialects.blocks.pricing import as_sent, media_apart, with_error_texts, with_objects
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.graded import graded
@@ -105,7 +107,8 @@ class Anthropic:
     def emit(self, layout: Layout) -> Emission:
         """`system`, `messages` and `tools`. Raises `ConversationError` and `UnsupportedContentError`."""
         notes = Notes()
-        turns = turns_to_send(self, layout, AnthropicWriter(notes), self.ending)
+        ids = CallIds(IDS)
+        turns = turns_to_send(self, layout, AnthropicWriter(notes), ids, self.ending)
         refuse_undefined_tools(turns, layout)
         request: dict[str, Any] = {}
         system = system_blocks(layout.system, told(layout.head, "anthropic", notes), notes)
@@ -117,7 +120,22 @@ class Anthropic:
         request |= self.options(layout)
         _rstrip_prefill(request["messages"][-1], notes)
         _drop_surplus_marks(request, notes)
-        return Emission(request, notes.lines())
+        return Emission(request, notes.lines(), ids.taken)
+
+    def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
+        """What was emitted, and the turns of the messages that were added, where each stands by itself."""
+        request, notes, ids = before.request, Notes(), CallIds(IDS)
+        if request["messages"][-1]["role"] != "user":
+            return None
+        turns = turns_to_add(self, before, added, AnthropicWriter(notes), ids, self.ending)
+        if turns is None or (ids.taken and "tools" not in request):
+            return None
+        messages = [_message(turn) for turn in turns]
+        _rstrip_prefill(messages[-1], notes)
+        if any(notes.values()) or any(_marked(message["content"]) for message in messages):
+            return None
+        grown = {**request, "messages": [*request["messages"], *messages]}
+        return Emission(grown, before.notes, before.call_ids | ids.taken)
 
 
 anthropic = Anthropic()

@@ -28,7 +28,7 @@ from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
 
 _SHAPE = "bedrock"
-_IDS = IdRule(re.compile(r"[a-zA-Z0-9_-]{1,64}"), needed=True)
+IDS = IdRule(re.compile(r"[a-zA-Z0-9_-]{1,64}"), needed=True)
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _MEDIA = ("image", "document", "video", "audio")
 
@@ -38,7 +38,7 @@ class BedrockWriter:
     """Converse's blocks."""
 
     notes: Notes
-    ids: IdRule = _IDS
+    ids: IdRule = IDS
 
     def frame(self, message: Message) -> Block:
         """The message's own keys."""

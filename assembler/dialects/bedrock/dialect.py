@@ -19,19 +19,22 @@ from assembler.dialects.anthropic.dialect import anthropic
 from assembler.dialects.api import Api
 from assembler.dialects.asked_for import asked_choice, bare_schema
 from assembler.dialects.bedrock.api import API
-from assembler.dialects.bedrock.blocks import BedrockWriter, tool_spec
+from assembler.dialects.bedrock.blocks import IDS, BedrockWriter, tool_spec
 from assembler.dialects.bedrock.models import OpenModelPricer, is_claude
 from assembler.dialects.bedrock.nova import is_nova, nova_pricer
 from assembler.dialects.bedrock.pricing import ConversePricer
 from assembler.dialects.blocks.blocks import (
     Block,
     Ending,
+    Turn,
     fields_of,
     refuse_undefined_tools,
     surplus_marks,
     system_texts,
+    turns_to_add,
     turns_to_send,
 )
+from assembler.dialects.blocks.ids import CallIds
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.notes import SURPLUS_MARKS, Notes
 from assembler.dialects.reading import listed_messages, options_in, read_messages
@@ -101,16 +104,14 @@ class Bedrock:
 
     def emit(self, layout: Layout) -> Emission:
         """`system`, `messages` and `toolConfig`. Raises `ConversationError` and `UnsupportedContentError`."""
-        notes = Notes()
-        turns = turns_to_send(self, layout, BedrockWriter(notes), Ending.USER)
+        notes, ids = Notes(), CallIds(IDS)
+        turns = turns_to_send(self, layout, BedrockWriter(notes), ids, Ending.USER)
         refuse_undefined_tools(turns, layout)
         request: dict[str, Any] = {}
         system = system_texts(layout.system, told(layout.head, "bedrock", notes), BedrockWriter(notes))
         if system:
             request["system"] = system
-        request["messages"] = [
-            {**turn.keys(), "role": turn.side, "content": [*turn.results, *turn.blocks]} for turn in turns
-        ]
+        request["messages"] = list(map(_message, turns))
         if layout.tools:
             request["toolConfig"] = {"tools": [block for tool in layout.tools for block in tool_spec(tool)]}
         options = self.options(layout)
@@ -118,10 +119,26 @@ class Bedrock:
             request["toolConfig"]["toolChoice"] = choice
         request |= options
         _drop_surplus_points(request, notes)
-        return Emission(request, notes.lines())
+        return Emission(request, notes.lines(), ids.taken)
+
+    def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
+        """What was emitted, and the turns of the messages that were added, where each stands by itself."""
+        request, ids = before.request, CallIds(IDS)
+        turns = turns_to_add(self, before, added, BedrockWriter(Notes()), ids, Ending.USER)
+        if turns is None or (ids.taken and "toolConfig" not in request):
+            return None
+        messages = list(map(_message, turns))
+        if any("cachePoint" in block for message in messages for block in message["content"]):
+            return None
+        grown = {**request, "messages": [*request["messages"], *messages]}
+        return Emission(grown, before.notes, before.call_ids | ids.taken)
 
 
 bedrock = Bedrock()
+
+
+def _message(turn: Turn) -> Block:
+    return {**turn.keys(), "role": turn.side, "content": [*turn.results, *turn.blocks]}
 
 
 def _system(blocks: Sequence[Any]) -> tuple[str | None, list[Message]]:

@@ -23,7 +23,7 @@ from assembler.conversation.messages.unread import told
 from assembler.conversation.turns import opens_turn, unanswered
 from assembler.dialects.blocks.ids import CallIds, IdRule
 from assembler.dialects.copies import own_fields
-from assembler.dialects.dialect import Dialect
+from assembler.dialects.dialect import Dialect, Emission
 from assembler.dialects.notes import FIELDS, RENAMED, Notes
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.regions.layout import Layout
@@ -131,15 +131,14 @@ class Turn:
         self.text = None
 
 
-def turns_of(messages: Sequence[Message], writer: Writer) -> list[Turn]:
+def turns_of(messages: Sequence[Message], writer: Writer, ids: CallIds, before: Sequence[Turn] = ()) -> list[Turn]:
     """The messages as turns that alternate and that the user begins. O(parts).
 
     What has nothing to say is left out, and what stands before the first user message; system messages are the user's.
     A blank message of the user's that an answer follows says `BLANK`, so that the answer keeps its turn. Raises
-    `ConversationError` for a result without its call and for a call without its result.
+    `ConversationError` for a result without its call and for a call without its result. They come after `before`.
     """
-    ids = CallIds(writer.ids)
-    turns: list[Turn] = []
+    turns = [*before]
     blank: Turn | None = None
     for index, message in enumerate(in_steps(messages)):
         if ids.waiting and message.role != "assistant" and not _carries_results(message):
@@ -183,11 +182,36 @@ def refuse_ending(turns: Sequence[Turn], dialect: str, ending: Ending) -> None:
         )
 
 
-def turns_to_send(dialect: Dialect, layout: Layout, writer: Writer, ending: Ending) -> list[Turn]:
+def turns_to_send(dialect: Dialect, layout: Layout, writer: Writer, ids: CallIds, ending: Ending) -> list[Turn]:
     """The turns of a request. Raises `ConversationError` where nothing can be sent yet."""
-    turns = turns_of(told(layout.messages, dialect.api.shape, writer.notes), writer)
+    turns = turns_of(told(layout.messages, dialect.api.shape, writer.notes), writer, ids)
     refuse_ending(turns, dialect.name, ending)
     return turns
+
+
+def turns_to_add(
+    dialect: Dialect, before: Emission, added: Sequence[Message], writer: Writer, ids: CallIds, ending: Ending
+) -> list[Turn] | None:
+    """The turns that come after a request that ends with the user's. O(messages that were added).
+
+    None where they cannot be told by themselves: where they do not begin with the model's, repeat the id of a call, or
+    need one that is made from the question; where something in the request or in them had to be noted; and where no
+    API would take them, so that whoever spells the whole says why.
+    """
+    if before.notes or added[0].role != "assistant" or (writer.ids.needed and any(map(_names_no_call, added))):
+        return None
+    try:
+        heard = told(added, dialect.api.shape, writer.notes)
+        turns = turns_of(heard, writer, ids, (Turn("user", {}),))[1:]
+        refuse_ending(turns, dialect.name, ending)
+    except ConversationError:
+        return None
+    apart = turns[0].side == "assistant" and ids.taken.isdisjoint(before.call_ids)
+    return turns if apart and not any(writer.notes.values()) else None
+
+
+def _names_no_call(message: Message) -> bool:
+    return any(type(part) is Call and part.id is None for part in message.parts)
 
 
 def refuse_undefined_tools(turns: Sequence[Turn], layout: Layout) -> None:

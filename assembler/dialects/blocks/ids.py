@@ -48,6 +48,11 @@ class CallIds:
         return tuple(call for call, _ in self._waiting)
 
     @property
+    def taken(self) -> frozenset[str]:
+        """The ids that calls go by."""
+        return frozenset(self._taken)
+
+    @property
     def waiting(self) -> bool:
         """Whether any call waits for its answer."""
         return bool(self._waiting)

@@ -28,7 +28,7 @@ from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
 
 _SHAPE = "gemini"
-_IDS = IdRule(re.compile(r"[ -~]+"), needed=False)
+IDS = IdRule(re.compile(r"[ -~]+"), needed=False)
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
 """Function names: kaitranntt/ccs#25 quotes the API."""
 UNSIGNED = "skip_thought_signature_validator"
@@ -49,7 +49,7 @@ class GeminiWriter:
     """Gemini's parts."""
 
     notes: Notes
-    ids: IdRule = _IDS
+    ids: IdRule = IDS
 
     def frame(self, message: Message) -> Block:
         """The content's own keys."""

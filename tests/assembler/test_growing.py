@@ -1,0 +1,84 @@
+"""A session that grows message by message builds what a fresh assembler builds, in every API's spelling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler import Assembler, AssemblyError, TrimOldest, first_user
+from assembler.dialects import DIALECTS, Emission
+from assembler.testing.conversations import conversations
+from assembler.testing.spellings import SPELLINGS
+from budgets import Budget
+from tests.assembler.drawn import histories
+from tests.scaled import scaled
+
+TOOLS = [{"name": name, "description": "", "parameters": {"type": "object"}} for name in ("look", "search")]
+POLICIES: list[Any] = [TrimOldest(), TrimOldest(low_water=0.5), TrimOldest(pins=first_user), TrimOldest(note="cut")]
+
+
+def told(assembler: Assembler) -> Any:
+    try:
+        context = assembler.build()
+        return context.request(), context.count, context.report.to_dict(), [one.id for one in context.dropped]
+    except AssemblyError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("dialect", list(DIALECTS))
+@scaled(0.3)
+@given(
+    messages=st.one_of(histories(), st.sampled_from(list(SPELLINGS)).flatmap(conversations)),
+    policy=st.sampled_from(POLICIES),
+    window=st.sampled_from([40, 400, 4_000]),
+    tools=st.booleans(),
+)
+def test_a_request_that_grew_is_the_one_that_is_spelled_at_once(
+    dialect: str, messages: list[Any], policy: Any, window: int, tools: bool
+) -> None:
+    def fresh() -> Assembler:
+        made = Assembler(Budget(window, counter=len), dialect=dialect, on_overflow=policy)
+        return made.add_capability(TOOLS) if tools else made
+
+    growing = fresh()
+    for stop, message in enumerate(messages, 1):
+        try:
+            growing.add_message(message)
+        except AssemblyError:
+            return
+        assert told(growing) == told(fresh().add_messages(messages[:stop]))
+
+
+def calls(times: int) -> list[dict[str, Any]]:
+    """An agent's turn of so many steps."""
+    turn: list[dict[str, Any]] = [{"role": "user", "content": "go"}]
+    for step in range(times):
+        call = {"id": f"c{step}", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+        turn.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        turn.append({"role": "tool", "tool_call_id": f"c{step}", "content": f"{step}"})
+    return turn
+
+
+@pytest.mark.parametrize("dialect", ["anthropic", "bedrock", "gemini", "openai_chat"])
+def test_a_step_more_spells_that_step_alone(dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assembler = Assembler(Budget(10_000, counter=len), dialect=dialect).add_capability(TOOLS)
+    history = calls(20)
+    assembler.add_messages(history[:-2]).build().request()
+    whole: list[Emission] = []
+    emit = type(DIALECTS[dialect]).emit
+
+    def watched(self: Any, layout: Any) -> Emission:
+        whole.append(emit(self, layout))
+        return whole[-1]
+
+    monkeypatch.setattr(type(DIALECTS[dialect]), "emit", watched)
+    for message in history[-2:]:
+        assembler.add_message(message)
+    grown = assembler.build().request()
+    assert whole == []
+    fresh = Assembler(Budget(10_000, counter=len), dialect=dialect).add_capability(TOOLS)
+    assert grown == fresh.add_messages(history).build().request()
+    assert len(whole) == 1
