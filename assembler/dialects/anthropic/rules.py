@@ -70,7 +70,7 @@ def check(request: Place, model: str | None) -> Iterator[Violation]:
     yield from _wrong_opening(request.at("messages"), turns)
     yield from _wrong_system_turns(messages, model)
     for message in messages:
-        yield from _wrong_message(message, last=message is messages[-1])
+        yield from _wrong_message(message, messages[-1])
     yield from _wrong_pairs(turns)
     yield from _wrong_end(messages, model)
     yield from _wrong_marks(request)
@@ -116,9 +116,9 @@ def _wrong_system_turns(messages: list[Place], model: str | None) -> Iterator[Vi
         before = role.text or ""
 
 
-def _wrong_message(message: Place, *, last: bool) -> Iterator[Violation]:
+def _wrong_message(message: Place, last: Place) -> Iterator[Violation]:
     role, content = message.at("role").text, message.at("content")
-    if content.value in ("", [], ()) and not (last and role == "assistant"):
+    if content.value in ("", [], ()) and not (message is last and role == "assistant"):
         yield A1.broken(content.path, "a message without content")
     if content.text:
         yield from _wrong_text(content, A3)

@@ -65,7 +65,7 @@ _HELD_ELSEWHERE = ("previous_response_id", "conversation", "prompt")
 def check(request: Place, _model: str | None) -> Iterator[Violation]:
     """Every breach in one request. No rule here depends on the model. Linear."""
     given, tools = request.at("input"), request.at("tools")
-    stored = any(not request.at(key).absent for key in _HELD_ELSEWHERE)
+    stored = [key for key in _HELD_ELSEWHERE if not request.at(key).absent]
     yield from shape.may_be(request.at("instructions"), shape.TEXT_OR_LIST)
     if not stored:
         yield from shape.must_be(given, shape.TEXT_OR_LIST)
@@ -74,7 +74,7 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
     yield from shape.items_must_be(given, shape.OBJECT)
     for item in given.objects():
         yield from _wrong_item(item)
-    yield from _unpaired(given.objects(), stored=stored)
+    yield from _unpaired(given.objects(), stored)
     yield from _torn_reasoning(given.objects())
     yield from _wrong_tools(request, tools)
 
@@ -111,7 +111,8 @@ def _wrong_item(item: Place) -> Iterator[Violation]:
         yield L1.broken(path, f"call_id of {len(call_id)} characters; at most {_ID_LIMIT} are taken")
 
 
-def _unpaired(items: list[Place], *, stored: bool) -> Iterator[Violation]:
+def _unpaired(items: list[Place], stored: list[str]) -> Iterator[Violation]:
+    """N2, N3 and R0 to R2; a pair may be half `stored` under one of these keys."""
     calls = [Ref(item.at("call_id").text, item.at("call_id")) for item in items if _kind(item) in _CALLS]
     yield from repeated(calls, N3)
     # A reference stands for a stored item, which may be the missing half of any pair.
