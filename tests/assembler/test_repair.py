@@ -68,12 +68,101 @@ CALLS: dict[str, dict[str, Any]] = {
 }
 
 
+SAID = "no result was recorded"
+ANSWERS: dict[str, dict[str, Any]] = {
+    "openai": {"role": "tool", "tool_call_id": "a", "content": SAID},
+    "legacy": {"role": "function", "name": "f", "content": SAID},
+    "anthropic": {
+        "role": "user",
+        "content": [{"type": "tool_result", "tool_use_id": "a", "content": SAID, "is_error": True}],
+    },
+    "bedrock": {
+        "role": "user",
+        "content": [{"toolResult": {"toolUseId": "a", "content": [{"text": SAID}], "status": "error"}}],
+    },
+    "gemini": {"role": "user", "parts": [{"function_response": {"name": "f", "response": {"error": SAID}}}]},
+    "gemini with id": {
+        "role": "user",
+        "parts": [{"function_response": {"name": "f", "response": {"error": SAID}, "id": "a"}}],
+    },
+}
+
+
+QUESTION = {"role": "user", "content": "q"}
+RESULT = {"role": "tool", "tool_call_id": "a", "content": "r"}
+ITEM = {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"}
+LOST = {"type": "tool_result", "tool_use_id": "lost", "content": "x"}
+USED = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
+TWICE = {"role": "assistant", "tool_calls": CALLS["openai"]["tool_calls"] * 2}
+
+
+@pytest.mark.parametrize(
+    ("history", "index", "did", "why"),
+    [
+        ([QUESTION, {"role": "user"}], 1, "dropped", "cannot be read: ConversationError"),
+        ([QUESTION, RESULT], 1, "dropped", "answers no open call"),
+        (
+            [QUESTION, {"role": "user", "content": [LOST, {"type": "text", "text": "x"}]}],
+            1,
+            "edited",
+            "a result in it answers no open call",
+        ),
+        ([QUESTION, CALLS["openai"]], 2, "added", "a call had no result"),
+        ([QUESTION, CALLS["openai"], QUESTION], 2, "added", "a call had no result"),
+        ([QUESTION, CALLS["openai"], QUESTION, RESULT], 3, "moved", "a result stood apart from its call"),
+        ([QUESTION, TWICE, RESULT], 1, "edited", "its call ids repeat, or its role cannot call"),
+        ([QUESTION, {"role": "user", "content": [USED]}], 1, "dropped", "its call ids repeat, or its role cannot call"),
+        (
+            [QUESTION, ITEM, ITEM, {"type": "function_call_output", "call_id": "a", "output": "r"}],
+            2,
+            "dropped",
+            "its call id is that of a call that waits",
+        ),
+    ],
+)
+def test_a_change_says_where_and_why(history: History, index: int, did: str, why: str) -> None:
+    _, changes = repair(history)
+    assert [(change.index, change.did, change.why) for change in changes] == [(index, did, why)]
+
+
+def calling(*ids: str) -> dict[str, Any]:
+    return {"role": "assistant", "content": [{**USED, "id": each} for each in ids]}
+
+
+def answering(*ids: str) -> list[dict[str, Any]]:
+    return [{"type": "tool_result", "tool_use_id": each, "content": f"of {each}"} for each in ids]
+
+
+def test_an_id_repeats_whatever_stands_between() -> None:
+    mended, changes = repair([QUESTION, calling("a", "b", "a"), {"role": "user", "content": answering("a", "b")}])
+    assert mended == [QUESTION, calling("a", "b"), {"role": "user", "content": answering("a", "b")}]
+    assert [(change.index, change.did) for change in changes] == [(1, "edited")]
+
+
+def test_calls_without_results_are_answered_in_the_order_in_which_they_were_made() -> None:
+    calls = [{**CALLS["openai"]["tool_calls"][0], "id": each} for each in ("b", "a", "c")]
+    mended, _ = repair([QUESTION, {"role": "assistant", "tool_calls": calls}])
+    assert mended[2:] == [{**ANSWERS["openai"], "tool_call_id": each} for each in ("b", "a", "c")]
+
+
+def test_results_in_two_messages_stay_where_they_are_and_the_text_beside_the_first_too() -> None:
+    said = {"type": "text", "text": "this is the first"}
+    history = [
+        QUESTION,
+        calling("a", "b"),
+        {"role": "user", "content": [*answering("a"), said]},
+        {"role": "user", "content": answering("b")},
+    ]
+    Assembler().add_messages(history).build()
+    assert repair(history) == (history, [])
+
+
 @pytest.mark.parametrize("spelling", CALLS)
 def test_a_call_without_result_gets_one_in_its_own_spelling(spelling: str) -> None:
     history = [{"role": "user", "content": "q"}, CALLS[spelling]]
     mended, changes = repair(history)
     assert [change.did for change in changes] == ["added"]
-    assert len(mended) == 3
+    assert mended == [*history, ANSWERS[spelling]]
     assert Assembler().add_messages(mended).build().messages == mended
 
 

@@ -40,9 +40,15 @@ class Mutant:
     """The function's code before and after."""
 
 
+def changeable(*rooms: str) -> list[Path]:
+    """The modules of some rooms, or of all."""
+    patterns = (pattern for room in rooms or ROOMS for pattern in ROOMS[room])
+    return [path for pattern in patterns for path in sorted(ROOT.glob(pattern))]
+
+
 def drawn(room: str, count: int | None, seed: int) -> list[Mutant]:
     """As many mutants of a room as asked for, each as likely as any other; all of them for None."""
-    files = [_File(room, path) for pattern in ROOMS[room] for path in sorted(ROOT.glob(pattern))]
+    files = [_File(room, path) for path in changeable(room)]
     every = [(file, mutation) for file in files for mutation in file.mutations]
     random.Random(f"{seed} {room}").shuffle(every)
     made = (file.mutant(mutation) for file, mutation in every)
