@@ -65,6 +65,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "bedrock": {"role": "assistant", "content": [{"toolUse": {"toolUseId": "a", "name": "f", "input": {}}}]},
     "gemini": {"role": "model", "parts": [{"function_call": {"name": "f", "args": {}}}]},
     "gemini with id": {"role": "model", "parts": [{"function_call": {"id": "a", "name": "f", "args": {}}}]},
+    "item": {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"},
+    "custom item": {"type": "custom_tool_call", "call_id": "a", "name": "f", "input": "x"},
 }
 
 
@@ -85,6 +87,8 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "role": "user",
         "parts": [{"function_response": {"name": "f", "response": {"error": SAID}, "id": "a"}}],
     },
+    "item": {"type": "function_call_output", "call_id": "a", "output": SAID},
+    "custom item": {"type": "custom_tool_call_output", "call_id": "a", "output": SAID},
 }
 
 
@@ -145,13 +149,13 @@ def test_calls_without_results_are_answered_in_the_order_in_which_they_were_made
     assert mended[2:] == [{**ANSWERS["openai"], "tool_call_id": each} for each in ("b", "a", "c")]
 
 
-def test_results_in_two_messages_stay_where_they_are_and_the_text_beside_the_first_too() -> None:
-    said = {"type": "text", "text": "this is the first"}
+def test_results_in_two_messages_stay_where_they_are_and_so_does_the_text_beside_them() -> None:
+    said = {"type": "text", "text": "here it is"}
     history = [
         QUESTION,
         calling("a", "b"),
         {"role": "user", "content": [*answering("a"), said]},
-        {"role": "user", "content": answering("b")},
+        {"role": "user", "content": [said, *answering("b")]},
     ]
     Assembler().add_messages(history).build()
     assert repair(history) == (history, [])
