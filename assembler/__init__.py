@@ -156,6 +156,7 @@ _load_later(
         "claude_counter": "budgets",
         "fastest_counter": "budgets",
         "gemini_counter": "budgets",
+        "open_model_counter": "budgets",
         "provider_counter": "budgets",
         "tiktoken_counter": "budgets",
         "toktok_counter": "budgets",
