@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 import attrs
 
-from assembler.conversation.history import Sight
+from assembler.conversation.history import Sight, Span
 from assembler.conversation.keepsake import Keepsakes
 from assembler.conversation.messages import Message, spoken
 from assembler.conversation.messages.responses import RESPONSES, continues
@@ -24,7 +24,7 @@ from budgets import Count, TokenCountError, Tokens
 
 if TYPE_CHECKING:
     from assembler.pipeline.decisions import Decisions
-    from assembler.report.remembered import EndedTurns
+    from assembler.report.remembered import TurnFacts
 
 
 PRICERS = 4
@@ -110,7 +110,7 @@ class Prices:
         """What policies wrote in place of old messages. Forgotten when a message changes."""
         self.decisions: Decisions | None = None
         """What was decided last: `pipeline` makes and reads it. Forgotten when a message changes."""
-        self.ended: EndedTurns | None = None
+        self.ended: dict[Span, TurnFacts] = {}
         """What reports say of turns that have ended: `report` makes and reads it. Forgotten when a message changes."""
 
     @classmethod
@@ -148,7 +148,7 @@ class Prices:
         self.tail, self.beyond, self.fitting = other.tail, other.beyond, other.fitting
         self.replays, self.rewritten = other.replays.copy(), other.rewritten.copy()
         self.decisions = None if other.decisions is None else other.decisions.copy()
-        self.ended = None if other.ended is None else other.ended.copy()
+        self.ended = other.ended.copy()
 
     def stretch(self, length: int) -> None:
         """Make room for `length` messages, or more where two threads do at once. The list asked is the last to grow."""

@@ -6,27 +6,20 @@ for another. Holds names alone, and of those only such as an API would take.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
-from assembler.conversation.history import Span
-from assembler.conversation.messages import Call
-from assembler.pipeline.planned import Planned
 from assembler.regions.tools.reading import NAME
-from assembler.report.remembered import ended_turns
+from assembler.report.remembered import TurnFacts
 
 _NAMED = 5
 """Names that a line repeats; of further ones it says the number."""
 
 
-def tool_notes(plan: Planned) -> tuple[str, ...]:
-    """A line for calls of tools that are not offered, and one for names that differ in case alone. O(messages that
-    stay), of which turns that have ended are read once.
-    """
-    offered = [tool.name for tool in plan.measured.regions.tools]
+def tool_notes(offered: Sequence[str], turns: Iterable[TurnFacts]) -> tuple[str, ...]:
+    """A line for calls of tools that are not offered, and one for names that differ in case alone."""
     known = frozenset(offered)
-    closed = ended_turns(plan).called
-    called = dict.fromkeys(name for turn in plan.turns for name in closed.get(turn) or _called(plan, turn))
+    called = dict.fromkeys(name for turn in turns if turn.called for name in turn.called)
     gone = [name for name in called if name not in known]
     notes: list[str] = []
     if gone:
@@ -34,18 +27,6 @@ def tool_notes(plan: Planned) -> tuple[str, ...]:
     if alike := _alike(offered):
         notes.append(f"tools whose names differ in case alone: {_listed(alike)}. A model may take one for the other")
     return tuple(notes)
-
-
-def _called(plan: Planned, turn: Span) -> tuple[str, ...]:
-    """The names that the calls of a turn go by, each once."""
-    closed = ended_turns(plan).called
-    found = closed.get(turn)
-    if found is None:
-        messages = plan.sight.messages(*turn)
-        found = tuple(dict.fromkeys(p.name for message in messages for p in message.parts if type(p) is Call))
-        if turn[1] < plan.sight.length:
-            closed[turn] = found
-    return found
 
 
 def _alike(names: Collection[str]) -> list[str]:

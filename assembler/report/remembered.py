@@ -6,37 +6,32 @@ each entry is a finished value that would be the same whoever found it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from assembler.conversation.history import Span
+import attrs
+
+from assembler.conversation.messages import Call, Message, Result
 from assembler.pipeline.measure import Measured
 from assembler.pipeline.planned import Planned
+from assembler.text.invisible import Invisible, invisible_texts
 from budgets import Count
 
 if TYPE_CHECKING:
     from assembler.report.cache.volatile import Volatile
     from assembler.report.rows import Row
-    from assembler.text.invisible import Invisible
 
 
-class EndedTurns:
-    """What there is to say of turns that have ended, by where they begin and end. One entry a turn at most."""
+@attrs.define(eq=False)
+class TurnFacts:
+    """What there is to say of a turn, whatever else is in the request."""
 
-    __slots__ = ("called", "invisible", "rows")
-
-    def __init__(self) -> None:
-        self.rows: dict[Span, Row] = {}
-        """The row of a turn that stays as it is."""
-        self.invisible: dict[Span, tuple[Invisible, ...]] = {}
-        """What cannot be seen in the results of tools."""
-        self.called: dict[Span, tuple[str, ...]] = {}
-        """The names of the tools that were called, each once."""
-
-    def copy(self) -> EndedTurns:
-        """The same, for another history that says the same."""
-        copy = EndedTurns()
-        copy.rows, copy.invisible, copy.called = self.rows.copy(), self.invisible.copy(), self.called.copy()
-        return copy
+    called: tuple[str, ...]
+    """The names of the tools that it calls, each once."""
+    invisible: tuple[Invisible, ...]
+    """What cannot be seen in the results of its tools."""
+    row: Row | None = None
+    """Its row where it stays as it is; None before a report needed it."""
 
 
 class FixedFacts:
@@ -53,12 +48,30 @@ class FixedFacts:
         """What system text, head and tools cost."""
 
 
-def ended_turns(plan: Planned) -> EndedTurns:
-    """What is known of the ended turns of a plan's history."""
-    prices = plan.ledger.prices
-    if prices.ended is None:
-        prices.ended = EndedTurns()
-    return prices.ended
+def turn_facts(plan: Planned) -> list[TurnFacts]:
+    """The facts of each turn that stays. A turn that has ended is read once in its life: O(turns) and new messages."""
+    ended, length = plan.ledger.prices.ended, plan.sight.length
+    facts: list[TurnFacts] = []
+    for turn in plan.turns:
+        found = ended.get(turn)
+        if found is None:
+            found = _read(plan.sight.messages(*turn), turn[0])
+            if turn[1] < length:
+                ended[turn] = found
+        facts.append(found)
+    return facts
+
+
+def _read(messages: Sequence[Message], start: int) -> TurnFacts:
+    called = dict.fromkeys(part.name for message in messages for part in message.parts if type(part) is Call)
+    return TurnFacts(tuple(called), tuple(invisible_texts(_results(messages, start))))
+
+
+def _results(messages: Sequence[Message], start: int) -> Iterator[tuple[str, str, str]]:
+    for index, message in enumerate(messages, start):
+        for part in message.parts:
+            if type(part) is Result:
+                yield from (("conversation", f"message {index}", text) for text in part.parts if isinstance(text, str))
 
 
 def fixed_facts(measured: Measured) -> FixedFacts:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
 
-from assembler.conversation.messages import Result
 from assembler.dialects.marking import no_marks
 from assembler.errors import AssemblyError, ConversationError
 from assembler.pipeline.measure import Measured
@@ -17,7 +16,7 @@ from assembler.pricing.ledger import Ledger
 from assembler.report.cache.estimate import rule_of, servable, stable_prefix
 from assembler.report.cache.lint import items_of, volatile_of
 from assembler.report.offered import tool_notes
-from assembler.report.remembered import ended_turns, fixed_facts
+from assembler.report.remembered import TurnFacts, fixed_facts, turn_facts
 from assembler.report.rows import CacheRow, Outcome, Reported, Row
 from assembler.strategies import NotingStrategy
 from assembler.text.invisible import Invisible, invisible_texts
@@ -73,9 +72,9 @@ class Report(Reported):
 
 def report_of(plan: Planned) -> Report:
     """The report of a plan. Prices what was dropped, if nobody has; O(items)."""
-    budget = plan.settings.budget
+    budget, turns = plan.settings.budget, turn_facts(plan)
     return Report(
-        rows=tuple(_adding_up(plan, list(_rows(plan)))),
+        rows=tuple(_adding_up(plan, list(_rows(plan, turns)))),
         costs=plan.costs,
         count=plan.count,
         budget=budget,
@@ -87,13 +86,13 @@ def report_of(plan: Planned) -> Report:
             *_unmarked(plan),
             *_anchor(plan),
             *_idle(plan),
-            *tool_notes(plan),
+            *tool_notes([tool.name for tool in plan.measured.regions.tools], turns),
             *_laid(plan),
         ),
         steps=Steps(plan),
         cache=_cache(plan),
         volatile=volatile_of(plan.measured),
-        invisible=tuple(_invisible(plan)),
+        invisible=(*_invisible_in_regions(plan.measured), *(found for turn in turns for found in turn.invisible)),
     )
 
 
@@ -152,19 +151,6 @@ def _anchor(plan: Planned) -> tuple[str, ...]:
     )
 
 
-def _invisible(plan: Planned) -> Iterator[Invisible]:
-    """What cannot be seen in the fixed regions and in what tools said; turns that have ended are read once."""
-    yield from _invisible_in_regions(plan.measured)
-    closed = ended_turns(plan).invisible
-    for turn in plan.turns:
-        found = closed.get(turn)
-        if found is None:
-            found = tuple(invisible_texts(_results(plan, *turn)))
-            if turn[1] < plan.sight.length:
-                closed[turn] = found
-        yield from found
-
-
 def _invisible_in_regions(measured: Measured) -> tuple[Invisible, ...]:
     facts = fixed_facts(measured)
     if facts.invisible is None:
@@ -172,17 +158,10 @@ def _invisible_in_regions(measured: Measured) -> tuple[Invisible, ...]:
     return facts.invisible
 
 
-def _results(plan: Planned, start: int, stop: int) -> Iterator[tuple[str, str, str]]:
-    for index, message in enumerate(plan.sight.messages(start, stop), start):
-        for part in message.parts:
-            if type(part) is Result:
-                yield from (("conversation", f"message {index}", text) for text in part.parts if isinstance(text, str))
-
-
-def _rows(plan: Planned) -> Iterator[Row]:
+def _rows(plan: Planned, turns: Sequence[TurnFacts]) -> Iterator[Row]:
     fixed, framing = _fixed(plan.measured)
     yield from fixed
-    yield from _conversation(plan)
+    yield from _conversation(plan, turns)
     yield framing
 
 
@@ -236,24 +215,22 @@ def _kept(region: str, name: str, count: Count, *, messages: int = 0) -> Row:
     return Row(region, name, count.tokens, count.tokens, messages=messages)
 
 
-def _conversation(plan: Planned) -> Iterator[Row]:
+def _conversation(plan: Planned, turns: Sequence[TurnFacts]) -> Iterator[Row]:
     """Runs of dropped turns share a row; a turn that stays has one of its own."""
     summary = plan.what.cut.summary
     if summary is not None:
         yield Row("conversation", "in place of dropped turns", 0, plan.ledger.price(summary).tokens, reason="summary")
     at, first, length, savings = plan.sight.head, plan.first, plan.sight.length, plan.what.savings
-    whole = ended_turns(plan).rows
     gone = _as_they_are(plan)
-    for turn in plan.turns:
-        start, stop = turn
+    for (start, stop), facts in zip(plan.turns, turns, strict=True):
         if at < start:
             yield _gone(plan, gone, at, start)
-        row = whole.get(turn)
+        row = facts.row
         if row is None or start in savings or stop <= first or stop == length:
             row = _turn(plan, start, stop)
             if not row.reason:
                 # A turn that has ended, and of which nothing was taken, says the same in every report.
-                whole[turn] = row
+                facts.row = row
         yield row
         at = stop
 
