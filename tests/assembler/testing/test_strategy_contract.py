@@ -220,7 +220,7 @@ def test_a_strategy_without_a_fault_passes(strategy: Strategy) -> None:
     check_strategy(strategy, max_examples=10)
 
 
-OWN = {
+OWN: dict[str, Strategy] = {
     "every document": ChatRegions(),
     "with a reminder": ChatRegions(reminder=REMINDER),
     "documents at the question": ChatRegions(placement=Placement.QUESTION),
