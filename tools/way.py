@@ -34,7 +34,7 @@ class Way:
     def __init__(self, root: Path) -> None:
         self.root, self.calls, self.crossings, self.depth = str(root), 0, 0, 0
         self.modules: dict[str, int] = {}
-        self.stages = dict.fromkeys(STAGES, 0)
+        self.stages: dict[str, int] = dict.fromkeys(STAGES, 0)
         """The calls in each stage of a build, its own among them."""
         self._stack: list[str] = []
         self._stage: list[str] = []
