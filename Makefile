@@ -129,7 +129,7 @@ FRAMEWORKS := $(patsubst tests/integrations/requirements-%.txt,%,$(wildcard test
 
 .PRECIOUS: .venv-integrations/%/ready
 test-integration-%: .venv-integrations/%/ready
-	$(<D)/bin/python -m pytest -W default tests/integrations/$* "tests/test_docs.py::test_every_fence_of_a_framework_runs[$*]"
+	$(<D)/bin/python -m pytest -W default tests/integrations/$* tests/integrations/test_names.py "tests/test_docs.py::test_every_fence_of_a_framework_runs[$*]"
 
 # All of them, whichever fails on the way; it fails at the end where one did.
 test-integrations:

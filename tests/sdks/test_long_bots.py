@@ -11,6 +11,8 @@ from tests.integrations.bots import ANTHROPIC, RESPONSES, Api, Body, Post, lived
 from tests.integrations.ledger import line
 from tests.integrations.provider import providing
 
+pytestmark = pytest.mark.timeout(600)  # the clients spell a hundred items anew for each call
+
 TURNS = 60
 
 

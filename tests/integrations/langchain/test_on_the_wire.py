@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any
 
+import pytest
 from langchain.agents import AgentState, create_agent
 from langchain.agents.structured_output import ProviderStrategy
 from langchain.tools import InjectedState, InjectedToolCallId
@@ -25,6 +26,8 @@ from tests.integrations.langchain.scripted import look_up
 from tests.integrations.ledger import Line, line
 from tests.integrations.provider import Provider, providing
 from tests.integrations.script import question
+
+pytestmark = pytest.mark.timeout(600)  # the clients spell a hundred items anew for each call
 
 TURNS = 60
 THREAD: Any = {"configurable": {"thread_id": "one"}}

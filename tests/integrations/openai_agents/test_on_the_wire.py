@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
 from agents import (
     Agent,
     CodeInterpreterTool,
@@ -32,6 +33,8 @@ from tests.integrations.provider import providing
 from tests.integrations.script import question
 
 set_tracing_disabled(True)
+
+pytestmark = pytest.mark.timeout(600)  # the clients spell a hundred items anew for each call
 
 TURNS = 60
 WINDOW, ANSWER = 13_000, 1_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from pydantic import BaseModel
 from pydantic_ai import Agent, NativeOutput
 from pydantic_ai.capabilities import NativeTool
@@ -21,6 +22,8 @@ from budgets import Budget, Count, Grade
 from tests.integrations.ledger import Line, line
 from tests.integrations.provider import Provider, providing
 from tests.integrations.script import looked_up, question
+
+pytestmark = pytest.mark.timeout(600)  # the clients spell a hundred items anew for each call
 
 TURNS = 60
 

@@ -1,0 +1,60 @@
+"""Names of the frameworks that the adapters read without importing them: without one, an adapter fails in silence.
+
+`make test-integrations` runs this in the environment of each framework; imported names fail by themselves.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+from tests.integrations.frameworks import is_installed
+
+NAMES: dict[str, dict[str, str]] = {
+    "openai_agents": {
+        "agents:Agent": "get_all_tools handoffs output_type",
+        "agents:AgentOutputSchema": "is_plain_text json_schema is_strict_json_schema",
+        "agents:FunctionTool": "name description params_json_schema strict_json_schema",
+        "agents:Handoff": "tool_name tool_description input_json_schema strict_json_schema is_enabled",
+        "agents:RunConfig": "call_model_input_filter",
+        "agents.models.openai_responses:Converter": "convert_tools",
+        "agents.run_config:CallModelData": "model_data agent context",
+        "agents.run_config:ModelInputData": "input instructions",
+    },
+    "pydantic_ai": {
+        "pydantic_ai.capabilities:AbstractCapability": "prepare_model_request get_serialization_name",
+        "pydantic_ai.messages:ToolCallPart": "args_as_json_str args_as_dict tool_call_id tool_name",
+        "pydantic_ai.messages:ToolReturnPart": "model_response_str_and_user_content model_response_str",
+        "pydantic_ai.messages:NativeToolCallPart": "args_as_json_str args_as_dict",
+        "pydantic_ai.messages:NativeToolReturnPart": "model_response_str content",
+        "pydantic_ai.models:Model": "prepare_request prepare_messages profile",
+        "pydantic_ai.models:ModelRequestContext": "model messages model_settings model_request_parameters",
+        "pydantic_ai.models:ModelRequestParameters": "instruction_parts declared_function_tools output_tools "
+        "native_tools output_object output_mode",
+    },
+    "langchain": {
+        "langchain.agents.factory:": "_supports_provider_strategy",
+        "langchain.agents.middleware:AgentMiddleware": "wrap_model_call awrap_model_call",
+        "langchain.agents.middleware:ModelRequest": "system_message messages tools response_format runtime "
+        "model override",
+        "langchain.agents.structured_output:OutputToolBinding": "from_schema_spec",
+        "langgraph.runtime:Runtime": "execution_info",
+    },
+    "adk": {
+        "google.adk.models.base_llm:BaseLlm": "_maybe_append_user_content",
+        "google.adk.plugins.base_plugin:BasePlugin": "before_model_callback",
+    },
+}
+CASES = [(name, place, words) for name, places in NAMES.items() for place, words in places.items()]
+
+
+@pytest.mark.parametrize(("framework", "place", "words"), CASES)
+def test_every_name_that_an_adapter_reads_is_still_there(framework: str, place: str, words: str) -> None:
+    if not is_installed(framework):
+        pytest.skip(f"{framework} is not installed here")
+    module, _, held = place.partition(":")
+    owner = importlib.import_module(module)
+    owner = getattr(owner, held) if held else owner
+    fields = {name for kind in getattr(owner, "__mro__", ()) for name in getattr(kind, "__annotations__", ())}
+    assert [name for name in words.split() if not hasattr(owner, name) and name not in fields] == []
