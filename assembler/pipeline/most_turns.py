@@ -48,6 +48,8 @@ class _Turns:
     ledger: Ledger
     _rest: Iterator[TurnCost]
     _pinned: frozenset[int]
+    all_stay: int
+    """From here on nothing is dropped: every turn before is pinned."""
     starts: list[int] = attrs.field(factory=list[int])
     costs: list[Tokens] = attrs.field(factory=lambda: [0])
     """What the newest n turns cost by estimate."""
@@ -55,7 +57,10 @@ class _Turns:
     @classmethod
     def of(cls, ledger: Ledger, oldest: int) -> _Turns:
         turns = itertools.takewhile(lambda turn: turn.start >= oldest, ledger.newest_first())
-        return cls(ledger, turns, frozenset(start for start, _ in ledger.pinned_turns()))
+        pinned, all_stay = ledger.pinned_turns(), ledger.first
+        for start, stop in pinned:
+            all_stay = stop if start == all_stay else all_stay
+        return cls(ledger, turns, frozenset(start for start, _ in pinned), all_stay)
 
     def has(self, number: int) -> bool:
         for turn in itertools.islice(self._rest, max(number - len(self.starts), 0)):
@@ -98,7 +103,7 @@ class _Search:
         """Whether one turn more is sure not to fit: it adds too much to what was weighed now, or what came since adds
         too much to what was weighed before. Where a note would go with it, nothing is sure."""
         turns, before = self.turns, self.before
-        if self.rung.traits.note is not None and turns.starts[number] == turns.ledger.first:
+        if self.rung.traits.note is not None and turns.starts[number] <= turns.all_stay:
             return False
         if self.found[number][1].upper + self._added_by(turns.span(number + 1)) > self.limit:
             return True
@@ -131,7 +136,7 @@ class _Search:
 
     def _kept(self, number: int) -> Kept:
         ledger, start = self.turns.ledger, self.turns.starts[number - 1]
-        if start == ledger.first:
+        if start <= self.turns.all_stay:
             return whole(ledger)
         verdict = self.rung.policy.cut(ledger, 0)  # for its words; where it cuts is found here
         decision = Decision(self.rung.name, 0, ((verdict.reason, 0),))

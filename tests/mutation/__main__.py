@@ -59,7 +59,7 @@ def _score(chosen: list[Mutant], done: dict[str, str]) -> int:
     scores, alive = defaultdict[str, Counter[str]](Counter), list[str]()
     for mutant in chosen:
         verdict = done[mutant.name]
-        if verdict in (SURVIVED, UNTESTED) and mutant.name in equivalent:
+        if verdict in (SURVIVED, UNTESTED) and _place_apart(mutant) in equivalent:
             verdict = "equivalent"
         elif verdict in (SURVIVED, UNTESTED):
             alive.append(f"{verdict}: {mutant.name}")
@@ -77,6 +77,11 @@ def _score(chosen: list[Mutant], done: dict[str, str]) -> int:
     ]
     print("".join(f"named equivalent, but killed: {name}\n" for name in rotten), end="")
     return 1 if short or rotten else 0
+
+
+def _place_apart(mutant: Mutant) -> str:
+    """The name without the line, which any edit above it moves."""
+    return mutant.name.rpartition(" (line ")[0]
 
 
 def _asked() -> argparse.Namespace:

@@ -7,7 +7,7 @@ import math
 from typing import Any, ClassVar
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 pytest.importorskip("transformers")
@@ -261,6 +261,15 @@ def test_a_turn_of_one_letter_stays_under_a_template_that_says_each_text_twice(a
     assert kept(assembler.add_messages(history)) == len(history)
 
 
+@example(  # the note goes with the only turn that is not pinned: the whole costs less than what was kept and that turn
+    drawn=[
+        *[("?", "a" * 11), ("?", "a"), ("aaaaaé?", None), ("?", "")],
+        *[("aaaaaa?", "a"), ("?", None), ("aaé?", ""), ("?", None)],
+    ],
+    keep=1,
+    pins={0},
+    limit=162,
+)
 @given(turns, st.integers(1, 3), st.sets(st.integers(0, 3), max_size=2), st.integers(40, 400))
 @scaled(0.5)
 def test_protected_turns_and_a_note_are_weighed_too(
