@@ -197,7 +197,7 @@ class Assembler(Generic[Longest]):
         if isinstance(messages, Context):
             raise MessageTypeError("conversation: expected a list of messages, got Context; pass context.messages")
         history = self._draft.history.replaced([] if messages is None else listed_messages(messages))
-        held_to_the_law(history, read_at_the_door, self._draft.regions.held and self._settings.dialect.api.shape)
+        held_to_the_law(history, read_at_the_door, self._draft.regions.held, self._settings.dialect.api.shape)
         self._draft = Draft(self._draft.regions, history)
         return self
 
@@ -205,7 +205,7 @@ class Assembler(Generic[Longest]):
         """Append one message to the conversation. O(1), however long it is. Raises `ConversationError`."""
         draft = self._draft
         history = draft.history.appended(message)
-        held_to_the_law(history, read_the_newest, draft.regions.held and self._settings.dialect.api.shape)
+        held_to_the_law(history, read_the_newest, draft.regions.held, self._settings.dialect.api.shape)
         self._draft = Draft(draft.regions, history)
         return self
 
@@ -220,7 +220,7 @@ class Assembler(Generic[Longest]):
         held = held_count(tokens)
         if held is not None and isinstance(self._settings.pricer, WholePricer):
             raise BudgetError(f"hold: a request of {self._settings.dialect.name} holds all that its model reads")
-        held_to_the_law(self._draft.history, read_at_the_door, held and self._settings.dialect.api.shape)
+        held_to_the_law(self._draft.history, read_at_the_door, held, self._settings.dialect.api.shape)
         return self._with_regions(held=held)
 
     def pop_message(self) -> Any:

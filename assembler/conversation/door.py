@@ -11,6 +11,7 @@ from assembler.conversation.messages.responses import RESPONSES
 from assembler.conversation.turns import answers_the_server
 from assembler.errors import ConversationError, MessageTypeError
 from assembler.validation import iterates
+from budgets import Count
 
 DOOR_CHECK = 256
 """Messages. Histories up to this length are read whole as they come in, so that an error is met where it was made; of
@@ -18,11 +19,11 @@ longer ones the newest turn is, and the rest when a build needs it: a policy may
 Reading 256 messages costs about a millisecond."""
 
 
-def held_to_the_law(history: History, read: Callable[[History], None], server: str | None = None) -> None:
+def held_to_the_law(history: History, read: Callable[[History], None], held: Count | None, shape: str | None) -> None:
     """Read what came in; what breaks the law is no fault where an earlier message was changed since it was read.
 
-    `server` is the shape of the API whose server was said to hold what was before: of one that keeps conversations a
-    history may begin with the answers to its calls.
+    `held` is what the server of the API of `shape` is said to hold. Where that keeps conversations, a history may begin
+    with the answers to its calls.
     """
     try:
         read(history)
@@ -32,7 +33,7 @@ def held_to_the_law(history: History, read: Callable[[History], None], server: s
             raise
         history.forget(changed)
         read(history)
-    if server != RESPONSES:
+    if held is None or shape != RESPONSES:
         _answered_here(history)
 
 

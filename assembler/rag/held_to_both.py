@@ -102,7 +102,8 @@ class _Hungriest:
         return Count(0)
 
     def _most(self, texts: Sequence[str]) -> Count:
-        counters = (self.count, claude_counter(_NEWEST_CLAUDE), *map(shared_vocabulary, _VOCABULARIES))
+        counters: list[TokenCounter] = [self.count, claude_counter(_NEWEST_CLAUDE)]
+        counters += map(shared_vocabulary, _VOCABULARIES)
         return Count(max(sum(map(count, texts)) for count in counters), Grade.ESTIMATED)
 
 

@@ -28,7 +28,7 @@ class _Inside:
         pairs = cast("Iterable[tuple[Any, Any]]", value.items() if type(value) is dict else enumerate(value))  # pyright: ignore[reportUnknownArgumentType]
         for key, inner in pairs:
             if type(inner) in CONTAINERS:
-                self.held.append(list(cast("tuple[Any, ...]", inner)) if type(inner) is tuple else inner)
+                self.held.append([*inner] if type(inner) is tuple else inner)
                 self.links.append((number, key, len(self.held) - 1))
                 self.look_into(self.held[-1], len(self.held) - 1)
 
@@ -99,7 +99,7 @@ class Copiers:
         copies: dict[str, Any] = {}
         for key, value in request.items():
             if type(value) is list:
-                copies[key] = self._copied(key, cast("list[Any]", value))
+                copies[key] = self._copied(key, value)  # pyright: ignore[reportUnknownArgumentType]
             elif type(value) is dict:
                 copies[key] = self._copied(key, [value])[0]
             else:

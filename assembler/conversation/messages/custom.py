@@ -24,7 +24,7 @@ def with_functions(message: Message, shape: str) -> Message:
         return message
     seen: object = message.seen
     if message.shape == _RESPONSES:
-        items = cast("list[Any]", seen if isinstance(seen, list) else [seen])
+        items: list[Any] = seen if isinstance(seen, list) else [seen]  # pyright: ignore[reportUnknownVariableType]
         return message if shape == _RESPONSES else _items(message, items)
     calls: object = cast("dict[str, Any]", seen).get("tool_calls") if isinstance(seen, dict) else None
     if shape == _OPENAI or not isinstance(calls, list):

@@ -20,7 +20,7 @@ from assembler.dialects.answers import answered_at_once
 from assembler.dialects.anthropic import pricing as claude
 from assembler.dialects.anthropic.api import API
 from assembler.dialects.anthropic.blocks import IDS, AnthropicWriter, sends, system_blocks, tool_definition
-from assembler.dialects.anthropic.families import Family, about, family_of
+from assembler.dialects.anthropic.families import Family, family_of
 from assembler.dialects.api import Api
 from assembler.dialects.asked_for import asked_choice, bare_schema
 from assembler.dialects.blocks.blocks import (
@@ -36,6 +36,7 @@ from assembler.dialects.blocks.blocks import (
 from assembler.dialects.blocks.ids import CallIds
 from assembler.dialects.blocks.pricing import as_sent, media_apart, with_error_texts, with_objects
 from assembler.dialects.dialect import Emission, Opening
+from assembler.dialects.families import about
 from assembler.dialects.graded import graded
 from assembler.dialects.notes import SURPLUS_MARKS, Notes
 from assembler.dialects.own_tokenizer import counts_for_openai
