@@ -11,7 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+import attrs
+
 from assembler.assembler import Assembler
+from assembler.context import Context
 from assembler.conversation.messages import Message
 from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall
 from assembler.integrations.own_objects import kept_objects
@@ -63,22 +66,19 @@ class AssemblerConversationManager(LastCall, ConversationManager):
     def _join(self, event: Any) -> None:
         event.agent.add_middleware(InvokeModelStage.Input, self._before_model)
 
-    def _before_model(self, call: Any) -> Any:
+    async def _before_model(self, call: Any) -> Any:
         try:
-            return self.fitted(call)
+            read = _Read.of(call)
+            context = await self._fitting.afit(read.spoken, read.asked, run=id(call.agent))
+            return read.fitted(context)
         except AssemblyError as error:
             # The one error that the event loop lets through unwrapped, at any depth: it ends in `reduce_context`.
             raise ContextWindowOverflowException(str(error)) from error
 
     def fitted(self, call: Any) -> Any:
         """The `InvokeModelContext` with the system prompt and the messages that fit. Raises what `build` raises."""
-        own = _plain(call.system_prompt)
-        head = [_system(own)] if isinstance(own, list) else []
-        messages = [*head, *cast("list[Block]", call.messages)]
-        asked = Asked(own if isinstance(own, str) else None, call.tool_specs)
-        context = self._fitting.fit([_spoken(message) for message in messages], asked, run=id(call.agent))
-        kept = kept_objects(context.inside, messages, rewritten=_rewritten, said=_said)[len(head) :]
-        return call.replace(messages=kept, system_prompt=_prompt(own, context.system))
+        read = _Read.of(call)
+        return read.fitted(self._fitting.fit(read.spoken, read.asked, run=id(call.agent)))
 
     def apply_management(self, agent: Any, **kwargs: Any) -> None:
         """Nothing: the history belongs to the agent and its session; each call is fitted when it is made."""
@@ -90,6 +90,36 @@ class AssemblerConversationManager(LastCall, ConversationManager):
         """
         if e is not None:
             raise e.__cause__ if isinstance(e.__cause__, AssemblyError) else e
+
+
+@attrs.frozen(eq=False)
+class _Read:
+    """One model call as it was read."""
+
+    call: Any
+    own: str | list[Block] | None
+    """The system prompt; one of blocks stands as the first of the messages."""
+    messages: list[Block]
+
+    @classmethod
+    def of(cls, call: Any) -> _Read:
+        own = _plain(call.system_prompt)
+        head = [_system(own)] if isinstance(own, list) else []
+        return cls(call, own, [*head, *cast("list[Block]", call.messages)])
+
+    @property
+    def spoken(self) -> list[Block]:
+        return [_spoken(message) for message in self.messages]
+
+    @property
+    def asked(self) -> Asked:
+        return Asked(self.own if isinstance(self.own, str) else None, self.call.tool_specs)
+
+    def fitted(self, context: Context) -> Any:
+        """The call with what the context holds."""
+        kept = kept_objects(context.inside, self.messages, rewritten=_rewritten, said=_said)
+        head = 1 if isinstance(self.own, list) else 0
+        return self.call.replace(messages=kept[head:], system_prompt=_prompt(self.own, context.system))
 
 
 def _spoken(message: Block) -> Block:

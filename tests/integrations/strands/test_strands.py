@@ -340,3 +340,23 @@ def test_other_middleware_sees_what_fits() -> None:
     for turn in range(20):
         agent(f"Question {turn}")
     assert max(seen) < len(agent.messages)
+
+
+def test_an_async_summarizer_is_awaited_on_the_event_loop_of_the_run() -> None:
+    loops: list[object] = []
+
+    async def summarizer(dropped: Any, previous: str | None, tokens: int) -> str:
+        loops.append(asyncio.get_running_loop())
+        return "They asked about walruses."
+
+    agent, model, _ = agent_of(base(2_100, [Summarize(summarizer, keep_turns=1), TrimOldest()]))
+
+    async def run() -> object:
+        for turn in range(12):
+            await agent.invoke_async(f"Question {turn}? " + "Please look. " * 20)
+        return asyncio.get_running_loop()
+
+    own = asyncio.run(run())
+    assert loops
+    assert set(loops) == {own}
+    assert "They asked about walruses." in str(model.seen[-1])
