@@ -80,7 +80,8 @@ class Planned:
     @found_once
     def turns(self) -> list[Span]:
         """The turns that stay, oldest first, each by itself."""
-        newest = itertools.takewhile(lambda turn: turn[0] >= self.first, self.sight.turns_newest_first())
+        first = self.first
+        newest = itertools.takewhile(lambda turn: turn[0] >= first, self.sight.turns_newest_first())
         turns = [*self.stretches[:-1], *reversed(list(newest))]
         changed = self.what.changed
         gone = {index for index, message in changed.items() if message is None}

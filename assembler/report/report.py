@@ -74,7 +74,7 @@ def report_of(plan: Planned) -> Report:
     """The report of a plan. Prices what was dropped, if nobody has; O(items)."""
     budget, turns = plan.settings.budget, turn_facts(plan)
     return Report(
-        rows=tuple(_adding_up(plan, list(_rows(plan, turns)))),
+        rows=tuple(_adding_up(plan, _rows(plan, turns))),
         costs=plan.costs,
         count=plan.count,
         budget=budget,
@@ -158,11 +158,9 @@ def _invisible_in_regions(measured: Measured) -> tuple[Invisible, ...]:
     return facts.invisible
 
 
-def _rows(plan: Planned, turns: Sequence[TurnFacts]) -> Iterator[Row]:
+def _rows(plan: Planned, turns: Sequence[TurnFacts]) -> list[Row]:
     fixed, framing = _fixed(plan.measured)
-    yield from fixed
-    yield from _conversation(plan, turns)
-    yield framing
+    return [*fixed, *_conversation(plan, turns), framing]
 
 
 def _adding_up(plan: Planned, rows: list[Row]) -> list[Row]:
