@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from budgets import TokenCounter
+import attrs
+
+from budgets import Count, Grade, TokenCounter
 from budgets.counters.by_model import shared_vocabulary
 from budgets.counters.guard import name_of
 from budgets.counters.tiktoken import BUNDLED, OPEN_MODELS
+from budgets.models.families import open_vocabulary_of
 
 _FOR_OPEN_MODELS = frozenset(f"tiktoken:{vocabulary}" for vocabulary in OPEN_MODELS)
 _FOR_OPENAI = frozenset(f"{engine}:{encoding}" for engine in ("tiktoken", "toktok") for encoding in BUNDLED)
@@ -19,6 +22,12 @@ def counts_for_openai(count: TokenCounter) -> bool:
 def counts_for_open_model(count: TokenCounter) -> bool:
     """True of the bundled counters over the vocabularies of open models: what counts by default for those."""
     return name_of(count) in _FOR_OPEN_MODELS
+
+
+def estimated_for(model: str | None, vocabulary: str, price: Count) -> Count:
+    """A price of every request, an estimate where a model is named whose vocabulary is another, or nobody's."""
+    known = model is None or not model.strip() or open_vocabulary_of(model) == vocabulary
+    return price if known else attrs.evolve(price, grade=Grade.ESTIMATED)
 
 
 def own_counter(vocabulary: str, count: TokenCounter) -> TokenCounter:

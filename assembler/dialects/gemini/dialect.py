@@ -35,7 +35,7 @@ from assembler.dialects.gemini.parts import (
 )
 from assembler.dialects.graded import graded
 from assembler.dialects.notes import Notes
-from assembler.dialects.own_tokenizer import own_counter
+from assembler.dialects.own_tokenizer import estimated_for, own_counter
 from assembler.dialects.reading import options_in, read_messages
 from assembler.errors import ConversationError
 from assembler.pricing.media import Source, read_media
@@ -88,7 +88,9 @@ class Gemini:
 
     def pricer(self, model: str | None, count: TokenCounter) -> GeminiPricer:
         """The price list of the model's family on its host. A counter that is none of OpenAI's is taken for Gemma's."""
-        return GeminiPricer(family_of(model or _NEWEST), own_counter(VOCABULARY, count))
+        family = family_of(model or _NEWEST)
+        content = estimated_for(model, VOCABULARY, family.content)
+        return GeminiPricer(attrs.evolve(family, content=content), own_counter(VOCABULARY, count))
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """`response_json_schema` and `tool_config`, in the config: Gemini API reference, read 2026-11."""

@@ -31,7 +31,7 @@ from assembler.dialects.mistral.pricing import (
 )
 from assembler.dialects.mistral.wire import BRIDGE, definition, is_silent, own_thinking, wired
 from assembler.dialects.openai_chat.dialect import openai_chat
-from assembler.dialects.own_tokenizer import own_counter
+from assembler.dialects.own_tokenizer import estimated_for, own_counter
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, priced_layout
 from assembler.regions.layout import Layout
@@ -67,8 +67,9 @@ class Mistral:
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         """The price list of the model: by Mistral's bundled vocabulary, or by a counter that is none of OpenAI's."""
-        own = own_counter(VOCABULARY, count)
-        return graded_pricer(MistralPricer(family_of(model or NEWEST), own), own)
+        own, family = own_counter(VOCABULARY, count), family_of(model or NEWEST)
+        opening = estimated_for(model, VOCABULARY, family.opening)
+        return graded_pricer(MistralPricer(attrs.evolve(family, opening=opening), own), own)
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """`response_format` and `tool_choice`, which says `any` for `required`: Mistral API reference, read 2026-11."""
