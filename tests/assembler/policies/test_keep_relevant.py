@@ -281,6 +281,12 @@ def test_words_have_no_case_and_han_is_read_in_pairs() -> None:
     )
 
 
+def test_the_cosine_of_short_vectors_is_that_of_long_ones() -> None:
+    vectors = {"a": [0.3, 0.0], "b": [0.0, 0.5], "c": [0.2, 0.2]}
+    score = Cosine(lambda texts: [vectors[text] for text in texts])
+    assert score("a", ["a", "b", "c"]) == pytest.approx([1, 0, math.sqrt(0.5)])
+
+
 def test_cosine_asks_for_each_text_once_and_orders_by_angle() -> None:
     asked: list[str] = []
 

@@ -66,6 +66,12 @@ def test_a_shortened_text_costs_no_more_than_asked_and_splits_no_character(
         assert {len(head), len(text) - len(tail)} <= boundaries(text)
 
 
+@pytest.mark.parametrize(("where", "head", "tail"), [("head", 13, 0), ("tail", 0, 13), ("ends", 7, 6)])
+def test_what_is_kept_stands_where_it_stood(where: Any, head: int, tail: int) -> None:
+    text = "".join(chr(ord("A") + place % 50) for place in range(100))
+    assert cut_text(text, 13 + len(MARKER), len, where) == text[:head] + MARKER + text[len(text) - tail :]
+
+
 @given(hard, st.integers(len(MARKER), 60), places)
 def test_one_character_more_would_cost_too_much(text: str, limit: int, where: Any) -> None:
     shorter = cut_text(text, limit, len, where)
