@@ -129,6 +129,11 @@ def test_a_change_says_where_and_why(history: History, index: int, did: str, why
     assert [(change.index, change.did, change.why) for change in changes] == [(index, did, why)]
 
 
+def test_a_result_that_moves_as_a_whole_is_the_caller_s_own_object() -> None:
+    mended, _ = repair([QUESTION, CALLS["openai"], QUESTION, RESULT])
+    assert mended[2] is RESULT
+
+
 def calling(*ids: str) -> dict[str, Any]:
     return {"role": "assistant", "content": [{**USED, "id": each} for each in ids]}
 
