@@ -10,6 +10,7 @@ from typing import Any, SupportsFloat, cast
 import attrs
 
 from budgets import BudgetError, numbers
+from budgets.value import Value
 
 
 def named(value: object) -> str:
@@ -81,8 +82,8 @@ def listed(place: str, values: object, of: str) -> tuple[object, ...]:
     raise BudgetError(wrong(place, f"a list of {of}", values))
 
 
-@attrs.frozen
-class Is:
+@attrs.frozen(eq=False, repr=False)
+class Is(Value):
     """A validator: one of these types and no other, or an error with what is `expected`."""
 
     kinds: tuple[type, ...]
@@ -94,8 +95,8 @@ class Is:
         must_be(f"{type(owner).__name__}: {field.name}", value, self.kinds, self.expected, self.error)
 
 
-@attrs.frozen
-class Does:
+@attrs.frozen(eq=False, repr=False)
+class Does(Value):
     """A validator: an object with this method (a function, where it is `__call__`), or BudgetError."""
 
     method: str
@@ -107,8 +108,8 @@ class Does:
             raise BudgetError(wrong(f"{type(owner).__name__}: {field.name}", self.expected, value))
 
 
-@attrs.frozen
-class OneOf:
+@attrs.frozen(eq=False, repr=False)
+class OneOf(Value):
     """A validator: one of these words, or BudgetError that lists them."""
 
     words: tuple[str, ...]

@@ -16,6 +16,7 @@ from budgets.counters.memo import Memoised, memoised
 from budgets.errors import BudgetError, UnknownModelError
 from budgets.limit import Limit, limits_by_region
 from budgets.numbers import whole_tokens
+from budgets.value import Value
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -41,8 +42,8 @@ def _shown(counter: TokenCounter | AwaitedCounter | None) -> str:
     return "None" if counter is None else name_of(counter)
 
 
-@attrs.frozen
-class Budget:
+@attrs.frozen(eq=False, repr=False)
+class Budget(Value):
     """A context window less what is kept free in it. All numbers are tokens.
 
     `max_output_tokens` and `reasoning_tokens` are kept free for the answer. `max_input_tokens` is a provider's own cap

@@ -6,10 +6,11 @@ import attrs
 
 from budgets.apportion import scaled
 from budgets.count import Tokens
+from budgets.value import Value
 
 
-@attrs.frozen
-class RegionCosts:
+@attrs.frozen(eq=False, repr=False)
+class RegionCosts(Value):
     """Tokens of the four regions, and of the framing that the chat format adds around them. They add up to `total`."""
 
     instruction: Tokens = 0

@@ -10,6 +10,7 @@ from typing import TypeAlias, cast, overload
 import attrs
 
 from budgets.errors import BudgetError
+from budgets.value import Value
 
 Tokens: TypeAlias = int
 """A number of tokens of one tokenizer; never characters, never bytes."""
@@ -39,8 +40,8 @@ def _as_exact(count: Count) -> Tokens:
     return count.tokens
 
 
-@attrs.frozen
-class Count:
+@attrs.frozen(eq=False, repr=False)
+class Count(Value):
     """Tokens with their grade and an upper bound. A budget is checked against the bound.
 
     `0 <= tokens <= upper`; anything else raises `BudgetError`. Subtracting one count from another gives a `Difference`,
@@ -74,8 +75,8 @@ class Count:
         return Difference(self.tokens - other.tokens, max(self.grade, other.grade), self.upper - other.upper)
 
 
-@attrs.frozen
-class Difference:
+@attrs.frozen(eq=False, repr=False)
+class Difference(Value):
     """What one count is more than another, below zero where it is less: `part + (whole - part)` is `whole`.
 
     It is worth something only beside the count that it is a difference to: a sum that holds `part` holds `whole` in its

@@ -10,6 +10,7 @@ import attrs
 from budgets.count import Tokens
 from budgets.errors import BudgetError
 from budgets.numbers import share, whole, whole_tokens
+from budgets.value import Value
 
 REGIONS = ("instruction", "capability", "knowledge", "conversation")
 """The regions that can be limited. Framing is what the format costs, and gives way to nothing."""
@@ -25,8 +26,8 @@ def _amount(value: object, name: str) -> Amount:
     return share(value, name) if isinstance(value, float) else whole_tokens(value, name)
 
 
-@attrs.frozen
-class Limit:
+@attrs.frozen(eq=False, repr=False)
+class Limit(Value):
     """How much of the window a region may take: at most `cap`, at least `floor`, and `share` of what is left over.
 
     Regions with a higher `priority` are served first.

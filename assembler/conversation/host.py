@@ -7,10 +7,11 @@ import attrs
 from assembler.conversation.history import Sight
 from assembler.conversation.messages import Message, Part, Result, read_message
 from assembler.conversation.messages.edit import edited
+from budgets.value import Value
 
 
-@attrs.frozen
-class Host:
+@attrs.frozen(eq=False, repr=False)
+class Host(Value):
     """A message of the history and the one text in it that others may stand around."""
 
     index: int

@@ -7,9 +7,11 @@ from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 import attrs
 
+from budgets.value import Value
 
-@attrs.frozen
-class Keepsake:
+
+@attrs.frozen(eq=False, repr=False)
+class Keepsake(Value):
     """Says something of the messages from `start` to before `stop`, and of no others.
 
     It outlives an edit of a later message, a fork, a change of settings and a pickle. When one of the messages that it

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from budgets.value import Value
+
 if TYPE_CHECKING:
     from assembler.dialects.mark_places import Marks
     from assembler.dialects.prefix_cache import PrefixCache
 
 
-@attrs.frozen(kw_only=True)
-class Api:
+@attrs.frozen(eq=False, repr=False, kw_only=True)
+class Api(Value):
     """The facts of one API. Each has a default: an API that does nothing special says `Api()`."""
 
     shape: str = ""

@@ -22,7 +22,6 @@ from assembler.dialects import Dialect
 from assembler.pipeline.settings import Settings, counter_for
 from assembler.policies.contract import verified
 from assembler.policies.traits import CuttingRung, KeepsChosen, asks, unmarked
-from assembler.pricing.hosted import fixed_with_hosted
 from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_messages
 from assembler.regions.layout import Layout
@@ -32,6 +31,7 @@ from budgets import Budget, Count, Limit, TokenCountError, Tokens
 from budgets.apportion import apportioned
 from budgets.count import NOTHING, Difference, adds_at_seams, total
 from budgets.limit import Amount
+from budgets.value import Value
 
 if TYPE_CHECKING:
     from assembler.pipeline.gather import Gathered
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 _NO_SEAM = ("\n", "\r", " ", "\t", "/")
 
 
-@attrs.frozen
-class Choice:
+@attrs.frozen(eq=False, repr=False)
+class Choice(Value):
     """What a choice depends on beside the regions: who may hold knowledge, and the tokens left for all but turns."""
 
     host: Host | None
@@ -48,8 +48,8 @@ class Choice:
     limits: Limits | None = None
 
 
-@attrs.frozen
-class Limits:
+@attrs.frozen(eq=False, repr=False)
+class Limits(Value):
     """What the budget's limits say of knowledge and of the conversation that it shares them with, in tokens."""
 
     input_limit: Tokens
@@ -74,8 +74,8 @@ class Limits:
         return int(amount * (self.input_limit - framing)) if isinstance(amount, float) else amount
 
 
-@attrs.frozen
-class Asked:
+@attrs.frozen(eq=False, repr=False)
+class Asked(Value):
     """The host with knowledge around its text, and where it stands in the history."""
 
     index: int
@@ -310,6 +310,8 @@ def fixed_prices(
     The output schema costs what it adds; where it takes the place of something, framing is the less. What a tool choice
     costs, or saves, is a matter of the tools.
     """
+    from assembler.pricing.hosted import fixed_with_hosted  # an import need not wait for its table
+
     prices = fixed_with_hosted(pricer, pieces, head, regions.tools, dialect.api.shape)
     if regions.held is not None:
         prices = attrs.evolve(prices, framing=prices.framing + regions.held)

@@ -6,10 +6,11 @@ import attrs
 
 from assembler.conversation.history import History
 from assembler.regions.regions import Regions
+from budgets.value import Value
 
 
-@attrs.frozen
-class Draft:
+@attrs.frozen(eq=False, repr=False)
+class Draft(Value):
     """Everything that goes into one request, before anything is chosen, priced or cut."""
 
     regions: Regions = attrs.field(factory=Regions)

@@ -19,10 +19,11 @@ from assembler.policies.traits import CuttingRung, KeepsChosen, RewritingRung, R
 from assembler.pricing.ledger import Cut, Ledger
 from budgets import AssemblyError, Count, Tokens
 from budgets.count import Difference
+from budgets.value import Value
 
 
-@attrs.frozen
-class Decision:
+@attrs.frozen(eq=False, repr=False)
+class Decision(Value):
     """What one policy did: how often, in a few words, and how many tokens it saved, 0 where it could not help."""
 
     policy: str
@@ -51,8 +52,8 @@ class Decision:
         return Decision(self.policy, self.saved + later.saved, tuple(times.items()))
 
 
-@attrs.frozen
-class Made:
+@attrs.frozen(eq=False, repr=False)
+class Made(Value):
     """The changes that one policy made at one time: enough to make them again, and no text."""
 
     length: int

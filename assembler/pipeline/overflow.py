@@ -15,6 +15,7 @@ from assembler.pipeline.settings import Session, Settings
 from assembler.policies.traits import Rung, asks, briefest, unasked
 from budgets import Budget, BudgetError, ContextLengthError, RegionCosts, TokenCounter, Tokens
 from budgets.count import AwaitedCounter
+from budgets.value import Value
 
 Decide = Callable[[Settings], Planned]
 """The plan of one draft under any settings. Raises `TooLarge` where none fits."""
@@ -90,8 +91,8 @@ class Trial:
         return None if self.budget.counter is None else self.budget.token_counter
 
 
-@attrs.frozen
-class Smallest:
+@attrs.frozen(eq=False, repr=False)
+class Smallest(Value):
     """The least window that was found: at one token less nothing fits, unless `asking` might make it."""
 
     window: Tokens

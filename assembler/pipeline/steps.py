@@ -13,13 +13,14 @@ from assembler.pipeline.planned import Planned
 from assembler.pipeline.relief import relieved
 from assembler.policies.traits import CuttingRung, KeepsAll, asks, trimming
 from budgets import Tokens
+from budgets.value import Value
 
 ASKED = 256
 """Turns. A policy that is asked about each step reads all that it keeps each time."""
 
 
-@attrs.frozen
-class Step:
+@attrs.frozen(eq=False, repr=False)
+class Step(Value):
     """From this `context_window` up to the next step's, the same turns stay.
 
     `first_kept` is the first message from which all stay, `left_out` how many messages do not, `tokens` what the

@@ -13,6 +13,7 @@ import attrs
 
 from assembler.policies.checks import a_share
 from budgets import Tokens
+from budgets.value import Value
 
 LowWater: TypeAlias = float | Literal["auto"]
 
@@ -35,8 +36,8 @@ def a_share_or_auto(policy: object, field: attrs.Attribute[Any], value: object) 
         a_share(policy, field, value)
 
 
-@attrs.frozen
-class Filled:
+@attrs.frozen(eq=False, repr=False)
+class Filled(Value):
     """What was kept after each message since the first cut, added up: the pace that the marks came to."""
 
     messages: int = 0

@@ -13,12 +13,13 @@ from assembler.conversation.messages.responses import RESPONSES
 from assembler.pricing.ledger import Ledger
 from budgets import Count, Tokens
 from budgets.count import NOTHING, Difference
+from budgets.value import Value
 
 T = TypeVar("T")
 
 
-@attrs.frozen
-class Change:
+@attrs.frozen(eq=False, repr=False)
+class Change(Value):
     """Replacements that belong together, by message index; None drops a message. Made whole or not at all."""
 
     messages: Mapping[int, Message | None]

@@ -8,10 +8,11 @@ from assembler.policies.shown import PricedTurns
 from assembler.policies.traits import KeepsAll, Traits
 from assembler.pricing.ledger import Cut
 from budgets import Tokens
+from budgets.value import Value
 
 
-@attrs.frozen
-class Refuse:
+@attrs.frozen(eq=False, repr=False)
+class Refuse(Value):
     """Keeps everything, so that a conversation that does not fit raises `ContextLengthError`."""
 
     @property

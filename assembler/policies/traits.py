@@ -12,22 +12,23 @@ from assembler.policies.checks import a_share, a_text
 from assembler.policies.policy import OverflowPolicy, Policy, RewritingPolicy, is_cutting, is_rewriting
 from assembler.validation import Is, at_least_one, named
 from budgets import BudgetError
+from budgets.value import Value
 
 
-@attrs.frozen
-class KeepsAll:
+@attrs.frozen(eq=False, repr=False)
+class KeepsAll(Value):
     """Every turn stays, however few tokens are left."""
 
 
-@attrs.frozen
-class KeepsNewest:
+@attrs.frozen(eq=False, repr=False)
+class KeepsNewest(Value):
     """Only whole turns go, oldest first: as many of the newest stay as fit, and never fewer than `at_least`."""
 
     at_least: int = attrs.field(default=1, validator=at_least_one)
 
 
-@attrs.frozen
-class KeepsChosen:
+@attrs.frozen(eq=False, repr=False)
+class KeepsChosen(Value):
     """Only whole turns go, but not by age: of the turns before the `at_least` newest, those stay that matter most now.
 
     Which these are may change with every question. So each time a ladder gives way it looks at the whole history anew,
@@ -45,8 +46,8 @@ def _a_policy(owner: object, field: attrs.Attribute[Policy | None], value: objec
         raise BudgetError(f"{type(owner).__name__}: {field.name} is a policy or None, got {named(value)}")
 
 
-@attrs.frozen(kw_only=True)
-class Traits:
+@attrs.frozen(eq=False, repr=False, kw_only=True)
+class Traits(Value):
     """What a policy may declare, as its attribute `traits`. A policy that declares nothing is asked instead.
 
     `pins` are the messages whose turns stay, for the whole ladder. `note` is the text that its cuts leave in place of
@@ -88,8 +89,8 @@ class Traits:
 NOTHING_DECLARED = Traits()
 
 
-@attrs.frozen
-class CuttingRung:
+@attrs.frozen(eq=False, repr=False)
+class CuttingRung(Value):
     """A policy that drops whole turns, and what it declared."""
 
     policy: OverflowPolicy
@@ -101,8 +102,8 @@ class CuttingRung:
         return type(self.policy).__name__
 
 
-@attrs.frozen
-class RewritingRung:
+@attrs.frozen(eq=False, repr=False)
+class RewritingRung(Value):
     """A policy that changes messages inside turns, and what it declared."""
 
     policy: RewritingPolicy

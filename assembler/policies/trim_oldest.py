@@ -14,10 +14,11 @@ from assembler.pricing.ledger import Cut
 from assembler.pricing.timeline import Replay, Timeline
 from assembler.validation import at_least_one
 from budgets import Tokens
+from budgets.value import Value
 
 
-@attrs.frozen
-class TrimOldest:
+@attrs.frozen(eq=False, repr=False)
+class TrimOldest(Value):
     """Drops whole turns, oldest first, until the rest fits; the `keep_turns` newest and pinned turns are never dropped.
 
     Without `low_water` it keeps as many turns as fit, and reads no further back than one turn more: O(turns kept).

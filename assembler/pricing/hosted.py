@@ -19,22 +19,23 @@ from assembler.regions.tools import Tool
 from assembler.regions.tools.custom import as_function
 from assembler.regions.tools.tool import own_definition
 from budgets.count import NOTHING, Count, Grade, Tokens
+from budgets.value import Value
 
 __all__ = ["TABLE", "fixed_with_hosted", "price_hosted"]
 
 
-@attrs.frozen
-class Row:
+@attrs.frozen(eq=False, repr=False)
+class Row(Value):
     """What the tools whose name for their kind matches cost beyond their own words."""
 
-    kinds: re.Pattern[str]
+    kinds: str
     tokens: Tokens
     upper: Tokens
     source: str
 
 
 def _row(kinds: str, tokens: Tokens, upper: Tokens, source: str) -> Row:
-    return Row(re.compile(kinds), tokens, upper, source)
+    return Row(kinds, tokens, upper, source)
 
 
 _OURS = "a bound of ours: nothing is published"
@@ -69,7 +70,7 @@ _CHARACTERS_PER_TOKEN = 4
 
 def price_hosted(tool: Tool) -> Count:
     """A provider's own tool in the API that has it: its definition, and what the table says."""
-    row = next(row for row in TABLE if row.kinds.fullmatch(tool.kind) or not row.kinds.pattern)
+    row = next(row for row in TABLE if re.fullmatch(row.kinds, tool.kind) or not row.kinds)
     length = len(compact_json({key: held for key, held in own_definition(tool).items() if held is not None}))
     return Count(row.tokens + length // _CHARACTERS_PER_TOKEN, Grade.ESTIMATED, upper=row.upper + length)
 

@@ -18,10 +18,11 @@ from assembler.pricing.prices import Priced, Prices
 from assembler.pricing.timeline import Timeline
 from budgets import AssemblyError, Count, Grade, Tokens
 from budgets.count import Difference, total
+from budgets.value import Value
 
 
-@attrs.frozen
-class Cut:
+@attrs.frozen(eq=False, repr=False)
+class Cut(Value):
     """The verdict of a policy: the messages before `first_kept` go, except pinned turns; all from there on stay.
 
     `summary` is a message that stands for what went, before all that stays. `failure` is what went wrong on the way:
@@ -35,8 +36,8 @@ class Cut:
     wanted: Wanted | None = attrs.field(default=None, eq=False, kw_only=True)
 
 
-@attrs.frozen
-class TurnCost:
+@attrs.frozen(eq=False, repr=False)
+class TurnCost(Value):
     """One turn as a policy sees it: its messages are `start` to before `stop`, and all of them cost `tokens`."""
 
     start: int

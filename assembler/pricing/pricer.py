@@ -19,12 +19,13 @@ from assembler.regions.tools import Tool
 from budgets import Count, TokenCounter, Tokens
 from budgets.apportion import settle
 from budgets.count import NOTHING, Difference, adds_at_seams, total
+from budgets.value import Value
 
 Region: TypeAlias = Literal["instruction", "capability", "knowledge", "conversation", "framing"]
 
 
-@attrs.frozen
-class Piece:
+@attrs.frozen(eq=False, repr=False)
+class Piece(Value):
     """A stretch of text that one region owns, in the system text or around a question: joined in order, they are it."""
 
     region: Region
@@ -32,8 +33,8 @@ class Piece:
     text: str = attrs.field(repr=False)
 
 
-@attrs.frozen
-class FixedPrices:
+@attrs.frozen(eq=False, repr=False)
+class FixedPrices(Value):
     """What the regions that do not give way cost: one count a piece, a head message, a tool, and what frames them."""
 
     pieces: tuple[Count, ...] = ()

@@ -9,10 +9,11 @@ import attrs
 
 from assembler.conversation.history import Sight
 from budgets import Tokens
+from budgets.value import Value
 
 
-@attrs.frozen
-class Replay:
+@attrs.frozen(eq=False, repr=False)
+class Replay(Value):
     """Where one policy's replay of a history ended, for so many tokens, and what it had kept until then."""
 
     policy: object

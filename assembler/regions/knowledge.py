@@ -14,6 +14,7 @@ from assembler.regions.provenance import provenance
 from assembler.text.checked import checked_text
 from assembler.validation import named, wrong
 from budgets.patterns import compiled_later
+from budgets.value import Value
 
 SEPARATOR = "\n\n"
 """What stands between the instruction and the tags, and between tags: a seam where token counts add."""
@@ -28,8 +29,8 @@ _ATTRIBUTE_ESCAPES = str.maketrans(
 )
 
 
-@attrs.frozen
-class Document:
+@attrs.frozen(eq=False, repr=False)
+class Document(Value):
     """One piece of knowledge: its text, what kind of thing it is, where it came from, and whether it is trusted.
 
     `score`, `embedding` and `metadata` are for strategies that choose among documents; the tag does not show them.

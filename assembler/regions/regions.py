@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import attrs
 
 from assembler.regions.knowledge import Document
+from budgets.value import Value
 
 if TYPE_CHECKING:
     from assembler.regions.output_schema import OutputSchema
@@ -53,8 +54,8 @@ class RegionsMemory:
         return known
 
 
-@attrs.frozen
-class Regions:
+@attrs.frozen(eq=False, repr=False)
+class Regions(Value):
     """The regions that do not grow with the conversation: instruction, capability, knowledge."""
 
     instruction: str | None = attrs.field(default=None, repr=False)

@@ -13,6 +13,7 @@ from assembler.regions.knowledge import Document
 from assembler.regions.regions import Regions
 from assembler.validation import Is, wrong
 from budgets import BudgetError, Tokens
+from budgets.value import Value
 
 
 class Placement(enum.Enum):
@@ -34,13 +35,13 @@ class Needs(enum.Enum):
     RESULT = "the tokens left, and the text of the tool result that the conversation ends with: `choose` is called"
 
 
-@attrs.frozen
+@attrs.frozen(eq=False, repr=False)
 class Continued(Piece):
     """A piece that goes on with the item of the piece before it: priced apart, one row of the report with it."""
 
 
-@attrs.frozen
-class Around:
+@attrs.frozen(eq=False, repr=False)
+class Around(Value):
     """Pieces that share a message with its own text: what is read before it, and what after.
 
     The message is that of the newest question, or the newest tool result for a strategy placed there.
@@ -54,8 +55,8 @@ class Around:
         return "".join([*(piece.text for piece in self.before), question, *(piece.text for piece in self.after)])
 
 
-@attrs.frozen
-class Omitted:
+@attrs.frozen(eq=False, repr=False)
+class Omitted(Value):
     """A document that was left out: what reports call it, what it would have cost if that was found, and why."""
 
     name: str
@@ -63,8 +64,8 @@ class Omitted:
     reason: str
 
 
-@attrs.frozen
-class Rendered:
+@attrs.frozen(eq=False, repr=False)
+class Rendered(Value):
     """What is sent of instruction and knowledge, in pieces that a region owns each.
 
     `pieces` joined in order are the system text; `around` stands in a message of the conversation. `sources` are the

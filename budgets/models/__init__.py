@@ -17,6 +17,7 @@ from budgets.count import Tokens
 from budgets.errors import UnknownModelError
 from budgets.models.families import dialect_of, encoding_of, family_of
 from budgets.models.names import bare, candidates, refuse_no_name
+from budgets.value import Value
 
 __all__ = ["ModelFacts", "Row", "Table", "dialect_of", "encoding_of", "facts", "family_of", "known"]
 
@@ -24,8 +25,8 @@ _NEAREST = 4
 _REMEMBERED = 1024
 
 
-@attrs.frozen(kw_only=True)
-class ModelFacts:
+@attrs.frozen(eq=False, repr=False, kw_only=True)
+class ModelFacts(Value):
     """One model's published numbers, in tokens, and where each was read.
 
     Three numbers, never one: `window` holds input and output together; `max_input` is the input's own cap where it has

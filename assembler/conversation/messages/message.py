@@ -21,12 +21,13 @@ from typing import Any, Literal, TypeAlias
 import attrs
 
 from assembler.conversation.messages.sent import Sent
+from budgets.value import Value
 
 Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
 
 
-@attrs.frozen(slots=True)
-class Call:
+@attrs.frozen(eq=False, repr=False)
+class Call(Value):
     """The model asks for a tool: `arguments` is the JSON text as the model wrote it, byte for byte.
 
     Where a provider carries an object instead of a text, `arguments` is its compact JSON and `given` the object.
@@ -40,8 +41,8 @@ class Call:
     signature: str | bytes | None = attrs.field(default=None, repr=False)
 
 
-@attrs.frozen(slots=True)
-class Result:
+@attrs.frozen(eq=False, repr=False)
+class Result(Value):
     """The answer to one call: `parts` hold text and media only; `given` is its JSON object, where it came as one."""
 
     call_id: str | None
@@ -51,16 +52,16 @@ class Result:
     given: Mapping[str, Any] | None = attrs.field(default=None, repr=False, eq=False)
 
 
-@attrs.frozen(slots=True)
-class Thinking:
+@attrs.frozen(eq=False, repr=False)
+class Thinking(Value):
     """The model's own reasoning: opaque, signed, carried through untouched. `text` is what of it can be read."""
 
     text: str = attrs.field(repr=False)
     raw: Mapping[str, Any] = attrs.field(repr=False, eq=False)
 
 
-@attrs.frozen(slots=True)
-class Media:
+@attrs.frozen(eq=False, repr=False)
+class Media(Value):
     """An image, a document, a sound: `kind` is "image", "document", "audio" or "video".
 
     `raw` is the provider's own part. Its base64 is never counted as text.
@@ -70,8 +71,8 @@ class Media:
     raw: Mapping[str, Any] = attrs.field(repr=False, eq=False)
 
 
-@attrs.frozen(slots=True)
-class Opaque:
+@attrs.frozen(eq=False, repr=False)
+class Opaque(Value):
     """A part of a kind that this library does not read; `kind` is the provider's word for it.
 
     It goes out byte for byte to the API whose part it is. `api` is the shape that only that API has, "neutral" where

@@ -9,10 +9,11 @@ import attrs
 
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.sent import Sent
+from budgets.value import Value
 
 
-@attrs.frozen
-class Tool:
+@attrs.frozen(eq=False, repr=False)
+class Tool(Value):
     """A function that the model may call: a name, a description, and the JSON schema of its arguments.
 
     `parameters` is plain JSON data (dict, list, str, int, float, bool, None), a private copy; `{}` means no arguments.
