@@ -31,8 +31,14 @@ class Status:
 
     def __str__(self) -> str:
         of = "" if self.limit is None else f" of {self.limit:,}"
-        left = "" if self.free is None else f", {self.free:,} free"
+        left = "" if self.free is None else f"{self._at_most}, {self.free:,} free"
         return f"{self.used:,}{of} tokens{left}, {self.cached_share:.0%} cached"
+
+    @property
+    def _at_most(self) -> str:
+        """The upper bound of the tokens used, where it is above them: with what is free it makes the limit."""
+        most = (self.limit or 0) - (self.free or 0)
+        return "" if most == self.used else f" (at most {most:,})"
 
 
 def status_of(draft: Draft, settings: Settings) -> Status:

@@ -51,6 +51,13 @@ class ChatCompletion:
     usage = SimpleNamespace(prompt_tokens=5)
 
 
+class ChatCompletionChunk:
+    """As the SDK's: a model of pydantic, which says all of itself."""
+
+    def model_dump(self, **_: bool) -> dict[str, Any]:
+        return {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "a"}}]}
+
+
 class Response:
     output: tuple[object, ...] = ()
 
@@ -104,6 +111,10 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "a counter that returns a float": lambda: counted(lambda text: len(text) / 4),
     "a chat response as message": lambda: Assembler().add_message(ChatCompletion()),
     "a chat response's dict as message": lambda: Assembler().add_message({"choices": [{"message": USER}]}),
+    "a chunk of a stream as message": lambda: Assembler().add_message(ChatCompletionChunk()),
+    "a chunk's dict as message": lambda: Assembler().add_message(
+        {"choices": [{"index": 0, "delta": {"content": "a"}}]}
+    ),
     "a response of Responses as message": lambda: Assembler().add_message(Response()),
     "a Gemini response as message": lambda: Assembler().add_message(GenerateContentResponse()),
     "a choice as message": lambda: Assembler().add_message(ChatCompletion.choices[0]),
@@ -134,6 +145,7 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "a summary as summarizer": lambda: Summarize("a summary"),  # type: ignore[arg-type]
     "an API by another name": lambda: Assembler(dialect="openai"),
     "a model as dialect": lambda: count_request({"messages": [USER]}, dialect="gpt-4o"),
+    "a long text as dialect": lambda: Assembler(dialect="secret " * 10),
     "a dialect's class": lambda: Assembler(dialect=type(openai_chat)),  # type: ignore[call-overload]
     "a tokenizer as dialect": lambda: Assembler(dialect=HuggingFaceTokenizer()),  # type: ignore[call-overload]
     "messages where a request is counted": lambda: count_request([USER], dialect="openai_chat"),  # type: ignore[arg-type]
@@ -166,6 +178,7 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "an image without an API": lambda: built(
         [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}]}]
     ),
+    "an answer at the end": lambda: built([USER, ("assistant", "Hi")], dialect="anthropic"),
     "a conversation without a question": lambda: Assembler(dialect="anthropic").add_instruction("x").build().request(),
 }
 
@@ -181,6 +194,14 @@ def said(name: str, monkeypatch: pytest.MonkeyPatch | None = None) -> str:
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_likely_mistake_is_answered_with_what_to_do(name: str) -> None:
     assert said(name) == SHOWN[name].strip()
+
+
+def test_the_plan_of_a_conversation_that_ends_with_an_answer_says_what_the_error_says() -> None:
+    plan = Assembler(dialect="anthropic").add_messages([USER, ("assistant", "Hi")]).plan()
+    assert "; ".join(plan.report.notes).startswith(
+        "no request yet: anthropic needs a conversation that ends with a user"
+    )
+    assert plan.count.tokens > 0
 
 
 def test_every_text_of_the_table_belongs_to_a_mistake() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -54,6 +55,20 @@ def test_it_says_what_the_build_will_cost() -> None:
         assembler.add_message(user("x" * (5 + number)))
         assert assembler.status().used == assembler.build().count.tokens
         assert str(assembler.status()).startswith(f"{assembler.build().count.tokens} of 100 tokens, ")
+
+
+def test_what_is_used_at_most_and_what_is_free_are_the_limit() -> None:
+    status = Assembler(Budget(4_000, model="claude-opus-4-8")).add_messages([user("How are you? " * 20)]).status()
+    most, free = (
+        int(number.replace(",", "")) for number in re.findall(r"at most ([\d,]+)\), ([\d,]+) free", str(status))[0]
+    )
+    assert most + free == 4_000
+    assert most > status.used
+
+
+def test_where_every_token_is_exact_no_upper_bound_is_said() -> None:
+    status = Assembler(Budget(100, counter=len), dialect=plain).add_messages([user("x" * 30)]).status()
+    assert str(status) == "30 of 100 tokens, 70 free, 0% cached"
 
 
 def test_without_a_budget_it_says_what_is_used() -> None:

@@ -16,6 +16,8 @@ _HOLDS_THE_MESSAGE = {
 }
 """What holds messages, by the name under which it holds them: the responses and requests of the APIs."""
 
+_ONE_PIECE = "add up the deltas of the stream, and pass the whole message: {'role': 'assistant', 'content': text}"
+
 
 def meant(raw: object) -> str:
     """`; ` and what to pass instead, or nothing where nobody can tell."""
@@ -30,8 +32,18 @@ def _step(raw: object) -> str:
         return "await it first"
     if isinstance(raw, Mapping):
         fields = cast("Mapping[str, Any]", raw)
+        if _streamed(fields):
+            return _ONE_PIECE
         return next((step for name, step in _HOLDS_THE_MESSAGE.items() if name in fields), "")
     return next((step for name, step in _HOLDS_THE_MESSAGE.items() if _has(raw, name)), "")
+
+
+def _streamed(fields: Mapping[str, Any]) -> bool:
+    """Whether this is one chunk of a streamed chat completion, or of a host that calls itself compatible."""
+    choices = cast(object, fields.get("choices"))
+    first = cast(object, choices[0]) if isinstance(choices, list) and choices else None
+    said = str(fields.get("object", ""))
+    return said.endswith(".chunk") or (isinstance(first, Mapping) and "delta" in first and "message" not in first)
 
 
 def _has(raw: object, name: str) -> bool:

@@ -61,7 +61,7 @@ def _read_fields(fields: Mapping[str, Any], index: int, raw: object) -> Message:
     elif is_item(fields):
         message = read_item(fields, index=index)
     elif fields.get("role") is None and (step := meant(fields)):
-        raise MessageTypeError(f"expected a message, got a dict that has none of its own{step}", index=index)
+        raise MessageTypeError(f"expected a message, got {type(raw).__name__}{step}", index=index)
     else:
         return read_dict(fields, index=index, origin=None if fields is raw else raw)
     return message if fields is raw else attrs.evolve(message, raw=raw)
