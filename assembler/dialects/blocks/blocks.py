@@ -178,7 +178,7 @@ def refuse_ending(turns: Sequence[Turn], dialect: str, ending: Ending) -> None:
     if turns[-1].side == "assistant" and ending is Ending.USER:
         raise ConversationError(
             f"{dialect} needs a conversation that ends with a user message or tool results, and this one ends with the "
-            "assistant's; add the user's message, or leave the last one out. Until then plan().report says what it costs"
+            "assistant's; add the user's message, or leave the last one out. Until then plan().report tells its cost"
         )
 
 
