@@ -9,7 +9,6 @@ import attrs
 
 from assembler.conversation.messages import Call, Message, Result
 from assembler.conversation.pins import NO_PINS, Pins, checked_pins
-from assembler.conversation.turns import opens_turn
 from assembler.errors import PlanError
 from assembler.policies.checks import a_plain_function, a_share
 from assembler.policies.passage import Change
@@ -57,23 +56,17 @@ class KeepRelevant:
     def rewrites(self, passage: Passage, /) -> Iterator[Change]:
         """One change a turn, the least relevant first."""
         floor = passage.turn_from_the_end(self.keep_turns)
-        question, turns = "", list[tuple[list[int], list[str]]]()
-        for index, message in passage:
-            if index >= floor:
-                question = _text(message) if index == passage.newest else question
-                continue
-            if not turns or opens_turn(message):
-                turns.append(([], []))
-            turns[-1][0].append(index)
-            turns[-1][1].append(_text(message))
-        scores = self._scores(question, ["\n".join(texts) for _, texts in turns])
+        turns = [turn for turn in passage.turns() if turn[0] < floor]
+        if not turns:
+            return
+        question = _text(passage.current(passage.newest))
+        texts = ["\n".join(_text(passage.current(index)) for index in turn) for turn in turns]
+        scores = self._scores(question, texts)
         for place in sorted(range(len(turns)), key=scores.__getitem__):
-            yield Change(dict.fromkeys(turns[place][0]), DROPPED)
+            yield Change(dict.fromkeys(turns[place]), DROPPED)
 
     def _scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         """A finite number a turn. Raises `PlanError` for whatever else the function answers."""
-        if not texts:
-            return ()
         name, answer = type(self).__name__, cast("object", self.score(question, texts))
         try:
             scores = finite_numbers("score", answer)

@@ -52,6 +52,14 @@ class StandingPassage:
         for start, stop in reversed(self._stretches):
             yield from self._standing(range(stop - 1, start - 1, -1))
 
+    def turns(self) -> Iterator[list[int]]:
+        """The turns that stay, oldest first, each as the indexes of its messages that stay. O(messages)."""
+        for begin, end in self._stretches:
+            while begin < end:
+                start, begin = self._ledger.turn_span(begin)
+                if turn := [index for index, _ in self._standing(range(start, begin))]:
+                    yield turn
+
     def _standing(self, indexes: Iterable[int]) -> Iterator[tuple[int, Message]]:
         for index in indexes:
             if index not in self._changed:
@@ -64,7 +72,7 @@ class StandingPassage:
         return any(start <= index < stop for start, stop in self._stretches)
 
     def current(self, index: int) -> Message:
-        """The message at `index` as it stands now."""
+        """The message at `index` as it stands now; where it was dropped, as it came in."""
         return self._changed.get(index) or self._ledger.reading(index)
 
     def turn_from_the_end(self, number: int) -> int:

@@ -75,27 +75,34 @@ class Passage(Protocol):
 
     @property
     def length(self) -> int:
-        """The index after the last message."""
+        """The index after the last message of the history, whether it stays or not."""
         ...
 
     def __iter__(self) -> Iterator[tuple[int, Message]]:
-        """The messages that stay, oldest first, with their indexes."""
+        """The messages that stay, oldest first, with their indexes. O(messages that stay)."""
         ...
 
     def newest_first(self) -> Iterator[tuple[int, Message]]:
-        """The messages that stay, newest first, with their indexes."""
+        """The messages that stay, newest first, with their indexes. O(messages that are asked for)."""
+        ...
+
+    def turns(self) -> Iterator[list[int]]:
+        """The turns that stay, oldest first, each as the indexes of its messages that stay. O(messages)."""
         ...
 
     def current(self, index: int, /) -> Message:
-        """The message at `index` as it stands now."""
+        """The message at `index` as it stands now; where it was dropped, as it came in."""
         ...
 
     def turn_from_the_end(self, number: int, /) -> int:
-        """Where the turn `number` from the end begins, 1 for the newest; the oldest where there are not so many."""
+        """Where the turn `number` from the end begins, 1 for the newest; the oldest where there are not so many.
+
+        Counts every turn of the history, those too that were dropped. O(number).
+        """
         ...
 
     def turn_of(self, index: int, /) -> list[int]:
-        """The messages that still stand of the turn of the message at `index`, oldest first."""
+        """The indexes of the messages that stay of the turn of the message at `index`, oldest first. O(its turn)."""
         ...
 
     def tokens(self, message: Message, /) -> Tokens:

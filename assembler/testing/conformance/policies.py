@@ -301,10 +301,31 @@ class _Rewriting:
 
     def _again(self, changed: dict[int, Message | None]) -> None:
         """What has given way gives no more."""
-        once = {index: None if message is None else message.raw for index, message in changed.items()}
+        once = dict(changed)
         self._take(changed)
-        if once != {index: None if message is None else message.raw for index, message in changed.items()}:
-            raise self.held.broken("it is idempotent", "what it rewrote it rewrites again")
+        again = {index: message for index, message in changed.items() if not _same(once.get(index, _KEPT), message)}
+        if again:
+            problem = f"asked again it {_did(again)}; first it {_did(once)}"
+            raise self.held.broken("it is idempotent", problem)
+
+
+_KEPT = object()
+"""In place of a message that was left as it came in."""
+_NAMED = 3
+"""Messages that an error names, at most."""
+
+
+def _same(before: object, after: Message | None) -> bool:
+    if isinstance(before, Message) and after is not None:
+        return before.raw == after.raw
+    return before is after
+
+
+def _did(changed: Mapping[int, Message | None]) -> str:
+    """What became of messages, by their indexes."""
+    done = [f"{'dropped' if changed[index] is None else 'rewrote'} message {index}" for index in sorted(changed)]
+    more = [f"{len(done) - _NAMED} more"] if len(done) > _NAMED else []
+    return " and ".join([", ".join(done[:_NAMED]) or "changed nothing", *more])
 
 
 def _shown(change: Change) -> tuple[object, ...]:

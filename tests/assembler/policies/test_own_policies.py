@@ -132,6 +132,41 @@ def test_a_whole_turn_may_go_and_so_may_what_is_left_of_it() -> None:
         assert context.messages == history[6:]
 
 
+class Looks:
+    """Notes the turns that it is shown, and drops what it is told to."""
+
+    def __init__(self, *changes: dict[int, None]) -> None:
+        self.changes = changes
+        self.seen: list[list[int]] = []
+
+    def rewrites(self, passage: Passage) -> Iterator[Change]:
+        turns, self.seen = passage.turns(), []
+        for change in self.changes:
+            self.seen.append(next(turns))
+            yield Change(change, "told")
+        self.seen += turns
+
+
+def test_the_turns_of_a_passage_are_those_that_stand_each_with_what_stands_of_it() -> None:
+    talk: History = [{"role": role, "content": "t" * 20} for role in ("user", "assistant")]
+    history = [{"role": "system", "content": "s"}, *session()[:6], *talk, *talk, {"role": "user", "content": "n"}]
+    policy = Looks({2: None, 3: None}, {9: None, 10: None})
+    context = built(history, 40, [policy, TrimOldest()])
+    assert policy.seen == [[1, 2, 3, 4, 5, 6], [7, 8], [11]]
+    assert context is not None
+    again = Looks()
+    built(history, 40, [Rewrites({2: None, 3: None}, {9: None, 10: None}), again, TrimOldest()])
+    assert again.seen == [[1, 4, 5, 6], [7, 8], [11]]
+
+
+@given(any_session)
+def test_the_turns_of_a_passage_are_the_turns_of_the_conversation(history: History) -> None:
+    policy = Looks()
+    history = [*history, {"role": "user", "content": "more"}]
+    built(history, 1, [policy])
+    assert [[history[index] for index in turn] for turn in policy.seen] == by_hand.turns_of(history)
+
+
 SAFE = {
     "the same step twice": ({1: None, 2: None}, {1: None, 2: None}),
     "messages before the first": ({-1: None, -2: None}, {-6: None}),

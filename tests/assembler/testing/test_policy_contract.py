@@ -115,6 +115,12 @@ def without_results(passage: Passage) -> Iterator[Change]:
             yield Change({index: None}, "results go")
 
 
+def by_rank(passage: Passage) -> Iterator[Change]:
+    for rank, turn in enumerate(list(passage.turns())[:-1]):
+        if rank % 2 == 0:
+            yield Change(dict.fromkeys(turn), "every other turn")
+
+
 def without_end(passage: Passage) -> Iterator[Change]:
     for index, message in itertools.cycle(list(passage)):
         yield Change({index: message}, "again")
@@ -144,8 +150,12 @@ FAULTS: dict[str, tuple[str, Policy]] = {
         Editor(lambda passage: first_words(passage, lambda text: str(next(ticks)))),
     ),
     "it shortens what it shortened": (
-        "idempotent",
+        r"idempotent; asked again it rewrote message (\d+)\b.*; first it rewrote message \1\b",
         Editor(lambda passage: first_words(passage, lambda text: text[: len(text) // 2 or 1])),
+    ),
+    "it chooses turns by their rank": (
+        r"idempotent; asked again it dropped message [1-9].*; first it dropped message 0",
+        Editor(by_rank),
     ),
     "it changes who speaks": ("role, calls and results", Editor(as_the_user)),
     "results go without their calls": ("lawful", Editor(without_results)),
@@ -162,6 +172,7 @@ QUICK = (
     "it drops the newest turn",
     "it writes into messages",
     "it never ends",
+    "it chooses turns by their rank",
 )
 """Found by few examples; the others are looked for by `make slow`."""
 
