@@ -7,7 +7,8 @@ from typing import Any, cast
 
 from assembler.dialects import Dialect
 from assembler.dialects.named import read_dialect
-from assembler.errors import AssemblyError, ConversationError, MessageTypeError
+from assembler.dialects.reading import UNREADABLE, unreadable
+from assembler.errors import AssemblyError, MessageTypeError
 from assembler.pricing.held import held_count, refuse_unseen
 from assembler.pricing.pricer import WholePricer, priced_request
 from assembler.validation import must_be, wrong
@@ -44,9 +45,9 @@ def count_request(
         return priced if beside is None else priced + beside
     except AssemblyError:
         raise
-    except (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError) as error:
-        problem = type(error).__name__  # raised out here, as what it says may quote the request
-    raise ConversationError(f"request cannot be read ({problem}): its fields are not of the types that the API names")
+    except UNREADABLE as error:
+        problem = unreadable(error)
+    raise problem
 
 
 def _priced(

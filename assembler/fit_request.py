@@ -13,7 +13,8 @@ from assembler.count_request import count_request
 from assembler.dialects import Dialect
 from assembler.dialects.named import read_dialect
 from assembler.dialects.raw_request import NO_KEYS, TOOLS, RawRequest
-from assembler.errors import AssemblyError, ConversationError, MessageTypeError
+from assembler.dialects.reading import UNREADABLE, unreadable
+from assembler.errors import AssemblyError, MessageTypeError
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.settings import Settings
 from assembler.regions.regions import Regions
@@ -189,11 +190,9 @@ class _Fit:
             return max(0, pricer.options(self.raw.layout).upper)
         except AssemblyError:
             raise
-        except (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError) as error:
-            problem = type(error).__name__  # raised out here, as what it says may quote the request
-        raise ConversationError(
-            f"request cannot be read ({problem}): its options are not of the types that its API names"
-        )
+        except UNREADABLE as error:
+            problem = unreadable(error)
+        raise problem
 
     def _over(self, body: Mapping[str, Any]) -> Tokens:
         """Tokens above the limit, counted from the body; 0 or less where it fits, or nothing limits it.

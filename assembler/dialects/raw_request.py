@@ -11,6 +11,8 @@ from assembler.conversation.messages import Message
 from assembler.conversation.messages.dicts import private_copy
 from assembler.dialects.copies import own_fields
 from assembler.dialects.dialect import Dialect
+from assembler.dialects.reading import UNREADABLE, unreadable
+from assembler.errors import AssemblyError
 from assembler.regions.layout import Layout
 
 TOOLS = frozenset({"tools", "functions", "toolConfig"})
@@ -38,7 +40,13 @@ class RawRequest:
     @classmethod
     def of(cls, body: Mapping[str, Any], dialect: Dialect) -> RawRequest:
         """Raises `ConversationError` or `ToolError` where the body cannot be read."""
-        return cls(body, dialect, dialect.parse(body))
+        try:
+            return cls(body, dialect, dialect.parse(body))
+        except AssemblyError:
+            raise
+        except UNREADABLE as error:
+            problem = unreadable(error)
+        raise problem
 
     @property
     def messages(self) -> list[object]:

@@ -68,7 +68,10 @@ def _checker(dialect: str | Named) -> Checker:
     name = _named(dialect)
     checker = DIALECTS.get(name)
     if checker is None:
-        raise ValueError(f"no rules are known for the dialect {name!r}; known: {', '.join(DIALECTS)}")
+        raise ValueError(
+            f"no rules are known for the dialect {name!r}; known: {', '.join(DIALECTS)}; "
+            "a dialect's own go into rules.py of its folder, as CHECKER"
+        )
     return checker
 
 

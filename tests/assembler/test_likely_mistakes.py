@@ -1,6 +1,7 @@
 """The mistakes that people make first, each with the error that it gets, word for word, and the next step at its end.
 
-The texts stand in test_likely_mistakes.yaml. To see what changed: `python -m tests.assembler.test_likely_mistakes`.
+The texts stand in test_likely_mistakes.yaml, <DIALECTS> and <CHECKED> for the names of the dialects. To see what
+changed: `python -m tests.assembler.test_likely_mistakes`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import pytest
 import yaml
 
 from assembler import Assembler, CitedSources, Summarize, TrimOldest, calibrate, count_request, verify
-from assembler.dialects import openai_chat
+from assembler.dialects import DIALECTS, openai_chat
+from assembler.verify import DIALECTS as CHECKED
 from budgets import Budget, Limit, toktok_counter
 
 TEXTS = Path(__file__).with_suffix(".yaml")
@@ -187,7 +189,8 @@ def said(name: str, monkeypatch: pytest.MonkeyPatch | None = None) -> str:
     try:
         MISTAKES[name]()
     except Exception as error:
-        return f"{type(error).__name__}: {error}"
+        text = f"{type(error).__name__}: {error}"
+        return text.replace(", ".join(CHECKED), "<CHECKED>").replace(", ".join(DIALECTS), "<DIALECTS>")
     return "nothing"
 
 
