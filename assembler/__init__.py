@@ -14,6 +14,7 @@ from budgets.later import load_later as _load_later
 if typing.TYPE_CHECKING:
     from assembler.assembler import Assembler
     from assembler.context import Context
+    from assembler.conversation.messages.registered import register_reader
     from assembler.conversation.repair import Repair, repair
     from assembler.conversation.wanted import Wanted
     from assembler.count_request import count_request
@@ -141,6 +142,7 @@ _load_later(
         "fit_request": "assembler.fit_request",
         "fits": "assembler.money",
         "overflow_of": "assembler.pricing.overflow",
+        "register_reader": "assembler.conversation.messages.registered",
         "repair": "assembler.conversation.repair",
         "verify": "assembler.verify",
         "without_invisible": "assembler.text.invisible",
@@ -249,6 +251,7 @@ __all__ = [
     "fit_request",
     "fits",
     "overflow_of",
+    "register_reader",
     "repair",
     "verify",
     "without_invisible",

@@ -27,9 +27,10 @@ def count_request(
     """Tokens that the provider will bill for `request`, their grade, and an upper bound.
 
     `request` is the body of the API's call, with or without its model and sampling keys; `dialect` a value of
-    `assembler.dialects` or its name. `counter` stands in for the model's own. `held` is what the server adds to a
-    request that names an earlier answer, a conversation, a prompt, a cache or a container of its own: without it such a
-    request raises `ConversationError`, since its bill is not in its body.
+    `assembler.dialects` or its name. Without `model` the model that the body names is priced. `counter` stands in for
+    the model's own. `held` is what the server adds to a request that names an earlier answer, a conversation, a prompt,
+    a cache or a container of its own: without it such a request raises `ConversationError`, since its bill is not in
+    its body.
 
     Raises `ConversationError` or `ToolError` where the request cannot be read, `UnsupportedContentError` for a part
     that has no price, and `BudgetError` for what is no dialect, model, counter or number of tokens.
@@ -39,6 +40,7 @@ def count_request(
         raise MessageTypeError(wrong("request", "the body of the API's call (a dict)", request) + step)
     must_be("model", model, (str, type(None)), "a model's name (str) or None")
     spoken, beside = read_dialect(dialect), held_count(held)
+    model = _named_in(request) if model is None else model
     counted = counter_for(model) if counter is None else total_counter(counter)
     try:
         priced = _priced(request, spoken, model, counted, seen=beside is not None)
@@ -48,6 +50,12 @@ def count_request(
     except UNREADABLE as error:
         problem = unreadable(error)
     raise problem
+
+
+def _named_in(request: Mapping[str, Any]) -> str | None:
+    """The model that a body names: `model`, and `modelId` of Bedrock."""
+    named: object = request.get("model", request.get("modelId"))
+    return named if isinstance(named, str) else None
 
 
 def _priced(

@@ -47,6 +47,16 @@ def test_without_a_model_texts_are_counted_exactly_by_the_vocabulary_that_was_as
     assert context.count.tokens == tiktoken_counter("o200k_base")(QUESTION["content"])
 
 
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-5", "claude-sonnet-4-5", "gpt-4-0613"])
+def test_a_body_is_priced_by_the_model_that_it_names_unless_another_is_given(model: str) -> None:
+    dialect = DIALECTS["anthropic" if model.startswith("claude") else "openai_chat"]
+    body = {"messages": [{"role": "user", "content": "Grüße aus Łódź!"}]}
+    assert count_request({"model": model, **body}, dialect=dialect) == count_request(body, dialect=dialect, model=model)
+    named = {"model": "nobody-1", **body}
+    assert count_request(named, dialect=dialect, model=model) == count_request(body, dialect=dialect, model=model)
+    assert count_request(named, dialect=dialect).upper > count_request(body, dialect=dialect, model=model).upper
+
+
 def test_a_counter_of_the_callers_own_is_taken_at_its_word() -> None:
     context = Assembler(Budget(8_192, model="unknown/model", counter=len)).add_message(QUESTION).build()
     assert (context.count.tokens, context.count.grade) == (len(QUESTION["content"]), Grade.EXACT)

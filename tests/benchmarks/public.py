@@ -523,7 +523,7 @@ _DRAWN = "assemblers broken_conversations budgets conversations documents messag
 
 ELSEWHERE = {
     "assembler.conversation.messages.reading": "keeps a function",
-    "assembler.conversation.messages.register_reader": "keeps a function",
+    "assembler.register_reader": "keeps a function",
     "assembler.report.manifest.gathered_of": "a part of manifest_of",
     "assembler.telemetry.note": "set_attributes, where a span records",
     "assembler.telemetry.set_attributes": "attributes, handed to a span",

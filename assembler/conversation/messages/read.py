@@ -50,7 +50,7 @@ def _read(raw: object, index: int) -> Message:
         return _read_fields(plain_fields(dumped), index, raw)
     raise MessageTypeError(
         f"expected a dict, a (role, content) pair or an object with role and content, got {type(raw).__name__}"
-        + (meant(raw) or "; register_reader(kind, reader) lets objects of a class be read"),
+        + (meant(raw) or "; assembler.register_reader(kind, reader) lets objects of a class be read"),
         index=index,
     )
 
