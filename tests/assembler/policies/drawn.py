@@ -102,20 +102,24 @@ def gist(dropped: Any, before: str | None, most: int) -> str:
     return f"{before or ''}/{len(dropped)}"[-most:]
 
 
-rungs: st.SearchStrategy[Policy] = st.one_of(
-    st.builds(
+RUNGS: dict[type[Policy], st.SearchStrategy[Policy]] = {
+    TrimOldest: st.builds(
         TrimOldest,
         keep_turns=st.integers(1, 3),
         pins=st.sampled_from([frozenset(), first_user, frozenset({2})]),
         note=st.sampled_from([None, "[older turns left out]"]),
     ),
-    st.builds(KeepRelevant, keep_turns=st.integers(1, 3), pins=st.sampled_from([frozenset(), first_user])),
-    st.builds(TrimSteps, keep=st.integers(0, 2)),
-    st.builds(ClearToolResults, keep=st.integers(0, 3), exclude=st.sampled_from([(), ("read",)])),
-    st.builds(ClearReasoning, keep=st.integers(0, 2)),
-    st.builds(Truncate, st.integers(18, 60), where=st.sampled_from(["ends", "head", "tail"])),
-    st.builds(Summarize, st.just(gist), keep_turns=st.integers(1, 3)),
-)
+    KeepRelevant: st.builds(
+        KeepRelevant, keep_turns=st.integers(1, 3), pins=st.sampled_from([frozenset(), first_user])
+    ),
+    TrimSteps: st.builds(TrimSteps, keep=st.integers(0, 2)),
+    ClearToolResults: st.builds(ClearToolResults, keep=st.integers(0, 3), exclude=st.sampled_from([(), ("read",)])),
+    ClearReasoning: st.builds(ClearReasoning, keep=st.integers(0, 2)),
+    Truncate: st.builds(Truncate, st.integers(18, 60), where=st.sampled_from(["ends", "head", "tail"])),
+    Summarize: st.builds(Summarize, st.just(gist), keep_turns=st.integers(1, 3)),
+}
+"""What ladders are drawn of: `Refuse` lets nothing give way, and `Offload` writes to a store."""
+rungs = st.one_of(*RUNGS.values())
 ladders = st.lists(rungs, min_size=1, max_size=4)
 calm_rungs = rungs.filter(lambda rung: not isinstance(rung, Summarize))
 low_ladders = st.builds(
