@@ -44,6 +44,15 @@ class Decision(Value):
     def __str__(self) -> str:
         return f"{self.policy}: {self.reason}"
 
+    @property
+    def in_words(self) -> str:
+        """What it says of turns of which nobody knows how much of it happened there: no numbers."""
+        return f"{self.policy}: {', '.join(what for what, _ in self.done) or self.reason}"
+
+    def in_turn(self, times: int) -> str:
+        """What it says of one turn; its name alone where it did several things and nobody knows which of them there."""
+        return f"{self.policy}: {times} × {self.done[0][0]}" if len(self.done) == 1 else self.policy
+
     def again(self, later: Decision) -> Decision:
         """This decision and a later one of the same policy: what is counted adds up, what is not is said anew."""
         times = {what: number for what, number in self.done if number}
@@ -93,12 +102,15 @@ class Kept:
     def why_gone(self) -> str:
         """What the policies say that helped, those first that dropped turns: the others' work may be gone with them."""
         helped = [decision for decision in self.decisions if decision.saved]
-        return "; ".join(map(str, sorted(helped or self.decisions, key=lambda decision: not decision.cut)))
+        said = sorted(helped or self.decisions, key=lambda decision: not decision.cut)
+        return "; ".join(decision.in_words for decision in said)
 
-    @property
-    def why_shortened(self) -> str:
-        """What the policies say that rewrote messages."""
-        return "; ".join(str(decision) for decision in self.decisions if decision.saved and not decision.cut)
+    def why_shortened(self, times: Mapping[str, int] | None = None) -> str:
+        """What the policies say that rewrote messages: of any turn, or of one where each did so many `times`."""
+        helped = [decision for decision in self.decisions if decision.saved and not decision.cut]
+        if times is None:
+            return "; ".join(one.in_words for one in helped)
+        return "; ".join(one.in_turn(times[one.policy]) for one in helped if one.policy in times)
 
     @property
     def idle(self) -> tuple[Decision, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -219,13 +219,13 @@ def _conversation(plan: Planned, turns: Sequence[TurnFacts]) -> Iterator[Row]:
     if summary is not None:
         yield Row("conversation", "in place of dropped turns", 0, plan.ledger.price(summary).tokens, reason="summary")
     at, first, length, savings = plan.sight.head, plan.first, plan.sight.length, plan.what.savings
-    gone = _as_they_are(plan)
+    gone, times = _as_they_are(plan), _times(plan)
     for (start, stop), facts in zip(plan.turns, turns, strict=True):
         if at < start:
             yield _gone(plan, gone, at, start)
         row = facts.row
         if row is None or start in savings or stop <= first or stop == length:
-            row = _turn(plan, start, stop)
+            row = _turn(plan, start, stop, times.get(start, {}))
             if not row.reason:
                 # A turn that has ended, and of which nothing was taken, says the same in every report.
                 facts.row = row
@@ -250,7 +250,18 @@ def _as_they_are(plan: Planned) -> Ledger:
     return Ledger.of(plan.draft.history.current(), plan.settings.pricer)
 
 
-def _turn(plan: Planned, start: int, stop: int) -> Row:
+def _times(plan: Planned) -> dict[int, dict[str, int]]:
+    """How many changes each policy made in each turn, by where the turn begins. O(changes)."""
+    willing, times = plan.settings.willing, dict[int, dict[str, int]]()
+    for made in plan.what.made:
+        for indexes in made.indexes:
+            for start in {plan.ledger.turn_start(index) for index in indexes}:
+                of_turn, name = times.setdefault(start, {}), willing[made.place].name
+                of_turn[name] = of_turn.get(name, 0) + 1
+    return times
+
+
+def _turn(plan: Planned, start: int, stop: int, times: Mapping[str, int]) -> Row:
     before = plan.ledger.turn(start, stop).tokens
     saved = plan.what.savings.get(start)
     reasons = ["newest turn"] if stop == plan.sight.length else []
@@ -258,7 +269,7 @@ def _turn(plan: Planned, start: int, stop: int) -> Row:
         reasons.append("pinned")
     if saved is None:
         return Row("conversation", _span(start, stop), before, before, "kept", "; ".join(reasons), stop - start)
-    reasons.append(plan.what.why_shortened)
+    reasons.append(plan.what.why_shortened(times))
     after = before + saved.tokens
     return Row("conversation", _span(start, stop), before, after, "shortened", "; ".join(reasons), stop - start)
 

@@ -92,7 +92,7 @@ def size_of(plan: Planned, items: Sequence[Item] = ()) -> Size:
         first=_first(items, plan.first),
         after=dict(_changed(plan, items)) if items else {},
         gone=plan.what.why_gone,
-        shortened=plan.what.why_shortened,
+        shortened=plan.what.why_shortened(),
     )
 
 

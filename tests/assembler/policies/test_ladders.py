@@ -251,10 +251,25 @@ def test_each_rung_says_what_it_did() -> None:
     context = built(history, 90, ladder)
     assert context is not None
     (dropped,) = [row.reason for row in context.report.rows if row.outcome == "dropped"]
-    assert "TrimOldest: older turns do not fit; ClearToolResults: 1 × tool result cleared" in dropped
+    assert "TrimOldest: older turns do not fit; ClearToolResults: tool result cleared" in dropped
     shortened = [row.reason for row in context.report.rows if row.outcome == "shortened"]
     assert any("ClearToolResults: 1 × tool result cleared" in reason for reason in shortened)
-    assert any("Truncate: 2 × text shortened" in reason for reason in shortened)
+    assert ["Truncate: 1 × text shortened" in reason for reason in shortened] == [True, True]
+
+
+@pytest.mark.parametrize("low_water", [None, 0.9])
+def test_the_reason_of_a_turn_counts_what_was_cleared_in_that_turn(low_water: float | None) -> None:
+    history: History = []
+    for number, results in enumerate((3, 1, 2)):
+        ids = [f"c{number}{place}" for place in range(results)]
+        calls = [{"id": one, "type": "function", "function": {"name": "f", "arguments": "{}"}} for one in ids]
+        history += [{"role": "user", "content": "q"}, {"role": "assistant", "content": None, "tool_calls": calls}]
+        history += [{"role": "tool", "tool_call_id": one, "content": "r" * 50} for one in ids]
+    trim = TrimOldest() if low_water is None else TrimOldest(low_water=low_water)
+    context = built([*history, {"role": "user", "content": "n"}], 100, [ClearToolResults(0), trim])
+    assert context is not None
+    said = [row.reason for row in context.report.rows if row.outcome == "shortened"]
+    assert said == [f"ClearToolResults: {number} × tool result cleared" for number in (3, 1, 2)]
 
 
 def test_what_was_shortened_first_and_dropped_later_is_dropped() -> None:
