@@ -142,15 +142,18 @@ def test_what_is_shortened_is_what_is_sent(name: str, ladder: str) -> None:
     history = [*history, {"role": "user", "parts": [{"text": "and now?"}]} if dialect is gemini else END]
     before = copy.deepcopy(history)
     count = tiktoken_counter("o200k_base")
-    whole = Assembler(Budget(10**6, counter=count), dialect=dialect).add_capability(tools()).add_messages(history)
-    shortened: set[int] = set()
-    upper = whole.build().count.upper
-    for limit in range(upper - 1, 0, -max(10, upper // 60)):
+
+    def assembled(limit: int) -> Assembler[int]:
         assembler = Assembler(Budget(limit, counter=count), dialect=dialect, on_overflow=policies)
-        try:
-            context = assembler.add_capability(tools()).add_messages(history).build()
-        except ContextLengthError:
-            break
+        return assembler.add_capability(tools()).add_messages(history)
+
+    shortened: set[int] = set()
+    upper = assembled(10**6).build().count.upper
+    with pytest.raises(ContextLengthError) as refused:
+        assembled(1).build()
+    least = refused.value.required
+    for limit in (*range(upper - 1, least, -max(10, upper // 60)), least):
+        context = assembled(limit).build()
         shortened |= {item.index for item in context.dropped}
         assert history == before
         anew = Assembler(Budget(10**6, counter=count), dialect=dialect).add_capability(tools())
