@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from assembler.dialects import DIALECTS
 from assembler.dialects.marking import no_marks
 from assembler.errors import AssemblyError, ConversationError
 from assembler.pipeline.measure import Measured
@@ -22,6 +23,8 @@ from assembler.strategies import NotingStrategy
 from assembler.text.invisible import Invisible, invisible_texts
 from budgets import Count, Tokens
 from budgets.apportion import scaled
+from budgets.counters.by_model import STAND_IN
+from budgets.models import nearly
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
@@ -83,6 +86,7 @@ def report_of(plan: Planned) -> Report:
         notes=(
             *_sending(plan),
             *_counter(plan),
+            *_misspelled(plan),
             *_unmarked(plan),
             *_anchor(plan),
             *_idle(plan),
@@ -109,6 +113,22 @@ def _sending(plan: Planned) -> tuple[str, ...]:
 def _counter(plan: Planned) -> tuple[str, ...]:
     """What the counter has to say: that a fallback stood in for it, and why."""
     return () if plan.settings.budget is None else plan.settings.budget.token_counter.notes
+
+
+def _misspelled(plan: Planned) -> tuple[str, ...]:
+    """That the model may be misspelled, where no rule is its own and the name of one that has some is near."""
+    budget = plan.settings.budget
+    if (
+        budget is None
+        or budget.model is None
+        or budget.counter is not None
+        or plan.settings.dialect.name not in DIALECTS
+    ):
+        return ()
+    near = nearly(budget.model)
+    if near is None:
+        return ()
+    return (f"no table knows {budget.model}: counted by {STAND_IN}, with a wide bound; did you mean {near}?",)
 
 
 def _idle(plan: Planned) -> tuple[str, ...]:

@@ -143,3 +143,30 @@ def test_the_prefix_hash_stays_while_only_the_newest_turn_grows_and_moves_with_t
     assert base.fork().add_message(("assistant", "4")).build().prefix_hash == hashed
     assert base.fork().add_instruction("b").build().prefix_hash != hashed
     assert base.fork().add_message(("user", "4")).build().prefix_hash != hashed
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("gtp-4o", "gpt-4o"), ("claud-sonnet-4", "claude-sonnet-4"), ("gemni-2.5-pro", "gemini-2.5-pro")],
+)
+def test_a_misspelled_model_is_carried_and_its_report_asks_whether_another_was_meant(given: str, meant: str) -> None:
+    context = Assembler(Budget(4_000, model=given)).add_message(("user", "Hello")).build()
+    assert context.report.model == given
+    assert (
+        f"no table knows {given}: counted by o200k_base, with a wide bound; did you mean {meant}?"
+        in context.report.notes
+    )
+
+
+@pytest.mark.parametrize(
+    "model", ["gpt-4o", "my-model", "support-bot", "gpt-99", "grok-9", "llama-99b", "acme/assistant"]
+)
+def test_no_other_model_is_suggested_for_one_of_a_known_family_or_of_the_callers_own(model: str) -> None:
+    assert "did you mean" not in str(
+        Assembler(Budget(4_000, model=model)).add_message(("user", "Hello")).build().report
+    )
+
+
+def test_who_brings_the_models_own_counter_is_asked_nothing() -> None:
+    context = Assembler(Budget(4_000, model="gtp-4o", counter=len)).add_message(("user", "Hello")).build()
+    assert context.report.notes == ()
