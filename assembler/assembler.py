@@ -245,17 +245,18 @@ class Assembler(Generic[Longest]):
         """Count from a provider's bill: `assembler.anchor(calibrate(context, response.usage))`. None forgets the bill.
 
         A request that continues the billed one costs the bill, plus its new part by rule. Other counts are scaled by
-        the bill, within bounds. The report says how far off the rules were.
+        the bill, within bounds. The report says how far off the rules were. A bill of another model or dialect is
+        ignored, with a warning on the logger.
         """
-        self._settings = self._settings.anchored(calibration)
+        self._settings = self._settings.billed(calibration, log_ignored)
         return self
 
     def restore(self, state: Mapping[str, Any]) -> Self:
         """Continue from `context.state()` of an earlier build of these messages, in this process or another.
 
         A part of the state is ignored, with a warning on the logger, if its messages or policies have changed since:
-        the state saves work and is never needed. Raises `StateError` for anything that is no state, and if no messages
-        were added yet.
+        the state saves work and is never needed. So is a bill of another model or dialect. Raises `StateError` for
+        anything that is no state, and for any state if no messages were added yet.
         """
         from assembler.pipeline.state import restored
 

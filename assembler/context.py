@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         MistralRequest,
         ResponsesRequest,
     )
+    from assembler.pricing.calibration import CalibratedCounter
     from assembler.report.report import Report
 
     Longest = TypeVar("Longest", bound=Tokens | None, default=Tokens | None, covariant=True)
@@ -104,6 +105,11 @@ class Context(_Unpacked, Generic[Longest]):
         return None if budget is None else budget.input_limit
 
     @property
+    def calibration(self) -> CalibratedCounter | None:
+        """The bill that the count starts from, as it was given to `anchor` or restored; None without one."""
+        return self.inside.settings.calibration
+
+    @property
     def dropped(self) -> list[Dropped]:
         """The messages that were dropped or shortened, oldest first, with ids that stay the same."""
         return self.inside.dropped
@@ -170,9 +176,9 @@ class Context(_Unpacked, Generic[Longest]):
     def state(self, usage: object = None) -> dict[str, Any]:
         """What a session remembers besides its messages: small, JSON-ready data for `Assembler.restore`.
 
-        With the provider's `usage` for this request, later counts start from that bill, as with
-        `anchor(calibrate(context, usage))`. The only text in it is that of the current summary. O(characters of the
-        messages that it speaks of).
+        With the provider's `usage` for this request, or the `Overflow` of its refusal, later counts start from that
+        bill, as with `anchor(calibrate(context, usage))`. The only text in it is that of the current summary.
+        O(characters of the messages that it speaks of).
         """
         from assembler.pipeline.state import state_of
         from assembler.pricing.calibration import calibrate

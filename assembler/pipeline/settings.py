@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 import attrs
@@ -151,6 +151,16 @@ class Settings:
                     "write anchor(calibrate(context, response.usage))"
                 )
         return attrs.evolve(self, calibration=calibration)
+
+    def billed(self, bill: CalibratedCounter | None, ignored: Callable[[str, str], None]) -> Settings:
+        """The same settings, counting from another bill. One of another dialect or model, whose tokens are others, is
+        ignored: `ignored` is told what, and why. Raises `TypeError`.
+        """
+        settings = self.anchored(bill)
+        if bill is None or bill.is_of(self.dialect.name, None if self.budget is None else self.budget.model):
+            return settings
+        ignored("a provider's bill", "it is of another model or dialect")
+        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, self.asked()

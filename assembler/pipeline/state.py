@@ -70,6 +70,8 @@ class _Anchor(_Part):
 
     sha256: str
     turns: int
+    dialect: str | None = None
+    model: str | None = None
     ours: _Count
     billed: int
     first: int
@@ -128,15 +130,15 @@ def restored(
 ) -> tuple[Settings, Count | None]:
     """The settings that go on from a state, and what the server held; the rest is remembered with the messages.
 
-    `ignored` is told of each part that does not fit, and why. Raises `StateError` for what is no state, and for one of
-    messages where there are none yet.
+    `ignored` is told of each part that does not fit, and why. Raises `StateError` for what is no state, and for any
+    where there are no messages yet.
     """
     found = _read(state)
+    if not sight.length:
+        raise StateError("state: there is no message yet that it could speak of; restore(state) after add_messages(…)")
     if found is None:
         ignored("a state", f"it is of another version than {VERSION}")
         return settings, None
-    if not sight.length and (found.policies or found.held is not None):
-        raise StateError("state: there is no message yet that it could speak of; restore(state) after add_messages(…)")
     stops = {part.stop for part in found.policies} | ({found.held.stop} if found.held is not None else set[int]())
     known = digests(sight, {stop for stop in stops if 0 <= stop <= sight.length})
     for part in found.policies:
@@ -150,7 +152,7 @@ def restored(
         else:
             ignored("what the policies held", _CHANGED if same else "they are other policies now")
     if found.anchor is not None:
-        settings = settings.anchored(_anchor_again(found.anchor))
+        settings = settings.billed(_anchor_again(found.anchor), ignored)
     return settings, None if found.server is None else _count(found.server, "server")
 
 
@@ -232,6 +234,8 @@ def _anchor(bill: CalibratedCounter) -> _Anchor:
     return _Anchor(
         sha256=bill.request.digest,
         turns=bill.request.turns,
+        dialect=bill.request.dialect,
+        model=bill.request.model,
         ours=_counted(bill.ours),
         billed=bill.billed,
         first=bill.first,
@@ -241,7 +245,7 @@ def _anchor(bill: CalibratedCounter) -> _Anchor:
 
 
 def _anchor_again(said: _Anchor) -> CalibratedCounter:
-    request, ours = Fingerprint(said.sha256, said.turns), _count(said.ours, "anchor")
+    request, ours = Fingerprint(said.sha256, said.turns, said.dialect, said.model), _count(said.ours, "anchor")
     return CalibratedCounter(request, ours, said.billed, said.first, said.limit, said.most)
 
 

@@ -44,6 +44,9 @@ class Fingerprint:
 
     digest: str
     turns: int
+    dialect: str | None = attrs.field(default=None, eq=False)
+    """Its name, for whoever is told of it; None if it is not known. The digest covers both."""
+    model: str | None = attrs.field(default=None, eq=False)
 
     @classmethod
     def of(
@@ -57,7 +60,7 @@ class Fingerprint:
         text = json.dumps(
             [dialect, model, cut], ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=_digest
         )
-        return cls(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(), kept)
+        return cls(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(), kept, dialect, model)
 
 
 def _is_turns(value: object) -> bool:
@@ -98,6 +101,11 @@ class Spelled(Protocol):
         """The most that it was allowed to cost; None without a budget."""
         ...
 
+    @property
+    def calibration(self) -> CalibratedCounter | None:
+        """The bill that its count starts from, if any."""
+        ...
+
     def unmarked(self) -> dict[str, Any]:
         """The request that was priced."""
         ...
@@ -115,7 +123,8 @@ class CalibratedCounter:
     limit: Tokens | None = None
     """What the billed request was allowed to cost; None where no budget said."""
     most: Tokens | None = None
-    """The most input tokens that the provider takes, where it has said so by refusing the request."""
+    """The most input tokens that the provider takes, where it has said so by refusing a request: this one or one
+    before."""
 
     @property
     def margin(self) -> Tokens:
@@ -151,6 +160,10 @@ class CalibratedCounter:
             ours.tokens, ours.upper - (self.ours.upper - self.ours.tokens)
         )  # of the billed part nothing is open
         return Count(self._believed + added, self._grade(ours, settled), upper=self._corrected(settled))
+
+    def is_of(self, dialect: str, model: str | None) -> bool:
+        """Whether it is a bill of this API and model. One that names no dialect may be."""
+        return self.request.dialect is None or (self.request.dialect, self.request.model) == (dialect, model)
 
     def allowed(self, limit: Tokens) -> Tokens:
         """The limit, or what the provider takes where that is less."""
@@ -208,23 +221,25 @@ def calibrate(context: Spelled, usage: object) -> CalibratedCounter:
 
     `usage` is the provider's usage (an object or a dict), the number of input tokens, cached ones included, or what
     `overflow_of(error)` read from a refusal: the next build then fits what the provider takes. The bill is compared
-    with the count by rule, even if the context's own count started from an earlier bill. Raises TokenCountError for a
+    with the count by rule, even if the context's own count started from an earlier bill. What a refusal said that the
+    provider takes is carried from bill to bill, until another refusal says otherwise. Raises TokenCountError for a
     usage without a number above 0, and BudgetError for anything that is no context.
     """
-    request, ours, limit = _of(context), context.by_rule, context.input_limit
+    request, ours, limit, known = _of(context), context.by_rule, context.input_limit, context.calibration
+    most = known.most if known is not None and known.is_of(context.dialect, context.model) else None
     if not isinstance(usage, Overflow):
         billed = input_tokens(usage, context.dialect)
-        return CalibratedCounter(request, ours, billed, first=context.first_kept, limit=limit)
-    billed = _refused(usage, ours.tokens, limit)
-    return CalibratedCounter(request, ours, billed, first=context.first_kept, limit=limit, most=usage.limit)
+        return CalibratedCounter(request, ours, billed, first=context.first_kept, limit=limit, most=most)
+    told = most if usage.limit is None else usage.limit
+    allowed = min((number for number in (told, limit) if number is not None), default=ours.tokens)
+    billed = _refused(usage, ours.tokens, allowed)
+    return CalibratedCounter(request, ours, billed, first=context.first_kept, limit=limit, most=told)
 
 
-def _refused(overflow: Overflow, ours: Tokens, limit: Tokens | None) -> Tokens:
+def _refused(overflow: Overflow, ours: Tokens, taken: Tokens) -> Tokens:
     """The bill of a request that was refused. Where the provider did not count it, `UNTOLD` times what it takes."""
     if overflow.used is not None:
         return max(overflow.used, 1)
-    known = [number for number in (overflow.limit, limit) if number is not None]
-    taken = min(known, default=ours)
     return max(ours, ceil(taken * UNTOLD) if overflow.excess is None else taken + overflow.excess, 1)
 
 

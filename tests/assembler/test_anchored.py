@@ -39,7 +39,7 @@ def test_the_bill_of_one_model_is_not_believed_of_another(model: str) -> None:
     other = Assembler(Budget(10_000, counter=len, model=model), dialect=openai_chat).add_message(QUESTION)
     moved = other.anchor(calibrate(first, 60)).add_message(ANSWER).build()
     assert (moved.count.tokens == 60 + 44) is (model == "gpt-4o")
-    assert (moved.count.grade is Grade.ESTIMATED) is (model != "gpt-4o")
+    assert (moved.count == moved.by_rule) is (model != "gpt-4o")
 
 
 def test_cache_marks_move_and_leave_a_request_the_one_that_was_billed() -> None:

@@ -15,6 +15,7 @@ from assembler import Assembler, ContextLengthError, Overflow, TrimOldest, calib
 from assembler.dialects import plain
 from assembler.pricing.refusals import TOO_LONG
 from budgets import Budget
+from tests.scaled import scaled
 
 RECORDED: list[tuple[str, str, int | None, int | None]] = [
     ("OpenAI", "This model's maximum context length is 4097 tokens. However, you requested 4203 tokens (3703 in the messages, 500 in the completion). Please reduce the length of the messages or completion.", 3703, 3597),
@@ -152,6 +153,45 @@ def test_after_a_refusal_the_second_build_is_taken(
         assume(False)
         raise
     assert serve(second.request()) is None
+
+
+@pytest.mark.parametrize("kept", ["anchored", "restored"])
+@scaled(0.05)
+@given(st.integers(900, 1_400), st.sampled_from(WORDS), st.sampled_from([1.0, 1.1]), st.sampled_from([None, 0.5]))
+def test_what_a_refusal_taught_outlives_the_bills_after_it(
+    kept: str, takes: int, words: str, factor: float, low_water: float | None
+) -> None:
+    """Sixty turns of the loop that the pages show, with a window that is believed wider than it is."""
+    refusals, state, history = 0, None, list[dict[str, Any]]()
+    assembler = Assembler(Budget(1_500, counter=len), dialect=plain, on_overflow=TrimOldest(low_water))
+    for turn in range(60):
+        history.append({"role": "user", "content": f"{turn:02}" + "x" * 78})
+        assembler.add_messages(history)
+        if kept == "restored" and state is not None:
+            assembler = Assembler(Budget(1_500, counter=len), dialect=plain, on_overflow=TrimOldest(low_water))
+            assembler.add_messages(history).restore(json.loads(state))
+        context = assembler.build()
+        while (used := int(context.by_rule.tokens * factor)) > takes:
+            refusals += 1
+            refusal = overflow_of(words.format(used=used, limit=takes))
+            context = assembler.anchor(calibrate(context, refusal)).build()
+        state = json.dumps(context.state(used))
+        if kept == "anchored":
+            assembler.anchor(calibrate(context, used))
+        history.append({"role": "assistant", "content": "y" * 20})
+    assert refusals <= 1
+    forgotten = assembler.anchor(None).build()
+    assert calibrate(forgotten, 10).most is None
+
+
+def test_a_refusal_without_a_limit_leaves_the_limit_that_another_told() -> None:
+    assembler = Assembler(Budget(200, counter=len), dialect=plain, on_overflow=TrimOldest())
+    assembler.add_messages([{"role": "user", "content": "x" * 5} for _ in range(60)])
+    told = calibrate(assembler.build(), Overflow(used=210, limit=150))
+    again = assembler.anchor(told).build()
+    assert calibrate(again, Overflow()).most == 150
+    assert calibrate(again, Overflow(used=160, limit=140)).most == 140
+    assert again.state(Overflow(used=160, limit=140))["anchor"]["most"] == 140
 
 
 @pytest.mark.parametrize(

@@ -243,10 +243,46 @@ def test_a_state_of_another_version_is_ignored_with_a_warning(caplog: pytest.Log
     ]
 
 
-def test_a_state_that_comes_before_the_messages_is_refused_with_the_order() -> None:
-    state, _ = summarised()
+@pytest.mark.parametrize("bill", [None, 70])
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("ladder", [[TrimOldest()], [Summarize(lambda *_: "told", 2)]], ids=["empty", "a summary"])
+def test_a_state_that_comes_before_the_messages_is_refused_with_the_order_whatever_it_holds(
+    ladder: list[Policy], version: int, bill: int | None
+) -> None:
+    state = new(119, ladder).add_messages(talk(8)).build().state(bill)
     with pytest.raises(StateError, match=r"after add_messages"):
-        new(119, [Summarize(Never())]).restore(state)
+        new(119, ladder).restore({**state, "state": version})
+
+
+def of_model(model: str | None, dialect: str | None = None) -> Assembler:
+    return Assembler(Budget(1000, counter=len, model=model), dialect=dialect).add_messages(talk(3))
+
+
+@pytest.mark.parametrize(
+    ("model", "dialect", "same"),
+    [
+        ("gpt-4o", None, True),
+        ("claude-sonnet-4-5", None, False),
+        ("gpt-4o-mini", None, False),
+        ("gpt-4o", "openai_responses", False),
+        (None, "openai_chat", False),
+    ],
+)
+def test_the_bill_of_another_model_or_dialect_is_left_out_with_a_warning(
+    model: str | None, dialect: str | None, same: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    state = json.loads(json.dumps(of_model("gpt-4o").build().state(333)))
+    context = of_model(model, dialect).restore(state).build()
+    assert (context.calibration is not None) is same
+    assert same or context.count == of_model(model, dialect).build().count
+    warned = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert warned == ([] if same else ["ignored a provider's bill: it is of another model or dialect"])
+
+
+def test_a_bill_whose_state_names_no_model_is_taken_as_before() -> None:
+    state = of_model("gpt-4o").build().state(333)
+    del state["anchor"]["dialect"], state["anchor"]["model"]
+    assert of_model("gpt-4o").restore(state).build().count.tokens == 333
 
 
 NO_STATES: list[tuple[Any, str]] = [
