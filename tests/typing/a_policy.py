@@ -27,12 +27,15 @@ class NewestTurns:
 
 
 class Shorter:
-    """Drops what is not of the newest turn and costs more than 100 tokens."""
+    """Drops older turns with a message of more than 100 tokens, then those with a question of fewer than 9."""
 
     def rewrites(self, passage: Passage) -> Iterator[Change]:
         for index, message in passage:
             if index < passage.newest and passage.tokens(message) > 100:
                 yield Change(dict.fromkeys(passage.turn_of(index)), "a long turn")
+        for turn in passage.turns():
+            if turn[0] < passage.turn_from_the_end(2) and passage.tokens(passage.current(turn[0])) < 9:
+                yield Change(dict.fromkeys(turn), "small talk")
 
 
 class Lines:
