@@ -31,6 +31,8 @@ class HeldToBoth:
     """`plain` for a model with another vocabulary: the counter's tokens, the upper bound of the model's own rule."""
 
     model: str
+    notes: tuple[str, ...] = ()
+    """What every report says of it."""
     name: str = "plain"
     api: Api = attrs.field(default=plain.api, init=False, repr=False, eq=False)
     opening: Opening = plain.opening
@@ -48,8 +50,9 @@ class HeldToBoth:
         return plain.options(layout)
 
     def emit(self, layout: Layout) -> Emission:
-        """As `plain` does."""
-        return plain.emit(layout)
+        """As `plain` does, with the notes."""
+        emission = plain.emit(layout)
+        return attrs.evolve(emission, notes=(*emission.notes, *self.notes))
 
 
 def own_rule(model: str) -> Pricer:

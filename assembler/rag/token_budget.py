@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict
 
+import attrs
+
 from assembler.dialects import Dialect, plain
 from assembler.errors import PromptError
 from assembler.rag.held_to_both import HeldToBoth
 from assembler.rag.reserve import FixedReserve, OutputReserve
 from assembler.rag.result import listed
-from assembler.rag.settings import Settings, settings_from
+from assembler.rag.settings import MODEL, Settings, settings_from
 from assembler.strategies.sources.candidate import Candidate
 from assembler.strategies.sources.selection import Greedy
 from assembler.text.checked import checked_text
@@ -27,6 +29,10 @@ SAFETY_MARGIN: Tokens = 100
 """The source system's."""
 
 _FIXED = FixedReserve()
+_ASSUMED = (
+    f"the upper bound is counted for {MODEL}, the default; "
+    "name yours: TokenBudgetManager(generation_model=…) or GENERATION_MODEL"
+)
 
 
 class BudgetInfo(TypedDict):
@@ -45,7 +51,8 @@ class TokenBudgetManager:
     """Counts, divides a model's window, and picks texts that fit.
 
     What is not given is read from the environment, once, here (see `assembler.rag.settings`). `counter` is any
-    callable from a text to its tokens. Frozen in all but name. Raises BudgetError for impossible numbers.
+    callable from a text to its tokens; without one, a prompt must fit by the rule of `generation_model` too. Frozen in
+    all but name. Raises BudgetError for impossible numbers.
     """
 
     def __init__(
@@ -56,10 +63,12 @@ class TokenBudgetManager:
         safety_margin: Tokens = SAFETY_MARGIN,
         counter: TokenCounter | None = None,
         output_reserve: OutputReserve = _FIXED,
+        generation_model: str | None = None,
     ) -> None:
         if isinstance(output_reserve, type) or not callable(getattr(output_reserve, "tokens", None)):
             raise BudgetError(wrong("output_reserve", "a rule such as FixedReserve()", output_reserve))
-        self._settings = settings_from()
+        said = settings_from()
+        self._settings = said if generation_model is None else attrs.evolve(said, generation_model=generation_model)
         self._reserve = output_reserve
         self._budget = Budget(
             self._settings.model_max_tokens if model_max_tokens is None else model_max_tokens,
@@ -69,7 +78,9 @@ class TokenBudgetManager:
         )
         self._counter = self._budget.token_counter
         model = self._settings.generation_model
-        self._dialect = plain if counter is not None or encoding_of(model) == ENCODING else HeldToBoth(model=model)
+        assumed = () if generation_model is not None or model != MODEL else (_ASSUMED,)
+        own = counter is not None or encoding_of(model) == ENCODING
+        self._dialect = plain if own else HeldToBoth(model=model, notes=assumed)
 
     @property
     def dialect(self) -> Dialect:

@@ -560,6 +560,31 @@ def test_a_model_with_another_vocabulary_is_estimated_and_its_own_rule_fits_the_
         assert own.build().count.upper <= 1.02 * assembled.count.upper
 
 
+def test_the_report_names_the_model_that_was_assumed_and_no_model_that_was_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def notes(manager: TokenBudgetManager) -> tuple[str, ...]:
+        return PromptBuilder(manager).build_prompt("q", results(2)).report.notes
+
+    (note,) = notes(TokenBudgetManager(3_500, 500))
+    assert "gemini-1.5-pro-latest, the default" in note
+    assert notes(TokenBudgetManager(3_500, 500, counter=len)) == ()
+    named = TokenBudgetManager(3_500, 500, generation_model="gpt-4o")
+    assert notes(named) == ()
+    assert named.settings.generation_model == "gpt-4o"
+    monkeypatch.setenv("GENERATION_MODEL", "gpt-4o")
+    assert notes(TokenBudgetManager(3_500, 500)) == ()
+
+
+def test_a_model_named_in_the_call_is_held_to_its_own_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = PromptBuilder(TokenBudgetManager(3_500, 500, generation_model="claude-opus-4-8")).build_prompt(
+        "q", results(2)
+    )
+    monkeypatch.setenv("GENERATION_MODEL", "claude-opus-4-8")
+    theirs = PromptBuilder(TokenBudgetManager(3_500, 500)).build_prompt("q", results(2))
+    assert asked.report.count == theirs.report.count
+
+
 def test_a_model_of_that_vocabulary_and_a_counter_of_ones_own_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     mine = PromptBuilder(TokenBudgetManager(counter=len)).build_prompt("q", results(2)).assembled
     monkeypatch.setenv("GENERATION_MODEL", "gpt-4")
