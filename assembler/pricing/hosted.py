@@ -21,7 +21,7 @@ from assembler.regions.tools.tool import own_definition
 from budgets.count import NOTHING, Count, Grade, Tokens
 from budgets.value import Value
 
-__all__ = ["TABLE", "fixed_with_hosted", "price_hosted"]
+__all__ = ["TABLE", "fixed_with_hosted", "price_hosted", "row_of"]
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -68,9 +68,14 @@ TABLE: tuple[Row, ...] = (
 _CHARACTERS_PER_TOKEN = 4
 
 
+def row_of(kind: str) -> Row:
+    """What the table says of the tools of a kind."""
+    return next(row for row in TABLE if re.fullmatch(row.kinds, kind) or not row.kinds)
+
+
 def price_hosted(tool: Tool) -> Count:
     """A provider's own tool in the API that has it: its definition, and what the table says."""
-    row = next(row for row in TABLE if re.fullmatch(row.kinds, tool.kind) or not row.kinds)
+    row = row_of(tool.kind)
     length = len(compact_json({key: held for key, held in own_definition(tool).items() if held is not None}))
     return Count(row.tokens + length // _CHARACTERS_PER_TOKEN, Grade.ESTIMATED, upper=row.upper + length)
 

@@ -16,7 +16,7 @@ from assembler.conversation.compaction import KIND as COMPACTION
 from assembler.conversation.messages import Call, Media, Opaque, Result, Thinking, read_message
 from assembler.conversation.messages.message import Part
 from assembler.conversation.messages.unread import is_mark, said_elsewhere
-from assembler.pricing.hosted import TABLE
+from assembler.pricing.hosted import row_of
 from assembler.regions.tools import read_tools
 
 Dict = dict[str, Any]
@@ -267,7 +267,7 @@ def _tool(api: str, kind: str, definition: Dict) -> Row:
     tool = tools[0]
     if tool.api is None:
         return Row(api, "tool", kind, "as it came", "by rule", "as each API spells it")
-    source = next(row.source for row in TABLE if row.kinds.fullmatch(tool.kind) or not row.kinds.pattern)
+    source = row_of(tool.kind).source
     elsewhere = "as a function of one text" if kind == "custom" else "left out with a note"
     return Row(api, "tool", kind, "as it came", f"estimated, bounded: {source}", elsewhere)
 
