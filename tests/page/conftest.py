@@ -56,7 +56,16 @@ class Looked:
         thumb = 24
         inset = thumb / 2 + (box["width"] - thumb) * window / most
         self.page.mouse.click(box["x"] + inset, box["y"] + box["height"] / 2)
-        self.page.evaluate("new Promise(requestAnimationFrame)")  # the page shows its place once a frame
+        self.drawn()
+
+    def press(self, key: str) -> None:
+        """A key, and what the page makes of it."""
+        self.page.keyboard.press(key)
+        self.drawn()
+
+    def drawn(self) -> None:
+        """Wait until the place of the slider is shown: once a frame."""
+        self.page.evaluate("new Promise(requestAnimationFrame)")
 
     @property
     def window(self) -> int:

@@ -98,7 +98,7 @@ def test_a_low_water_ladder_shows_the_windows_that_were_asked_for(look: Callable
     looked.page.locator("#slider").focus()
     seen = set()
     for _ in range(12):
-        looked.page.keyboard.press("ArrowLeft")
+        looked.press("ArrowLeft")
         seen.add(looked.window)
         shown = {name for name, outcome in looked.outcomes.items() if outcome == "dropped"}
         assert shown == dropped_rows(plan, looked.window)
@@ -117,11 +117,11 @@ def test_the_keyboard_alone_reaches_every_window(look: Callable[..., Any]) -> No
         reached.append(page.evaluate("document.activeElement.id"))
     assert reached == ["files", "slider", "less", "exactly", "more"]  # the budget's own window is where it stands
     page.locator("#slider").focus()
-    page.keyboard.press("ArrowLeft")
+    looked.press("ArrowLeft")
     assert looked.window < 3_000
-    page.keyboard.press("Home")
+    looked.press("Home")
     assert page.locator("body.refused").count() == 1
-    page.keyboard.press("End")
+    looked.press("End")
     assert page.locator("body.refused").count() == 0
     assert "messages stay" in page.locator("#slider").get_attribute("aria-valuetext")
     page.locator("#own").press("Enter")
