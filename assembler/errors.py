@@ -81,7 +81,9 @@ class PlanError(Evidence):
 class SummaryError(Evidence):
     """A summarizer raised or returned no text: `raised` names its exception, whose text could be a message's, or None.
 
-    A build that can do without the summary goes on, and `context.warnings` holds this.
+    A build that can do without the summary goes on, and `context.warnings` holds this, with the exception itself as its
+    `__cause__`. A pickled one has no cause, nor has one that is the cause of a `ContextLengthError`: what is logged of
+    that holds no text of a message.
     """
 
     raised: str | None

@@ -70,9 +70,12 @@ def changing() -> ConversationError:
 
 
 def failed(error: Exception) -> SummaryError:
-    """What is said of a summarizer that raised: never its text, which could be a message's."""
+    """What is said of a summarizer that raised: never its text, which could be a message's. That is left to the cause,
+    for whoever asks for it."""
     kind = type(error).__name__
-    return SummaryError(f"the summarizer raised {kind}", raised=kind)
+    failure = SummaryError(f"the summarizer raised {kind}", raised=kind)
+    failure.__cause__ = error
+    return failure
 
 
 def _answer(wanted: Wanted) -> object:

@@ -6,6 +6,7 @@ turn. The sum is a bound, so that what fits by the sum fits. What does not is co
 
 from __future__ import annotations
 
+from copy import copy
 from typing import cast
 
 import attrs
@@ -227,7 +228,8 @@ def _overflow(plan: Planned, budget: Budget, kept: Count, tokens_left: Tokens) -
     region = "conversation" if available < budget.input_limit else None
     required = plan.fixed.upper + kept.upper
     overflow = TooLarge(plan, budget, required=required, available=available, costs=costs, region=region)
-    overflow.__cause__ = next(iter(plan.warnings), None)
+    # A copy is without the summarizer's own exception, whose text would stand in every traceback of this one.
+    overflow.__cause__ = copy(next(iter(plan.warnings), None))
     return overflow
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import logging
 import pickle
+import traceback
 from collections.abc import Sequence
 from typing import Any
 
@@ -366,7 +367,10 @@ def test_a_summarizer_that_fails_is_seen_and_the_next_policy_is_asked(
     assert said in record.getMessage()
     for text in (repr(failure), repr(context), str(context.report), record.getMessage()):
         assert "xx" not in text
+    assert isinstance(failure.__cause__, TimeoutError) is (write is failing)
+    assert "xx" not in caplog.text
     assert [str(error) for error in pickle.loads(pickle.dumps(context)).warnings] == [str(failure)]
+    assert str(pickle.loads(pickle.dumps(failure))) == str(failure)
 
 
 @pytest.mark.parametrize(("write", "said"), FAILURES)
@@ -379,6 +383,7 @@ def test_a_failure_that_nothing_makes_up_for_is_the_cause_of_the_error(
         assembler_of(talk(5), 90, ladder).build()
     assert isinstance(caught.value.__cause__, SummaryError)
     assert said in str(caught.value.__cause__)
+    assert "xx" not in "".join(traceback.format_exception(caught.value))
 
 
 def test_where_nothing_failed_nothing_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
