@@ -16,8 +16,8 @@ from assembler.dialects.asked_for import named_schema
 from assembler.dialects.copies import own_fields
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.foreign import foreign
-from assembler.dialects.reading import options_in, read_messages
-from assembler.errors import ConversationError, UnsupportedContentError
+from assembler.dialects.reading import listed_messages, options_in, read_messages
+from assembler.errors import UnsupportedContentError
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_pieces
 from assembler.pricing.unread import price_unread
 from assembler.regions.layout import Layout
@@ -37,10 +37,7 @@ class Plain:
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
         """The regions of a plain request."""
-        listed: object = request.get("messages") or ()
-        if not isinstance(listed, list | tuple):
-            raise ConversationError(f"messages must be a list, got {type(listed).__name__}")
-        messages = read_messages(cast("list[object]", listed))
+        messages = read_messages(listed_messages(request, "{'messages': […]}"))
         options = options_in(request, ("system", "messages", "tools"))
         tools = read_tools(request.get("tools") or ())
         return Layout(system=request.get("system"), messages=messages, tools=tools, options=options)

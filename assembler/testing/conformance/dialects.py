@@ -17,12 +17,15 @@ from assembler.count_request import count_request
 from assembler.dialects import Api, Dialect, Emission, Opening
 from assembler.drawn.engine import given, st
 from assembler.errors import ConversationError, UnsupportedContentError
+from assembler.fit_request import fit_request
+from assembler.pricing.pricer import Piece
 from assembler.regions.layout import Layout
+from assembler.regions.tools import read_tools
 from assembler.testing.conformance.broken import ContractError, examples
 from assembler.testing.conversations import requests
 from assembler.verify import DIALECTS as KNOWN
 from assembler.verify import verify
-from budgets import Budget
+from budgets import Budget, Grade
 
 Rules: TypeAlias = Callable[[Mapping[str, Any]], Sequence[object]]
 """What is wrong with a request: nothing of one that the API accepts."""
@@ -32,6 +35,11 @@ _AMPLE = 1_000_000
 _WORDS = st.text("abcdefghijklmnop", min_size=6, max_size=12)
 """Texts that every API takes, and that stand in no note by chance."""
 _COMPLETE = "it says everything, or notes what it leaves out"
+_BESIDE = "a key that carries no region stays"
+_ALONE = "it reads requests of its own API alone"
+_FOREIGN = "kept_beside"
+"""A key that no API has, as a model or a temperature is to a dialect."""
+_TOOL: Mapping[str, Any] = {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}
 _A_WORD = 3
 """Characters of a name that a note may hold by chance, at most."""
 
@@ -45,7 +53,11 @@ def check_dialect(
     shares no list and no dict with what was given, and leaves that unchanged. Every text and every tool's name is in
     it, or a note says that something was folded or left out; no note quotes a text. Read back by `parse` it makes the
     same request, and `count_request` of it is the count of the context. A part that the dialect does not know raises
-    `UnsupportedContentError`, or leaves a note.
+    `UnsupportedContentError`, or leaves a note. Some conversations repeat the ids of calls, and calls without any are
+    told apart, or have none in the request either.
+
+    A key that carries no region stays in a fitted request, a body of another API raises `ConversationError`, and no
+    price is graded above its counter.
 
     `rules` says what is wrong with a request; without it `assembler.verify` does for the dialects that it knows.
     """
@@ -56,13 +68,47 @@ def check_dialect(
     built = [0]
 
     @examples(max_examples)
-    @given(requests("openai_chat", max_turns=3, texts=_WORDS))
-    def each(request: dict[str, Any]) -> None:
-        built[0] += held.one(request)
+    @given(requests("openai_chat", max_turns=3, texts=_WORDS), st.sampled_from((None, "again.")))
+    def each(request: dict[str, Any], repeated: str | None) -> None:
+        built[0] += held.one(_with_ids(request, repeated=repeated))
 
     each()
     if not built[0] > 0:
         raise held.broken("it can say an ordinary conversation", "every one that was drawn is refused")
+    body = held.ordinary()
+    held.tells_calls_apart()
+    held.keeps_what_is_beside(body)
+    held.reads_its_own_alone(body)
+    held.is_as_good_as_its_counter(body)
+
+
+def _with_ids(request: dict[str, Any], *, repeated: str | None) -> dict[str, Any]:
+    """The same conversation; with `repeated`, the calls of every step have the same ids, which begin so."""
+    named: dict[str, str] = {}
+    for message in request["messages"] if repeated is not None else ():
+        for place, call in enumerate(message.get("tool_calls", ())):
+            named[call["id"]] = f"{repeated}{place}"
+            call["id"] = f"{repeated}{place}"
+        if message["role"] == "tool":
+            message["tool_call_id"] = named[message["tool_call_id"]]
+    return request
+
+
+_UNNAMED: tuple[Mapping[str, Any], ...] = (
+    {"role": "user", "parts": [{"text": "Look twice."}]},
+    {"role": "model", "parts": [{"function_call": {"name": "look", "args": {}}} for _ in range(2)]},
+    {"role": "user", "parts": [{"function_response": {"name": "look", "response": {}}} for _ in range(2)]},
+)
+"""Two calls without ids, as Gemini has them, and their answers."""
+
+
+class _Estimating:
+    """A counter of characters that calls itself an estimate."""
+
+    name, grade = "estimating", Grade.ESTIMATED
+
+    def __call__(self, text: str) -> int:
+        return len(text)
 
 
 def _known_rules(dialect: Dialect) -> Rules | None:
@@ -152,6 +198,68 @@ class _Held:
         if broken:
             raise self.broken("its requests are valid", "; ".join(map(str, broken[:3])))
         return True
+
+    def ordinary(self) -> dict[str, Any]:
+        """A request with an instruction, a tool and a message."""
+        return (
+            Assembler(dialect=self.dialect)
+            .add_instruction("Be brief.")
+            .add_capability([_TOOL])
+            .add_message(("user", "Look around."))
+            .build()
+            .request()
+        )
+
+    def tells_calls_apart(self) -> None:
+        """Calls without ids are sent with one each, which their answers name; or without, or in words."""
+        unnamed = Layout(messages=[read_message(message, index) for index, message in enumerate(_UNNAMED)])
+        try:
+            read = self.dialect.parse(self.emission(attrs.evolve(unnamed, tools=read_tools([_TOOL]))).request)
+        except (ConversationError, UnsupportedContentError):
+            return
+        parts = [part for message in read.messages for part in message.parts]
+        asked = Counter(part.id for part in parts if isinstance(part, Call) and part.id is not None)
+        answered = Counter(part.call_id for part in parts if isinstance(part, Result) and part.call_id is not None)
+        if asked != answered or set(asked.values()) - {1}:
+            problem = f"{sum(asked.values())} calls go by {len(asked)} ids; name them by CallIds"
+            raise self.broken("calls without ids are told apart", problem)
+
+    def keeps_what_is_beside(self, body: Mapping[str, Any]) -> None:
+        """A key that no region owns is among the options, and in the body that is fitted."""
+        if self.dialect.api.history not in body:
+            return  # a prompt: one text, beside which nothing is read
+        whole = {**body, _FOREIGN: 0.5}
+        if self.dialect.parse(whole).options.get(_FOREIGN) != 0.5:
+            problem = (
+                "parse leaves a key out of Layout.options; fill it by options_in(request, the keys that parse reads)"
+            )
+            raise self.broken(_BESIDE, problem)
+        fitted = fit_request(whole, dialect=self.dialect, assembler=Assembler().add_instruction("Be kind."))
+        if fitted.get(_FOREIGN) != 0.5:
+            raise self.broken(_BESIDE, "fit_request drops a key that parse leaves to Layout.options")
+
+    def reads_its_own_alone(self, body: Mapping[str, Any]) -> None:
+        """A body without its history is none of its own, and costs nothing that could be said."""
+        try:
+            self.dialect.parse({f"{key}_elsewhere": value for key, value in body.items()})
+        except ConversationError:
+            return
+        except Exception as error:
+            problem = f"one without its keys raised {type(error).__name__}; raise ConversationError"
+            raise ContractError(self.dialect.name, _ALONE, problem) from error
+        raise self.broken(
+            _ALONE, f"one without {self.dialect.api.history!r} is read as nothing; raise ConversationError"
+        )
+
+    def is_as_good_as_its_counter(self, body: Mapping[str, Any]) -> None:
+        """No price is exact whose counter estimates."""
+        layout, pricer = self.dialect.parse(body), self.dialect.pricer(self.model, _Estimating())
+        fixed = pricer.fixed([Piece("instruction", "system", "Be brief.")], layout.head, layout.tools)
+        prices = [*fixed.pieces, *fixed.tools, *map(pricer.message, layout.messages)]
+        best = min(price.grade for price in prices)
+        if best < Grade.ESTIMATED:
+            problem = f"a counter that estimates makes prices that are {best}; return graded_pricer(…, count)"
+            raise self.broken("its prices are graded no higher than their counter", problem)
 
     def _plain(self, request: Mapping[str, Any]) -> None:
         try:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
 import pytest
 
+from assembler.conversation.messages import Call, Message
 from assembler.dialects import DIALECTS, Api, Dialect, Emission, Opening, chat_template, openai_chat
 from assembler.errors import UnsupportedContentError
-from assembler.pricing.pricer import Pricer
+from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.layout import Layout
+from assembler.regions.tools import Tool
 from assembler.testing import ContractError, check_counter, check_dialect
 from assembler.verify import verify
 from budgets import (
+    Count,
     Grade,
     TokenCounter,
     approximate_counter,
@@ -25,6 +28,7 @@ from budgets import (
     toktok_counter,
     total_counter,
 )
+from budgets.count import Difference
 
 from ..dialects.test_chat_template import TOKENIZERS
 
@@ -39,12 +43,14 @@ class Odd:
     emitted: Callable[[Layout, Emission], Any] = lambda _, emission: emission
     read: Callable[[Layout], Layout] = lambda layout: layout
     prepared: Callable[[Layout], Layout] = lambda layout: layout
+    parsed: Callable[[Mapping[str, Any]], Layout] = openai_chat.parse
+    priced: Callable[[Pricer], Pricer] = lambda pricer: pricer
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
-        return self.read(openai_chat.parse(request))
+        return self.read(self.parsed(request))
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
-        return openai_chat.pricer(model, count)
+        return self.priced(openai_chat.pricer(model, count))
 
     def options(self, layout: Layout) -> dict[str, Any]:
         return openai_chat.options(layout)
@@ -87,6 +93,45 @@ def swallowing(layout: Layout) -> Layout:
     return attrs.evolve(layout, messages=said or openai_chat.parse({"messages": [{"role": "user"}]}).messages)
 
 
+def worth_everything(price: Count) -> Count:
+    return attrs.evolve(price, grade=Grade.EXACT)
+
+
+@attrs.frozen
+class Boasting:
+    """Prices that are exact whatever counts."""
+
+    rules: Pricer
+
+    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
+        return self.rules.fixed(pieces, head, tools).each(worth_everything)
+
+    def message(self, message: Message) -> Count:
+        return worth_everything(self.rules.message(message))
+
+    def options(self, layout: Layout) -> Count | Difference:
+        return self.rules.options(layout)
+
+
+def reading_anything(request: Mapping[str, Any]) -> Layout:
+    return openai_chat.parse({"messages": [], **request})
+
+
+def one_id_for_all(layout: Layout, emission: Emission) -> Emission:
+    if any(part.id is None for message in layout.messages for part in message.parts if isinstance(part, Call)):
+        for message in emission.request["messages"]:
+            for call in message.get("tool_calls", ()):
+                call["id"] = "call"
+            if message["role"] == "tool":
+                message["tool_call_id"] = "call"
+    return emission
+
+
+def each_id_once(request: Mapping[str, Any]) -> list[str]:
+    ids = [call["id"] for message in request["messages"] for call in message.get("tool_calls", ())]
+    return ["an id comes twice"] if len(ids) != len(set(ids)) else []
+
+
 def quoting(layout: Layout, emission: Emission) -> Emission:
     texts = [part for message in layout.messages for part in message.parts if isinstance(part, str)]
     return attrs.evolve(emission, notes=tuple(f"said {text}" for text in texts))
@@ -118,6 +163,17 @@ FAULTS = {
     "notes in a list": ("tuple of texts", Odd(emitted=lambda _, e: Emission(e.request, ["note"]))),  # type: ignore[arg-type]
     "notes quote": ("quote no text", Odd(emitted=quoting)),
     "an unknown part is swallowed": ("UnsupportedContentError", Odd(prepared=swallowing)),
+    "other keys are forgotten": (
+        "options_in",
+        Odd(read=lambda layout: attrs.evolve(layout, options={})),
+    ),
+    "a body of another API is read as nothing": ("of its own API alone", Odd(parsed=reading_anything)),
+    "a body of another API is a KeyError": (
+        "raise ConversationError",
+        Odd(parsed=lambda request: openai_chat.parse({"messages": request["messages"], **request})),
+    ),
+    "an estimate is called exact": ("graded_pricer", Odd(priced=Boasting)),
+    "calls without ids get one id": ("told apart", Odd(emitted=one_id_for_all)),
     "a word for an opening": ("declared", Odd(opening="user")),  # type: ignore[arg-type]
 }
 
@@ -138,6 +194,11 @@ def test_an_invalid_request_is_found_by_the_rules_that_are_given() -> None:
     check_dialect(Odd(), rules=lambda request: verify(request, dialect="openai_chat"), max_examples=10)
     with pytest.raises(ContractError, match="valid"):
         check_dialect(Odd(), rules=no_texts_alone, max_examples=25)
+
+
+def test_ids_that_come_again_in_a_later_step_are_drawn() -> None:
+    with pytest.raises(ContractError, match="an id comes twice"):
+        check_dialect(Odd(), rules=each_id_once, max_examples=25)
 
 
 @attrs.frozen(kw_only=True)
