@@ -489,6 +489,7 @@ ROWS: dict[str, dict[str, Case]] = {
     "budgets.models.encoding_of": over(TEXTS, models.encoding_of),
     "budgets.models.facts": over(TEXTS, models.facts),
     "budgets.models.family_of": over(TEXTS, models.family_of),
+    "budgets.models.nearly": over(TEXTS, models.nearly),
 }
 
 _VALUES = """
