@@ -227,6 +227,12 @@ def calibrate(context: Spelled, usage: object) -> CalibratedCounter:
     """
     request, ours, limit, known = _of(context), context.by_rule, context.input_limit, context.calibration
     most = known.most if known is not None and known.is_of(context.dialect, context.model) else None
+    if usage is None:
+        raise TokenCountError(
+            "usage",
+            "has no input tokens in a NoneType: pass the response's usage. Where overflow_of(error) gave None, the "
+            "refusal was not read: pass Overflow(used=…, limit=…) with the numbers of the error",
+        )
     if not isinstance(usage, Overflow):
         billed = input_tokens(usage, context.dialect)
         return CalibratedCounter(request, ours, billed, first=context.first_kept, limit=limit, most=most)

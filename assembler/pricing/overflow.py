@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import cast
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, cast
 
 import attrs
 
 from budgets import Tokens
+
+if TYPE_CHECKING:
+    from assembler.pricing.refusals import Words
 
 _READ = 100_000
 """Characters of a refusal that are read: a body may repeat the prompt, and says first what is wrong."""
@@ -31,18 +34,28 @@ def overflow_of(refusal: object) -> Overflow | None:
     """What a provider said of a request that was too long; None for anything else.
 
     Takes an exception of an SDK, the body of an answer (dict, text or bytes), or a text. The words that are known, each
-    with where it was recorded: `assembler.pricing.refusals`. O(characters), 100,000 at most.
+    with where it was recorded: `assembler.pricing.refusals`. Of other words, those that name a context window and a
+    larger number of tokens used are read. O(characters), 100,000 at most.
     """
-    from assembler.pricing.refusals import TOO_LONG  # two dozen patterns, for who was refused
+    from assembler.pricing.refusals import ALIKE, TOO_LONG  # two dozen patterns, for who was refused
 
     for text in _texts(refusal):
         plain = text[:_READ].replace("\\", "")
-        for words in TOO_LONG:
-            found = words.pattern.search(plain)
-            if found is not None:
-                said = {name: tokens for name, tokens in found.groupdict().items() if tokens}
-                return _overflow({name: int(tokens.replace(",", "")) for name, tokens in said.items()})
+        known = next(_read(TOO_LONG, plain), None)
+        if known is not None and known != Overflow():
+            return known
+        told = (one for one in _read(ALIKE, plain) if (one.used or 0) > (one.limit or 0))
+        if (found := next(told, known)) is not None:
+            return found
     return None
+
+
+def _read(words: Iterable[Words], plain: str) -> Iterator[Overflow]:
+    """What each of the words says of a text that has them."""
+    for found in (one.pattern.search(plain) for one in words):
+        if found is not None:
+            said = {name: tokens for name, tokens in found.groupdict().items() if tokens}
+            yield _overflow({name: int(tokens.replace(",", "")) for name, tokens in said.items()})
 
 
 def _overflow(said: Mapping[str, Tokens]) -> Overflow:

@@ -22,9 +22,19 @@ class Words:
 
 
 def _words(providers: str, pattern: str, source: str) -> Words:
-    spelled = re.sub(r"<(\w+)>", lambda found: f"(?P<{found[1]}>[\\d,]+)", pattern)
+    spelled = re.sub(r"<(\w+)>", lambda found: f"(?P<{found[1]}>\\d[\\d,]{{0,14}})", pattern)
     return Words(providers, re.compile(spelled, re.IGNORECASE | re.DOTALL), source)
 
+
+_GAP = r"(?:(?!output|completion|per.min|\d).){0,60}?"
+_WINDOW = (
+    r"(?:max(?:imum)? (?:context|prompt|input|sequence)|context (?:length|window|size|limit)|(?:prompt|input) limit)\b"
+    rf"{_GAP}<window>(?![\d,]{{0,15}}\s{{0,9}}(?:output|completion))"
+)
+_USED = (
+    r"(?:requested|resulted in|has|have|contains?|got|sent|used|(?:request|prompt|input|messages) \()"
+    rf"{_GAP}<used>(?![\d,]{{0,15}}\s{{0,9}}(?:output|completion))"
+)
 
 _GITHUB = "https://github.com/"
 
@@ -137,3 +147,10 @@ TOO_LONG = (
     _words("OpenAI and its kin", r"context_length_exceeded", _GITHUB + "ChatGPTNextWeb/NextChat/issues/625"),
 )
 """The first that matches is taken: those with numbers stand first."""
+
+ALIKE = tuple(
+    _words("any that is worded like these", f"{one}{_GAP}{other}", "")
+    for one, other in [(_WINDOW, _USED), (_USED, _WINDOW)]
+)
+"""What a proxy or a server of one's own says: the window near a word for it, and what was used near a verb. It is a
+refusal only where more was used than the window has."""

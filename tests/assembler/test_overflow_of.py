@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from assembler import Assembler, ContextLengthError, Overflow, TrimOldest, calibrate, overflow_of
 from assembler.dialects import plain
 from assembler.pricing.refusals import TOO_LONG
-from budgets import Budget
+from budgets import Budget, TokenCountError
 from tests.scaled import scaled
 
 RECORDED: list[tuple[str, str, int | None, int | None]] = [
@@ -79,6 +79,30 @@ def test_a_recorded_refusal_is_read_in_whatever_it_comes(
         assert (found.used, found.limit) == (used, limit), shape
 
 
+ALIKE = [
+    "This model's maximum context length is 2500 tokens, you requested 2710",
+    "maximum context length is 2,500 tokens, you requested 2,710 tokens",
+    "The context window is 2500 tokens. Your messages resulted in 2710 tokens.",
+    "Your prompt has 2710 tokens, which exceeds the context limit of 2500.",
+    "request (2710 tokens) exceeds the available context size (2500 tokens), try increasing it",
+    "max input length: 2500, got 2710",
+]
+
+
+@pytest.mark.parametrize("text", ALIKE)
+def test_words_that_nobody_recorded_are_read_by_their_numbers_alone_and_in_a_body(text: str) -> None:
+    body = {"error": {"code": "context_length_exceeded", "status": 400, "message": text}}
+    for shape in [text, body, json.dumps(body), SdkError("Bad Request", body=body), SdkError(text)]:
+        assert overflow_of(shape) == Overflow(used=2710, limit=2500), shape
+
+
+def test_a_refusal_that_was_not_read_is_refused_with_what_to_pass_instead() -> None:
+    context = Assembler(Budget(200, counter=len)).add_messages([{"role": "user", "content": "x"}]).build()
+    with pytest.raises(TokenCountError, match=r"was not read: pass Overflow\(used=…, limit=…\)"):
+        calibrate(context, overflow_of("Too much."))
+    assert calibrate(context, Overflow(used=300, limit=100)).most == 100
+
+
 def test_what_ollama_says_is_by_how_much() -> None:
     assert overflow_of(RECORDED[-2][1]) == Overflow(excess=4096)
 
@@ -95,6 +119,9 @@ OTHERS: list[Any] = [
     "Rate limit reached for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Used 28000, Requested 5000.",
     {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
     "max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens",
+    "This model's maximum context length is 2500 tokens, you requested 2400",
+    "The maximum context window has 2500 tokens and at most 100 output tokens, you requested 4000 output tokens",
+    "The input limit is 2500 tokens per minute, you used 2710",
     "Number of request tokens has exceeded your per-minute rate limit",
     "",
     None,
@@ -112,6 +139,7 @@ def test_any_other_refusal_is_none_of_it(refusal: Any) -> None:
 def test_a_long_refusal_is_read_in_linear_time() -> None:
     assert overflow_of("maximum context length is " * 20_000) is None
     assert overflow_of("prompt contains 1 tokens" * 4_000) is None
+    assert overflow_of("has " + "1" * 100_000) is None
 
 
 WORDS = [
