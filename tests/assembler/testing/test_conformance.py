@@ -10,13 +10,13 @@ import attrs
 import pytest
 
 from assembler.conversation.messages import Call, Message
-from assembler.dialects import DIALECTS, Api, Dialect, Emission, Opening, chat_template, openai_chat
+from assembler.dialects import DIALECTS, Api, Dialect, Emission, Opening, chat_template, openai_chat, plain
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from assembler.testing import ContractError, check_counter, check_dialect
-from assembler.verify import verify
+from assembler.verify import Violation, verify
 from budgets import (
     Count,
     Grade,
@@ -221,9 +221,17 @@ def test_a_dialect_that_fails_otherwise_or_says_nothing_is_found(dialect: Dialec
         check_dialect(dialect, max_examples=5)
 
 
-@pytest.mark.parametrize("name", list(DIALECTS))
+@pytest.mark.parametrize("name", [name for name in DIALECTS if name != "plain"])
 def test_the_library_s_own_dialects_keep_the_contract(name: str) -> None:
     check_dialect(DIALECTS[name], max_examples=12)
+
+
+def with_ids_that_come_again(request: Mapping[str, Any]) -> list[Violation]:
+    return [found for found in verify(request, dialect="plain") if found.rule != "N3"]
+
+
+def test_plain_keeps_the_contract_but_sends_ids_as_they_came() -> None:
+    check_dialect(plain, rules=with_ids_that_come_again, max_examples=12)
 
 
 def test_a_chat_template_keeps_the_contract() -> None:
