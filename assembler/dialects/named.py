@@ -27,7 +27,7 @@ def read_dialect(dialect: Dialect | str) -> Dialect:
     if isinstance(given, str):
         known = DIALECTS.get(given)
         if known is None:
-            raise BudgetError(f"dialect: expected one of {', '.join(DIALECTS)}, got {_quoted(given)}{_hint(given)}")
+            raise BudgetError(f"dialect: expected one of {', '.join(DIALECTS)}, got another text{_hint(given)}")
         return known
     if isinstance(given, type) or not (hasattr(given, "pricer") and hasattr(given, "emit")):
         raise BudgetError(
@@ -39,11 +39,6 @@ def read_dialect(dialect: Dialect | str) -> Dialect:
 
 def _kind(given: object) -> str:
     return f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
-
-
-def _quoted(name: str) -> str:
-    """What was typed, unless it is longer than a name: that could be anybody's text."""
-    return repr(name) if len(name) <= LONGEST_NAME else f"a text of {len(name)} characters"
 
 
 def _hint(name: str) -> str:
