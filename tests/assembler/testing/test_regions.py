@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -102,10 +102,10 @@ def test_the_edge_is_beside_the_least_answer(budget: Budget) -> None:
     assert min(abs(budget.context_window - 3 - edge) for edge in ENDINGS) <= 2
 
 
-@pytest.mark.parametrize("kinds", [(None,), (0,), range(1, 10**9)])
-def test_any_budget_may_mark_the_least_answer(kinds: Sequence[int | None]) -> None:
+@pytest.mark.parametrize("kind", [lambda least: least is None, lambda least: least == 0, bool])
+def test_any_budget_may_mark_the_least_answer(kind: Callable[[int | None], bool]) -> None:
     def marked(budget: Budget) -> bool:
-        return budget.least_output_tokens in kinds and budget.max_output_tokens > 1 and budget.input_limit > 0
+        return kind(budget.least_output_tokens) and budget.max_output_tokens > 1 and budget.input_limit > 0
 
     find(budgets(), marked, settings=settings(few, max_examples=5_000, phases=[Phase.generate]))
 
