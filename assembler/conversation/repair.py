@@ -8,7 +8,7 @@ from typing import Any, Literal
 import attrs
 
 from assembler.conversation.messages import Call, Message, read_message
-from assembler.conversation.messages.edit import edited
+from assembler.conversation.messages.edit import edited, written_like
 from assembler.conversation.messages.responses import RESPONSES
 from assembler.conversation.pairs import Asked, Given, Pairs
 from assembler.errors import ConversationError, MarkupError, MessageTypeError
@@ -33,7 +33,8 @@ def repair(messages: Iterable[object]) -> tuple[list[object], list[Repair]]:
     Moved: a result that stands apart from its call, to the other answers of its step; before or after, it is found by
     its id, or by its name and order. Dropped: what is no message, a result without any call, a second answer. Edited
     (in a copy): a message that holds such a result, or a call that repeats an id, beside other parts. Added: a result
-    reading `NO_RESULT` for a call that has none anywhere, in the spelling of the call. Other messages are the very
+    reading `NO_RESULT` for a call that has none anywhere, in the spelling of the call: a dict, or what the writer of a
+    class makes of it (`register_reader`). Other messages are the very
     objects that came in. Raises `MessageTypeError` for what is no list of messages. O(parts).
     """
     given: object = messages
@@ -120,7 +121,7 @@ class _Mending:
 
     def _add(self, asked: Asked, place: int) -> None:
         index = self.heard[place][0] if place < len(self.heard) else self._after
-        self.kept.append(_no_result(asked.call, asked.message))
+        self.kept.append(written_like(asked.message.raw, _no_result(asked.call, asked.message)))
         self.changes.append(Repair(index, "added", "a call had no result"))
 
     def _move(self, source: int, results: Sequence[Given]) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from typing import Literal
+from typing import Any, Literal
 
 import attrs
 
 from assembler.conversation.history import Sight, Span
 from assembler.conversation.messages import Message
+from assembler.conversation.messages.edit import written_like
 from assembler.conversation.messages.unread import says_nothing_to
 from assembler.conversation.turns import Open, open_at_the_end, unanswered
 from assembler.conversation.wanted import Wanted
@@ -136,7 +137,8 @@ class Planned:
         raws = self.sight.raws
         objects = raws(0, self.sight.head)
         if self.what.cut.summary is not None:
-            objects.append(self.what.cut.summary.raw)
+            summary: Any = self.what.cut.summary.raw
+            objects.append(written_like(raws(0, 1)[0], summary))
         if self.what.changed or self.measured.asked is not None:
             message = self.sight.message
             return objects + [raws(i, i + 1)[0] if said is message(i) else said.raw for i, said in self.sent]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, ClearToolResults, MessageTypeError, Truncate
+from assembler import Assembler, ClearToolResults, ContextLengthError, MessageTypeError, Summarize, Truncate, repair
 from assembler.conversation.messages import read_message, reading, register_reader, unchanged
 from assembler.testing import conversations
 from budgets import Budget
@@ -89,6 +89,44 @@ def test_a_reader_that_is_none_or_says_no_dict_is_refused_by_name() -> None:
         register_reader(Wrapped, "no function")  # type: ignore[arg-type]
     with reading(Wrapped, lambda m: m.held), pytest.raises(MessageTypeError, match=r"message 2.*Wrapped.*int"):
         read_message(Wrapped(5), 2)
+
+
+@given(conversations())
+def test_with_a_writer_whatever_a_policy_writes_comes_out_in_its_own_class(history: list[Any]) -> None:
+    def summarized(dropped: object, previous: object, most: int) -> str:
+        return "so far"
+
+    ladder = [ClearToolResults(keep=0), Truncate(20), Summarize(summarized, keep_turns=1)]
+    with reading(Wrapped, lambda m: m.held, writer=Wrapped):
+        costs = Assembler().add_messages(history).costs()
+        for limit in (max(40, costs.total // 4), max(40, costs.total // 2)):
+            wrapped = Assembler(Budget(limit), on_overflow=ladder).add_messages([Wrapped(one) for one in history])
+            bare = Assembler(Budget(limit), on_overflow=ladder).add_messages(history)
+            try:
+                context = wrapped.build()
+            except ContextLengthError:
+                continue
+            assert [message.held for message in context.messages] == bare.build().messages
+
+
+@given(st.data(), conversations())
+def test_with_a_writer_a_mended_history_is_of_one_class(data: st.DataObject, history: list[Any]) -> None:
+    lost = data.draw(st.sets(st.integers(0, max(0, len(history) - 1)), max_size=3))
+    broken = [message for index, message in enumerate(history) if index not in lost]
+    with reading(Wrapped, lambda m: m.held, writer=Wrapped):
+        mended, changes = repair([Wrapped(message) for message in broken])
+    assert ([message.held for message in mended], changes) == repair(broken)
+
+
+def test_a_writer_that_says_something_else_is_refused_by_name() -> None:
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    asking = Wrapped({"role": "assistant", "content": None, "tool_calls": [call]})
+    mute = reading(Wrapped, lambda m: m.held, writer=lambda fields: Wrapped({**fields, "content": "secret"}))
+    with mute, pytest.raises(MessageTypeError, match="writer of Wrapped") as raised:
+        repair([asking])
+    assert "secret" not in str(raised.value)
+    with pytest.raises(MessageTypeError, match="writer"):
+        register_reader(Wrapped, lambda m: m.held, writer="no function")  # type: ignore[arg-type]
 
 
 @given(st.text(min_size=1))

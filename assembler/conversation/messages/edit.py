@@ -13,8 +13,10 @@ from assembler.conversation.messages.beside import REASONING, field_of
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.message import Call, Message, Part, Result
 from assembler.conversation.messages.parts import compact_json
-from assembler.conversation.messages.registered import is_registered
+from assembler.conversation.messages.read import read_message
+from assembler.conversation.messages.registered import is_registered, registered_writer
 from assembler.conversation.messages.responses import RESPONSES, read_item
+from assembler.errors import MessageTypeError
 
 
 def edited(message: Message, parts: Sequence[Part | None]) -> Message:
@@ -50,10 +52,28 @@ def may_lose_id(message: Message) -> bool:
 
 
 def without_id(message: Message) -> Message:
-    """The item without its id. Its `raw` is a dict."""
+    """The item without its id. Its `raw` is a dict, or what the registered writer of its class makes of one."""
     seen = private_copy(message.seen)
     del seen["id"]
-    return attrs.evolve(message, seen=seen, raw=private_copy(seen), shallow=False)
+    return attrs.evolve(message, seen=seen, raw=written_like(message.raw, private_copy(seen)), shallow=False)
+
+
+def written_like(raw: object, fields: dict[str, Any]) -> object:
+    """`fields` as an object of the class of `raw`, where a writer is registered for it; else `fields`. O(fields).
+
+    Raises `MessageTypeError` for a writer whose object its own reader reads as something else.
+    """
+    writer = registered_writer(raw)
+    if writer is None:
+        return fields
+    made = writer(private_copy(fields))
+    meant, read = read_message(fields, 0), read_message(made, 0)
+    if (meant.role, meant.parts) != (read.role, read.parts):
+        raise MessageTypeError(
+            f"the writer of {type(raw).__name__} made a message that its reader reads as another one; "
+            "reader(writer(fields)) must say what fields says"
+        )
+    return made
 
 
 def _write_content(seen: dict[str, Any], old: Sequence[Part], new: Sequence[Part | None]) -> None:
@@ -165,7 +185,9 @@ def _result_text(part: Part | None) -> str:
 
 def _like(raw: object, seen: dict[str, Any]) -> object:
     """An object of the kind of `raw` that says `seen`; a dict where the kind cannot be copied."""
-    if isinstance(raw, Mapping) or is_registered(raw):
+    if is_registered(raw):
+        return written_like(raw, private_copy(seen))
+    if isinstance(raw, Mapping):
         return private_copy(seen)
     if isinstance(raw, tuple | list):
         return (cast("tuple[object, ...]", raw)[0], seen["content"])

@@ -1,4 +1,4 @@
-"""Readers of a framework's own message classes, by class: what a caller registers is read like any other message."""
+"""Readers and writers of a caller's own message classes: what is registered is read like any other message."""
 
 from __future__ import annotations
 
@@ -13,41 +13,56 @@ AnyMessage = TypeVar("AnyMessage")
 Reader: TypeAlias = Callable[[AnyMessage], Mapping[str, Any]]
 """Says what an object says, as a message of any spelling that is read: a dict of OpenAI's, of Anthropic's, …"""
 
-_READERS: dict[type, Reader[Any]] = {}
+Writer: TypeAlias = Callable[[dict[str, Any]], AnyMessage]
+"""Makes an object of a dict such as its reader returns, or of `{"role": "user", "content": text}` for a summary."""
+
+_KNOWN: dict[type, tuple[Reader[Any], Writer[Any] | None]] = {}
 
 
-def register_reader(kind: type[AnyMessage], reader: Reader[AnyMessage]) -> None:
+def register_reader(
+    kind: type[AnyMessage], reader: Reader[AnyMessage], *, writer: Writer[AnyMessage] | None = None
+) -> None:
     """Read objects of a class, and of its subclasses, by `reader`, in every assembler of the process.
 
     `reader` is pure: the same object gives an equal dict until its owner changes it. It is called when a message is
     first read and again to see whether it changed, so it should cost no more than the message is long. The objects
-    themselves come out of `context.messages`; a message that a policy shortens comes out as the dict. Registering a
-    class again replaces its reader. Raises `MessageTypeError` for what is no class or no function.
+    themselves come out of `context.messages`. A message that the library writes (a shortened one, a summary, a result
+    that `repair` adds) is made by `writer`, and is a dict if there is none. Registering a class again replaces both.
+    Raises `MessageTypeError` for what is no class or no function.
     """
     if not isinstance(cast(object, kind), type) or kind in (object, dict, list, tuple, str):
         raise MessageTypeError(wrong("kind", "a message class of your own", kind))
     if not callable(reader):
         raise MessageTypeError(wrong("reader", "a function from the message to its dict", reader))
-    _READERS[kind] = reader
+    if writer is not None and not callable(writer):
+        raise MessageTypeError(wrong("writer", "a function from a dict to the message, or None", writer))
+    _KNOWN[kind] = reader, writer
 
 
 @contextmanager
-def reading(kind: type[AnyMessage], reader: Reader[AnyMessage]) -> Generator[None]:
+def reading(
+    kind: type[AnyMessage], reader: Reader[AnyMessage], *, writer: Writer[AnyMessage] | None = None
+) -> Generator[None]:
     """The same for as long as a `with` block lasts: for tests. What was registered before holds again after it."""
-    before = _READERS.get(kind)
-    register_reader(kind, reader)
+    before = _KNOWN.get(kind)
+    register_reader(kind, reader, writer=writer)
     try:
         yield
     finally:
         if before is None:
-            _READERS.pop(kind, None)
+            _KNOWN.pop(kind, None)
         else:
-            _READERS[kind] = before
+            _KNOWN[kind] = before
 
 
 def is_registered(raw: object) -> bool:
     """Whether a class of the object's has a reader. O(its bases), nothing where none is registered."""
-    return bool(_READERS) and any(kind in _READERS for kind in type(raw).__mro__)
+    return bool(_KNOWN) and any(kind in _KNOWN for kind in type(raw).__mro__)
+
+
+def registered_writer(raw: object) -> Writer[Any] | None:
+    """The writer of the object's nearest class; None where it has none. O(its bases)."""
+    return None if not _KNOWN else next((_KNOWN[kind][1] for kind in type(raw).__mro__ if kind in _KNOWN), None)
 
 
 def registered_fields(raw: object, index: int) -> Mapping[str, Any] | None:
@@ -57,7 +72,7 @@ def registered_fields(raw: object, index: int) -> Mapping[str, Any] | None:
     """
     if not is_registered(raw):
         return None
-    reader = next(_READERS[kind] for kind in type(raw).__mro__ if kind in _READERS)
+    reader = next(_KNOWN[kind][0] for kind in type(raw).__mro__ if kind in _KNOWN)
     fields: object = reader(raw)
     if not isinstance(fields, Mapping):
         raise MessageTypeError(
