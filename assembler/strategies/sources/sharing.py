@@ -8,14 +8,13 @@ subgroup by itself.
 
 from __future__ import annotations
 
-import heapq
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import attrs
 
 from assembler.regions.knowledge import Document
+from assembler.strategies.sources.branching import Group, Sizes, everywhere, split
 from assembler.strategies.sources.source import Identity, identity
 
 _Branches: TypeAlias = Mapping[Identity, tuple[int, int]]
@@ -39,7 +38,8 @@ class PrefixTree:
         """The tree of a batch: the documents of each request, or those that may be chosen for it.
 
         `size` says what a text costs: its length, or a counter of tokens. At each place the document goes first that
-        saves most: its size, times the requests that share it but one. O(documents of all requests · log).
+        saves most: its size, times the requests that share it but one, and in small groups what is shared behind it.
+        O(documents of all requests · log), in groups of up to 32 requests times the square of their number at worst.
         """
         sizes: dict[Identity, float] = {}
         requests: list[frozenset[Identity]] = []
@@ -93,53 +93,19 @@ def _both(keys: set[Identity], branches: _Branches) -> list[Identity]:
     return [key for key in keys if key in branches]
 
 
-def _grown(requests: list[frozenset[Identity]], sizes: Mapping[Identity, float]) -> tuple[_Branches, ...]:
+def _grown(requests: Group, sizes: Sizes) -> tuple[_Branches, ...]:
     """The tree's nodes, the root first."""
     nodes: list[dict[Identity, tuple[int, int]]] = [{}]
     waiting = [(0, requests)]
     while waiting:
         node, group = waiting.pop()
-        everywhere = _common(group)
-        for key in sorted(everywhere):  # whatever all of them hold costs nothing to put first
+        common = everywhere(group)
+        for key in sorted(common):  # whatever all of them hold costs nothing to put first
             nodes.append({})
             nodes[node][key] = (0, len(nodes) - 1)
             node = len(nodes) - 1
-        group = [request - everywhere for request in group]
-        for rank, (key, sharing) in enumerate(_split(group, sizes)):
+        for rank, (key, sharing) in enumerate(split([request - common for request in group], sizes)):
             nodes.append({})
             nodes[node][key] = (rank, len(nodes) - 1)
-            waiting.append((len(nodes) - 1, [request - {key} for request in sharing]))
+            waiting.append((len(nodes) - 1, sharing))
     return tuple(nodes)
-
-
-def _common(group: list[frozenset[Identity]]) -> frozenset[Identity]:
-    """What all of several requests hold."""
-    return group[0].intersection(*group[1:]) if len(group) > 1 else frozenset()
-
-
-def _split(
-    group: list[frozenset[Identity]], sizes: Mapping[Identity, float]
-) -> Iterator[tuple[Identity, list[frozenset[Identity]]]]:
-    """The group, part by part: the requests that share the document that saves most, then those of the rest."""
-    counts = Counter(key for request in group for key in request)
-    holding: dict[Identity, list[int]] = {}
-    for place, request in enumerate(group):
-        for key in request:
-            holding.setdefault(key, []).append(place)
-
-    def entry(key: Identity) -> tuple[float, Identity, int]:
-        return -(counts[key] - 1) * sizes[key], key, counts[key]
-
-    heap = [entry(key) for key, count in counts.items() if count > 1]
-    heapq.heapify(heap)
-    left = set(range(len(group)))
-    while heap:
-        _, key, count = heapq.heappop(heap)
-        if count != counts[key]:  # some of those that held it are in another part by now
-            if counts[key] > 1:
-                heapq.heappush(heap, entry(key))
-            continue
-        part = [place for place in holding[key] if place in left]
-        left.difference_update(part)
-        counts.subtract(other for place in part for other in group[place])
-        yield key, [group[place] for place in part]
