@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from assembler.dialects import Dialect
@@ -43,7 +43,7 @@ def count_request(
     model = _named_in(request) if model is None else model
     counted = counter_for(model) if counter is None else total_counter(counter)
     try:
-        priced = _priced(request, spoken, model, counted, seen=beside is not None)
+        priced = _priced(request, spoken, model, counted, spoken.api.held if beside is None else ())
         return priced if beside is None else priced + beside
     except AssemblyError:
         raise
@@ -59,11 +59,11 @@ def _named_in(request: Mapping[str, Any]) -> str | None:
 
 
 def _priced(
-    request: Mapping[str, Any], dialect: Dialect, model: str | None, counter: TokenCounter, *, seen: bool
+    request: Mapping[str, Any], dialect: Dialect, model: str | None, counter: TokenCounter, unseen: Iterable[str]
 ) -> Count:
+    """The price of a request that uses none of the `unseen` keys, by which the server would add to it."""
     layout = dialect.parse(request)
-    if not seen:
-        refuse_unseen(layout.options, dialect.api.held)
+    refuse_unseen(layout.options, unseen)
     pricer = dialect.pricer(model, counter)
     if isinstance(pricer, WholePricer):
         dialect.emit(layout)  # raises for what this dialect would not send

@@ -7,6 +7,7 @@ and because the pieces of one text meet only at tag seams, where the bundled enc
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Sequence
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -22,6 +23,19 @@ from budgets.count import NOTHING, Difference, adds_at_seams, total
 from budgets.value import Value
 
 Region: TypeAlias = Literal["instruction", "capability", "knowledge", "conversation", "framing"]
+
+
+class Has(enum.Flag):
+    """What a request holds beside the thing that is priced, where its price depends on that."""
+
+    NOTHING = 0
+    SYSTEM = enum.auto()
+    TOOLS = enum.auto()
+
+    @classmethod
+    def what(cls, system: object, tools: object) -> Has:
+        """Of a system text and of tools, those that are there: what is empty or None is not."""
+        return (cls.SYSTEM if system else cls.NOTHING) | (cls.TOOLS if tools else cls.NOTHING)
 
 
 @attrs.frozen(eq=False, repr=False)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any, cast
 
 import attrs
 
@@ -127,7 +127,7 @@ class PromptBuilder:
         parts = self.token_budget_manager.calculate_budget(query, system)
         if parts["budget_exceeded"]:
             _LOG.warning("Query too long, reducing context budget")
-        strategy = self._strategy(optimize_context)
+        strategy = self._optimized() if optimize_context else self._everything()
         warn_without_embeddings(strategy, documents)
         regions = Regions(system or None, documents=documents, provenance=provenance(system))
         draft = Draft(regions, History.of([{"role": "user", "content": query}]))
@@ -136,7 +136,8 @@ class PromptBuilder:
         plan = planned(draft, Settings.of(manager.budget_for(query), manager.dialect, Refuse(), strategy))
         took = time.perf_counter() - began
         components = _components(plan, query)
-        self._log(plan, components, optimize_context, parts["context_budget"], took)
+        asked = {"optimize_context": optimize_context, "context_budget": parts["context_budget"]}
+        self._log(plan, components, asked, took)
         return components
 
     @staticmethod
@@ -147,38 +148,35 @@ class PromptBuilder:
         text = f"SYSTEM:\n{prompt_components.system_prompt}\n\nUSER:\n{prompt_components.user_prompt}"
         return text if len(text) <= most else text[: max(most - 1, 0)] + "…" * (most > 0)
 
-    def _strategy(self, optimize: bool) -> CitedSources:
-        own = attrs.evolve(self.context_optimizer.strategy, template=self._template)
-        return (
-            own
-            if optimize
-            else CitedSources(
-                duplicates=(),
-                selection=Everything(),
-                order=Order.GIVEN,
-                layout=own.layout,
-                template=own.template,
-                placement=Placement.QUESTION,
-            )
+    def _optimized(self) -> CitedSources:
+        return attrs.evolve(self.context_optimizer.strategy, template=self._template)
+
+    def _everything(self) -> CitedSources:
+        """All results, in the order given."""
+        return CitedSources(
+            duplicates=(),
+            selection=Everything(),
+            order=Order.GIVEN,
+            layout=self.context_optimizer.strategy.layout,
+            template=self._template,
+            placement=Placement.QUESTION,
         )
 
-    def _log(
-        self, plan: Planned, components: PromptComponents, optimized: bool, context_budget: Tokens, took: float
-    ) -> None:
+    def _log(self, plan: Planned, components: PromptComponents, asked: Mapping[str, Any], took: float) -> None:
         original = len(plan.draft.regions.documents)
         omitted = plan.measured.rendered.omitted
         repeats = sum(1 for one in omitted if one.reason.startswith(REPEATS))
         record = {
             "query_preview": components.query[: self._preview],
             "retrieval_results": original,
-            "optimize_context": optimized,
+            "optimize_context": asked["optimize_context"],
             "original_count": original,
             "deduplicated": original - repeats,
             "after_truncation": original - len(omitted),
             "final_count": components.source_count,
-            "context_budget": context_budget,
+            "context_budget": asked["context_budget"],
             "context_tokens": components.context_tokens,
-            "budget_utilization": percentage(components.context_tokens, context_budget),
+            "budget_utilization": percentage(components.context_tokens, asked["context_budget"]),
             "source_count": components.source_count,
             "total_tokens": components.total_tokens,
             "average_tokens_per_source": round(components.context_tokens / max(components.source_count, 1), 2),

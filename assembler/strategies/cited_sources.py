@@ -9,7 +9,7 @@ from typing import cast
 import attrs
 
 from assembler.pricing.pricer import Piece
-from assembler.regions.knowledge import SEPARATOR
+from assembler.regions.knowledge import SEPARATOR, Document
 from assembler.regions.regions import Regions
 from assembler.strategies.sources.candidate import Candidate
 from assembler.strategies.sources.duplicates import Duplicates, SameText, SimilarVectors
@@ -118,7 +118,7 @@ class CitedSources:
     def render(self, regions: Regions) -> Rendered:
         """Every document as a source, in the order given, in the system text."""
         given = [Source(document, place, 0.0) for place, document in enumerate(regions.documents)]
-        return self._in_system(regions, given, framed=bool(given))
+        return self._in_system(regions, given or None)
 
     def choose(self, regions: Regions, space: Space) -> Rendered:
         """The sources that fit, laid out. O(n log n) beside counting, duplicates and the selection's own cost."""
@@ -161,7 +161,7 @@ class CitedSources:
 
     def _tokens_left(self, regions: Regions, space: Space) -> Tokens | None:
         """What the sources may cost together; None for any amount."""
-        left = space.left(self._placed(regions, [], space, framed=True))
+        left = space.left(self._placed(regions, [], space))
         return left if self.max_tokens is None else self.max_tokens if left is None else min(left, self.max_tokens)
 
     def _candidates(self, sources: Sequence[Source], space: Space) -> list[Candidate]:
@@ -260,41 +260,43 @@ class CitedSources:
     def _laid(self, regions: Regions, chosen: Sequence[Source], space: Space) -> Rendered:
         """The chosen in their order, neighbours merged unless that would not fit where the parts do."""
         if self.merging is not None:
-            merged = self._placed(regions, ordered(self.merging.merge(chosen), self.order), space)
+            merged = self._placed(regions, ordered(self.merging.merge(chosen), self.order) or None, space)
             if (left := space.left(merged)) is None or left >= 0:
                 return merged
-        return self._placed(regions, ordered(chosen, self.order), space)
+        return self._placed(regions, ordered(chosen, self.order) or None, space)
 
-    def _placed(self, regions: Regions, sources: Sequence[Source], space: Space, *, framed: bool = False) -> Rendered:
-        framed = framed or bool(sources)
+    def _placed(self, regions: Regions, sources: Sequence[Source] | None, space: Space) -> Rendered:
+        """The sources where they belong, between the words around them; None: without these words, too."""
         if self.placement is Placement.SYSTEM or space.question is None:
-            return self._in_system(regions, sources, framed=framed)
+            return self._in_system(regions, sources)
         lay = self._at_question if self.placement is Placement.QUESTION else self._at_result
-        return lay(regions, sources, framed=framed)
+        return lay(regions, sources)
 
-    def _in_system(self, regions: Regions, sources: Sequence[Source], *, framed: bool) -> Rendered:
+    def _in_system(self, regions: Regions, sources: Sequence[Source] | None) -> Rendered:
         pieces = [Piece("instruction", regions.opening, regions.instruction)] if regions.instruction else []
-        if framed:
+        if sources is not None:
             pieces = [attrs.evolve(piece, text=piece.text + SEPARATOR) for piece in pieces]
             opening, end = Piece("knowledge", _OPENING, SOURCES), Piece("knowledge", _END, END)
             pieces += [opening, *self._sources(sources), end]
-        return Rendered(tuple(pieces), sources=tuple(source.document for source in sources))
+        return Rendered(tuple(pieces), sources=_documents(sources))
 
-    def _at_question(self, regions: Regions, sources: Sequence[Source], *, framed: bool) -> Rendered:
+    def _at_question(self, regions: Regions, sources: Sequence[Source] | None) -> Rendered:
         words = self.template
-        opening = Piece("knowledge", _OPENING, words.opening if framed else words.unsourced)
-        before = (opening, *self._sources(sources), Piece("knowledge", _QUESTION, words.question))
+        opening = Piece("knowledge", _OPENING, words.unsourced if sources is None else words.opening)
+        before = (opening, *self._sources(sources or ()), Piece("knowledge", _QUESTION, words.question))
         return Rendered(
             _instruction(regions),
             around=Around(before, (Piece("knowledge", _QUESTION, words.closing),)),
-            sources=tuple(source.document for source in sources),
+            sources=_documents(sources),
         )
 
-    def _at_result(self, regions: Regions, sources: Sequence[Source], *, framed: bool) -> Rendered:
+    def _at_result(self, regions: Regions, sources: Sequence[Source] | None) -> Rendered:
+        if sources is None:
+            return Rendered(_instruction(regions))
         ends = Piece("knowledge", _END, END + SEPARATOR)
         return Rendered(
             _instruction(regions),
-            around=Around((Piece("knowledge", _OPENING, SOURCES), *self._sources(sources), ends)) if framed else None,
+            around=Around((Piece("knowledge", _OPENING, SOURCES), *self._sources(sources), ends)),
             sources=tuple(source.document for source in sources),
         )
 
@@ -338,6 +340,10 @@ def _left_out(
         for at, source in enumerate(sources)
         if at not in kept
     ]
+
+
+def _documents(sources: Sequence[Source] | None) -> tuple[Document, ...]:
+    return tuple(source.document for source in sources or ())
 
 
 def _instruction(regions: Regions) -> tuple[Piece, ...]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import functools
 import re
 import threading
+from collections.abc import Mapping
 from typing import Generic, TypeAlias, TypeVar
 
 import attrs
 
 from budgets.count import Tokens
-from budgets.counters.claude_marks import marked, normalised
+from budgets.counters.claude_marks import ODD_BLANKS, ODD_BLANKS_AND_QUOTES, marked, normalised
 from budgets.counters.claude_pieces import Tiling, tiling
 from budgets.vocabularies.claude import CAPITALS, END, SHIFT, WORD
 
@@ -35,8 +36,8 @@ class Generation:
 
     name: str
     vocabulary: str
-    straight_quotes: bool
-    """Whether curly quotes are read as straight ones."""
+    read_as: Mapping[str, str]
+    """The characters that are read as another: odd blanks, and once curly quotes, as straight ones."""
     capitals_from: int | None
     """Words of so many capitals are marked as capitals; None: no word is."""
     opened_by_blank: bool
@@ -44,9 +45,9 @@ class Generation:
 
 
 GENERATIONS = {
-    "claude-3": Generation("claude-3", "claude-3", True, 4, True),
-    "claude-4.7": Generation("claude-4.7", "claude-4.7", False, None, True),
-    "claude-4.8": Generation("claude-4.8", "claude-4.7", False, None, False),
+    "claude-3": Generation("claude-3", "claude-3", ODD_BLANKS_AND_QUOTES, 4, True),
+    "claude-4.7": Generation("claude-4.7", "claude-4.7", ODD_BLANKS, None, True),
+    "claude-4.8": Generation("claude-4.8", "claude-4.7", ODD_BLANKS, None, False),
 }
 """Claude 3 to 4.6; Claude 4.7; Claude 4.8 and later."""
 
@@ -74,12 +75,7 @@ class _Stretches(_Remembered[Stretch]):
         self.generation, self.tiles = generation, tiles
 
     def __missing__(self, spaced: str) -> Stretch:
-        marks = marked(
-            spaced.strip(" "),
-            capitals_from=self.generation.capitals_from,
-            blank_before=spaced[0] == " ",
-            blank_after=spaced[-1] == " ",
-        )
+        marks = marked(spaced, capitals_from=self.generation.capitals_from)
         found = self.tiles.tokens(marks), marks.lstrip(SHIFT + CAPITALS)[0] == WORD, marks[-1] == END
         return found if len(spaced) > LONGEST_STRETCH else self.keep(spaced, found, MAX_STRETCHES)
 
@@ -105,15 +101,15 @@ class Lines(_Remembered[Tokens]):
         self.whites = _Whites(self.tiles)
 
     def __missing__(self, line: str) -> Tokens:
-        tokens = self._tokens(line[1:], opened=True) if line[:1] == WORD else self._tokens(line, opened=False)
+        tokens = self._tokens(line[1:], " ") if line[:1] == WORD else self._tokens(line, "")
         return tokens if len(line) > LONGEST_LINE else self.keep(line, tokens, MAX_LINES)
 
-    def _tokens(self, line: str, *, opened: bool) -> Tokens:
-        """Tokens of a line; `opened`: a blank of the message stands before it, free for what takes it."""
+    def _tokens(self, line: str, white: str) -> Tokens:
+        """Tokens of a line; `white`: the blank of the message, if one stands before it, free for what takes it."""
         parts = _WHITE.split(line)
         parts.append("")
         stretches, whites = self.stretches, self.whites
-        tokens, white, closed = 0, " " if opened else "", opened
+        tokens, closed = 0, white == " "
         for chunk, after in zip(parts[::2], parts[1::2], strict=True):
             opens = closes = False
             if chunk:
@@ -128,11 +124,11 @@ class Lines(_Remembered[Tokens]):
             white, closed = after, closes
         return tokens
 
-    def _first(self, line: str, *, own_blank: bool) -> Tokens:
-        """Tokens of the first line. `own_blank`: its blank is the text's, not what is left of another character."""
+    def _first(self, line: str, came: str) -> Tokens:
+        """Tokens of the first line of a text that `came` so: a blank may be what is left of another character."""
         if not self.generation.opened_by_blank:
             return self[line]
-        if own_blank and line[:1] == " " != line[1:2]:
+        if came[0] == " " == line[:1] != line[1:2]:
             line = line[1:]
         if not line:
             return 1
@@ -148,12 +144,12 @@ class Lines(_Remembered[Tokens]):
 
     def text(self, text: str) -> Tokens:
         """Tokens of a whole text that is not empty and holds no lone surrogate."""
-        plain = normalised(text, straight_quotes=self.generation.straight_quotes)
+        plain = normalised(text, self.generation.read_as)
         body = plain.rstrip("\n")
         # The message ends with two line breaks of its own, one token, which the text's own may join.
         tail = 0 if len(body) == len(plain) else self.tiles.run("\n", len(plain) - len(body) + 2) - 1
         lines = body.split("\n")
-        first = self._first(lines[0], own_blank=text[0] == " ")
+        first = self._first(lines[0], text)
         if len(lines) == 1:
             return first + tail
         return first + tail + sum(map(self.__getitem__, lines[1:])) + self._breaks(body, lines)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
+from collections.abc import Mapping
 
 import regex
 
@@ -28,9 +29,13 @@ _BLANKS = dict.fromkeys("\x00\xa0\u1680\u2028\u2029\u202f\u205f" + "".join(map(c
 _QUOTES = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
 _LIGHT = _BLANKS.keys() | _QUOTES.keys()
 
+ODD_BLANKS: Mapping[str, str] = _BLANKS
+ODD_BLANKS_AND_QUOTES: Mapping[str, str] = _BLANKS | _QUOTES
+"""The characters that a generation reads as another, and as which."""
 
-def normalised(text: str, *, straight_quotes: bool) -> str:
-    """The text as Claude reads it: composed, without controls and private characters, every odd blank a blank.
+
+def normalised(text: str, read_as: Mapping[str, str]) -> str:
+    """The text as Claude reads it: composed, without controls and private characters, others `read_as` another.
 
     Linear, and one pass over a text of ASCII or of ordinary letters: each substitution would be another.
     """
@@ -44,9 +49,8 @@ def normalised(text: str, *, straight_quotes: bool) -> str:
     if not found <= _LIGHT:
         text = _FREE.sub("", text).replace("\u0e4d\u0e32", "\u0e33")  # Thai SARA AM is composed
         text = _PRIVATE.sub("", text)
-    for character in found & _LIGHT:
-        if straight_quotes or character in _BLANKS:
-            text = text.replace(character, _BLANKS.get(character) or _QUOTES[character])
+    for character in found & read_as.keys():
+        text = text.replace(character, read_as[character])
     return text
 
 
@@ -189,12 +193,13 @@ def _in_capitals(character: str) -> bool:
 _CONTRACTIONS = frozenset({"s", "t", "d", "m", "ll", "re", "ve"})
 
 
-def marked(chunk: str, *, capitals_from: int | None, blank_before: bool, blank_after: bool) -> str:
-    """A stretch without white space in Claude's marks: what it is cut into.
+def marked(spaced: str, *, capitals_from: int | None) -> str:
+    """A stretch without white space, but for the blank on each side, in Claude's marks: what it is cut into.
 
     Signs are marked on a side where a blank stands: exactly one behind them, the last of any number before them. The
     begin of the text is a blank up to 4.7.
     """
+    chunk = spaced.strip(" ")
     if chunk.isascii():
         if chunk.isalpha():
             case, spelled = _ascii_case(chunk, capitals_from)
@@ -211,8 +216,8 @@ def marked(chunk: str, *, capitals_from: int | None, blank_before: bool, blank_a
         elif kind == _LOOSE:
             said.append(WORD + body + ("" if place < last and runs[place + 1][0] == _LETTER else END))
         else:
-            begin = blank_before and place == 0 and _borders(kind, body, 0) and not _opens_word(runs, place)
-            end = blank_after and place == last and _borders(kind, body, -1)
+            begin = place == 0 and spaced[0] == " " and _borders(kind, body, 0) and not _opens_word(runs, place)
+            end = place == last and spaced[-1] == " " and _borders(kind, body, -1)
             said.append((WORD if begin else "") + body + (END if end else ""))
     return "".join(said)
 

@@ -33,6 +33,7 @@ from assembler.dialects.openai.pricing import (
 from assembler.dialects.openai.tool_text import DEEPEST, LARGEST, ToolText, tool_text, unsettled
 from assembler.errors import ToolError
 from assembler.pricing.media.openai_images import price_image
+from assembler.pricing.pricer import Has
 from assembler.regions.tools.tool import Tool
 from budgets.count import Grade
 from budgets.counters import tiktoken_counter
@@ -106,7 +107,7 @@ def test_published_counts_are_reproduced_to_the_token(row: Mapping[str, Any]) ->
     if tools and first and family.system_newline_with_tools:
         first["content"] += "\n"
     choice = price_tool_choice(request.get("tool_choice", request.get("function_call")), family, count)
-    bill = price_tools(tools, family, count, has_system=first is not None) + choice
+    bill = price_tools(tools, family, count, Has.what(first is not None, tools)) + choice
     spoken = sum(message_price(message, family, count) for message in messages)
     assert family.primer + spoken + bill.tokens == row["tokens"]
 
@@ -128,7 +129,7 @@ def test_the_weather_tool_costs_what_the_published_example_bills(model: str, tok
         required=["location"],
     )
     family = family_of(model)
-    bill = price_tools([weather], family, counter(family.encoding), has_system=True)
+    bill = price_tools([weather], family, counter(family.encoding), Has.SYSTEM)
     assert (bill.tokens, bill.grade, bill.upper) == (tokens, Grade.BOUNDED, tokens + family.tools.slack)
 
 
@@ -323,35 +324,35 @@ models = st.sampled_from(
 def test_one_more_tool_adds_its_own_price(listed: list[Tool], more: Tool, model: str | None, api: Any) -> None:
     family = family_of(model, api)
     count = counter(family.encoding)
-    before = price_tools(listed, family, count, has_system=False).tokens
-    after = price_tools([*listed, more], family, count, has_system=False).tokens
+    before = price_tools(listed, family, count, Has.NOTHING).tokens
+    after = price_tools([*listed, more], family, count, Has.NOTHING).tokens
     assert after - before == price_one_tool(more, family, count).tokens
 
 
-@given(st.lists(tools, max_size=2), models, st.booleans())
+@given(st.lists(tools, max_size=2), models, st.sampled_from([Has.SYSTEM, Has.NOTHING]))
 def test_an_upper_bound_is_never_below_and_an_exact_count_has_none(
-    listed: list[Tool], model: str | None, has_system: bool
+    listed: list[Tool], model: str | None, has: Has
 ) -> None:
-    bill = price_tools(listed, family_of(model), characters, has_system=has_system)
+    bill = price_tools(listed, family_of(model), characters, has)
     assert bill.upper >= bill.tokens
     assert bill.grade is not Grade.EXACT or bill.upper == bill.tokens
 
 
 @given(tools)
 def test_tools_are_bounded_and_more_widely_where_their_text_is_open(one: Tool) -> None:
-    bill = price_tools([one], family_of("gpt-4o"), characters, has_system=False)
+    bill = price_tools([one], family_of("gpt-4o"), characters, Has.NOTHING)
     assert bill.grade is Grade.BOUNDED
     assert bill.upper - bill.tokens == family_of("gpt-4o").tools.slack + unsettled(one)
 
 
 def test_a_system_message_spares_the_tools_an_envelope() -> None:
-    alone = price_tools([tool()], family_of("gpt-4o"), characters, has_system=False)
-    beside = price_tools([tool()], family_of("gpt-4o"), characters, has_system=True)
+    alone = price_tools([tool()], family_of("gpt-4o"), characters, Has.NOTHING)
+    beside = price_tools([tool()], family_of("gpt-4o"), characters, Has.SYSTEM)
     assert alone.tokens - beside.tokens == 4
 
 
 def test_no_tools_cost_nothing() -> None:
-    assert price_tools([], family_of("gpt-5"), characters, has_system=False).tokens == 0
+    assert price_tools([], family_of("gpt-5"), characters, Has.NOTHING).tokens == 0
 
 
 # ── families
@@ -407,8 +408,8 @@ def test_a_family_says_how_many_bills_support_it(family: Family) -> None:
 
 
 def test_an_unknown_model_is_an_estimate_with_a_margin() -> None:
-    bill = price_tools([tool("f", "x" * 1000)], family_of("marvellous-1"), characters, has_system=False)
-    known = price_tools([tool("f", "x" * 1000)], family_of("gpt-5.4"), characters, has_system=False)
+    bill = price_tools([tool("f", "x" * 1000)], family_of("marvellous-1"), characters, Has.NOTHING)
+    known = price_tools([tool("f", "x" * 1000)], family_of("gpt-5.4"), characters, Has.NOTHING)
     assert bill.grade is Grade.ESTIMATED
     assert bill.tokens == known.tokens
     assert bill.upper - known.upper == bill.tokens // ESTIMATE_MARGIN
@@ -582,11 +583,11 @@ SENT = (
 
 
 @pytest.mark.parametrize(
-    ("has_system", "has_tools", "around"), [(False, False, 12), (True, False, 8), (False, True, 5), (True, True, 5)]
+    ("has", "around"), [(Has.NOTHING, 12), (Has.SYSTEM, 8), (Has.TOOLS, 5), (Has.SYSTEM | Has.TOOLS, 5)]
 )
-def test_an_output_schema_costs_its_name_and_what_it_shows(has_system: bool, has_tools: bool, around: int) -> None:
+def test_an_output_schema_costs_its_name_and_what_it_shows(has: Has, around: int) -> None:
     asked = {"type": "json_schema", "json_schema": {"name": "person", "strict": True, "schema": PERSON}}
-    bill = price_response_format(asked, family_of("gpt-4o"), characters, has_system=has_system, has_tools=has_tools)
+    bill = price_response_format(asked, family_of("gpt-4o"), characters, has)
     assert bill.tokens == len(f"## person\n\n{SENT}") + around
     assert bill.upper > bill.tokens
 
@@ -609,7 +610,7 @@ def test_an_output_schema_without_end_is_refused_by_name() -> None:
 def test_limits_of_an_output_schema_are_enforced_and_not_shown() -> None:
     limited = {"type": "integer", "minimum": 1, "maximum": 9, "format": "int64"}
     asked = {"type": "json_schema", "json_schema": {"name": "p", "schema": {"properties": {"format": limited}}}}
-    bill = price_response_format(asked, family_of("gpt-4o"), characters, has_system=True)
+    bill = price_response_format(asked, family_of("gpt-4o"), characters, Has.SYSTEM)
     assert bill.tokens == len('## p\n\n{"properties":{"format":{"type":"integer"}}}') + 8
 
 

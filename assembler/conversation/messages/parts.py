@@ -149,7 +149,7 @@ _WITHIN_RESULTS = (str, Media, Opaque)
 
 
 def result_of(
-    content: object, *, call_id: object, name: object, index: int, error: object = False, given: Raw | None = None
+    content: object, *, call_id: object, name: object, index: int, error: object = None, given: Raw | None = None
 ) -> Result:
     """An answer from its content: text, None or a list of parts, nested calls refused."""
     parts, _ = read_content(content, index=index)

@@ -43,7 +43,7 @@ from assembler.dialects.own_tokenizer import counts_for_openai
 from assembler.dialects.reading import listed_messages, options_in, read_messages
 from assembler.pricing.media import Source, read_media
 from assembler.pricing.media import claude as pictures
-from assembler.pricing.pricer import FixedPrices, Piece, price_pieces, priced_layout
+from assembler.pricing.pricer import FixedPrices, Has, Piece, price_pieces, priced_layout
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
 from budgets import Count, Grade, TokenCounter
@@ -199,7 +199,7 @@ class AnthropicPricer:
             head=tuple(self._head(message) for message in head),
             tools=tuple(self._graded(claude.price_tool(tool, self.family, self.count)) for tool in tools),
             tooling=claude.price_tooling(tools, self.family, self.count),
-            framing=self.family.opening + claude.price_system(self.family, text=spoken, tools=bool(tools)),
+            framing=self.family.opening + claude.price_system(self.family, Has.what(spoken, tools)),
         )
 
     def message(self, message: Message) -> Count:
@@ -233,8 +233,7 @@ class AnthropicPricer:
         prompts = claude.price_options(
             self.family,
             self.count,
-            text=bool(layout.system) or any(map(_texts_of, layout.head)),
-            tools=bool(layout.tools),
+            Has.what(layout.system or any(map(_texts_of, layout.head)), layout.tools),
             thinking=_word(options.get("thinking"), _MODES) or "disabled",
             choice=choice if layout.tools else claude.AUTO,
             answer_schema=_answer_schema(options),

@@ -29,6 +29,7 @@ from assembler.dialects.anthropic.families import (
 from assembler.dialects.families import about, guess
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.media.refusal import a_part
+from assembler.pricing.pricer import Has
 from assembler.pricing.unread import unread
 from assembler.regions.tools.tool import Tool
 from budgets.count import NOTHING, Count, TokenCounter, total
@@ -63,11 +64,11 @@ def price_text(text: str, count: TokenCounter) -> Count:
     return about(tokens, 1 + tokens // 200) if tokens else NOTHING
 
 
-def price_system(family: Family, *, text: bool, tools: bool, thinking: bool = False) -> Count:
+def price_system(family: Family, has: Has) -> Count:
     """What setting the system text apart costs, beyond its words."""
-    if not text:
+    if Has.SYSTEM not in has:
         return NOTHING
-    return family.system_beside if tools or thinking else family.system
+    return family.system_beside if Has.TOOLS in has else family.system
 
 
 def price_request(family: Family) -> Count:
@@ -78,24 +79,23 @@ def price_request(family: Family) -> Count:
 def price_options(
     family: Family,
     count: TokenCounter,
+    has: Has,
     *,
-    text: bool = False,
-    tools: bool = False,
     thinking: ThinkingMode = "disabled",
     choice: Choice = AUTO,
     answer_schema: Mapping[str, Any] | None = None,
     task_budget: object = None,
 ) -> Count:
-    """The prompts that options add: thinking, an answer format, a task budget. `text`: whether there is a system text.
+    """The prompts that options add: thinking, an answer format, a task budget.
 
     A forced tool leaves no room for thinking, whose prompt is not billed then.
     """
     prompts: list[Count] = []
     if thinking == "enabled" and choice.type not in ("any", "tool"):
         prompts.append(family.thinking_enabled)
-        if text or tools:
+        if has:
             prompts.append(family.thinking_beside)
-        if tools:
+        if Has.TOOLS in has:
             prompts.append(about(0, INTERLEAVED))
     if thinking == "adaptive" and choice.type not in ("any", "tool"):
         prompts.append(family.thinking_adaptive)
@@ -103,7 +103,7 @@ def price_options(
         prompts.append(TASK_BUDGET)
     if answer_schema is not None:
         prompts += [family.schema, price_text(json.dumps(answer_schema, ensure_ascii=False, indent=2), count)]
-        if (text or tools) and not prompts[:-2]:
+        if has and not prompts[:-2]:
             prompts.append(family.system_beside)
     return total(prompts)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, Literal, Protocol, TypeAlias, cast
 
 import attrs
 
@@ -88,11 +88,11 @@ class Renderer:
 
     def text(self, messages: Sequence[Spoken], tools: Sequence[Spoken]) -> str:
         """The prompt, with the words that open the answer. Raises `ConversationError` where the template refuses."""
-        return cast(str, self._applied(messages, tools, tokenize=False))
+        return cast(str, self._applied(messages, tools, "text"))
 
     def ids(self, messages: Sequence[Spoken], tools: Sequence[Spoken]) -> list[int]:
         """The prompt's ids: one render, one encoding, with the special tokens that the template writes and no more."""
-        found: object = self._applied(messages, tools, tokenize=True)
+        found: object = self._applied(messages, tools, "ids")
         # transformers 5 wraps the ids in a BatchEncoding, transformers 4 does not.
         listed: object = cast("Mapping[str, object]", found)["input_ids"] if isinstance(found, Mapping) else found
         return list(cast("Iterable[int]", listed))
@@ -120,13 +120,13 @@ class Renderer:
         pairs = zip(found["input_ids"], found["offset_mapping"], strict=True)
         return [(int(start), int(stop)) for token, (start, stop) in pairs if token in self.control]
 
-    def _applied(self, messages: Sequence[Spoken], tools: Sequence[Spoken], *, tokenize: bool) -> Any:
+    def _applied(self, messages: Sequence[Spoken], tools: Sequence[Spoken], wanted: Literal["text", "ids"]) -> Any:
         try:
             return self._tokenizer.apply_chat_template(
                 list(messages),
                 tools=list(tools) or None,
                 add_generation_prompt=True,
-                tokenize=tokenize,
+                tokenize=wanted == "ids",
                 **self._variables,
             )
         except Exception as failure:

@@ -16,6 +16,7 @@ from assembler.dialects.openai.framing import ENVELOPE, Api, Arguments, Family
 from assembler.dialects.openai.tool_text import Schema, tool_text, unsettled
 from assembler.dialects.openai.wire import legal_name
 from assembler.errors import ToolError
+from assembler.pricing.pricer import Has
 from assembler.regions.tools.tool import Tool
 from budgets.count import Count, Grade, TokenCounter, Tokens, exact
 
@@ -59,7 +60,7 @@ _UNSENT = frozenset(
 """Keywords of an output schema that no recording was billed for: openai/harmony leaves out the same two."""
 
 
-def price_tools(tools: Sequence[Tool], family: Family, count: TokenCounter, *, has_system: bool) -> Count:
+def price_tools(tools: Sequence[Tool], family: Family, count: TokenCounter, has: Has) -> Count:
     """All tools as the request carries them, what stands around them included. Nothing for no tools.
 
     One count of one text: joins between declarations are inside it. Callers memoise.
@@ -69,7 +70,7 @@ def price_tools(tools: Sequence[Tool], family: Family, count: TokenCounter, *, h
     framing = family.tools
     declared = "".join(f"{tool_text(tool, framing.text)}\n\n" for tool in tools)
     tokens = count(f"{framing.opening}{declared}{framing.closing}")
-    tokens += framing.beside_system if has_system else framing.alone
+    tokens += framing.beside_system if Has.SYSTEM in has else framing.alone
     return _graded(max(0, tokens), family, slack=framing.slack + sum(unsettled(tool) for tool in tools))
 
 
@@ -191,9 +192,8 @@ def price_response_format(
     format: object,
     family: Family,
     count: TokenCounter,
+    has: Has = Has.NOTHING,
     *,
-    has_system: bool = False,
-    has_tools: bool = False,
     answers: int = 0,
 ) -> Count:
     """`response_format`, or `text.format` of Responses: a JSON schema costs its text, all else nothing.
@@ -207,7 +207,10 @@ def price_response_format(
     name, description, body = schema
     remark = f"// {description}\n" if description else ""
     framing = family.schema
-    around = framing.beside_tools if has_tools else framing.beside_system if has_system else framing.alone
+    if Has.TOOLS in has:
+        around = framing.beside_tools
+    else:
+        around = framing.beside_system if Has.SYSTEM in has else framing.alone
     around += framing.each_answer * answers
     try:
         shown = _json(_sent(body))

@@ -55,7 +55,7 @@ from assembler.dialects.reading import listed_messages, options_in, read_message
 from assembler.errors import ConversationError
 from assembler.pricing.media import read_media
 from assembler.pricing.media.openai import detail_of, price_media
-from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_pieces
+from assembler.pricing.pricer import FixedPrices, Has, Piece, Pricer, price_pieces
 from assembler.pricing.unread import price_unread
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
@@ -162,8 +162,7 @@ class OpenAIChatPricer:
             texts[-1] += closing
         envelope = self.family.per_message + ROLE if texts else 0
         first_in_head = closing if closing and not texts else ""
-        has_system = bool(texts) or bool(head)
-        bill = price_tools(tools, self.family, self.count, has_system=has_system) if tools else Count(0)
+        bill = price_tools(tools, self.family, self.count, Has.what(texts or head, tools)) if tools else Count(0)
         each, tooling = framed(bill, [price_one_tool(tool, self.family, self.count) for tool in tools])
         framing = self.family.primer + envelope
         return FixedPrices(
@@ -206,18 +205,17 @@ class OpenAIChatPricer:
 
     def options(self, layout: Layout) -> Count:
         """A forced tool, serial calls and an output schema; everything else is free."""
-        options, tools = layout.options, bool(layout.tools)
+        options, tools = layout.options, layout.tools
         choice = options.get("tool_choice", options.get("function_call"))
         return total(
             [
-                price_tool_choice(choice, self.family, self.count, layout.tools),
+                price_tool_choice(choice, self.family, self.count, tools),
                 price_parallel_tool_calls(options.get("parallel_tool_calls") if tools else None, self.family),
                 price_response_format(
                     options.get("response_format"),
                     self.family,
                     self.count,
-                    has_system=layout.system is not None or bool(layout.head),
-                    has_tools=tools,
+                    Has.what(layout.system is not None or layout.head, tools),
                     answers=0 if self.beside_format else sum(map(_says_something, layout.messages)),
                 ),
             ]

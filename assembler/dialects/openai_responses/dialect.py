@@ -41,7 +41,7 @@ from assembler.dialects.reading import options_in, read_messages
 from assembler.errors import ConversationError, ToolError
 from assembler.pricing.media import read_media
 from assembler.pricing.media.openai import detail_of, price_media, price_original
-from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_pieces
+from assembler.pricing.pricer import FixedPrices, Has, Piece, Pricer, price_pieces
 from assembler.pricing.unread import price_unread
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
@@ -163,7 +163,7 @@ class OpenAIResponsesPricer:
         """The instructions in their pieces, the head, the tools, the primer, and once what requests were off by."""
         texts = [piece.text for piece in pieces]
         tools = [_as_shown(tool) for tool in tools]
-        bill = price_tools(tools, self.family, self.count, has_system=bool(texts or head)) if tools else NOTHING
+        bill = price_tools(tools, self.family, self.count, Has.what(texts or head, tools)) if tools else NOTHING
         each, tooling = framed(bill, [price_one_tool(tool, self.family, self.count) for tool in tools])
         framing = self.family.primer + (self._envelope if texts else 0)
         return FixedPrices(
@@ -218,16 +218,16 @@ class OpenAIResponsesPricer:
 
     def options(self, layout: Layout) -> Count:
         """A forced tool, serial calls, an output schema, and the warning that stored items are not in the request."""
-        options, tools = layout.options, bool(layout.tools)
+        options, tools = layout.options, layout.tools
         text = options.get("text")
         form = cast("Mapping[str, Any]", text).get("format") if isinstance(text, Mapping) else None
-        system = layout.system is not None or bool(layout.head)
+        has = Has.what(layout.system is not None or layout.head, tools)
         unseen = any(options.get(key) for key in STORED)
         return total(
             [
-                price_tool_choice(options.get("tool_choice"), self.family, self.count, layout.tools),
+                price_tool_choice(options.get("tool_choice"), self.family, self.count, tools),
                 price_parallel_tool_calls(options.get("parallel_tool_calls") if tools else None, self.family),
-                price_response_format(form, self.family, self.count, has_system=system, has_tools=tools),
+                price_response_format(form, self.family, self.count, has),
                 Count(0, Grade.ESTIMATED) if unseen else NOTHING,
                 PRO_PROMPT if (fields_of(options.get("reasoning")) or {}).get("mode") == "pro" else NOTHING,
             ]
@@ -267,7 +267,7 @@ class OpenAIResponsesPricer:
             tools = read_tools(part.raw.get("tools"))
         except ToolError:
             return Count(self._envelope) + price_unread(part, self.count)
-        declared = price_tools(tools, self.family, self.count, has_system=True) if tools else NOTHING
+        declared = price_tools(tools, self.family, self.count, Has.SYSTEM | Has.TOOLS) if tools else NOTHING
         each = total(price_one_tool(tool, self.family, self.count) for tool in tools)
         tokens = self._envelope + declared.tokens
         return Count(tokens, Grade.ESTIMATED, upper=tokens + max(0, declared.upper - declared.tokens) + each.upper // 8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import attrs
@@ -24,15 +25,27 @@ LARGEST = 1 << 32
 """The largest width, height, length or number of pages: no file format of these can say more."""
 
 
-def no_length(value: object, *, whole: bool) -> bool:
-    """Whether a value is no length of a medium: a number from 0 to `LARGEST`."""
-    if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
-        return True
-    return not 0 <= value <= LARGEST  # NaN is not
+def is_size(value: object) -> bool:
+    """Whether a value is a number of pixels or pages: a whole number from 0 to `LARGEST`."""
+    return isinstance(value, int) and is_length(value)
 
 
-def _length(_facts: MediaFacts, field: attrs.Attribute[Any], value: object) -> None:
-    if value is not None and no_length(value, whole=field.name != "seconds"):
+def is_length(value: object) -> bool:
+    """Whether a value is a number of seconds: from 0 to `LARGEST`."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= LARGEST  # NaN is not
+
+
+MEASURES: Mapping[str, Callable[[object], bool]] = {
+    "width": is_size,
+    "height": is_size,
+    "pages": is_size,
+    "seconds": is_length,
+}
+"""What a caller may say of a medium, and what holds of each number."""
+
+
+def _measure(_facts: MediaFacts, field: attrs.Attribute[Any], value: object) -> None:
+    if value is not None and not MEASURES[field.name](value):
         raise ConversationError(f"{field.name} of a medium must be a number from 0 to {LARGEST}, {_got(value)}")
 
 
@@ -49,10 +62,10 @@ class MediaFacts:
 
     kind: str
     mime: str | None = None
-    width: int | None = attrs.field(default=None, validator=_length)
-    height: int | None = attrs.field(default=None, validator=_length)
-    pages: int | None = attrs.field(default=None, validator=_length)
-    seconds: float | None = attrs.field(default=None, validator=_length)
+    width: int | None = attrs.field(default=None, validator=_measure)
+    height: int | None = attrs.field(default=None, validator=_measure)
+    pages: int | None = attrs.field(default=None, validator=_measure)
+    seconds: float | None = attrs.field(default=None, validator=_measure)
     bytes: int | None = None
     source: Source = Source.UNKNOWN
     text: str | None = attrs.field(default=None, repr=False)

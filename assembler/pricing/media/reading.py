@@ -18,7 +18,7 @@ import attrs
 
 from assembler.conversation.messages.message import Media
 from assembler.errors import ConversationError, MessageTypeError
-from assembler.pricing.media.facts import LARGEST, MediaFacts, Source, no_length
+from assembler.pricing.media.facts import LARGEST, MEASURES, MediaFacts, Source
 from assembler.pricing.media.pdf import pdf_pages
 from assembler.pricing.media.pixels import image_size
 from assembler.pricing.media.sound import wav_seconds
@@ -27,7 +27,7 @@ from assembler.validation import must_be
 
 _Raw: TypeAlias = Mapping[str, Any]
 
-GIVEN = ("width", "height", "pages", "seconds")
+GIVEN = tuple(MEASURES)
 """The caller's own keys. A dialect must not send them."""
 
 
@@ -70,11 +70,11 @@ def read_media(part: Media) -> MediaFacts:
 def _given(raw: _Raw) -> dict[str, Any]:
     """The caller's own numbers, checked."""
     given: dict[str, Any] = {}
-    for key in GIVEN:
+    for key, holds in MEASURES.items():
         value: object = raw.get(key)
         if value is None:
             continue
-        if no_length(value, whole=key != "seconds") or value == 0:
+        if not holds(value) or value == 0:
             raise ConversationError(
                 f"{key} of a media part must be a number above 0 and at most {LARGEST}, got a {type(value).__name__}"
             )

@@ -61,7 +61,7 @@ def session_page(
     for label, report, plan, served in told:
         last = report
         figures = _build(report, size_of(plan), marks_of(plan, ()), rows)
-        shared = rows.runs(message_states(plan), compared=True)
+        shared = rows.compared_runs(message_states(plan))
         builds.append({**figures, "label": label, "served_after": served, "items": shared})
     return _page(title, last, builds, rows)
 

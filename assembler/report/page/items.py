@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
@@ -15,6 +15,7 @@ from assembler.report.page.texts import Content
 from assembler.report.rows import Reported, Row
 from budgets import Count, Grade, Tokens
 
+_NEWEST, _PINNED = "newest turn", "pinned"
 REGIONS = ("instruction", "capability", "knowledge", "conversation", "framing")
 
 
@@ -66,23 +67,23 @@ def fixed_items(plan: Planned) -> Iterator[Item]:
     measured, prices = plan.measured, plan.measured.prices
     system = len(measured.rendered.pieces)
     for at, (piece, count) in enumerate(zip(measured.rendered.every_piece, prices.pieces, strict=True)):
-        yield _priced(piece.region, piece.name, count, stable=at < system, content=piece.text)
+        yield attrs.evolve(_priced(piece.region, piece.name, count, piece.text), stable=at < system)
     for left_out in measured.rendered.omitted:
         yield Item("knowledge", left_out.name, left_out.tokens, omitted=left_out.reason)
     for message, count in zip(measured.head, prices.head, strict=True):
         name = f"{message.role} message at the head"
-        yield attrs.evolve(_priced("instruction", name, count, stable=True, content=(message,)), messages=1)
+        yield attrs.evolve(_priced("instruction", name, count, (message,)), messages=1)
     for tool, count in zip(measured.regions.tools, prices.tools, strict=True):
-        yield _priced("capability", tool.name, count, stable=True, content=tool)
+        yield _priced("capability", tool.name, count, tool)
     if prices.tools:
-        yield _priced("capability", "wrapping of the tools", prices.tooling, stable=True)
+        yield _priced("capability", "wrapping of the tools", prices.tooling)
     if (output := measured.regions.output) is not None:
-        yield _priced("capability", f"output schema ({output.name})", prices.output, stable=True)
-    yield _priced("framing", "framing", prices.framing, stable=False)
+        yield _priced("capability", f"output schema ({output.name})", prices.output)
+    yield attrs.evolve(_priced("framing", "framing", prices.framing), stable=False)
 
 
-def _priced(region: str, name: str, count: Count, *, stable: bool, content: Content | None = None) -> Item:
-    return Item(region, name, count.tokens, count.grade, stable=stable, content=content)
+def _priced(region: str, name: str, count: Count, content: Content | None = None) -> Item:
+    return Item(region, name, count.tokens, count.grade, stable=True, content=content)
 
 
 def _stand_in(plan: Planned) -> Iterator[Item]:
@@ -101,21 +102,22 @@ def _conversation(plan: Planned) -> Iterator[Item]:
     newest = turns[-1][0] if turns else plan.sight.length
     for start, stop in turns:
         count = _count(plan.ledger, start, stop) if start >= readable or start in pinned else None
-        yield _turn(plan, (start, stop), count, pinned=start in pinned, newest=start == newest)
+        notes = [_NEWEST] * (start == newest) + [_PINNED] * (start in pinned)
+        yield _turn(plan, (start, stop), count, notes)
 
 
-def _turn(plan: Planned, span: Span, count: Count | None, *, pinned: bool, newest: bool) -> Item:
+def _turn(plan: Planned, span: Span, count: Count | None, notes: Sequence[str]) -> Item:
     start, stop = span
     return Item(
         "conversation",
         f"message {start}" if stop - start == 1 else f"messages {start}-{stop - 1}",
         None if count is None else count.tokens,
         None if count is None else count.grade,
-        note=", ".join(["newest turn"] * newest + ["pinned"] * pinned),
+        note=", ".join(notes),
         messages=stop - start,
         span=span,
-        pinned=pinned,
-        stable=not newest,
+        pinned=_PINNED in notes,
+        stable=_NEWEST not in notes,
         omitted="" if start >= plan.ledger.first else why_before(plan),
         content=None if count is None else tuple(plan.sight.messages(start, stop)),
     )

@@ -35,19 +35,16 @@ class Rows:
         self._contents: dict[str, int] = {}
         self._read: dict[Message, int] = {}
 
-    def runs(self, states: Iterable[State], *, compared: bool = False) -> list[list[int]]:
-        """The places of these rows, as `[first, how many]` each. O(rows), and O(characters) of new ones `compared`.
+    def runs(self, states: Iterable[State]) -> list[list[int]]:
+        """The places of these rows, as `[first, how many]` each. O(rows)."""
+        return _runs(self._place(state, 0) for state in states)
 
-        Rows that are `compared` are numbered by what they say, so that a reader can tell what changed.
+    def compared_runs(self, states: Iterable[State]) -> list[list[int]]:
+        """The same of rows that are numbered by what they say too, so that a reader can tell what changed.
+
+        O(rows), and O(characters) of new ones.
         """
-        runs: list[list[int]] = []
-        for state in states:
-            place = self._place(state, compared=compared)
-            if runs and runs[-1][0] + runs[-1][1] == place:
-                runs[-1][1] += 1
-            else:
-                runs.append([place, 1])
-        return runs
+        return _runs(self._place(state, self._said(state[0].content)) for state in states)
 
     def word(self, text: str) -> int:
         """The place of a text that many rows repeat."""
@@ -57,7 +54,7 @@ class Rows:
         """All that was gathered, as the page's script reads it."""
         return {"rows": list(self._rows), "words": list(self._words)}
 
-    def _place(self, state: State, *, compared: bool) -> int:
+    def _place(self, state: State, said: int) -> int:
         item, after, outcome = state
         text = None if self._texts is None else text_of(item.content, self._texts)
         row = (
@@ -71,7 +68,7 @@ class Rows:
             self.word(item.omitted),
             item.messages,
             _kind(item),
-            self._said(item.content) if compared else 0,
+            said,
             *([] if text is None else [text]),
         )
         return self._rows.setdefault(row, len(self._rows))
@@ -94,6 +91,16 @@ class Rows:
 
     def _numbered(self, hashed: str) -> int:
         return self._contents.setdefault(hashed, len(self._contents) + 1)
+
+
+def _runs(places: Iterable[int]) -> list[list[int]]:
+    runs: list[list[int]] = []
+    for place in places:
+        if runs and runs[-1][0] + runs[-1][1] == place:
+            runs[-1][1] += 1
+        else:
+            runs.append([place, 1])
+    return runs
 
 
 def _kind(item: Item) -> int:

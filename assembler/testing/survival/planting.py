@@ -70,12 +70,18 @@ def planted(seed: int, *, turns: int = 80, facts: int = 20) -> Planted:
     told: list[Fact] = []
     for turn in range(turns):
         subject = draw.choice(subjects)
+        said = found = None
         if turn not in at:
-            messages += _turn(draw, turn, subject, None, draw.random() < 0.3)
-            continue
-        fact, sentence = _fact(draw, KINDS[at[turn] % len(KINDS)], turn, subject, at[turn])
-        told.append(fact)
-        messages += _turn(draw, turn, subject, sentence, fact.kind == KINDS[-1], in_result=fact.kind == KINDS[-1])
+            looks_up = draw.random() < 0.3
+        else:
+            fact, sentence = _fact(draw, KINDS[at[turn] % len(KINDS)], turn, subject, at[turn])
+            told.append(fact)
+            looks_up = fact.kind == KINDS[-1]
+            said, found = (None, sentence) if looks_up else (sentence, None)
+        messages.append(_asked(draw, subject, said))
+        if looks_up:
+            messages += _looked_up(draw, turn, subject, found)
+        messages.append({"role": "assistant", "content": " ".join(_sentence(draw, subject) for _ in range(5))})
     return Planted(tuple(messages), tuple(told), turns)
 
 
@@ -109,24 +115,24 @@ def _fact(draw: random.Random, kind: str, turn: int, subject: str, number: int) 
             )
 
 
-def _turn(
-    draw: random.Random, turn: int, subject: str, fact: str | None, calls: bool, in_result: bool = False
-) -> Iterator[Message]:
-    said = [_sentence(draw, subject), *([fact] if fact and not in_result else []), _sentence(draw, subject)]
-    yield {"role": "user", "content": " ".join(said)}
-    if calls:
-        call_id = f"call_{turn}"
-        function = {"name": "look_up", "arguments": f'{{"subject": "{subject}"}}'}
-        yield {
-            "role": "assistant",
-            "content": None,
-            "tool_calls": [{"id": call_id, "type": "function", "function": function}],
-        }
-        lines = [f"{subject}: row {draw.randrange(10_000)}, {_sentence(draw)}" for _ in range(8)]
-        if fact and in_result:
-            lines.insert(4, fact)
-        yield {"role": "tool", "tool_call_id": call_id, "content": "\n".join(lines)}
-    yield {"role": "assistant", "content": " ".join(_sentence(draw, subject) for _ in range(5))}
+def _asked(draw: random.Random, subject: str, fact: str | None) -> Message:
+    said = [_sentence(draw, subject), *([] if fact is None else [fact]), _sentence(draw, subject)]
+    return {"role": "user", "content": " ".join(said)}
+
+
+def _looked_up(draw: random.Random, turn: int, subject: str, fact: str | None) -> Iterator[Message]:
+    """A call and its result, with the fact in the middle of it."""
+    call_id = f"call_{turn}"
+    function = {"name": "look_up", "arguments": f'{{"subject": "{subject}"}}'}
+    yield {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": call_id, "type": "function", "function": function}],
+    }
+    lines = [f"{subject}: row {draw.randrange(10_000)}, {_sentence(draw)}" for _ in range(8)]
+    if fact is not None:
+        lines.insert(4, fact)
+    yield {"role": "tool", "tool_call_id": call_id, "content": "\n".join(lines)}
 
 
 def _sentence(draw: random.Random, subject: str | None = None) -> str:

@@ -14,6 +14,7 @@ from assembler.dialects import anthropic, bedrock
 from assembler.dialects.anthropic import pricing as claude
 from assembler.dialects.anthropic.families import FAMILIES, Family, family_of
 from assembler.errors import UnsupportedContentError
+from assembler.pricing.pricer import Has
 from assembler.regions.tools.tool import Tool
 from budgets import Budget, Count, Grade, claude_counter, tiktoken_counter, toktok_counter
 from tests.scaled import scaled
@@ -171,19 +172,19 @@ def test_tools_bring_a_hidden_prompt_once() -> None:
 
 def test_a_forced_tool_leaves_no_thinking_to_bill() -> None:
     family = family_of("claude-opus-4-6")
-    forced = claude.price_options(family, words, tools=True, thinking="adaptive", choice=claude.Choice(type="any"))
+    forced = claude.price_options(family, words, Has.TOOLS, thinking="adaptive", choice=claude.Choice(type="any"))
     assert forced == Count(0)
 
 
 def test_a_system_text_is_set_apart_from_tools() -> None:
     family = family_of(SONNET)
-    assert claude.price_system(family, text=False, tools=True) == Count(0)
-    assert claude.price_system(family, text=True, tools=False).tokens == 0
-    assert claude.price_system(family, text=True, tools=True).tokens == 1
+    assert claude.price_system(family, Has.TOOLS) == Count(0)
+    assert claude.price_system(family, Has.SYSTEM).tokens == 0
+    assert claude.price_system(family, Has.SYSTEM | Has.TOOLS).tokens == 1
 
 
 def test_thinking_beside_tools_leaves_room_in_the_bound_for_interleaving_which_only_a_header_shows() -> None:
-    priced = claude.price_options(family_of(SONNET), words, tools=True, thinking="enabled")
+    priced = claude.price_options(family_of(SONNET), words, Has.TOOLS, thinking="enabled")
     assert priced.upper - priced.tokens >= 148
 
 
