@@ -6,7 +6,7 @@ import asyncio
 import itertools
 from collections.abc import Generator, Hashable, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
@@ -22,6 +22,8 @@ from assembler.telemetry import note
 from budgets import BudgetError, ContextLengthError
 from budgets.numbers import whole
 
+State: TypeAlias = Mapping[str, Any]
+"""What `context.state()` returned."""
 CONVERSATIONS = 64
 """Conversations that are gone on with, where no other number is asked for. One that comes back after that many others
 is read anew: that costs time, and a new summary where `Summarize` is used, and changes nothing else."""
@@ -98,35 +100,45 @@ class Fitting:
         """What was built last under one run's name; None for one that is not, or no longer, known."""
         return next((known.context for known in reversed(list(self._known)) if known.run == run), None)
 
-    def fit(self, messages: Sequence[object], asked: Asked, *, run: Hashable = None) -> Context:
+    def fit(
+        self, messages: Sequence[object], asked: Asked, *, run: Hashable = None, state: State | None = None
+    ) -> Context:
         """The context of one call. Raises what `build` raises, and then remembers nothing of it.
 
         `messages` may be made anew for each call: those that equal the ones of the last call are taken for the same.
+        `state` is the `context.state()` of the conversation's last call, where the framework has a place to keep it.
         """
-        known, same, assembler = self._gathered(messages, asked, run)
+        known, same, assembler = self._gathered(messages, asked, run, state)
         with _noted():
             context = assembler.build()
         self._remember(_Known(run, asked, same, assembler, context), known)
         return context
 
-    async def afit(self, messages: Sequence[object], asked: Asked, *, run: Hashable = None) -> Context:
+    async def afit(
+        self, messages: Sequence[object], asked: Asked, *, run: Hashable = None, state: State | None = None
+    ) -> Context:
         """The same, awaiting what is async: the build runs in a thread, and no event loop waits for it."""
-        known, same, assembler = self._gathered(messages, asked, run)
+        known, same, assembler = self._gathered(messages, asked, run, state)
         with _noted():
             context = await assembler.abuild()
         self._remember(_Known(run, asked, same, assembler, context), known)
         return context
 
     def _gathered(
-        self, messages: Sequence[object], asked: Asked, run: Hashable
+        self, messages: Sequence[object], asked: Asked, run: Hashable, state: State | None
     ) -> tuple[_Known | None, Sequence[object], Assembler]:
         known = self._alike(messages, run)
+        if known is not None and state is not None and known.context.state() != state:
+            known = None  # another process has gone on with it
         same = _recognised(messages, known)
         if known is not None and known.asked == asked:
             assembler = known.assembler.fork()
         else:
             assembler = _with_history(asked.onto(self.assembler), known)
-        return known, same, assembler.add_messages(same)
+        assembler.add_messages(same)
+        if known is None and state is not None and same:
+            assembler.restore(state)
+        return known, same, assembler
 
     def fit_body(self, body: Mapping[str, Any], dialect: Dialect, *, run: Hashable = None) -> dict[str, Any]:
         """The same for the raw body of a call, as `fit_request` does it."""

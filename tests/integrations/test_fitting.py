@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -51,6 +52,28 @@ def test_as_many_conversations_as_asked_for_keep_their_summaries() -> None:
     names = [f"Speaker {n}" for n in range(6)]
     assert summaries(names, conversations=6) == 6 * summaries(["Ann"])
     assert summaries(names, conversations=5) > 6 * summaries(["Ann"])
+
+
+def test_a_process_that_is_rebuilt_at_each_call_sends_what_one_that_stays_does() -> None:
+    (written, base), (written_anew, base_anew) = counted(), counted()
+    stays, state = Fitting(base), None
+    for turn in range(12):
+        context = stays.fit(said("Ann", turn), Asked("Be brief."))
+        rebuilt = Fitting(base_anew).fit(said("Ann", turn), Asked("Be brief."), state=state)
+        state = json.loads(json.dumps(rebuilt.state()))
+        assert context.request() == rebuilt.request()
+    assert written == written_anew != []
+
+
+def test_two_processes_that_take_turns_write_the_summaries_of_one() -> None:
+    (alone, base), (together, shared) = counted(), counted()
+    one, two, state = Fitting(base), [Fitting(shared), Fitting(shared)], None
+    for turn in range(12):
+        context = one.fit(said("Ann", turn), Asked())
+        other = two[turn % 2].fit(said("Ann", turn), Asked(), state=state)
+        state = other.state()
+        assert context.request() == other.request()
+    assert alone == together != []
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, True])
