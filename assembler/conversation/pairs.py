@@ -52,7 +52,7 @@ class Pairs:
         before: Message | None = None
         for place, message in enumerate(messages):
             answered = pairs._heard(place, message, waiting)
-            if not answered and message.parts and all(type(part) is Result for part in message.parts):
+            if not answered and message.answers_only:
                 continue  # nothing of it stays here
             if waiting.any and not goes_on(message, before) and (message.role == "assistant" or not answered):
                 pairs.unanswered[place] = waiting.closed()

@@ -203,7 +203,7 @@ class Priced:
     def _priced(self, index: int) -> Count:
         message = self._sight.message(index)
         try:
-            alone = message.role != "tool" and (message.role != "assistant" or message.shape != RESPONSES)
+            alone = not _may_answer(message) and (message.role != "assistant" or message.shape != RESPONSES)
             return self._pricer.message(message) if alone else self._said(index, message)
         except TokenCountError as error:
             raise error.at(f"conversation[{index}]") from error.__cause__ or error
@@ -217,7 +217,7 @@ class Priced:
         So are, with some providers, the results of one step. O(items before it in its run); of results, the last
         `NEIGHBOURS` alone: what one more costs depends on what it stands beside, and they are apart from each other.
         """
-        first = self._run_start(index, index - NEIGHBOURS if message.role == "tool" else 0)
+        first = self._run_start(index, index - NEIGHBOURS if _may_answer(message) else 0)
         if first == index:
             return self._pricer.message(message)
         before = tuple(self._sight.messages(first, index))
@@ -252,7 +252,7 @@ class Priced:
 
     def _continues(self, index: int) -> bool:
         message, before = self._sight.message(index), self._sight.message(index - 1)
-        if message.role == before.role == "tool":
+        if _may_answer(message) and _may_answer(before):
             answers = self._pricer if _is_answering(type(self._pricer)) else None
             return answers is not None and cast(AnsweringPricer, answers).answers_together(message, before)
         if RESPONSES not in (message.shape, before.shape):
@@ -268,6 +268,11 @@ class Priced:
     def keepsakes(self) -> Keepsakes:
         """Where a policy leaves what it could not find again."""
         return self._sight.readings.keepsakes
+
+
+def _may_answer(message: Message) -> bool:
+    """Whether a message may be billed with the answers beside it: some spellings put these into the user's role."""
+    return message.role == "tool" or message.answers
 
 
 def _same(some: tuple[Message, ...], others: tuple[Message, ...]) -> bool:

@@ -117,3 +117,13 @@ class Message:
     def answer_ids(self) -> frozenset[str | None]:
         """The ids of the calls that this message answers."""
         return frozenset(part.call_id for part in self.parts if isinstance(part, Result))
+
+    @property
+    def answers(self) -> bool:
+        """Whether results are in it, whichever role its spelling gives them. O(parts)."""
+        return Result in map(type, self.parts)
+
+    @property
+    def answers_only(self) -> bool:
+        """Whether it is results and nothing else. O(parts)."""
+        return bool(self.parts) and all(type(part) is Result for part in self.parts)

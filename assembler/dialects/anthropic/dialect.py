@@ -219,7 +219,7 @@ class AnthropicPricer:
 
     def answers_together(self, message: Message, before: Message) -> bool:
         """Whether two neighbours are results of one step, which go out in one user turn."""
-        return message.role == before.role == "tool"
+        return message.role == before.role == "tool" or (message.answers and before.answers_only)
 
     def sent(self, layout: Layout) -> Count:
         """The turns as they are sent: what stands in one turn shares its framing, and past reasoning may be free."""

@@ -201,7 +201,8 @@ class OpenAIChatPricer:
 
     def answers_together(self, message: Message, before: Message) -> bool:
         """Whether two neighbours are results of one step, which the model is shown as one list."""
-        return self.family.results_in_one and _is_answer(message) and _is_answer(before)
+        results_meet = message.answers and before.answers_only  # what else a message says goes out behind its results
+        return self.family.results_in_one and results_meet and not (_is_legacy(message) or _is_legacy(before))
 
     def options(self, layout: Layout) -> Count:
         """A forced tool, serial calls and an output schema; everything else is free."""
@@ -352,8 +353,6 @@ def as_billed(listed: Iterable[object]) -> Iterator[object]:
 _SAID_OTHERWISE = (*REASONING_FIELDS, "tool_calls", "function_call", "refusal", "audio", "parts")
 
 
-def _is_answer(message: Message) -> bool:
-    """Whether a message is results and nothing else, in a role that the model is shown them in."""
-    if message.role != "tool" or not message.parts or any(type(part) is not Result for part in message.parts):
-        return False
-    return message.shape != "openai" or message.seen["role"] == "tool"
+def _is_legacy(message: Message) -> bool:
+    """Whether a message is an answer of the first function calls, which the model is shown by itself."""
+    return message.shape == "openai" and message.seen["role"] == "function"

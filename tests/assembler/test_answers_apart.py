@@ -1,0 +1,134 @@
+"""Answers of one step cost the same whether they came in one message or each in its own, in every spelling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler import Assembler, count_request
+from assembler.dialects import DIALECTS
+from budgets import Budget
+from tests.scaled import scaled
+
+MODELS = {
+    "openai_chat": "gpt-4o",
+    "openai_responses": "gpt-4o",
+    "anthropic": "claude-sonnet-4-5",
+    "bedrock": "anthropic.claude-sonnet-4-5",
+    "gemini": "gemini-2.5-flash",
+    "mistral": "mistral-large-latest",
+    "plain": None,
+}
+NAME = "search"
+"""The tool of every call."""
+
+
+def _gemini(calls: list[str | None], answers: list[str]) -> tuple[list[Any], list[Any]]:
+    def part(kind: str, call: str | None, **fields: object) -> dict[str, Any]:
+        return {kind: {"name": NAME, **fields} | ({} if call is None else {"id": call})}
+
+    asked = [part("functionCall", call, args={"q": str(place)}) for place, call in enumerate(calls)]
+    given = [part("functionResponse", call, response={"said": text}) for call, text in zip(calls, answers, strict=True)]
+    return [{"role": "model", "parts": asked}], [{"role": "user", "parts": [one]} for one in given]
+
+
+def _anthropic(calls: list[str | None], answers: list[str]) -> tuple[list[Any], list[Any]]:
+    asked = [
+        {"type": "tool_use", "id": call, "name": NAME, "input": {"q": str(place)}} for place, call in enumerate(calls)
+    ]
+    given = [
+        {"type": "tool_result", "tool_use_id": call, "content": text} for call, text in zip(calls, answers, strict=True)
+    ]
+    return [{"role": "assistant", "content": asked}], [{"role": "user", "content": [one]} for one in given]
+
+
+def _bedrock(calls: list[str | None], answers: list[str]) -> tuple[list[Any], list[Any]]:
+    asked = [
+        {"toolUse": {"toolUseId": call, "name": NAME, "input": {"q": str(place)}}} for place, call in enumerate(calls)
+    ]
+    given = [
+        {"toolResult": {"toolUseId": call, "content": [{"text": text}]}}
+        for call, text in zip(calls, answers, strict=True)
+    ]
+    return [{"role": "assistant", "content": asked}], [{"role": "user", "content": [one]} for one in given]
+
+
+def _openai(calls: list[str | None], answers: list[str]) -> tuple[list[Any], list[Any]]:
+    asked = [
+        {"id": call, "type": "function", "function": {"name": NAME, "arguments": f'{{"q": "{place}"}}'}}
+        for place, call in enumerate(calls)
+    ]
+    given = [{"role": "tool", "tool_call_id": call, "content": text} for call, text in zip(calls, answers, strict=True)]
+    return [{"role": "assistant", "content": None, "tool_calls": asked}], given
+
+
+def _responses(calls: list[str | None], answers: list[str]) -> tuple[list[Any], list[Any]]:
+    asked = [
+        {"type": "function_call", "call_id": call, "name": NAME, "arguments": f'{{"q": "{place}"}}'}
+        for place, call in enumerate(calls)
+    ]
+    given = [
+        {"type": "function_call_output", "call_id": call, "output": text}
+        for call, text in zip(calls, answers, strict=True)
+    ]
+    return asked, given
+
+
+SPELLINGS = {
+    "gemini": _gemini,
+    "anthropic": _anthropic,
+    "bedrock": _bedrock,
+    "openai_chat": _openai,
+    "openai_responses": _responses,
+}
+HOLD_SEVERAL = {"gemini": "parts", "anthropic": "content", "bedrock": "content"}
+"""Where a spelling's message keeps several answers."""
+SAID = {
+    "gemini": {"text": "Both, please."},
+    "anthropic": {"type": "text", "text": "Both, please."},
+    "bedrock": {"text": "Both, please."},
+}
+"""Words of the user's behind the answers."""
+
+
+def _together(answers: list[Any], key: str) -> list[Any]:
+    return [{**answers[0], key: [part for answer in answers for part in answer[key]]}]
+
+
+@st.composite
+def _histories(draw: st.DrawFn) -> list[Any]:
+    spelling = draw(st.sampled_from(sorted(SPELLINGS)))
+    answers = draw(st.lists(st.sampled_from(["sunny", '{"a": "é"}', 'said "no"', "1", ""]), min_size=1, max_size=4))
+    named = spelling != "gemini" or draw(st.booleans())
+    calls = [f"call_{place}" if named else None for place in range(len(answers))]
+    asked, given = SPELLINGS[spelling](calls, answers)
+    key = HOLD_SEVERAL.get(spelling)
+    if key is not None:
+        if draw(st.booleans()):
+            given = _together(given, key)
+        if draw(st.booleans()):
+            given[-1] = {**given[-1], key: [*given[-1][key], SAID[spelling]]}
+    opening = {"gemini": {"role": "user", "parts": [{"text": "Find it."}]}}
+    return [opening.get(spelling, {"role": "user", "content": "Find it."}), *asked, *given]
+
+
+@pytest.mark.parametrize("dialect", sorted(MODELS))
+@scaled(0.5)
+@given(history=_histories())
+def test_answers_cost_what_they_cost_in_the_request_that_goes_out(dialect: str, history: list[Any]) -> None:
+    model, spoken = MODELS[dialect], DIALECTS[dialect]
+    tools = [{"name": NAME, "parameters": {"type": "object", "properties": {"q": {"type": "string"}}}}]
+    budget = Budget(1_000_000, model=model)
+    context = Assembler(budget, dialect=spoken).add_capability(tools).add_messages(history).build()
+    assert context.count == count_request(context.request(), dialect=spoken, model=model)
+
+
+def test_two_responses_without_ids_in_contents_of_their_own_are_one_list_of_results() -> None:
+    asked, given = _gemini([None, None], ["sunny", "windy"])
+    history = [{"role": "user", "parts": [{"text": "Find it."}]}, *asked, *given]
+    context = Assembler(Budget(1_000_000, model="gpt-4o"), dialect=DIALECTS["openai_chat"]).add_messages(history)
+    built = context.build()
+    assert built.count == count_request(built.request(), dialect=DIALECTS["openai_chat"], model="gpt-4o")
