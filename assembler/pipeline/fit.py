@@ -52,11 +52,11 @@ def fit(seen: Gathered, measured: Measured) -> Planned:
         if plan is not None:
             return plan
     plan = decided(seen, measured)
-    changed = first_changed(plan)
+    changed = first_changed(plan, seen.last)
     if changed is not None:
         raise ChangedError(changed)
     plan.check()
-    plan.decided.standing = standing_of(plan)
+    plan.decided.standing = standing_of(plan, seen.last)
     return plan
 
 

@@ -5,9 +5,10 @@ mark. What the decision hangs on is compared with what was read: a caller may ch
 is compared by every build. So is one that went, as far as the decision hangs on it: a message that was too long may
 have become short, and an old one may have got a mark that pins it.
 
-Of the messages that went, a build that goes on looks at `GLANCE`, the next build at the next ones. So the change of one
-that went is noticed at once in a history that dropped no more than that, and after as many builds as it takes to look
-through the others elsewhere.
+Of the messages that went, a build after a decision that stood looks at `GLANCE`, the next build at the next ones. So
+the change of one that went is noticed at once in a history that dropped no more than that, and after as many builds as
+it takes to look through the others elsewhere. That holds too where the build must decide anew, since what it keeps has
+outgrown the tokens left: the new decision follows from the last one and from what stays.
 """
 
 from __future__ import annotations
@@ -63,9 +64,13 @@ class Standing:
     glance: int
     """The message between `front` and `hangs_on` that the next build looks at first."""
 
+    def looked_until(self) -> int:
+        """The message that the build after this one looks at first."""
+        further = self.glance + GLANCE
+        return further if further < self.hangs_on else self.front
+
     def later(self, length: int, conversation: Count, waiting: Open, pins: tuple[int, ...]) -> Standing:
         """The same decision about a history that has grown."""
-        further = self.glance + GLANCE
         return Standing(
             self.measured,
             self.what,
@@ -79,12 +84,12 @@ class Standing:
             length,
             conversation,
             waiting,
-            further if further < self.hangs_on else self.front,
+            self.looked_until(),
         )
 
 
-def standing_of(plan: Planned) -> Standing | None:
-    """What the next build can go on from; None for a decision that does not stand."""
+def standing_of(plan: Planned, last: Standing | None) -> Standing | None:
+    """What the next build can go on from; None for a decision that does not stand. `last` is what held before it."""
     settings, ledger, what = plan.settings, plan.ledger, plan.what
     budget, everything = settings.budget, not what.decisions
     if not settings.adds_up or plan.refused is not None or plan.measured.asked is not None:
@@ -107,7 +112,7 @@ def standing_of(plan: Planned) -> Standing | None:
         plan.sight.length,
         plan.conversation,
         plan.waiting,
-        front,
+        front if last is None else max(front, last.looked_until()),
     )
 
 
@@ -163,22 +168,24 @@ def gone_on(seen: Gathered, prices: Prices, known: Standing) -> Planned | None:
     return plan
 
 
-def first_changed(plan: Planned) -> int | None:
+def first_changed(plan: Planned, last: Standing | None) -> int | None:
     """The first message that a new decision hangs on and that its owner changed or marked after it was read, or None.
 
-    Where the newest turns stay that fit, and no other rule says what stays, that is the front of the history, what
-    stays, and one turn more, whose price shows that it does not fit: O(what stays), and a look at each message for a
-    mark. Any other policy may have read anything: O(messages that were read).
+    After a decision that held until it was outgrown, that is what this hung on, and what came since: O(what stayed).
+    Where the newest turns stay that fit, and no other rule says what stays, it is the front of the history, what stays,
+    and one turn more, whose price shows that it does not fit: O(what stays), and a look at each message for a mark. Any
+    other policy may have read anything: O(messages that were read).
     """
     sight = plan.sight
-    if not (plan.what.decisions and _newest_that_fit(plan)):
+    if last is not None and last.what.cut.first_kept <= plan.first:
+        hangs_on = [(0, last.front), *last.apart, (last.hangs_on, sight.length)]
+    elif plan.what.decisions and _newest_that_fit(plan):
+        front = min(max(sight.head, plan.ledger.first) + 1, sight.length)
+        hangs_on = [(0, front), (one_turn_more(plan), sight.length)]
+    else:
         return sight.first_stale()
-    front = min(max(sight.head, plan.ledger.first) + 1, sight.length)
-    for start, stop in ((0, front), (one_turn_more(plan), sight.length)):
-        changed = sight.first_changed(start, stop)
-        if changed is not None:
-            return changed
-    return sight.remarked
+    changed = (sight.first_changed(start, stop) for start, stop in hangs_on)
+    return next((found for found in changed if found is not None), sight.remarked)
 
 
 def _newest_that_fit(plan: Planned) -> bool:

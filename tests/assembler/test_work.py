@@ -278,6 +278,31 @@ def test_a_build_after_one_more_message_does_as_much_in_a_long_history_as_in_a_s
     assert walked <= (41 if low_water is None else 1)  # where a turn went, the request begins otherwise
 
 
+def test_a_build_that_cuts_anew_compares_what_had_stayed_however_long_the_history_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compared, says_still = list[int](), Readings.says_still
+
+    def compare(readings: Readings, start: int, stop: int) -> bool:
+        compared.append(max(stop - start, 0))
+        return says_still(readings, start, stop)
+
+    monkeypatch.setattr(Readings, "says_still", compare)
+
+    def most(length: int) -> int:
+        assembler = assembler_of(len, 41, 0.5).add_messages(dicts(length))
+        assembler.build()
+        sums, cuts = list[int](), set[int]()
+        for message in dicts(60, length):
+            compared.clear()
+            cuts.add(assembler.add_message(message).build().first_kept)
+            sums.append(sum(compared))
+        assert len(cuts) > 2
+        return max(sums)
+
+    assert most(4_000) == most(1_000) <= 2 * 41 + GLANCE + 20
+
+
 APPENDED = 185
 """Python calls of one appended message, its build and its request."""
 
