@@ -19,7 +19,7 @@ from assembler.pipeline.draft import Draft
 from assembler.pipeline.emit import emit
 from assembler.pipeline.ladder import Kept
 from assembler.pipeline.relief import held_by, hold
-from assembler.pipeline.settings import Settings
+from assembler.pipeline.settings import MEANT, Settings
 from assembler.policies import Policy, Refuse
 from assembler.pricing.held import held_count
 from assembler.pricing.ledger import Ledger
@@ -31,6 +31,7 @@ from assembler.strategies import ChatRegions, Strategy
 from assembler.text.checked import checked_text
 from assembler.validation import must_be
 from budgets import Budget, BudgetError, Count, RegionCosts, Tokens
+from budgets.numbers import hints
 
 if TYPE_CHECKING:
     from assembler.plan import Plan
@@ -92,6 +93,7 @@ class Assembler(Generic[Longest]):
         cache_marks: CacheMarks | None = None,
     ) -> None: ...
 
+    @hints(**MEANT)
     def __init__(
         self,
         budget: Budget | None = None,
@@ -172,7 +174,7 @@ class Assembler(Generic[Longest]):
         embedding: Sequence[float] | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> Self:
-        """Add a document to the knowledge, after those already there. None adds nothing. Raises `MarkupError`."""
+        """Add a document after those already there. None adds nothing. Raises `MarkupError` or `BudgetError`."""
         if text is None:
             return self
         known = self._draft.regions.documents

@@ -9,7 +9,7 @@ from typing import Any, SupportsFloat, cast
 
 import attrs
 
-from budgets import BudgetError, numbers
+from budgets import BudgetError, models, numbers
 from budgets.value import Value
 
 
@@ -33,6 +33,38 @@ def must_be(
     """Raise `error` for what is of none of these types; a bool is no number."""
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
         raise error(wrong(place, expected, value))
+
+
+LONGEST_NAME = 40
+"""Characters. What is longer is no misspelled name, and nothing like it is looked for."""
+
+OFTEN_MEANT = {
+    "chat": "openai_chat",
+    "claude": "anthropic",
+    "converse": "bedrock",
+    "google": "gemini",
+    "openai": "openai_chat",
+    "responses": "openai_responses",
+}
+"""What people type for an API that has several names, by the name it has here."""
+
+
+def unknown_dialect(name: str, known: Iterable[str], otherwise: str) -> BudgetError:
+    """The refusal of a text that names no dialect: with the nearest name, what to do with a model's, or `otherwise`.
+
+    It does not quote the text.
+    """
+    import difflib  # most names are right
+
+    names = tuple(known)
+    spelled = name.lower().replace("-", "_").replace(" ", "_")[:LONGEST_NAME]
+    near = OFTEN_MEANT.get(spelled) or next(iter(difflib.get_close_matches(spelled, names, n=1)), None)
+    spoken = models.dialect_of(name) if len(name) <= LONGEST_NAME else None
+    if near is not None and not otherwise:
+        otherwise = f"; did you mean {near}?"
+    elif spoken is not None:
+        otherwise = f"; a model's name is passed as model=, and its dialect is {spoken}"
+    return BudgetError(f"dialect: expected one of {', '.join(names)}, got another text{otherwise}")
 
 
 LARGEST = 1e15

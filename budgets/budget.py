@@ -15,7 +15,7 @@ from budgets.counters.guard import Guarded, name_of, refuse_wrong_arity
 from budgets.counters.memo import Memoised, memoised
 from budgets.errors import BudgetError, UnknownModelError
 from budgets.limit import Limit, limits_by_region
-from budgets.numbers import whole_tokens
+from budgets.numbers import hints, hints_at, whole_tokens
 from budgets.value import Value
 
 if TYPE_CHECKING:
@@ -42,6 +42,33 @@ def _shown(counter: TokenCounter | AwaitedCounter | None) -> str:
     return "None" if counter is None else name_of(counter)
 
 
+_THE_ANSWER = "the length of the answer is max_output_tokens="
+_THE_WINDOW = "the size of the window is context_window="
+_THE_COUNTER = "pass a function from a text to its tokens as counter="
+_MEANT = {
+    "max_tokens": f"{_THE_ANSWER}, {_THE_WINDOW}",
+    "max_completion_tokens": _THE_ANSWER,
+    "output_tokens": _THE_ANSWER,
+    "reserve": _THE_ANSWER,
+    "reserved_tokens": _THE_ANSWER,
+    "context_length": _THE_WINDOW,
+    "context_size": _THE_WINDOW,
+    "limit": _THE_WINDOW,
+    "max_context_tokens": _THE_WINDOW,
+    "max_model_len": _THE_WINDOW,
+    "n_ctx": _THE_WINDOW,
+    "token_limit": _THE_WINDOW,
+    "window": _THE_WINDOW,
+    "encoding": _THE_COUNTER,
+    "token_counter": _THE_COUNTER,
+    "tokenizer": _THE_COUNTER,
+    "thinking_budget": "the tokens of its reasoning are reasoning_tokens=",
+    "model_name": "the model's name is model=, and Budget.for_model(name) knows its window",
+}
+"""What other libraries and the APIs call these arguments, read in their references, 2026-11."""
+
+
+@hints_at(**_MEANT)
 @attrs.frozen(eq=False, repr=False)
 class Budget(Value):
     """A context window less what is kept free in it. All numbers are tokens.
@@ -97,6 +124,7 @@ class Budget(Value):
             check_floors(self.input_limit, self.kept_free, self.limits)
 
     @classmethod
+    @hints(**_MEANT)
     def for_model(
         cls,
         name: str,

@@ -1,10 +1,13 @@
-"""Numbers at the door: whole, not negative, and really numbers."""
+"""What comes in at the door: numbers that are whole and not negative, and keywords that exist."""
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
-from typing import SupportsIndex
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, ParamSpec, SupportsIndex, TypeVar, cast
 
 from budgets.count import Tokens
 from budgets.errors import BudgetError
@@ -56,3 +59,58 @@ def shown(value: object) -> str:
     if isinstance(value, int) and not -LARGEST < value < LARGEST:
         return f"an integer of {value.bit_length()} bits"
     return str(value) if isinstance(value, int | float) else f"a {type(value).__name__}"
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Class = TypeVar("Class", bound=type)
+LONGEST_WORD = 60
+"""Characters of an unknown keyword that an error shows."""
+
+
+def hints(**meant: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A decorator of functions: `meant` says, by an unknown keyword, what to write in its place.
+
+    Other unknown keywords are answered with the nearest known one, or with all there are. The error is a `TypeError`,
+    as Python's own.
+    """
+
+    def around(function: Callable[P, R]) -> Callable[P, R]:
+        code = cast(FunctionType, function).__code__
+        known = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+
+        @functools.wraps(function)
+        def called(*args: P.args, **given: P.kwargs) -> R:
+            for word in given:
+                if word not in known:
+                    raise TypeError(_refusal(function, word, known, meant))
+            return function(*args, **given)
+
+        return called
+
+    return around
+
+
+def hints_at(**meant: str) -> Callable[[Class], Class]:
+    """The same for the constructor of a class."""
+
+    def around(kind: Class) -> Class:
+        made: Any = kind
+        made.__init__ = hints(**meant)(made.__init__)
+        return kind
+
+    return around
+
+
+def _refusal(function: Callable[..., object], word: str, known: tuple[str, ...], meant: dict[str, str]) -> str:
+    import difflib  # most keywords are right
+
+    name = function.__qualname__.removesuffix(".__init__")
+    near = next(iter(difflib.get_close_matches(word[:LONGEST_WORD], known, n=1)), None)
+    if word in meant:
+        step = meant[word]
+    elif near is not None:
+        step = f"did you mean {near}=?"
+    else:
+        step = f"it has {', '.join(known)}"
+    return f"{name} has no argument {word[:LONGEST_WORD]!r}; {step}"

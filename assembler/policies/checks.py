@@ -40,10 +40,13 @@ def a_plain_function(policy: object, field: attrs.Attribute[Any], value: object)
             )
 
 
-def a_function_or_none(policy: object, field: attrs.Attribute[Any], value: object) -> None:
+def a_summarizer(policy: object, field: attrs.Attribute[Any], value: object) -> None:
     """Something that can be called, or None."""
-    if value is not None:
-        a_function(policy, field, value)
+    if value is not None and not callable(value):
+        raise BudgetError(
+            f"{type(policy).__name__}: {field.name}: expected a function, got {type(value).__name__}; "
+            "write one: (dropped_messages, previous_summary, max_tokens) -> text"
+        )
 
 
 def a_text(policy: object, field: attrs.Attribute[Any], value: object) -> None:

@@ -12,7 +12,7 @@ from assembler.conversation.keepsake import Keepsake, Keepsakes
 from assembler.conversation.messages import Message, spoken
 from assembler.conversation.wanted import UnansweredError, Wanted
 from assembler.errors import SummaryError
-from assembler.policies.checks import a_function_or_none
+from assembler.policies.checks import a_summarizer
 from assembler.policies.shown import PricedTurns
 from assembler.policies.traits import Traits
 from assembler.pricing.ledger import Cut
@@ -88,7 +88,7 @@ class Summarize:
     `context.wanted` says what to write. Pass the text to `assembler.add_summary(wanted, text)` when it is ready.
     """
 
-    summarizer: Summarizer | None = attrs.field(repr=False, validator=a_function_or_none)
+    summarizer: Summarizer | None = attrs.field(repr=False, validator=a_summarizer)
     keep_turns: int = attrs.field(default=4, validator=at_least_one)
 
     def cut(self, ledger: PricedTurns, tokens_left: Tokens, /) -> Cut:

@@ -14,9 +14,15 @@ from assembler.pricing.ledger import Cut
 from assembler.pricing.timeline import Replay, Timeline
 from assembler.validation import at_least_one
 from budgets import Tokens
+from budgets.numbers import hints_at
 from budgets.value import Value
 
 
+@hints_at(
+    keep="the number of turns that always stay is keep_turns=",
+    keep_last="the number of turns that always stay is keep_turns=",
+    max_tokens="the budget says how much fits: Assembler(Budget(…), on_overflow=TrimOldest())",
+)
 @attrs.frozen(eq=False, repr=False)
 class TrimOldest(Value):
     """Drops whole turns, oldest first, until the rest fits; the `keep_turns` newest and pinned turns are never dropped.

@@ -13,6 +13,7 @@ from assembler.errors import MarkupError
 from assembler.regions.provenance import provenance
 from assembler.text.checked import checked_text
 from assembler.validation import named, wrong
+from budgets import BudgetError
 from budgets.patterns import compiled_later
 from budgets.value import Value
 
@@ -69,7 +70,8 @@ def document(
 ) -> Document:
     """A document whose tag is well-formed whatever the text says, or `MarkupError` naming the field.
 
-    The numbers of `embedding` are looked at by whoever compares them.
+    A `score`, `embedding` or `metadata` of another type is a `BudgetError`: the tag does not show them. The numbers of
+    `embedding` are looked at by whoever compares them.
     """
     word: object = type.value if isinstance(type, Enum) else type
     kind = _carried(word, field=f"{place}.type")
@@ -133,7 +135,8 @@ def _number(value: object, *, field: str) -> float | None:
         number = math.nan
     if not math.isfinite(number):
         shown = value if isinstance(value, float) else named(value)
-        raise MarkupError(f"{field}: expected a finite number or None, got {shown}", field=field)
+        step = "; pass float(score)" if isinstance(value, str) else ""
+        raise BudgetError(f"{field}: expected a finite number or None, got {shown}{step}")
     return value if isinstance(value, int | float) else number
 
 
@@ -143,11 +146,11 @@ def _vector(value: object, *, field: str) -> Sequence[float] | None:
     given: object = value
     listed = hasattr(given, "__len__") and hasattr(given, "__getitem__") and not isinstance(given, type)
     if not listed or isinstance(given, str | bytes | Mapping):
-        raise MarkupError(wrong(field, "a list of numbers or None", value), field=field)
+        raise BudgetError(wrong(field, "a list of numbers or None", value))
     return cast("Sequence[float]", value)
 
 
 def _mapping(value: object, *, field: str) -> Mapping[str, Any] | None:
     if value is None or isinstance(value, Mapping):
         return cast("Mapping[str, Any] | None", value)
-    raise MarkupError(wrong(field, "a mapping (dict) or None", value), field=field)
+    raise BudgetError(wrong(field, "a mapping (dict) or None", value))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from assembler.validation import unknown_dialect, wrong
 from assembler.verify import shape
 from assembler.verify.checker import Checker
 from assembler.verify.foreign import S5, foreign_keys
@@ -15,6 +16,7 @@ from assembler.verify.jsonable import unjsonable
 from assembler.verify.place import request_place
 from assembler.verify.shape import OBJECT, must_be
 from assembler.verify.violation import Rule, Violation
+from budgets import BudgetError
 from budgets.later import FromFolders
 
 
@@ -36,7 +38,7 @@ def verify(request: Mapping[str, Any], *, dialect: str | Named, model: str | Non
 
     `request` is the keyword arguments of the API's call, as plain JSON; other values are violations (S2), never
     errors. `model` decides the rules that not all models of a provider share (A11, A16, G8). Linear; no recursion.
-    Raises `ValueError` for a dialect that has no checker. Rules and error texts: public issue threads, read 2026-11;
+    Raises `BudgetError` for a dialect without rules. Rules and error texts: public issue threads, read 2026-11;
     none was checked against a live endpoint.
     """
     checker = _checker(dialect)
@@ -50,7 +52,7 @@ def verify(request: Mapping[str, Any], *, dialect: str | Named, model: str | Non
 
 
 def rules(dialect: str | Named) -> tuple[Rule, ...]:
-    """Every rule that `verify` holds for a dialect, those of shape first. Raises `ValueError` as `verify` does."""
+    """Every rule that `verify` holds for a dialect, those of shape first. Raises `BudgetError` as `verify` does."""
     checker = _checker(dialect)
     return (*shape.RULES, *(() if checker.words is None else (S5,)), *checker.rules)
 
@@ -58,8 +60,9 @@ def rules(dialect: str | Named) -> tuple[Rule, ...]:
 def _named(dialect: str | Named) -> str:
     name: object = dialect if isinstance(dialect, str) else getattr(dialect, "name", None)
     if not isinstance(name, str):
-        raise ValueError(  # noqa: TRY004 - what `verify` raises for every dialect that it has no rules for
-            f"a dialect is known by its name, got {type(dialect).__name__}; known: {', '.join(DIALECTS)}"
+        raise BudgetError(
+            wrong("dialect", "a value of assembler.dialects or its name", dialect)
+            + f"; pass one of {', '.join(DIALECTS)}"
         )
     return name
 
@@ -68,10 +71,8 @@ def _checker(dialect: str | Named) -> Checker:
     name = _named(dialect)
     checker = DIALECTS.get(name)
     if checker is None:
-        raise ValueError(
-            f"no rules are known for the dialect {name!r}; known: {', '.join(DIALECTS)}; "
-            "a dialect's own go into rules.py of its folder, as CHECKER"
-        )
+        own = "" if isinstance(dialect, str) else "; the rules of a dialect of yours go into rules.py, as CHECKER"
+        raise unknown_dialect(name, DIALECTS, own)
     return checker
 
 

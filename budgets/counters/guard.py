@@ -185,6 +185,8 @@ def _instead(counter: object, answer: object = None) -> str:
         return "; pass a function that counts: lambda text: len(tokenizer.encode(text))"
     if isinstance(answer, list | tuple):
         return "; return how many tokens there are: len(…)"
+    if isinstance(answer, float):
+        return "; round it up: math.ceil(…)"
     return ""
 
 
@@ -207,7 +209,7 @@ def refuse_wrong_arity(counter: TokenCounter | AwaitedCounter) -> None:
     """
     if not callable(counter):
         raise BudgetError(
-            f"counter is a {type(counter).__name__}, not a callable from a text to its tokens{_instead(counter)}"
+            f"counter: expected a callable from a text to its tokens, got {type(counter).__name__}{_instead(counter)}"
         )
     try:
         signature = inspect.signature(counter)

@@ -6,18 +6,36 @@ changed: `python -m tests.assembler.test_likely_mistakes`.
 
 from __future__ import annotations
 
+import asyncio
+import math
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pydantic
 import pytest
+import tokenizers
 import yaml
 
-from assembler import Assembler, CitedSources, Summarize, TrimOldest, calibrate, count_request, verify
-from assembler.dialects import DIALECTS, openai_chat
+from assembler import (
+    Assembler,
+    CalibratedCounter,
+    ChatRegions,
+    CitedSources,
+    Context,
+    Strategy,
+    Summarize,
+    TrimOldest,
+    Truncate,
+    calibrate,
+    count_request,
+    repair,
+    verify,
+)
+from assembler.dialects import DIALECTS, chat_template, openai_chat
 from assembler.verify import DIALECTS as CHECKED
-from budgets import Budget, Limit, toktok_counter
+from budgets import Budget, Limit, tiktoken_counter, toktok_counter, transformers_counter
 
 TEXTS = Path(__file__).with_suffix(".yaml")
 SHOWN: dict[str, str] = yaml.safe_load(TEXTS.read_text(encoding="utf-8"))
@@ -68,6 +86,64 @@ class GenerateContentResponse:
     candidates: tuple[object, ...] = ()
 
 
+class Answered:
+    output = (
+        {"type": "reasoning", "id": "rs_1", "summary": []},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hi"}]},
+    )
+
+
+class Generated:
+    candidates = (SimpleNamespace(content={"role": "user", "parts": [{"text": "Hi"}]}),)
+
+
+class Template:
+    """What `chat_template` asks of a tokenizer."""
+
+    chat_template = "{{ messages }}"
+
+    def apply_chat_template(self, messages: list[dict[str, Any]], **_: object) -> str:
+        return "".join(message["content"] for message in messages)
+
+    def __call__(self, text: str, **_: object) -> dict[str, list[int]]:
+        return {"input_ids": [ord(character) for character in text]}
+
+    def encode(self, text: str, **_: object) -> list[int]:
+        return [ord(character) for character in text]
+
+
+def search(query: str) -> str:
+    """Look something up."""
+    return query
+
+
+class Model(pydantic.BaseModel):
+    """Look something up."""
+
+    query: str
+
+
+class Held:
+    name, description, parameters = "search", "Look something up.", {"type": "object", "properties": {}}
+
+
+DEFINED = {"name": "search", "description": "Look something up.", "parameters": {"type": "object"}}
+SEEN = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}]}
+
+
+def heard(**beside: object) -> dict[str, Any]:
+    part = {"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}, **beside}
+    return {"role": "user", "content": [part]}
+
+
+async def speaking() -> object:
+    return USER
+
+
+def billed() -> CalibratedCounter:
+    return calibrate(Assembler(SMALL).add_message(USER).build(), ChatCompletion.usage)
+
+
 async def answering(dropped: object, previous: object, most: object) -> str:
     return "x"
 
@@ -84,7 +160,7 @@ def waiting() -> object:
         coroutine.close()
 
 
-def built(messages: list[Any], **given: Any) -> object:
+def built(messages: list[Any], **given: Any) -> Context[Any]:
     return Assembler(**given).add_messages(messages).build()
 
 
@@ -92,16 +168,16 @@ def counted(counter: Any) -> object:
     return built([USER], budget=Budget(100, counter=counter))
 
 
-def of_knowledge() -> object:
-    assembler = Assembler(SMALL, on_overflow=TrimOldest()).add_message(("user", "Hi"))
+def of_knowledge(budget: Budget = SMALL, strategy: Strategy = ChatRegions()) -> object:  # noqa: B008 - frozen
+    assembler = Assembler(budget, on_overflow=TrimOldest(), strategy=strategy).add_message(("user", "Hi"))
     for name in ("one", "two", "three"):
         assembler.add_knowledge(f"{name} ", type="r")
     return assembler.build()
 
 
-def of_tools() -> object:
+def of_tools(budget: Budget = SMALL) -> object:
     tools = [{"name": f"tool{i}", "description": "does things", "parameters": {"type": "object"}} for i in range(5)]
-    return Assembler(SMALL, on_overflow=TrimOldest()).add_capability(tools).add_message(USER).build()
+    return Assembler(budget, on_overflow=TrimOldest()).add_capability(tools).add_message(USER).build()
 
 
 MISTAKES: dict[str, Callable[[], object]] = {
@@ -134,6 +210,14 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "a call without its result": lambda: built([USER, CALL, USER]),
     "a window as model": lambda: Budget("gpt-4o"),  # type: ignore[arg-type]
     "a window as text": lambda: Budget("128000"),  # type: ignore[arg-type]
+    "an answer's length by the APIs' name": lambda: Budget(1_000, max_tokens=100),  # type: ignore[call-arg]
+    "an answer's length by OpenAI's name": lambda: Budget.for_model("gpt-4o", max_completion_tokens=9),  # type: ignore[call-arg]
+    "a window by another name": lambda: Budget(n_ctx=4_096),  # type: ignore[call-arg]
+    "a misspelled number": lambda: Budget(4_096, max_output_token=9),  # type: ignore[call-arg]
+    "a model without a budget": lambda: Assembler(model="gpt-4o"),  # type: ignore[call-overload]
+    "a policy by another name": lambda: Assembler(SMALL, policy=TrimOldest()),  # type: ignore[call-overload]
+    "turns to keep by another name": lambda: TrimOldest(keep=2),  # type: ignore[call-arg]
+    "a model without a table": lambda: Budget.for_model("my-finetune-7b"),
     "an answer larger than the window": lambda: Budget(1_000, max_output_tokens=2_000),
     "a number as budget": lambda: Assembler(128_000),  # type: ignore[call-overload]
     "a share as limit": lambda: Budget(100, limits={"knowledge": 0.4}),  # type: ignore[dict-item]
@@ -162,6 +246,7 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "too much knowledge": of_knowledge,
     "too many tools": of_tools,
     "documents in one call": lambda: Assembler().add_knowledge(["a", "b"], type="rag"),  # type: ignore[arg-type]
+    "a score as text": lambda: Assembler().add_knowledge("a", type="rag", score="0.9"),  # type: ignore[arg-type]
     "a LangChain document": lambda: Assembler().add_knowledge(
         SimpleNamespace(page_content="x"),  # type: ignore[arg-type]
         type="rag",
@@ -174,14 +259,138 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "a name with a space": lambda: Assembler().add_capability([{"name": "my tool", "parameters": {}}]),
     "a choice of no tool": lambda: Assembler().add_capability([{"name": "a", "parameters": {}}], choice="b"),
     "a sound whose length nobody knows": lambda: built(
-        [{"role": "user", "content": [{"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}}]}],
+        [heard()],
         dialect="gemini",
     ),
-    "an image without an API": lambda: built(
-        [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}]}]
-    ),
+    "an image without an API": lambda: built([SEEN]),
     "an answer at the end": lambda: built([USER, ("assistant", "Hi")], dialect="anthropic"),
     "a conversation without a question": lambda: Assembler(dialect="anthropic").add_instruction("x").build().request(),
+}
+
+
+def kept(messages: list[Any], **given: Any) -> None:
+    """That a build of these messages holds them."""
+    assert built(messages, **given).messages
+
+
+def of_response(response: Any) -> object:
+    return response.choices[0].message
+
+
+def awaited() -> object:
+    return asyncio.run(Assembler(Budget(100, counter=counting)).add_message(USER).abuild())
+
+
+def deltas(chunks: list[dict[str, Any]]) -> str:
+    return "".join(chunk["choices"][0]["delta"]["content"] for chunk in chunks)
+
+
+class Fast(HuggingFaceTokenizer):
+    """One with a fast tokenizer inside, of one token a character."""
+
+    backend_tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE({chr(at): at for at in range(32, 127)}, []))
+
+
+FOLLOWED: dict[str, Callable[[], object]] = {
+    "a tokenizer as counter": lambda: counted(transformers_counter(Fast())),
+    "a tokenizer's method as counter": lambda: counted(lambda text: len(Encoding().encode(text))),
+    "an encoding as counter": lambda: counted(lambda text: len(Encoding().encode(text))),
+    "an encoding's name as counter": lambda: [counted(tiktoken_counter("o200k_base")), Budget(100, model="gpt-4o")],
+    "an async counter": awaited,
+    "a counter that returns a float": lambda: counted(lambda text: math.ceil(len(text) / 4)),
+    "a chat response as message": lambda: Assembler().add_message(of_response(ChatCompletion())),
+    "a chat response's dict as message": lambda: Assembler().add_message(
+        {"choices": [{"message": USER}]}["choices"][0]["message"]
+    ),
+    "a chunk of a stream as message": lambda: kept(
+        [USER, {"role": "assistant", "content": deltas([ChatCompletionChunk().model_dump()])}, USER]
+    ),
+    "a chunk's dict as message": lambda: kept(
+        [USER, {"role": "assistant", "content": deltas([ChatCompletionChunk().model_dump()])}, USER]
+    ),
+    "a response of Responses as message": lambda: [Assembler().add_message(item) for item in Answered.output],
+    "a Gemini response as message": lambda: kept([Generated.candidates[0].content], dialect="gemini"),
+    "a choice as message": lambda: Assembler().add_message(ChatCompletion.choices[0].message),
+    "a coroutine as message": lambda: Assembler().add_message(asyncio.run(speaking())),
+    "a text as message": lambda: kept([("user", "Hello")]),
+    "a text as messages": lambda: [kept([("user", "Hello")]), Assembler().add_message(("user", "Hello"))],
+    "a message as messages": lambda: [kept([USER]), Assembler().add_message(USER)],
+    "a request as messages": lambda: kept({"model": "gpt-4o", "messages": [USER]}["messages"]),
+    "a context as messages": lambda: kept(built([USER]).messages),
+    "a message without a role": lambda: kept([{"role": "user", "content": "Hello"}]),
+    "a message without content": lambda: kept([{"role": "user", "content": "Hello"}]),
+    "a role that no API has": lambda: kept([USER, {"role": "model", "content": "Hello"}, USER]),
+    "a pair the wrong way round": lambda: kept([("user", "Hello")]),
+    "a result without its call": lambda: kept(
+        repair([USER, {"role": "tool", "tool_call_id": "c1", "content": "x"}])[0]
+    ),
+    "a call without its result": lambda: kept(repair([USER, CALL, USER])[0]),
+    "a window as model": lambda: Budget.for_model("gpt-4o"),
+    "a window as text": lambda: Budget(int("128000")),
+    "an answer's length by the APIs' name": lambda: Budget(context_window=1_000, max_output_tokens=100),
+    "an answer's length by OpenAI's name": lambda: Budget.for_model("gpt-4o", max_output_tokens=9),
+    "a window by another name": lambda: Budget(context_window=4_096),
+    "a misspelled number": lambda: Budget(4_096, max_output_tokens=9),
+    "a model without a budget": lambda: Assembler(Budget.for_model("gpt-4o")),
+    "a policy by another name": lambda: Assembler(SMALL, on_overflow=TrimOldest()),
+    "turns to keep by another name": lambda: TrimOldest(keep_turns=2),
+    "a model without a table": lambda: Budget(context_window=4_096, max_output_tokens=100, model="my-finetune-7b"),
+    "an answer larger than the window": lambda: [
+        Budget(3_000, max_output_tokens=2_000),
+        Budget(1_000, max_output_tokens=200),
+    ],
+    "a number as budget": lambda: Assembler(Budget(context_window=128_000)),
+    "a share as limit": lambda: Budget(100, limits={"knowledge": Limit(cap=0.4)}),
+    "a percentage as limit": lambda: Limit(cap=0.4),
+    "a limit of no region": lambda: Budget(100, limits={"knowledge": Limit(cap=0.4)}),
+    "a policy's class": lambda: Assembler(SMALL, on_overflow=TrimOldest()),
+    "a policy's name": lambda: Assembler(SMALL, on_overflow=TrimOldest()),
+    "a strategy's class": lambda: Assembler(SMALL, strategy=CitedSources()),
+    "tokens as low water": lambda: TrimOldest(low_water=0.5),
+    "no turn kept": lambda: TrimOldest(keep_turns=1),
+    "a summary as summarizer": lambda: Summarize(lambda dropped, previous, most: "a summary"),
+    "an API by another name": lambda: Assembler(dialect="openai_chat"),
+    "a model as dialect": lambda: count_request({"messages": [USER]}, dialect="openai_chat", model="gpt-4o"),
+    "a long text as dialect": lambda: Assembler(dialect="gemini"),
+    "a dialect's class": lambda: [Assembler(dialect=openai_chat), Assembler(dialect="openai_chat")],
+    "a tokenizer as dialect": lambda: Assembler(dialect=chat_template(Template())),
+    "messages where a request is counted": lambda: count_request({"messages": [USER]}, dialect="openai_chat"),
+    "another API's request": lambda: count_request({"messages": [USER]}, dialect="openai_chat"),
+    "a request held against an API by another name": lambda: verify({"messages": [USER]}, dialect="openai_chat"),
+    "a response as bill": lambda: billed(),
+    "a bill as anchor": lambda: Assembler(SMALL).add_message(USER).anchor(billed()).build(),
+    "too much by default": lambda: [
+        built([USER, ("assistant", "word " * 20), USER], budget=SMALL, on_overflow=TrimOldest()),
+        built([USER, ("assistant", "word " * 20), USER], budget=Budget(46, model="gpt-4o")),
+    ],
+    "a newest message that is too long": lambda: [
+        built([("user", "word " * 50)], budget=SMALL, on_overflow=[TrimOldest(), Truncate(20)]),
+        built([("user", "word " * 50)], budget=Budget(58, model="gpt-4o"), on_overflow=TrimOldest()),
+    ],
+    "too much knowledge": lambda: [
+        of_knowledge(Budget(30, model="gpt-4o", limits={"knowledge": Limit(cap=18)})),
+        of_knowledge(SMALL, CitedSources()),
+        of_knowledge(Budget(54, model="gpt-4o")),
+    ],
+    "too many tools": lambda: of_tools(Budget(85, model="gpt-4o")),
+    "documents in one call": lambda: [Assembler().add_knowledge(text, type="rag") for text in ("a", "b", "a\nb")],
+    "a score as text": lambda: Assembler().add_knowledge("a", type="rag", score=float("0.9")),
+    "a LangChain document": lambda: Assembler().add_knowledge(
+        SimpleNamespace(page_content="x").page_content, type="rag"
+    ),
+    "a message as instruction": lambda: Assembler().add_instruction("x"),
+    "a tool's name as tool": lambda: [Assembler().add_capability([tool]) for tool in (search, Model, DEFINED, Held())],
+    "a lambda as tool": lambda: Assembler().add_capability([search]),
+    "a name with a space": lambda: Assembler().add_capability([{"name": "my_tool", "parameters": {}}]),
+    "a choice of no tool": lambda: Assembler().add_capability([{"name": "a", "parameters": {}}], choice="a"),
+    "a sound whose length nobody knows": lambda: built([heard(seconds=2)], dialect="gemini"),
+    "an image without an API": lambda: built([SEEN], dialect="openai_chat"),
+    "an answer at the end": lambda: [
+        built([USER, ("assistant", "Hi"), USER], dialect="anthropic"),
+        built([USER], dialect="anthropic"),
+        Assembler(dialect="anthropic").add_messages([USER, ("assistant", "Hi")]).plan().report,
+    ],
+    "a conversation without a question": lambda: built([USER], dialect="anthropic").request(),
 }
 
 
@@ -199,6 +408,11 @@ def test_a_likely_mistake_is_answered_with_what_to_do(name: str) -> None:
     assert said(name) == SHOWN[name].strip()
 
 
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_whoever_does_what_the_answer_says_is_served(name: str) -> None:
+    FOLLOWED[name]()
+
+
 def test_the_plan_of_a_conversation_that_ends_with_an_answer_says_what_the_error_says() -> None:
     plan = Assembler(dialect="anthropic").add_messages([USER, ("assistant", "Hi")]).plan()
     assert "; ".join(plan.report.notes).startswith(
@@ -208,7 +422,7 @@ def test_the_plan_of_a_conversation_that_ends_with_an_answer_says_what_the_error
 
 
 def test_every_text_of_the_table_belongs_to_a_mistake() -> None:
-    assert SHOWN.keys() == MISTAKES.keys()
+    assert SHOWN.keys() == MISTAKES.keys() == FOLLOWED.keys()
 
 
 def test_a_missing_package_is_answered_with_the_extra_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
