@@ -6,8 +6,6 @@ stopped, and the output is written whole, at the end, or not at all.
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -17,7 +15,7 @@ from assembler.batch.formats import Format, ProviderRows
 from assembler.batch.lines import FAILED
 from assembler.batch.rows import compact
 from assembler.files.json_text import parse_json
-from assembler.files.writing import permit_no_more
+from assembler.files.writing import replacing
 
 
 def log_of(output: Path) -> Path:
@@ -37,19 +35,9 @@ def finish(output: Path, kind: Format, places: Sequence[int] | None = None) -> N
     A row without a request has no line in a provider's file. Raises `BatchError` where two rows have one id, which
     the provider would refuse, and `OSError` for files. Memory: a number and an id for each row.
     """
-    target = output.resolve()
-    fresh = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
-    try:
-        with log_of(output).open("rb") as log, fresh.open("xb") as file:
-            permit_no_more(fresh, target)
-            lines = _lines(log, places)
-            file.writelines(_spoken(lines, kind) if isinstance(kind, ProviderRows) else lines)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(target)
-    except BaseException:
-        fresh.unlink(missing_ok=True)
-        raise
+    with log_of(output).open("rb") as log, replacing(output.resolve()) as file:
+        lines = _lines(log, places)
+        file.writelines(_spoken(lines, kind) if isinstance(kind, ProviderRows) else lines)
 
 
 def _lines(log: BinaryIO, places: Sequence[int] | None) -> Iterator[bytes]:

@@ -8,9 +8,9 @@ import os
 import secrets
 import stat
 import sys
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from assembler.files.place import Place
 from assembler.files.reading import STANDARD
@@ -59,14 +59,24 @@ def write_text(path: Path, content: str) -> None:
 def replace_text(target: Path, content: str) -> None:
     """Put the text in a file as UTF-8, whole or not at all. A file that was there keeps its permissions.
 
-    The file beside it has a name that no other process picks: process ids repeat, in containers above all. Raises
-    OSError, and leaves nothing behind then.
+    Raises OSError, and leaves nothing behind then.
+    """
+    with replacing(target) as file:
+        file.write(content.encode())
+
+
+@contextlib.contextmanager
+def replacing(target: Path) -> Generator[BinaryIO]:
+    """A file to write, which takes the place of `target` at the end; after an error nothing of it is left.
+
+    The file beside it has a name that no other process picks: process ids repeat, in containers above all. A file that
+    was there keeps its permissions. Raises OSError.
     """
     fresh = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
     try:
-        with fresh.open("x", encoding="utf-8", newline="\n") as file:
+        with fresh.open("xb") as file:
             permit_no_more(fresh, target)
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         fresh.replace(target)
