@@ -16,8 +16,8 @@ from assembler.pipeline.settings import Settings, counter_for
 from assembler.pricing.pricer import Piece, Pricer
 from assembler.regions.regions import Regions
 from assembler.regions.tools import Tool
-from budgets import Grade, TokenCountError, Tokens
-from budgets.counters.guard import Guarded
+from budgets import TokenCountError, Tokens
+from budgets.counters.guard import Fronting, Guarded
 from budgets.counters.memo import Memoised
 
 
@@ -26,33 +26,18 @@ class _NotRememberedError(TokenCountError):
 
 
 @attrs.frozen(eq=False)
-class _Replayed(Guarded):
+class _Replayed(Fronting):
     """Answers from a counter's memory, and writes down what it is asked; ends at what is not remembered."""
 
-    memory: Memoised
+    counter: Memoised
     asked: list[str] = attrs.field(factory=list[str])
-
-    @property
-    def name(self) -> str:
-        """The counter's."""
-        return self.memory.name
-
-    @property
-    def grade(self) -> Grade:
-        """The counter's."""
-        return self.memory.grade
-
-    @property
-    def additive_at_tag_seams(self) -> bool:
-        """The counter's promise."""
-        return self.memory.additive_at_tag_seams
 
     def __call__(self, text: str, /) -> Tokens:
         """What the counter answered when it was asked."""
         self.asked.append(text)
-        if text not in self.memory:
+        if text not in self.counter:
             raise _NotRememberedError(self.name, "was not asked")
-        return self.memory(text)
+        return self.counter(text)
 
 
 class _Noted(_Replayed):

@@ -56,6 +56,33 @@ class Guarded:
         raise NotImplementedError
 
 
+@attrs.frozen(eq=False, repr=False)
+class Fronting(Guarded):
+    """A counter in front of another: it says of itself what that one says."""
+
+    counter: Guarded
+
+    @property
+    def name(self) -> str:
+        """That of the counter behind it."""
+        return self.counter.name
+
+    @property
+    def grade(self) -> Grade:
+        """That of the counter behind it."""
+        return self.counter.grade
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Those of the counter behind it."""
+        return self.counter.notes
+
+    @property
+    def additive_at_tag_seams(self) -> bool:
+        """The promise of the counter behind it."""
+        return self.counter.additive_at_tag_seams
+
+
 def name_of(counter: TokenCounter | AwaitedCounter) -> str:
     """What to call a counter in errors: its `name`, or that of its function or class. Never its repr."""
     for attribute in ("name", "__qualname__"):

@@ -10,8 +10,8 @@ from typing import Any
 
 import attrs
 
-from budgets.count import AwaitedCounter, Grade, TokenCounter, Tokens
-from budgets.counters.guard import Guarded, no_text, total_counter
+from budgets.count import AwaitedCounter, TokenCounter, Tokens
+from budgets.counters.guard import Fronting, no_text, total_counter
 from budgets.errors import BudgetError
 from budgets.numbers import whole
 
@@ -53,10 +53,9 @@ def _at_least_two(bound: object, name: str) -> int:
 
 
 @attrs.frozen
-class Memoised(Guarded):
+class Memoised(Fronting):
     """A counter with a bounded memory. Shared between threads without locks on hits; a pickle of it is empty again."""
 
-    counter: Guarded
     max_entries: int = MAX_ENTRIES
     max_characters: int = MAX_CHARACTERS
     _generations: _Generations = attrs.field(factory=_Generations, init=False, eq=False, repr=False)
@@ -65,26 +64,6 @@ class Memoised(Guarded):
         # Frozen, so the door is the only place where a numpy number can become an int.
         for name in ("max_entries", "max_characters"):
             object.__setattr__(self, name, _at_least_two(getattr(self, name), name))
-
-    @property
-    def name(self) -> str:
-        """The remembered counter's."""
-        return self.counter.name
-
-    @property
-    def grade(self) -> Grade:
-        """The remembered counter's."""
-        return self.counter.grade
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The remembered counter's."""
-        return self.counter.notes
-
-    @property
-    def additive_at_tag_seams(self) -> bool:
-        """The remembered counter's promise."""
-        return self.counter.additive_at_tag_seams
 
     def __call__(self, text: str, /) -> Tokens:
         """Tokens of `text`: counted once while it is remembered."""

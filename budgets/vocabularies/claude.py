@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from hashlib import sha256
 
 import attrs
 
-from budgets.errors import TokenCountError
-from budgets.vocabularies.loading import read_packed
+from budgets.vocabularies.loading import checked_packed
 
 WORD, END, SHIFT, CAPITALS = "\x01", "\x02", "\x03", "\x04"
 """A word's begin and end, its first letter in upper case, all of it: pieces are spelled with these marks."""
@@ -47,20 +45,8 @@ class Pieces:
 def claude_pieces(name: str) -> Pieces:
     """The pieces of a vocabulary, 0.03 s. Raises TokenCountError if its file is missing or any byte is another."""
     listed = RECONSTRUCTED[name]
-    try:
-        packed = read_packed(listed.file)
-    except OSError as failure:
-        raise _unusable(name, listed.file, "cannot be read") from failure
-    digest = sha256(packed).hexdigest()
-    if digest != listed.packed_sha256:
-        raise _unusable(name, listed.file, f"is not ours: sha256 {digest}, not {listed.packed_sha256}")
+    packed = checked_packed(name, listed.file, listed.packed_sha256)
     import lzma  # three times as dear as the rest of this module
 
     whole, beginnings = lzma.decompress(packed).decode().split("\x00\x00")
     return Pieces(frozenset(whole.split("\x00")), frozenset(map(bytes.fromhex, beginnings.split("\x00"))))
-
-
-def _unusable(name: str, file: str, problem: str) -> TokenCountError:
-    return TokenCountError(
-        name, f"has no vocabulary: budgets/vocabularies/{file} {problem}. Install the package again."
-    )

@@ -31,17 +31,23 @@ def mergeable_ranks(name: str) -> dict[bytes, int]:
     is in the tests. Raises TokenCountError that names the file if it is missing or any of its bytes is another.
     """
     vocabulary = vocabulary_of(name)
-    try:
-        packed = read_packed(vocabulary.file)
-    except OSError as failure:
-        raise _unusable(name, vocabulary.file, "cannot be read") from failure
-    digest = sha256(packed).hexdigest()
-    if digest != vocabulary.packed_sha256:
-        raise _unusable(name, vocabulary.file, f"is not ours: sha256 {digest}, not {vocabulary.packed_sha256}")
+    packed = checked_packed(f"tiktoken:{name}", vocabulary.file, vocabulary.packed_sha256)
     return dict(zip(unpack(packed), range(vocabulary.entries), strict=True))
 
 
-def _unusable(name: str, file: str, problem: str) -> TokenCountError:
+def checked_packed(counter: str, file: str, packed_sha256: str) -> bytes:
+    """The bytes of one packed file. Raises TokenCountError of `counter` if it is missing or any byte is another."""
+    try:
+        packed = read_packed(file)
+    except OSError as failure:
+        raise _unusable(counter, file, "cannot be read") from failure
+    digest = sha256(packed).hexdigest()
+    if digest != packed_sha256:
+        raise _unusable(counter, file, f"is not ours: sha256 {digest}, not {packed_sha256}")
+    return packed
+
+
+def _unusable(counter: str, file: str, problem: str) -> TokenCountError:
     return TokenCountError(
-        f"tiktoken:{name}", f"has no vocabulary: budgets/vocabularies/{file} {problem}. Install the package again."
+        counter, f"has no vocabulary: budgets/vocabularies/{file} {problem}. Install the package again."
     )

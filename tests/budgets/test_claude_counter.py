@@ -19,6 +19,7 @@ from budgets import Grade, TokenCountError, claude_counter, tiktoken_counter
 from budgets.counters import claude_lines, claude_pieces
 from budgets.counters.claude import GENERATIONS
 from budgets.counters.claude_pieces import tiling
+from budgets.vocabularies import loading
 from tests.budgets.claude_texts import drawn
 
 TABLE = json.loads(Path(__file__).with_name("claude_counts.json").read_text(encoding="ascii"))
@@ -179,14 +180,14 @@ def test_threads_agree_while_the_memory_is_filled_and_forgotten(monkeypatch: pyt
 
 def test_a_damaged_vocabulary_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     vocabularies.claude_pieces.cache_clear()
-    monkeypatch.setattr(vocabularies, "read_packed", lambda _file: b"x")
+    monkeypatch.setattr(loading, "read_packed", lambda _file: b"x")
     with pytest.raises(TokenCountError, match=r"budgets/vocabularies/claude_4_7\.xz is not ours: sha256"):
         vocabularies.claude_pieces("claude-4.7")
 
     def missing(file: str) -> bytes:
         raise FileNotFoundError(file)
 
-    monkeypatch.setattr(vocabularies, "read_packed", missing)
+    monkeypatch.setattr(loading, "read_packed", missing)
     with pytest.raises(TokenCountError, match="cannot be read"):
         vocabularies.claude_pieces("claude-4.7")
 
