@@ -228,8 +228,8 @@ class Asked:
 
 
 @attrs.frozen
-class StandingSummary:
-    """The summary that stands, and no new one."""
+class _StandIn:
+    """What answers in place of a `Summarize` that may not ask."""
 
     policy: Summarize
 
@@ -239,6 +239,14 @@ class StandingSummary:
         return Traits(unasked=self)
 
     def cut(self, ledger: PricedTurns, tokens_left: Tokens, /) -> Cut:
+        """The cut of one that asks, without asking."""
+        raise NotImplementedError
+
+
+class StandingSummary(_StandIn):
+    """The summary that stands, and no new one."""
+
+    def cut(self, ledger: PricedTurns, tokens_left: Tokens, /) -> Cut:
         """The turns beside the summary that was written last; all of them where there is none. Remembers nothing."""
         found, reason = self.policy.settled(ledger, tokens_left), "the summarizer is not asked for a what-if"
         if isinstance(found, Cut):
@@ -246,16 +254,8 @@ class StandingSummary:
         return found.unanswered(reason)
 
 
-@attrs.frozen
-class BriefestSummary:
+class BriefestSummary(_StandIn):
     """A summary of no words, wherever the summarizer would be asked for one: no real one is smaller."""
-
-    policy: Summarize
-
-    @property
-    def traits(self) -> Traits:
-        """What stands in for one that asks is used like it."""
-        return Traits(unasked=self)
 
     def cut(self, ledger: PricedTurns, tokens_left: Tokens, /) -> Cut:
         """The least that asking could leave. Remembers nothing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias, cast
+from typing import Generic, TypeAlias, TypeVar, cast
 
 import attrs
 
@@ -13,6 +13,8 @@ from assembler.policies.policy import OverflowPolicy, Policy, RewritingPolicy, i
 from assembler.validation import Is, at_least_one, named
 from budgets import BudgetError
 from budgets.value import Value
+
+Asked = TypeVar("Asked", OverflowPolicy, RewritingPolicy)
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -90,10 +92,10 @@ NOTHING_DECLARED = Traits()
 
 
 @attrs.frozen(eq=False, repr=False)
-class CuttingRung(Value):
-    """A policy that drops whole turns, and what it declared."""
+class _Declared(Value, Generic[Asked]):
+    """A policy, and what it declared."""
 
-    policy: OverflowPolicy
+    policy: Asked
     traits: Traits
 
     @property
@@ -102,17 +104,16 @@ class CuttingRung(Value):
         return type(self.policy).__name__
 
 
-@attrs.frozen(eq=False, repr=False)
-class RewritingRung(Value):
-    """A policy that changes messages inside turns, and what it declared."""
+class CuttingRung(_Declared[OverflowPolicy]):
+    """A policy that drops whole turns."""
 
-    policy: RewritingPolicy
-    traits: Traits
+    __slots__ = ()
 
-    @property
-    def name(self) -> str:
-        """What reports and errors call it."""
-        return type(self.policy).__name__
+
+class RewritingRung(_Declared[RewritingPolicy]):
+    """A policy that changes messages inside turns."""
+
+    __slots__ = ()
 
 
 Rung: TypeAlias = CuttingRung | RewritingRung

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import attrs
 
@@ -48,27 +48,30 @@ class Unanswered:
 
 
 @attrs.frozen(slots=True)
-class Orphan:
+class _Stray:
+    """An answer that nobody waits for."""
+
+    ref: Ref
+    id: str
+    problem: ClassVar[str]
+
+    def violates(self, rule: Rule) -> Violation:
+        """As a violation of the dialect's rule for it."""
+        return rule.broken(self.ref.place.path, f"answers {shown(self.id)}{self.problem}")
+
+
+class Orphan(_Stray):
     """An answer to no call that is open at its place."""
 
-    ref: Ref
-    id: str
-
-    def violates(self, rule: Rule) -> Violation:
-        """As a violation of the dialect's rule for it."""
-        return rule.broken(self.ref.place.path, f"answers {shown(self.id)}, which no call directly before it has")
+    __slots__ = ()
+    problem = ", which no call directly before it has"
 
 
-@attrs.frozen(slots=True)
-class Again:
+class Again(_Stray):
     """A second answer to the same call."""
 
-    ref: Ref
-    id: str
-
-    def violates(self, rule: Rule) -> Violation:
-        """As a violation of the dialect's rule for it."""
-        return rule.broken(self.ref.place.path, f"answers {shown(self.id)} a second time")
+    __slots__ = ()
+    problem = " a second time"
 
 
 Mismatch: TypeAlias = Unanswered | Orphan | Again

@@ -16,7 +16,18 @@ from assembler.validation import at_least_one
 
 Message = dict[str, Any]
 
-KINDS = ("name", "number", "decision", "task", "tool result")
+_SAID = {
+    "name": ("Whom do I call about the {subject}?", "{needle} is my contact for the {subject}."),
+    "number": ("How much may the {subject} cost?", "The budget of the {subject} is {needle}."),
+    "decision": (
+        "Which material did we choose for the {subject}?",
+        "It is settled: the {subject} will be made with {needle}.",
+    ),
+    "task": ("What have I still got to do for the {subject}?", "Remind me about the {subject}: I must {needle}."),
+    "tool result": ("What did the register say of the {subject}?", "{subject}: {needle}, checked"),
+}
+"""How each kind of fact is asked for, and the sentence that tells it."""
+KINDS = tuple(_SAID)
 """What people and tools say that must be there later."""
 
 
@@ -90,29 +101,16 @@ def _fact(draw: random.Random, kind: str, turn: int, subject: str, number: int) 
     match kind:
         case "name":
             needle = f"{draw.choice(_FIRST)} {draw.choice(_LAST)} {number}"
-            return Fact(kind, turn, f"Whom do I call about the {subject}?", needle), (
-                f"{needle} is my contact for the {subject}."
-            )
         case "number":
             needle = f"{draw.randrange(10, 99)},{number:03} euros"
-            return Fact(kind, turn, f"How much may the {subject} cost?", needle), (
-                f"The budget of the {subject} is {needle}."
-            )
         case "decision":
             needle = f"{draw.choice(_MADE_OF)} number {number}"
-            return Fact(kind, turn, f"Which material did we choose for the {subject}?", needle), (
-                f"It is settled: the {subject} will be made with {needle}."
-            )
         case "task":
             needle = f"{draw.choice(_DOING)} it before day {100 + number}"
-            return Fact(kind, turn, f"What have I still got to do for the {subject}?", needle), (
-                f"Remind me about the {subject}: I must {needle}."
-            )
         case _:
             needle = f"status {draw.randrange(100, 999)}-{number:03}"
-            return Fact(kind, turn, f"What did the register say of the {subject}?", needle), (
-                f"{subject}: {needle}, checked"
-            )
+    question, sentence = _SAID[kind]
+    return Fact(kind, turn, question.format(subject=subject), needle), sentence.format(subject=subject, needle=needle)
 
 
 def _asked(draw: random.Random, subject: str, fact: str | None) -> Message:
