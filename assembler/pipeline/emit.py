@@ -45,7 +45,7 @@ def emit(plan: Planned) -> Emission | None:
     if emission is None:
         emission = _spelled(plan)
     if emission is not None:
-        plan.spelled_as(emission)
+        Planned.emission.keep(plan, emission)
         plan.decided.spelled = Spelled(plan.what, plan.measured, length, emission)
     return emission
 

@@ -30,3 +30,7 @@ class found_once(Generic[Owner, Found]):  # noqa: N801 - read as a decorator, as
         # The value in the instance's own dictionary hides this descriptor from now on.
         found = owner.__dict__[self._name] = self._find(owner)
         return found
+
+    def keep(self, owner: Owner, found: Found) -> None:  # type: ignore[misc]  # it is what would be found
+        """Let `found` be what the owner finds, where it is known beforehand."""
+        owner.__dict__[self._name] = found

@@ -254,16 +254,6 @@ class Planned:
             if i not in staying
         ]
 
-    def spelled_as(self, emission: Emission) -> None:
-        """Take a request that was made from the one of the build before."""
-        self.__dict__["emission"] = emission
-
-    def carrying(self, conversation: Count, waiting: Open | None) -> None:
-        """Take what followed from the plan before: what the turns cost, and the calls that wait where that is known."""
-        self.__dict__["conversation"] = conversation
-        if waiting is not None:
-            self.__dict__["waiting"] = waiting
-
     def __deepcopy__(self, memo: dict[int, object]) -> Planned:
         return self  # frozen
 

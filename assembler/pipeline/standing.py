@@ -158,7 +158,9 @@ def gone_on(seen: Gathered, prices: Prices, known: Standing) -> Planned | None:
             pins = now
             ledger = Ledger(sight, settings.pricer, prices, known.first, pins)
     plan = Planned(seen.draft, settings, sight, known.measured, ledger, known.what, goes_on=True)
-    plan.carrying(conversation, None if known.what.changed else waiting)
+    Planned.conversation.keep(plan, conversation)
+    if waiting is not None and not known.what.changed:
+        Planned.waiting.keep(plan, waiting)
     if known.what.changed:
         try:
             plan.check()
