@@ -15,18 +15,18 @@ from assembler.pipeline.build import build
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.emit import requested
 from assembler.pipeline.ladder import Kept
-from assembler.pipeline.planned import Dropped, Planned
+from assembler.pipeline.planned import Planned
 from assembler.pipeline.relief import held_by, hold
 from assembler.pipeline.settings import Settings
 from assembler.regions.knowledge import Document
+from assembler.report.decision import Decision
 from assembler.report.logs import listening, log_build, log_refused, log_warnings
 from assembler.validation import must_be
-from budgets import AssemblyError, ContextLengthError, Count, RegionCosts, Tokens
+from budgets import ContextLengthError, Count, Tokens
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
-    from assembler.conversation.wanted import Wanted
     from assembler.dialects.marking import CacheMarks
     from assembler.dialects.typed_requests import (
         AnthropicRequest,
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
         ResponsesRequest,
     )
     from assembler.pricing.calibration import CalibratedCounter
-    from assembler.report.report import Report
 
     Longest = TypeVar("Longest", bound=Tokens | None, default=Tokens | None, covariant=True)
     _Unpacked = tuple[str | None, list[Any], list[Any]]  # checkers give types to what is unpacked from tuples alone
@@ -51,7 +50,7 @@ else:
 
 
 @attrs.frozen(repr=False, order=False)
-class Context(_Unpacked, Generic[Longest]):
+class Context(Decision, _Unpacked, Generic[Longest]):
     """One request that fits: unpacks to `system, messages, tool_classes`.
 
     For type checkers a `Context[int]` was built with a budget: its `max_output_tokens` is a number.
@@ -79,16 +78,6 @@ class Context(_Unpacked, Generic[Longest]):
             return (self.system, self.messages, self.tool_classes)[index]
 
     @property
-    def costs(self) -> RegionCosts:
-        """Tokens by region: instruction, capability, knowledge, conversation, framing; their sum is `count.tokens`."""
-        return self.inside.costs
-
-    @property
-    def count(self) -> Count:  # type: ignore[override] # the base is a tuple for type checkers alone
-        """The tokens of the whole request, their grade, and the upper bound that was checked against the budget."""
-        return self.inside.count
-
-    @property
     def by_rule(self) -> Count:
         """What the request costs by the library's rules. It differs from `count` only if that starts from a bill."""
         return self.inside.by_rule
@@ -108,28 +97,6 @@ class Context(_Unpacked, Generic[Longest]):
     def calibration(self) -> CalibratedCounter | None:
         """The bill that the count starts from, as it was given to `anchor` or restored; None without one."""
         return self.inside.settings.calibration
-
-    @property
-    def dropped(self) -> list[Dropped]:
-        """The messages that were dropped or shortened, oldest first, with ids that stay the same."""
-        return self.inside.dropped
-
-    @property
-    def warnings(self) -> tuple[AssemblyError, ...]:
-        """Errors that the build survived, such as a `SummaryError` of a summarizer. They quote no message."""
-        return self.inside.warnings
-
-    @property
-    def wanted(self) -> Wanted | None:
-        """The summary that `Summarize(None)` waits for, or None. Pass it to `add_summary` with your text."""
-        return self.inside.wanted
-
-    @property
-    def report(self) -> Report:
-        """Every item kept or dropped, its tokens, and why. `print(context.report)`."""
-        from assembler.report.report import report_of
-
-        return report_of(self.inside)
 
     @property
     def dialect(self) -> str:
@@ -270,12 +237,6 @@ class Context(_Unpacked, Generic[Longest]):
     def __reduce__(self) -> tuple[object, ...]:
         draft, settings = self.inside.draft, self.inside.settings
         return _built_again, (draft, settings, held_by(draft, settings))
-
-    def __rich__(self) -> Report:
-        return self.report
-
-    def _repr_html_(self) -> str:
-        return self.report._repr_html_()  # pyright: ignore[reportPrivateUsage]  # the notebooks' own protocol
 
     def __repr__(self) -> str:
         return (

@@ -1,0 +1,58 @@
+"""What a build decided, as its owner reads it: what a plan and a context both tell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assembler.conversation.wanted import Wanted
+from assembler.pipeline.planned import Dropped, Planned
+from budgets import AssemblyError, Count, RegionCosts
+
+if TYPE_CHECKING:
+    from assembler.report.report import Report
+
+
+class Decision:
+    """What stays, what goes and what it costs."""
+
+    __slots__ = ()
+    inside: Planned
+    """How it was decided: for this library's own packages, and no public contract."""
+
+    @property
+    def costs(self) -> RegionCosts:
+        """Tokens by region: instruction, capability, knowledge, conversation, framing; their sum is `count.tokens`."""
+        return self.inside.costs
+
+    @property
+    def count(self) -> Count:
+        """The tokens of the whole request, their grade, and the upper bound that was checked against the budget."""
+        return self.inside.count
+
+    @property
+    def dropped(self) -> list[Dropped]:
+        """The messages that were dropped or shortened, oldest first, with ids that stay the same."""
+        return self.inside.dropped
+
+    @property
+    def warnings(self) -> tuple[AssemblyError, ...]:
+        """Errors that were survived, such as a `SummaryError` of a summarizer. They quote no message."""
+        return self.inside.warnings
+
+    @property
+    def wanted(self) -> Wanted | None:
+        """The summary that `Summarize(None)` waits for, or None. Pass it to `add_summary` with your text."""
+        return self.inside.wanted
+
+    @property
+    def report(self) -> Report:
+        """Every item kept or dropped, its tokens, and why. `print(context.report)`."""
+        from assembler.report.report import report_of
+
+        return report_of(self.inside)
+
+    def __rich__(self) -> Report:
+        return self.report
+
+    def _repr_html_(self) -> str:
+        return self.report._repr_html_()  # pyright: ignore[reportPrivateUsage]  # the notebooks' own protocol
