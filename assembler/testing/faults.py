@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
 
-from assembler.drawn.breach import history_of
+from assembler.drawn.breach import Breach, history_of
 from assembler.drawn.engine import DrawFn, SearchStrategy, st
 from assembler.drawn.said import Call, Conversation, Step, said
 from assembler.drawn.texts import texts
-from assembler.testing.breaches import BREACHES
 from assembler.testing.conversations import DEFAULT, FEW_TURNS
 from assembler.testing.spellings import Named, Request, spelling_of
+from budgets.later import FromFolders
+
+BREACHES: Mapping[str, Mapping[str, Breach]] = FromFolders("assembler.dialects", "drawn", "BREACHES")
+"""How a valid request is made to break one rule: `drawn.py` in each API's folder. By dialect, by the id of the rule as
+`assembler.verify.rules` lists it.
+"""
 
 
 @attrs.frozen

@@ -20,10 +20,18 @@ from typing import Any, Literal, TypeAlias
 
 import attrs
 
-from assembler.conversation.messages.sent import Sent
 from budgets.value import Value
 
 Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
+
+
+class Sent:
+    """The Chat Completions spelling of one frozen value, once it is known. Threads that look at once find the same."""
+
+    __slots__ = ("found",)
+
+    def __init__(self) -> None:
+        self.found: Mapping[str, Any] | None = None
 
 
 @attrs.frozen(eq=False, repr=False)

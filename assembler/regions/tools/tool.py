@@ -8,7 +8,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages.dicts import private_copy
-from assembler.conversation.messages.sent import Sent
+from assembler.conversation.messages.message import Sent
 from budgets.value import Value
 
 

@@ -7,7 +7,7 @@
 from assembler.dialects.marking import CacheMarks, Marked, marked
 from assembler.dialects.prefix_cache import PrefixCache
 from assembler.report.cache.emitted import OPENING
-from assembler.report.cache.rules import rule_for
+from assembler.report.cache.estimate import rule_for
 from assembler.report.cache.volatile import Volatile
 
 __all__ = ["OPENING", "CacheMarks", "Marked", "PrefixCache", "Volatile", "marked", "rule_for"]

@@ -11,12 +11,19 @@ from collections.abc import Iterator, Sequence
 import attrs
 
 from assembler.conversation.messages import Message
+from assembler.dialects import DIALECTS
 from assembler.dialects.plain.dialect import definition, spelled
 from assembler.dialects.prefix_cache import PrefixCache, first_rule
 from assembler.pipeline.planned import Planned
 from assembler.report.remembered import fixed_facts
 from budgets import Count, Grade
 from budgets.count import NOTHING, total
+
+
+def rule_for(dialect: str, model: str | None) -> PrefixCache | None:
+    """The rule of a model spoken to in a dialect; without a model, that of the newest. None where nothing is known."""
+    spoken = DIALECTS.get(dialect)
+    return None if spoken is None else first_rule(spoken.api.caches, model)
 
 
 def rule_of(plan: Planned) -> PrefixCache | None:

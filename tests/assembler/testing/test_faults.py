@@ -7,7 +7,7 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from assembler.testing import broken_conversations
-from assembler.testing.breaches import BREACHES
+from assembler.testing.faults import BREACHES
 from assembler.verify import rules, verify
 from tests.scaled import scaled
 
