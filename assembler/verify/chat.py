@@ -11,7 +11,7 @@ import attrs
 
 from assembler.verify import shape
 from assembler.verify.definitions import Definition, Legal, empty_tools, wrong_definitions, wrong_name
-from assembler.verify.pairing import Ref, Turn
+from assembler.verify.pairing import Turn, refs
 from assembler.verify.place import Place, is_list
 from assembler.verify.violation import Violation
 
@@ -74,11 +74,11 @@ def _turn(message: Place) -> Turn:
     role = message.at("role").text or ""
     if role == "tool":
         answer = message.at("tool_call_id")
-        return Turn(message, role, answers=(Ref(answer.text, answer),))
+        return Turn(message, role, answers=refs([answer]))
     if role != "assistant":
         return Turn(message, role)
-    ids = [call.at("id") for call in message.at("tool_calls").objects()]
-    return Turn(message, role, calls=tuple(Ref(place.text, place) for place in ids))
+    asked = message.at("tool_calls")
+    return Turn(message, role, calls=refs(call.at("id") for call in asked.objects()), asked=asked)
 
 
 def wrong_tools(tools: Place, spelling: Spelling) -> Iterator[Violation]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from assembler.verify import shape
 from assembler.verify.definitions import Definition, Legal, listed_tools, wrong_definitions
-from assembler.verify.pairing import N2, N3, Ref, Turn, Unanswered, mismatches, repeated
+from assembler.verify.pairing import N3, Turn, refs, repeated, unpaired
 from assembler.verify.place import Place, is_list
 from assembler.verify.violation import Rule, Violation
 
@@ -73,18 +73,13 @@ def _read(message: Place) -> Turn:
     answers = [block.at("tool_use_id") for block in blocks if block.at("type").text == "tool_result"]
     if message.at("role").text == "tool" and not answers:
         answers = [message.at("tool_call_id")]
-    refs = (tuple(Ref(place.text, place) for place in places) for places in (calls, answers))
-    return Turn(message, message.at("role").text or "", *refs)
+    return Turn(message, message.at("role").text or "", refs(calls), refs(answers))
 
 
-def unpaired(turns: list[Turn]) -> Iterator[Violation]:
+def wrong_pairs(turns: list[Turn]) -> Iterator[Violation]:
     """N2 and N3. System turns stand outside: they neither answer nor part a call from its answer."""
     yield from repeated((ref for turn in turns for ref in turn.calls), N3)
-    for mismatch in mismatches(turn for turn in turns if turn.role not in ("system", "developer")):
-        if isinstance(mismatch, Unanswered):
-            yield mismatch.violates(N2, mismatch.turn.place.path)
-        else:
-            yield mismatch.violates(N2)
+    yield from unpaired(turn for turn in turns if turn.role not in ("system", "developer"))
 
 
 def empty_contents(turns: list[Turn]) -> Iterator[Violation]:

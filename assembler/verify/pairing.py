@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import ClassVar, TypeAlias
 
 import attrs
 
@@ -23,6 +22,11 @@ class Ref:
     place: Place
 
 
+def refs(places: Iterable[Place]) -> tuple[Ref, ...]:
+    """The calls or the answers whose ids stand at these places."""
+    return tuple(Ref(place.text, place) for place in places)
+
+
 @attrs.frozen(slots=True)
 class Turn:
     """What pairing needs of a message, or of several that the API reads as one."""
@@ -31,53 +35,26 @@ class Turn:
     role: str
     calls: tuple[Ref, ...] = ()
     answers: tuple[Ref, ...] = ()
+    asked: Place = attrs.field(default=attrs.Factory(lambda self: self.place, takes_self=True))
+    """Where its calls stand."""
 
 
-@attrs.frozen(slots=True)
-class Unanswered:
-    """Calls of one turn that lack their answer in the turns directly after it; `of` counts all its calls."""
+@attrs.frozen(kw_only=True)
+class Pairing:
+    """The rules under which a dialect refuses what does not pair."""
 
-    turn: Turn
-    ids: tuple[str, ...]
-    of: int
-
-    def violates(self, rule: Rule, where: str) -> Violation:
-        """As a violation of the dialect's rule for it."""
-        missing = f"{len(self.ids)} of {counted(self.of, 'call')}"
-        return rule.broken(where, f"{missing} without an answer directly after: {listed(self.ids)}")
-
-
-@attrs.frozen(slots=True)
-class _Stray:
-    """An answer that nobody waits for."""
-
-    ref: Ref
-    id: str
-    problem: ClassVar[str]
-
-    def violates(self, rule: Rule) -> Violation:
-        """As a violation of the dialect's rule for it."""
-        return rule.broken(self.ref.place.path, f"answers {shown(self.id)}{self.problem}")
-
-
-class Orphan(_Stray):
+    unanswered: Rule = N2
+    """A call that lacks its answer in the turns directly after it."""
+    orphan: Rule = N2
     """An answer to no call that is open at its place."""
-
-    __slots__ = ()
-    problem = ", which no call directly before it has"
-
-
-class Again(_Stray):
+    again: Rule = N2
     """A second answer to the same call."""
 
-    __slots__ = ()
-    problem = " a second time"
+
+NEUTRAL = Pairing()
 
 
-Mismatch: TypeAlias = Unanswered | Orphan | Again
-
-
-def mismatches(turns: Iterable[Turn]) -> Iterator[Mismatch]:
+def unpaired(turns: Iterable[Turn], rules: Pairing = NEUTRAL) -> Iterator[Violation]:
     """What does not pair. A turn's calls stay open until the next turn that brings no answer. Linear."""
     caller: Turn | None = None
     opened: set[str] = set()
@@ -87,23 +64,25 @@ def mismatches(turns: Iterable[Turn]) -> Iterator[Mismatch]:
             if ref.id is None:
                 continue
             if ref.id in done:
-                yield Again(ref, ref.id)
+                yield rules.again.broken(ref.place.path, f"answers {shown(ref.id)} a second time")
             elif ref.id not in opened:
-                yield Orphan(ref, ref.id)
+                problem = f"answers {shown(ref.id)}, which no call directly before it has"
+                yield rules.orphan.broken(ref.place.path, problem)
             else:
                 done.add(ref.id)
         if turn.calls or not turn.answers:
-            yield from _unanswered(caller, done)
+            yield from _unanswered(caller, done, rules)
             caller, done = turn, set()
             opened = {ref.id for ref in turn.calls if ref.id is not None}
-    yield from _unanswered(caller, done)
+    yield from _unanswered(caller, done, rules)
 
 
-def _unanswered(turn: Turn | None, done: set[str]) -> Iterator[Unanswered]:
+def _unanswered(turn: Turn | None, done: set[str], rules: Pairing) -> Iterator[Violation]:
     if turn is not None:
         ids = tuple(dict.fromkeys(ref.id for ref in turn.calls if ref.id is not None and ref.id not in done))
         if ids:
-            yield Unanswered(turn, ids, len(turn.calls))
+            missing = f"{len(ids)} of {counted(len(turn.calls), 'call')}"
+            yield rules.unanswered.broken(turn.asked.path, f"{missing} without an answer directly after: {listed(ids)}")
 
 
 def repeated(refs: Iterable[Ref], rule: Rule) -> Iterator[Violation]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Mapping
+from importlib import resources
 
 import attrs
 
@@ -46,6 +48,12 @@ class Rule:
     def broken(self, where: str, problem: str) -> Violation:
         """The violation of this rule at one place."""
         return Violation(self.id, where, problem, self.provider_says, self.source)
+
+
+def rules_in(module: str) -> Mapping[str, Rule]:
+    """The rules that `rules.toml` lists in the folder of this module, by their ids, in its order."""
+    table = resources.files(module.rpartition(".")[0]).joinpath("rules.toml").read_text("utf-8")
+    return {rule_id: Rule(rule_id, **fields) for rule_id, fields in tomllib.loads(table).items()}
 
 
 def shown(word: str) -> str:

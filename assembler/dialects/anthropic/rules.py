@@ -12,33 +12,16 @@ from collections.abc import Iterator
 import attrs
 
 from assembler.dialects.anthropic.rules_of_blocks import blocks_of, texts, wrong_blocks, wrong_shape, wrong_tools
-from assembler.dialects.anthropic.rules_published import (
-    A1,
-    A2,
-    A3,
-    A4,
-    A5,
-    A6,
-    A7,
-    A8,
-    A9,
-    A10,
-    A11,
-    A12,
-    A13,
-    A14,
-    A15,
-    A16,
-    L2,
-)
 from assembler.verify import definitions
 from assembler.verify.checker import Checker
 from assembler.verify.models import refuses_prefill, takes_system_turns
-from assembler.verify.pairing import Again, Orphan, Ref, Turn, Unanswered, mismatches, repeated
+from assembler.verify.pairing import Pairing, Turn, refs, repeated, unpaired
 from assembler.verify.place import Place
-from assembler.verify.violation import Rule, Violation
+from assembler.verify.violation import Rule, Violation, rules_in
 
-RULES = (A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16, L2, *definitions.RULES)
+RULE = rules_in(__name__)
+RULES = (*RULE.values(), *definitions.RULES)
+_PAIRING = Pairing(unanswered=RULE["A5"], orphan=RULE["A8"], again=RULE["A9"])
 
 _MOST_MESSAGES = 100_000
 """Messages in one request (A2: SDK documentation of `messages`)."""
@@ -66,7 +49,7 @@ def check(request: Place, model: str | None) -> Iterator[Violation]:
     yield from wrong_shape(request)
     yield from wrong_tools(request)
     for block in request.at("system").objects():
-        yield from _wrong_text(block.at("text"), A3)
+        yield from _wrong_text(block.at("text"), RULE["A3"])
     yield from _wrong_opening(request.at("messages"), turns)
     yield from _wrong_system_turns(messages, model)
     for message in messages:
@@ -93,11 +76,11 @@ def _combined(messages: list[Place]) -> list[_Said]:
 
 def _wrong_opening(messages: Place, turns: list[_Said]) -> Iterator[Violation]:
     if messages.value in ([], ()):
-        yield A2.broken(messages.path, "no messages at all")
+        yield RULE["A2"].broken(messages.path, "no messages at all")
     elif turns and turns[0].role == "assistant" and not _is_compacted(turns[0]):
-        yield A2.broken(turns[0].place.path, "the conversation begins with the assistant")
+        yield RULE["A2"].broken(turns[0].place.path, "the conversation begins with the assistant")
     if messages.size > _MOST_MESSAGES:
-        yield A2.broken(messages.path, f"{messages.size} messages; at most {_MOST_MESSAGES} are taken")
+        yield RULE["A2"].broken(messages.path, f"{messages.size} messages; at most {_MOST_MESSAGES} are taken")
 
 
 def _is_compacted(turn: _Said) -> bool:
@@ -110,61 +93,55 @@ def _wrong_system_turns(messages: list[Place], model: str | None) -> Iterator[Vi
     for message in messages:
         role = message.at("role")
         if role.text == "system" and not takes_system_turns(model):
-            yield A16.broken(role.path, "a system message among the messages; use the top-level system field")
+            yield RULE["A16"].broken(role.path, "a system message among the messages; use the top-level system field")
         elif role.text == "system" and before != "user":
-            yield A16.broken(role.path, f"a system message after {before or 'nothing'}, not after a user message")
+            yield RULE["A16"].broken(
+                role.path, f"a system message after {before or 'nothing'}, not after a user message"
+            )
         before = role.text or ""
 
 
 def _wrong_message(message: Place, last: Place) -> Iterator[Violation]:
     role, content = message.at("role").text, message.at("content")
     if content.value in ("", [], ()) and not (message is last and role == "assistant"):
-        yield A1.broken(content.path, "a message without content")
+        yield RULE["A1"].broken(content.path, "a message without content")
     if content.text:
-        yield from _wrong_text(content, A3)
+        yield from _wrong_text(content, RULE["A3"])
     yield from wrong_blocks(content)
     for block in content.objects():
         kind = block.at("type").text
         for text in texts(block):
-            yield from _wrong_text(text, A3)
+            yield from _wrong_text(text, RULE["A3"])
         if role == "user" and kind in ("tool_use", *_THINKING):
-            yield A10.broken(block.path, f"a {kind} block in a user message")
+            yield RULE["A10"].broken(block.path, f"a {kind} block in a user message")
         if role == "assistant" and kind == "tool_result":
-            yield A10.broken(block.path, "a tool_result block in an assistant message")
+            yield RULE["A10"].broken(block.path, "a tool_result block in an assistant message")
 
 
 def _wrong_text(place: Place, empty: Rule) -> Iterator[Violation]:
     if place.text == "":
         yield empty.broken(place.path, "an empty text")
     elif place.text is not None and not place.text.strip():
-        yield A4.broken(place.path, f"a text of whitespace only ({len(place.text)} characters)")
+        yield RULE["A4"].broken(place.path, f"a text of whitespace only ({len(place.text)} characters)")
 
 
 def _paired(said: _Said) -> Turn:
     calls = [block.at("id") for block in said.of_type("tool_use")] if said.role == "assistant" else []
     answers = [block.at("tool_use_id") for block in said.of_type("tool_result")] if said.role == "user" else []
-    refs = (tuple(Ref(place.text, place) for place in places) for places in (calls, answers))
-    return Turn(said.place, said.role, *refs)
+    return Turn(said.place, said.role, refs(calls), refs(answers))
 
 
 def _wrong_pairs(turns: list[_Said]) -> Iterator[Violation]:
     paired = [_paired(said) for said in turns]
-    yield from repeated((ref for turn in paired for ref in turn.calls), A7)
+    yield from repeated((ref for turn in paired for ref in turn.calls), RULE["A7"])
     for ref in (ref for turn in paired for ref in (*turn.calls, *turn.answers)):
         if ref.id is not None and not _ID.match(ref.id):
-            yield L2.broken(ref.place.path, "the id holds characters other than letters, digits, _ and -")
-    for mismatch in mismatches(paired):
-        match mismatch:
-            case Unanswered():
-                yield mismatch.violates(A5, mismatch.turn.place.path)
-            case Orphan():
-                yield mismatch.violates(A8)
-            case Again():
-                yield mismatch.violates(A9)
+            yield RULE["L2"].broken(ref.place.path, "the id holds characters other than letters, digits, _ and -")
+    yield from unpaired(paired, _PAIRING)
     for said in turns:
         late = _late_results(said) if said.role == "user" else 0
         if late:
-            yield A6.broken(said.place.path, f"{late} of its tool_result blocks come after other content")
+            yield RULE["A6"].broken(said.place.path, f"{late} of its tool_result blocks come after other content")
 
 
 def _late_results(said: _Said) -> int:
@@ -178,12 +155,12 @@ def _wrong_end(messages: list[Place], model: str | None) -> Iterator[Violation]:
         return
     last = messages[-1]
     if refuses_prefill(model):
-        yield A11.broken(last.path, "the conversation ends with the assistant, and this model takes no prefill")
+        yield RULE["A11"].broken(last.path, "the conversation ends with the assistant, and this model takes no prefill")
     content, blocks = last.at("content"), last.at("content").objects()
     text = blocks[-1].at("text") if blocks else content
     words = text.text or ""
     if words != words.rstrip():
-        yield A12.broken(text.path, f"{len(words) - len(words.rstrip())} whitespace characters at the end")
+        yield RULE["A12"].broken(text.path, f"{len(words) - len(words.rstrip())} whitespace characters at the end")
 
 
 def _wrong_marks(request: Place) -> Iterator[Violation]:
@@ -194,10 +171,12 @@ def _wrong_marks(request: Place) -> Iterator[Violation]:
             blocks += [block, *block.at("content").objects()]
     marked = [block for block in (request, *blocks) if not block.at("cache_control").absent]
     if len(marked) > A13_MOST:
-        yield A13.broken(marked[A13_MOST].at("cache_control").path, f"{len(marked)} cache marks; at most {A13_MOST}")
+        yield RULE["A13"].broken(
+            marked[A13_MOST].at("cache_control").path, f"{len(marked)} cache marks; at most {A13_MOST}"
+        )
     for block in marked:
         if block.at("text").text == "":
-            yield A13.broken(block.at("cache_control").path, "a cache mark on an empty text")
+            yield RULE["A13"].broken(block.at("cache_control").path, "a cache mark on an empty text")
 
 
 A13_MOST = 4
@@ -209,7 +188,7 @@ def _missing_tools(request: Place, turns: list[_Said]) -> Iterator[Violation]:
         return
     blocks = [block for said in turns for block in said.of_type("tool_use", "tool_result")]
     if blocks:
-        yield A14.broken(blocks[0].path, f"{len(blocks)} tool_use and tool_result blocks, and no tools")
+        yield RULE["A14"].broken(blocks[0].path, f"{len(blocks)} tool_use and tool_result blocks, and no tools")
 
 
 def _wrong_thinking(request: Place, turns: list[_Said]) -> Iterator[Violation]:
@@ -219,14 +198,16 @@ def _wrong_thinking(request: Place, turns: list[_Said]) -> Iterator[Violation]:
     last = turns[spoken[-1]]
     for block in last.of_type("thinking"):
         if block.at("signature").text == "":
-            yield A15.broken(
+            yield RULE["A15"].broken(
                 block.at("signature").path, "a thinking block of the last assistant turn without signature"
             )
     if request.at("thinking").at("type").text != "enabled" or not last.of_type("tool_use"):
         return
     first = turns[_loop_start(turns, spoken[-1])]
     if not any(said.blocks[0].at("type").text in _THINKING for said in (first, last) if said.blocks):
-        yield A15.broken(last.place.path, "thinking is enabled, and this turn of calls does not begin with thinking")
+        yield RULE["A15"].broken(
+            last.place.path, "thinking is enabled, and this turn of calls does not begin with thinking"
+        )
 
 
 def _loop_start(turns: list[_Said], index: int) -> int:

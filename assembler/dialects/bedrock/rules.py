@@ -9,38 +9,12 @@ from assembler.verify import definitions, shape
 from assembler.verify.checker import Checker
 from assembler.verify.definitions import T3, Definition, Legal, empty_tools, wrong_choice, wrong_definitions, wrong_name
 from assembler.verify.neutral import MOST_MARKS, N8
-from assembler.verify.pairing import N2, N3, Ref, Turn, Unanswered, mismatches, repeated
+from assembler.verify.pairing import N2, N3, Turn, refs, repeated, unpaired
 from assembler.verify.place import Place
-from assembler.verify.violation import Rule, Violation
+from assembler.verify.violation import Violation, rules_in
 
-B1 = Rule(
-    "B1",
-    "user and assistant alternate: the service merges nothing",
-    "A conversation must alternate between user and assistant roles.",
-    "langchain-aws#192",
-)
-B2 = Rule(
-    "B2",
-    "no empty content, no blank text",
-    "The content field in the Message object at messages.<i> is empty. / The text field in the ContentBlock object at "
-    "messages.<i>.content.<j> is blank.",
-    "aws-sdk-net#4015",
-)
-B3 = Rule(
-    "B3",
-    "a history with tool content comes with a toolConfig",
-    "The toolConfig field must be defined when using toolUse and toolResult content blocks.",
-    "dify#17545",
-)
-B4 = Rule(
-    "B4",
-    "the result of a failed call has content",
-    "The content field at messages.<i>.content.<j>.toolResult cannot be empty when status value is error.",
-    "quoted without a thread",
-)
-B5 = Rule("B5", "the conversation begins and ends with the user")
-L3 = Rule("L3", "a toolUseId is 1 to 64 letters, digits, underscores or dashes", None, "service model in botocore")
-RULES = (B1, B2, B3, B4, B5, L3, *definitions.RULES, N2, N3, N8)
+RULE = rules_in(__name__)
+RULES = (*RULE.values(), *definitions.RULES, N2, N3, N8)
 
 BYTES_UNDER = frozenset({"bytes", "redactedContent"})
 """Keys under which boto3 takes bytes and writes base64 itself (botocore 1.44.5, service model bedrock-runtime)."""
@@ -82,7 +56,7 @@ def _wrong_blocks(blocks: Place, known: frozenset[str]) -> Iterator[Violation]:
         text = block.at("text")
         yield from shape.may_be(text, shape.TEXT)
         if text.text is not None and not text.text.strip():
-            yield B2.broken(text.path, f"a blank text ({len(text.text)} characters)")
+            yield RULE["B2"].broken(text.path, f"a blank text ({len(text.text)} characters)")
 
 
 def _wrong_order(messages: Place) -> Iterator[Violation]:
@@ -90,15 +64,15 @@ def _wrong_order(messages: Place) -> Iterator[Violation]:
     for message in messages.objects():
         role = message.at("role").text
         if role is not None and role == before:
-            yield B1.broken(message.path, f"a second {role} message in a row")
+            yield RULE["B1"].broken(message.path, f"a second {role} message in a row")
         before = role
     said = messages.objects()
     if messages.value in ([], ()):
-        yield B5.broken(messages.path, "no messages at all")
+        yield RULE["B5"].broken(messages.path, "no messages at all")
     if said and said[0].at("role").text == "assistant":
-        yield B5.broken(said[0].path, "the conversation begins with the assistant")
+        yield RULE["B5"].broken(said[0].path, "the conversation begins with the assistant")
     if said and before == "assistant":
-        yield B5.broken(said[-1].path, "the conversation ends with the assistant")
+        yield RULE["B5"].broken(said[-1].path, "the conversation ends with the assistant")
 
 
 def _wrong_message(message: Place) -> Iterator[Violation]:
@@ -106,7 +80,7 @@ def _wrong_message(message: Place) -> Iterator[Violation]:
     yield from shape.must_be_one_of(role, ("user", "assistant"), shape.S3, "role")
     yield from shape.must_be(content, shape.LIST)
     if content.value in ([], ()):
-        yield B2.broken(content.path, "a message without content")
+        yield RULE["B2"].broken(content.path, "a message without content")
     yield from _wrong_blocks(content, _BLOCKS)
     for block in content.objects():
         call, result = block.at("toolUse"), block.at("toolResult")
@@ -134,15 +108,14 @@ def _wrong_result(result: Place) -> Iterator[Violation]:
         yield from shape.must_be_one_of(status, ("success", "error"), shape.S1, "status")
     said = [block for block in content.objects() if (block.at("text").text or "-").strip()]
     if status.text == "error" and content.text is None and not said:
-        yield B4.broken(content.path, "an error result without content")
+        yield RULE["B4"].broken(content.path, "an error result without content")
 
 
 def _paired(message: Place) -> Turn:
     role = message.at("role").text or ""
     key = {"assistant": "toolUse", "user": "toolResult"}.get(role, "")
     ids = [block.at(key).at("toolUseId") for block in message.at("content").objects() if not block.at(key).absent]
-    refs = tuple(Ref(place.text, place) for place in ids)
-    return Turn(message, role, calls=refs) if role == "assistant" else Turn(message, role, answers=refs)
+    return Turn(message, role, refs(ids)) if role == "assistant" else Turn(message, role, answers=refs(ids))
 
 
 def _wrong_pairs(messages: Place) -> Iterator[Violation]:
@@ -150,12 +123,10 @@ def _wrong_pairs(messages: Place) -> Iterator[Violation]:
     yield from repeated((ref for turn in turns for ref in turn.calls), N3)
     for ref in (ref for turn in turns for ref in (*turn.calls, *turn.answers)):
         if ref.id is not None and not _ID.match(ref.id):
-            yield L3.broken(ref.place.path, f"a toolUseId of {len(ref.id)} characters, or with characters not allowed")
-    for mismatch in mismatches(turns):
-        if isinstance(mismatch, Unanswered):
-            yield mismatch.violates(N2, mismatch.turn.place.path)
-        else:
-            yield mismatch.violates(N2)
+            yield RULE["L3"].broken(
+                ref.place.path, f"a toolUseId of {len(ref.id)} characters, or with characters not allowed"
+            )
+    yield from unpaired(turns)
 
 
 def _wrong_tools(request: Place) -> Iterator[Violation]:
@@ -181,7 +152,7 @@ def _missing_config(request: Place) -> Iterator[Violation]:
     blocks = [block for message in request.at("messages").objects() for block in message.at("content").objects()]
     used = [block for block in blocks if not (block.at("toolUse").absent and block.at("toolResult").absent)]
     if used:
-        yield B3.broken(used[0].path, f"{len(used)} toolUse and toolResult blocks, and no toolConfig")
+        yield RULE["B3"].broken(used[0].path, f"{len(used)} toolUse and toolResult blocks, and no toolConfig")
 
 
 def _too_many_marks(request: Place) -> Iterator[Violation]:

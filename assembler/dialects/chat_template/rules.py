@@ -16,16 +16,10 @@ from assembler.verify.neutral import N1, N4
 from assembler.verify.pairing import N2, N3, Turn
 from assembler.verify.place import Place, is_list
 from assembler.verify.shape import LIST, OBJECT, S1, TEXT, may_be, must_be
-from assembler.verify.violation import Rule, Violation
+from assembler.verify.violation import Violation, rules_in
 
-H1 = Rule(
-    "H1",
-    "user and assistant alternate, apart from calls and their results",
-    "Conversation roles must alternate user/assistant/user/assistant/...",
-    "vllm#6862, mistral-vibe#1006",
-)
-H2 = Rule("H2", "no system message where the template has no system role", None, "the template's own exception")
-RULES = (H1, H2, L0, T1, T2, T3, N1, N2, N3, N4)
+RULE = rules_in(__name__)
+RULES = (*RULE.values(), L0, T1, T2, T3, N1, N2, N3, N4)
 
 _RAISES = re.compile(r"raise_exception\(([^)]*+)", re.IGNORECASE)
 """A template's exception, as `raise_exception('System role not supported')`, up to the first bracket that closes."""
@@ -47,7 +41,7 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
     if is_list(messages.value) and not messages.value:
         yield N1.broken(messages.path, "no messages at all")
     turns = neutral.read_turns(messages)
-    yield from neutral.unpaired(turns)
+    yield from neutral.wrong_pairs(turns)
     yield from neutral.empty_contents(turns)
     template = request.at("chat_template").text
     if template is None or _objects(template, _ALTERNATES):
@@ -56,7 +50,7 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
     if template is not None and _objects(template, _NO_SYSTEM):
         for turn in turns:
             if turn.role == "system":
-                yield H2.broken(turn.place.at("role").path, "a system message, which this template refuses")
+                yield RULE["H2"].broken(turn.place.at("role").path, "a system message, which this template refuses")
 
 
 def _objects(template: str, said: tuple[re.Pattern[str], ...]) -> bool:
@@ -85,7 +79,7 @@ def _not_alternating(turns: list[Turn]) -> Iterator[Violation]:
         if turn.role == before != "tool":
             first = turn is turns[0]
             problem = "the conversation begins with the assistant" if first else f"a second {before} message in a row"
-            yield H1.broken(turn.place.path, problem)
+            yield RULE["H1"].broken(turn.place.path, problem)
         before = turn.role
 
 

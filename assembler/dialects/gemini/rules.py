@@ -21,46 +21,12 @@ from assembler.dialects.gemini.rules_of_parts import (
 from assembler.verify.checker import Checker
 from assembler.verify.definitions import L0, T1, T2, T3
 from assembler.verify.models import demands_signatures
-from assembler.verify.pairing import N2, N3, Ref, repeated
+from assembler.verify.pairing import N2, N3, refs, repeated
 from assembler.verify.place import Place
-from assembler.verify.violation import Rule, Violation, counted, shown
+from assembler.verify.violation import Violation, counted, rules_in, shown
 
-G0 = Rule("G0", "contents are not empty")
-G1 = Rule("G1", "a content's role is user or model: calls are the model's, responses the user's")
-G2 = Rule(
-    "G2",
-    "no content without parts, no part without data, no empty text",
-    "GenerateContentRequest.contents[<i>].parts: contents.parts must not be empty.",
-    "vercel/ai#3775; a part without data: CLIProxyAPI#1292",
-)
-G3 = Rule(
-    "G3",
-    "a turn of calls follows a user turn or a turn of responses",
-    "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
-    "gemini-cli#11814",
-)
-G4 = Rule(
-    "G4",
-    "as many responses as calls, in one turn",
-    "Please ensure that the number of function response parts is equal to the number of function call parts of the "
-    "function call turn.",
-    "gemini-cli#3814",
-)
-G5 = Rule(
-    "G5",
-    "a turn of responses follows its turn of calls",
-    "Please ensure that function response turn comes immediately after a function call turn.",
-    "GoogleCloudPlatform/generative-ai#368",
-)
-G6 = Rule("G6", "a turn of responses holds only responses", None, "opencode#43479 (second-hand, Gemini 3)")
-G7 = Rule("G7", "the conversation does not end on a model turn", None, "crewAI#6973")
-G8 = Rule(
-    "G8",
-    "Gemini 3 gets the thought signature of each first call of the current turn back, byte for byte",
-    "Function call is missing a thought_signature in functionCall parts.",
-    "5ire#405",
-)
-RULES = (G0, G1, G2, G3, G4, G5, G6, G7, G8, N2, N3, L0, T1, T2, T3)
+RULE = rules_in(__name__)
+RULES = (*RULE.values(), N2, N3, L0, T1, T2, T3)
 
 BYTES_UNDER = frozenset({"data", "thought_signature", "thoughtSignature"})
 """Keys under which the SDK takes bytes and writes base64 itself (google-genai 3.4.0, types.Blob and types.Part)."""
@@ -71,16 +37,16 @@ def check(request: Place, model: str | None) -> Iterator[Violation]:
     contents = request.at("contents")
     yield from wrong_contents(contents)
     if contents.value in ([], (), "", {}):
-        yield G0.broken(contents.path, "no contents at all")
+        yield RULE["G0"].broken(contents.path, "no contents at all")
     turns = read_contents(contents)
     yield from _wrong_system(request)
     yield from wrong_tools(request)
     for turn in turns:
         yield from _wrong_turn(turn)
     yield from _wrong_order(turns)
-    yield from repeated((Ref(call.at("id").text, call.at("id")) for turn in turns for call in turn.calls), N3)
+    yield from repeated(refs(call.at("id") for turn in turns for call in turn.calls), N3)
     if turns and turns[-1].role == "model":
-        yield G7.broken(turns[-1].place.path, "the last content is the model's")
+        yield RULE["G7"].broken(turns[-1].place.path, "the last content is the model's")
     if demands_signatures(model):
         yield from _unsigned(turns)
 
@@ -93,25 +59,25 @@ def _wrong_system(request: Place) -> Iterator[Violation]:
         for part in parts.each() or [place]:
             text = part if part.text is not None else part.at("text")
             if text.text == "":
-                yield G2.broken(text.path, "an empty text")
+                yield RULE["G2"].broken(text.path, "an empty text")
         if not parts.absent and not parts.size:
-            yield G2.broken(parts.path, "a content without parts")
+            yield RULE["G2"].broken(parts.path, "a content without parts")
 
 
 def _wrong_turn(turn: Content) -> Iterator[Violation]:
     role = turn.place.at("role")
     if role.text is not None and role.text not in ("user", "model"):
-        yield G1.broken(role.path, f"role {shown(role.text)} is neither user nor model")
+        yield RULE["G1"].broken(role.path, f"role {shown(role.text)} is neither user nor model")
     if not turn.parts:
-        yield G2.broken(turn.place.path, "a content without parts")
-    yield from wrong_parts(turn, G2)
+        yield RULE["G2"].broken(turn.place.path, "a content without parts")
+    yield from wrong_parts(turn, RULE["G2"])
     if turn.calls and turn.role == "user":
-        yield G1.broken(turn.place.path, "a function call in a user turn")
+        yield RULE["G1"].broken(turn.place.path, "a function call in a user turn")
     if turn.responses and turn.role == "model":
-        yield G1.broken(turn.place.path, "a function response in a model turn")
+        yield RULE["G1"].broken(turn.place.path, "a function response in a model turn")
     others = len(turn.parts) - len(turn.responses)
     if turn.responses and others:
-        yield G6.broken(turn.place.path, f"{counted(others, 'other part')} beside the function responses")
+        yield RULE["G6"].broken(turn.place.path, f"{counted(others, 'other part')} beside the function responses")
 
 
 def _wrong_order(turns: list[Content]) -> Iterator[Violation]:
@@ -119,9 +85,11 @@ def _wrong_order(turns: list[Content]) -> Iterator[Violation]:
     for turn in turns:
         if turn.calls and (before is None or before.role == "model"):
             place = "first in the history" if before is None else "after another model turn"
-            yield G3.broken(turn.place.path, f"a turn of function calls {place}")
+            yield RULE["G3"].broken(turn.place.path, f"a turn of function calls {place}")
         if turn.responses and (before is None or not before.calls):
-            yield G5.broken(turn.place.path, "a turn of function responses without a turn of calls directly before it")
+            yield RULE["G5"].broken(
+                turn.place.path, "a turn of function responses without a turn of calls directly before it"
+            )
         elif before is not None and before.calls:
             yield from _wrong_answers(before, turn)
         before = turn
@@ -130,7 +98,7 @@ def _wrong_order(turns: list[Content]) -> Iterator[Violation]:
 def _wrong_answers(asked: Content, turn: Content) -> Iterator[Violation]:
     if len(asked.calls) != len(turn.responses):
         calls, responses = counted(len(asked.calls), "call"), counted(len(turn.responses), "response")
-        yield G4.broken(turn.place.path, f"{responses} for {calls}")
+        yield RULE["G4"].broken(turn.place.path, f"{responses} for {calls}")
         return
     # An id is optional; without ids on both sides, the names decide.
     ids = all(place.at("id").text is not None for place in (*asked.calls, *turn.responses))
@@ -152,7 +120,7 @@ def _unsigned(turns: list[Content]) -> Iterator[Violation]:
             part = next(part for part in turn.parts if not spelled(part, "function_call").absent)
             signature = spelled(part, "thought_signature")
             if not signature.value:
-                yield G8.broken(signature.path, "the first function call of this turn has no thought signature")
+                yield RULE["G8"].broken(signature.path, "the first function call of this turn has no thought signature")
 
 
 CHECKER = Checker(

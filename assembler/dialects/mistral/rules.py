@@ -10,39 +10,17 @@ from assembler.verify import chat
 from assembler.verify.checker import Checker
 from assembler.verify.definitions import L0, T1, T2, T3, Legal
 from assembler.verify.neutral import N4, speechless
-from assembler.verify.pairing import N2, N3, Again, Turn, Unanswered, mismatches, repeated
+from assembler.verify.pairing import N2, N3, Pairing, Turn, repeated, unpaired
 from assembler.verify.place import Place
 from assembler.verify.shape import TEXT_OR_OBJECT
-from assembler.verify.violation import Rule, Violation, shown
+from assembler.verify.violation import Violation, rules_in, shown
 
-M1 = Rule(
-    "M1",
-    "the last message is the user's or a tool's, or an assistant's with prefix",
-    "Expected last role User or Tool (or Assistant with prefix True) for serving but got <role>",
-    "validator of mistral-common",
-)
-M2 = Rule(
-    "M2",
-    "no user message directly after a tool message, no system message after an assistant's or a tool's",
-    "Unexpected role '<role>' after role '<role>'",
-    "avante.nvim#2695, and the validator of mistral-common",
-)
-M3 = Rule(
-    "M3",
-    "as many answers as calls, each to a call of the assistant message before",
-    "Not the same number of function calls and responses",
-    "validator of mistral-common",
-)
-M4 = Rule(
-    "M4",
-    "a call id is nine letters or digits (older models demand it, newer ones accept it)",
-    "Tool call id was <id> but must be a-z, A-Z, 0-9, with a length of 9.",
-    "validator of mistral-common, v3 to v11",
-)
-RULES = (M1, M2, M3, M4, L0, T1, T2, T3, N2, N3, N4)
+RULE = rules_in(__name__)
+RULES = (*RULE.values(), L0, T1, T2, T3, N2, N3, N4)
 
 _ID = re.compile(r"[a-zA-Z0-9]{9}\Z")
 _LEGAL = Legal()
+_PAIRING = Pairing(unanswered=RULE["M3"], orphan=RULE["M3"])
 
 _UNEXPECTED = {("tool", "user"), ("tool", "system"), ("assistant", "system")}
 """Roles that may not follow each other: (before, after). A tool message without a call is M3's."""
@@ -73,34 +51,27 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
     yield from _wrong_order(turns)
     for turn in turns:
         yield from _wrong_turn(turn)
-    for mismatch in mismatches(turns):
-        match mismatch:
-            case Unanswered():
-                yield mismatch.violates(M3, mismatch.turn.place.at("tool_calls").path)
-            case Again():
-                yield mismatch.violates(N2)
-            case _:
-                yield mismatch.violates(M3)
+    yield from unpaired(turns, _PAIRING)
 
 
 def _wrong_end(messages: Place) -> Iterator[Violation]:
     said = messages.objects()
     if messages.value in ([], ()):
-        yield M1.broken(messages.path, "no messages at all")
+        yield RULE["M1"].broken(messages.path, "no messages at all")
     for message in said[:-1]:
         if message.at("prefix").value is True:
-            yield M1.broken(message.at("prefix").path, "a prefix that is not the last message")
+            yield RULE["M1"].broken(message.at("prefix").path, "a prefix that is not the last message")
     if said and said[-1].at("prefix").value is not True:
         role = said[-1].at("role").text
         if role in ("assistant", "system"):
-            yield M1.broken(said[-1].path, f"the last message is of role {role}")
+            yield RULE["M1"].broken(said[-1].path, f"the last message is of role {role}")
 
 
 def _wrong_order(turns: list[Turn]) -> Iterator[Violation]:
     before = ""
     for turn in turns:
         if (before, turn.role) in _UNEXPECTED:
-            yield M2.broken(turn.place.at("role").path, f"role {turn.role} directly after role {before}")
+            yield RULE["M2"].broken(turn.place.at("role").path, f"role {turn.role} directly after role {before}")
         before = turn.role
 
 
@@ -108,7 +79,7 @@ def _wrong_turn(turn: Turn) -> Iterator[Violation]:
     yield from repeated(turn.calls, N3)
     for ref in chain(turn.calls, turn.answers):
         if ref.id is not None and not _ID.match(ref.id):
-            yield M4.broken(ref.place.path, f"call id {shown(ref.id)} is not nine letters or digits")
+            yield RULE["M4"].broken(ref.place.path, f"call id {shown(ref.id)} is not nine letters or digits")
     if turn.role == "assistant" and speechless(turn.place):
         yield N4.broken(turn.place.path, "an assistant message with neither content nor calls")
 

@@ -11,26 +11,12 @@ from assembler.verify import definitions, shape
 from assembler.verify.checker import Checker
 from assembler.verify.definitions import Definition, Legal, listed_tools, wrong_choice, wrong_definitions, wrong_name
 from assembler.verify.neutral import N1
-from assembler.verify.pairing import N2, N3, Ref, repeated
+from assembler.verify.pairing import N2, N3, refs, repeated
 from assembler.verify.place import Place
-from assembler.verify.violation import Rule, Violation, shown
+from assembler.verify.violation import Violation, rules_in, shown
 
-R0 = Rule("R0", "an output names its call")
-R1 = Rule(
-    "R1",
-    "every output has its call, unless an earlier response or a stored conversation holds it",
-    "No tool call found for function call output with call_id <id>.",
-    "cursor-byok#307",
-)
-R2 = Rule("R2", "every call has its output", "No tool output found for function call <id>.", "trae-agent#245")
-R3 = Rule(
-    "R3",
-    "a reasoning item travels with the item that follows it",
-    "Item '<id>' of type 'reasoning' was provided without its required following item.",
-    "openai-agents#1660; the other way round: continue#11994",
-)
-L1 = Rule("L1", "a call_id has at most 64 characters", None, "9router#393")
-RULES = (R0, R1, R2, R3, L1, *definitions.RULES, N1, N2, N3)
+RULE = rules_in(__name__)
+RULES = (*RULE.values(), *definitions.RULES, N1, N2, N3)
 
 _ID_LIMIT = 64
 """Characters of a call_id (L1)."""
@@ -108,13 +94,12 @@ def _wrong_item(item: Place) -> Iterator[Violation]:
     call_id = item.at("call_id").text
     if call_id is not None and len(call_id) > _ID_LIMIT:
         path = item.at("call_id").path
-        yield L1.broken(path, f"call_id of {len(call_id)} characters; at most {_ID_LIMIT} are taken")
+        yield RULE["L1"].broken(path, f"call_id of {len(call_id)} characters; at most {_ID_LIMIT} are taken")
 
 
 def _unpaired(items: list[Place], stored: list[str]) -> Iterator[Violation]:
     """N2, N3 and R0 to R2; a pair may be half `stored` under one of these keys."""
-    calls = [Ref(item.at("call_id").text, item.at("call_id")) for item in items if _kind(item) in _CALLS]
-    yield from repeated(calls, N3)
+    yield from repeated(refs(item.at("call_id") for item in items if _kind(item) in _CALLS), N3)
     # A reference stands for a stored item, which may be the missing half of any pair.
     referring = any(_kind(item) == "item_reference" for item in items)
     waiting: dict[str, Place] = {}
@@ -124,17 +109,17 @@ def _unpaired(items: list[Place], stored: list[str]) -> Iterator[Violation]:
         call_id = place.text
         if _kind(item) in _OUTPUTS:
             if call_id is None:
-                yield R0.broken(place.path, "an output without call_id")
+                yield RULE["R0"].broken(place.path, "an output without call_id")
             elif call_id in answered:
                 yield N2.broken(place.path, f"answers {shown(call_id)} a second time")
             elif waiting.pop(call_id, None) is None and not (stored or referring):
-                yield R1.broken(place.path, f"no call before this output has the call_id {shown(call_id)}")
+                yield RULE["R1"].broken(place.path, f"no call before this output has the call_id {shown(call_id)}")
             answered.update(() if call_id is None else (call_id,))
         elif _kind(item) in _CALLS and call_id is not None:
             waiting[call_id] = place
     for call_id, place in waiting.items():
         if not referring:
-            yield R2.broken(place.path, f"no output after this call has the call_id {shown(call_id)}")
+            yield RULE["R2"].broken(place.path, f"no output after this call has the call_id {shown(call_id)}")
 
 
 def _torn_reasoning(items: list[Place]) -> Iterator[Violation]:
@@ -146,7 +131,7 @@ def _torn_reasoning(items: list[Place]) -> Iterator[Violation]:
             given = kind == "message" and item.at("role").text != "assistant"
             followed = not given and kind not in _OUTPUTS
         elif not followed:
-            yield R3.broken(item.path, "a reasoning item that no message or call of the model follows")
+            yield RULE["R3"].broken(item.path, "a reasoning item that no message or call of the model follows")
 
 
 def _wrong_tools(request: Place, tools: Place) -> Iterator[Violation]:

@@ -24,7 +24,7 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
     yield from neutral.wrong_tools(request.at("tools"))
     turns = neutral.read_turns(messages)
     yield from neutral.wrong_ends(messages, turns)
-    yield from neutral.unpaired(turns)
+    yield from neutral.wrong_pairs(turns)
     yield from neutral.empty_contents(turns)
     yield from neutral.torn_reasoning(turns)
     yield from neutral.lost_signatures(turns)
