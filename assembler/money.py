@@ -21,7 +21,8 @@ from assembler.pipeline.planned import Dropped, Planned
 from assembler.pipeline.settings import Settings
 from assembler.plan import Plan
 from assembler.validation import must_be
-from budgets import Budget, BudgetError, ContextLengthError, Count, MissingExtraError, Tokens
+from budgets import Budget, BudgetError, ContextLengthError, Count, Tokens
+from budgets.errors import from_extra
 from budgets.models import facts
 
 _LISTED_AS = {"xai": "x-ai", "bedrock": "aws"}
@@ -190,10 +191,8 @@ class _Prices:
     """The published prices of one model on one day."""
 
     def __init__(self, model: str, on: date | None) -> None:
-        try:
+        with from_extra("models", needed_for="bill"):
             import genai_prices
-        except ImportError as failure:
-            raise MissingExtraError("models", needed_for="bill") from failure
         self._package = genai_prices
         known = facts(model)
         self._model, self._asked = known.name, model

@@ -16,7 +16,8 @@ from typing import Any, Protocol
 from assembler.context import Context
 from assembler.plan import Plan
 from assembler.report.figures import Value, fields_of, figures_of, figures_of_overflow
-from budgets import ContextLengthError, MissingExtraError
+from budgets import ContextLengthError
+from budgets.errors import from_extra
 
 NAMESPACE = "context_assembler."
 """How every attribute begins."""
@@ -91,10 +92,8 @@ def note(subject: Context | ContextLengthError) -> None:
 
 
 def _current_span() -> Span:
-    try:
+    with from_extra("opentelemetry", needed_for="assembler.telemetry"):
         trace: Any = import_module("opentelemetry.trace")
-    except ImportError as error:
-        raise MissingExtraError("opentelemetry", needed_for="assembler.telemetry") from error
     span: Span = trace.get_current_span()
     return span
 

@@ -12,7 +12,8 @@ The errors that concern messages, markup, tools and prompts continue the tree in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Generator, Sequence
 from typing import Any, TypeVar
 
 
@@ -86,6 +87,15 @@ class TokenCountError(Evidence):
     def at(self, place: str) -> TokenCountError:
         """The same failure, its type and evidence with it, that also says which text the counter failed on."""
         return _rebuild(type(self), (f"{self} (at {place})",), dict(self.__dict__))
+
+
+@contextlib.contextmanager
+def from_extra(extra: str, *, needed_for: str) -> Generator[None]:
+    """What is imported inside comes with an extra: `MissingExtraError` where it is not installed."""
+    try:
+        yield
+    except ImportError as absent:
+        raise MissingExtraError(extra, needed_for=needed_for) from absent
 
 
 class MissingExtraError(Evidence, ImportError):

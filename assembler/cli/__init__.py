@@ -14,7 +14,8 @@ from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any
 
 from assembler.files.place import one_line
-from budgets import AssemblyError, ContextLengthError, MissingExtraError
+from budgets import AssemblyError, ContextLengthError
+from budgets.errors import from_extra
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -53,10 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: list[str]) -> int:
-    try:
+    with from_extra("cli", needed_for="the command assemble"):
         import cyclopts
-    except ImportError as error:
-        raise MissingExtraError("cli", needed_for="the command assemble") from error
     try:
         words = ["./-" if word == "-" else word for word in argv]  # a lone hyphen is a file, and no option to cyclopts
         command, bound, _ = _app().parse_args(words, print_error=False, exit_on_error=False)

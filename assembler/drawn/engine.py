@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from budgets import MissingExtraError
+from budgets.errors import from_extra
 
-try:
+with from_extra("testing", needed_for="assembler.testing"):
     from hypothesis import HealthCheck, Phase, Verbosity, find, given, settings
     from hypothesis import strategies as st
     from hypothesis.errors import Flaky, NoSuchExample
     from hypothesis.strategies import DrawFn, SearchStrategy
-except ImportError as absent:
-    raise MissingExtraError("testing", needed_for="assembler.testing") from absent
 
 UNASKED = (
     HealthCheck.data_too_large,

@@ -16,7 +16,7 @@ import attrs
 
 from assembler.files.place import Place, SpecError, one_line, shown_key
 from assembler.files.reading import MEBIBYTE, file_text
-from budgets import MissingExtraError
+from budgets.errors import from_extra
 
 if TYPE_CHECKING:
     import yaml
@@ -50,10 +50,8 @@ _WORDS = [
 
 def read_yaml(path: Path, place: Place) -> Any:
     """The one value in a YAML file; None of an empty one. Raises `SpecError` at `place`, `MissingExtraError`."""
-    try:
+    with from_extra("cli", needed_for="reading YAML"):
         import yaml
-    except ImportError as error:
-        raise MissingExtraError("cli", needed_for="reading YAML") from error
 
     text = file_text(path, place, limit=LONGEST)
     try:

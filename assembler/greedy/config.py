@@ -10,7 +10,8 @@ from typing import Any, Protocol, Self, cast
 import attrs
 
 from assembler.validation import Is, must_be
-from budgets import BudgetError, MissingExtraError, Tokens
+from budgets import BudgetError, Tokens
+from budgets.errors import from_extra
 from budgets.numbers import whole_tokens
 
 SHIPPED = Path(__file__).with_name("config.yaml")
@@ -61,10 +62,8 @@ class Config:
         Other keys are left to whoever they belong to. Raises BudgetError for a file without the limit,
         MissingExtraError without a YAML reader (extra `cli`), OSError for a file that cannot be read.
         """
-        try:
+        with from_extra("cli", needed_for="Config.read"):
             from yaml import YAMLError, safe_load
-        except ImportError as failure:
-            raise MissingExtraError("cli", needed_for="Config.read") from failure
 
         must_be("path", path, (str, PathLike), "a path (str or Path)")
         problem, text = "", ""

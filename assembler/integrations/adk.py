@@ -20,7 +20,7 @@ from assembler.conversation.messages import Message
 from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall
 from assembler.integrations.own_objects import kept_objects
 from assembler.regions.output_schema import OutputSchema
-from budgets import MissingExtraError
+from budgets.errors import from_extra
 
 if TYPE_CHECKING:
     # What is used of ADK, for type checkers, which do not have it.
@@ -32,12 +32,10 @@ if TYPE_CHECKING:
     BaseLlm: Any
     types: Any
 else:
-    try:
+    with from_extra("google-adk", needed_for="assembler.integrations.adk"):
         from google.adk.models.base_llm import BaseLlm
         from google.adk.plugins.base_plugin import BasePlugin
         from google.genai import types
-    except ImportError as absent:
-        raise MissingExtraError("google-adk", needed_for="assembler.integrations.adk") from absent
 
 
 class AssemblerPlugin(LastCall, BasePlugin):

@@ -18,7 +18,7 @@ from assembler.integrations.agent_framework_messages import items_of, messages_o
 from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall, priced_tools
 from assembler.integrations.own_objects import kept_groups
 from assembler.regions.output_schema import OutputSchema, read_output_schema
-from budgets import MissingExtraError
+from budgets.errors import from_extra
 
 if TYPE_CHECKING:
     # What is used of the framework, for type checkers, which do not have it.
@@ -28,11 +28,9 @@ if TYPE_CHECKING:
     FunctionTool: Any
     OwnMessage: Any
 else:
-    try:
+    with from_extra("agent-framework", needed_for="assembler.integrations.agent_framework"):
         from agent_framework import ChatMiddleware, FunctionTool
         from agent_framework import Message as OwnMessage
-    except ImportError as absent:
-        raise MissingExtraError("agent-framework", needed_for="assembler.integrations.agent_framework") from absent
 
 
 class AssemblerMiddleware(LastCall, ChatMiddleware):

@@ -20,12 +20,10 @@ from assembler.context import Context
 from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall, priced_tools
 from assembler.integrations.own_objects import kept_groups, kept_objects
 from assembler.regions.output_schema import OutputSchema
-from budgets import MissingExtraError
+from budgets.errors import from_extra
 
-try:
+with from_extra("langchain", needed_for="assembler.integrations.langchain"):
     from langchain.agents.middleware import AgentMiddleware  # type: ignore[import-not-found,unused-ignore]
-except ImportError as absent:
-    raise MissingExtraError("langchain", needed_for="assembler.integrations.langchain") from absent
 
 from assembler.integrations import langchain_items as items
 from assembler.integrations import langchain_messages as chat

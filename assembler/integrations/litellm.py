@@ -24,7 +24,8 @@ from assembler.dialects import Dialect, anthropic, openai_chat, openai_responses
 from assembler.fit_request import speaking
 from assembler.integrations.fitting import CONVERSATIONS, Fitting
 from assembler.report.report import Report
-from budgets import AssemblyError, BudgetError, ContextLengthError, MissingExtraError
+from budgets import AssemblyError, BudgetError, ContextLengthError
+from budgets.errors import from_extra
 
 if TYPE_CHECKING:
     # What is used of LiteLLM, for type checkers, which do not have it.
@@ -35,12 +36,10 @@ if TYPE_CHECKING:
     ContextWindowExceededError: Any
     type_to_response_format_param: Callable[[Any], dict[str, Any] | None]
 else:
-    try:
+    with from_extra("litellm", needed_for="assembler.integrations.litellm"):
         from litellm import BadRequestError, ContextWindowExceededError
         from litellm.integrations.custom_logger import CustomLogger
         from litellm.utils import type_to_response_format_param
-    except ImportError as absent:
-        raise MissingExtraError("litellm", needed_for="assembler.integrations.litellm") from absent
 
 Assemblers: TypeAlias = Assembler | Mapping[str, Assembler]
 """One for every model, or one for each by the name that it is called by; calls of any other pass as they are."""

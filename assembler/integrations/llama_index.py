@@ -24,7 +24,8 @@ from assembler.integrations.llama_messages import message_fields, rewritten
 from assembler.integrations.own_objects import kept_objects
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.planned import Planned
-from budgets import AssemblyError, ContextLengthError, MissingExtraError
+from budgets import AssemblyError, ContextLengthError
+from budgets.errors import from_extra
 
 if TYPE_CHECKING:
     # What is used of LlamaIndex and of its pydantic, for type checkers, which do not have it.
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
     generate_structured_response: Any
     messages_to_xml_format: Any
 else:
-    try:
+    with from_extra("llama-index", needed_for="assembler.integrations.llama_index"):
         from llama_index.core.agent.utils import generate_structured_response, messages_to_xml_format
         from llama_index.core.agent.workflow import FunctionAgent
         from llama_index.core.llms import ChatMessage
@@ -70,8 +71,6 @@ else:
         from llama_index.core.storage.chat_store import SimpleChatStore
         from llama_index.core.storage.chat_store.loading import load_chat_store
         from pydantic import ConfigDict, Field, PrivateAttr
-    except ImportError as absent:
-        raise MissingExtraError("llama-index", needed_for="assembler.integrations.llama_index") from absent
 
 
 class AssemblerMemory(LastCall, BaseChatStoreMemory):

@@ -17,12 +17,10 @@ from assembler.conversation.messages import Call, Message
 from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall, priced_tools
 from assembler.integrations.own_objects import kept_objects
 from assembler.regions.output_schema import OutputSchema
-from budgets import MissingExtraError
+from budgets.errors import from_extra
 
-try:
+with from_extra("openai-agents", needed_for="assembler.integrations.openai_agents"):
     from agents.run_config import ModelInputData  # type: ignore[import-not-found,unused-ignore]
-except ImportError as absent:
-    raise MissingExtraError("openai-agents", needed_for="assembler.integrations.openai_agents") from absent
 
 if TYPE_CHECKING:
     # What else is used of the SDK, for type checkers that do not have it.

@@ -20,12 +20,10 @@ from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCa
 from assembler.integrations.own_objects import kept_objects
 from assembler.integrations.pydantic_messages import Piece, pieces, put_together, rewritten
 from assembler.regions.output_schema import OutputSchema
-from budgets import MissingExtraError
+from budgets.errors import from_extra
 
-try:
+with from_extra("pydantic-ai", needed_for="assembler.integrations.pydantic_ai"):
     from pydantic_ai.capabilities import AbstractCapability  # type: ignore[import-not-found,unused-ignore]
-except ImportError as absent:
-    raise MissingExtraError("pydantic-ai", needed_for="assembler.integrations.pydantic_ai") from absent
 
 if TYPE_CHECKING:
     # What else is used of Pydantic AI, for type checkers that do not have it.

@@ -18,7 +18,8 @@ from assembler.context import Context
 from assembler.conversation.messages import Message
 from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall
 from assembler.integrations.own_objects import kept_objects
-from budgets import AssemblyError, MissingExtraError
+from budgets import AssemblyError
+from budgets.errors import from_extra
 
 if TYPE_CHECKING:
     # What is used of Strands, for type checkers, which do not have it.
@@ -34,13 +35,11 @@ if TYPE_CHECKING:
     AgentInitializedEvent: Any
     InvokeModelStage: Any
 else:
-    try:
+    with from_extra("strands", needed_for="assembler.integrations.strands"):
         from strands.agent.conversation_manager import ConversationManager
         from strands.hooks import AgentInitializedEvent
         from strands.middleware import InvokeModelStage
         from strands.types.exceptions import ContextWindowOverflowException
-    except ImportError as absent:
-        raise MissingExtraError("strands", needed_for="assembler.integrations.strands") from absent
 
 Block: TypeAlias = dict[str, Any]
 

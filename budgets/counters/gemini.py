@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from budgets.counters.transformers import TransformersCounter, transformers_counter
-from budgets.errors import MissingExtraError, TokenCountError
+from budgets.errors import TokenCountError, from_extra
 
 
 def gemini_counter(path: str | Path) -> TransformersCounter:
@@ -16,10 +16,8 @@ def gemini_counter(path: str | Path) -> TransformersCounter:
     file once, a second for 33 MB. Raises `MissingExtraError` without the extra `transformers`, and `TokenCountError`
     for a file that is missing or no tokenizer. The name of the file is in the error, none of its text.
     """
-    try:
+    with from_extra("transformers", needed_for="gemini_counter"):
         from tokenizers import Tokenizer
-    except ImportError as failure:
-        raise MissingExtraError("transformers", needed_for="gemini_counter") from failure
     try:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as failure:

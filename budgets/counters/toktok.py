@@ -18,7 +18,7 @@ from budgets.count import Tokens
 from budgets.counters.guard import Guarded, failure_of, no_text, refuse_surrogates
 from budgets.counters.settled_characters import all_settled
 from budgets.counters.tiktoken import tiktoken_counter
-from budgets.errors import MissingExtraError, TokenCountError
+from budgets.errors import MissingExtraError, TokenCountError, from_extra
 
 ENCODINGS = ("cl100k_base", "o200k_base", "o200k_harmony")
 """The encodings that toktok and the package both hold."""
@@ -26,10 +26,8 @@ ENCODINGS = ("cl100k_base", "o200k_base", "o200k_harmony")
 
 def _engine_module() -> ModuleType:
     """toktok-rs. Raises MissingExtraError if it is absent, or if another package has taken its import name."""
-    try:
+    with from_extra("toktok", needed_for="toktok_counter"):
         found = import_module("toktok")  # by name: type checkers need not find it
-    except ImportError as failure:
-        raise MissingExtraError("toktok", needed_for="toktok_counter") from failure
     if not callable(getattr(found, "batch_count", None)):  # PyPI's `toktok` of 2018 imports under the same name
         raise MissingExtraError("toktok", needed_for="toktok_counter")
     return found

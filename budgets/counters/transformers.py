@@ -13,17 +13,15 @@ import attrs
 
 from budgets.count import Tokens
 from budgets.counters.guard import Guarded, failure_of, refuse_surrogates
-from budgets.errors import MissingExtraError, TokenCountError
+from budgets.errors import MissingExtraError, TokenCountError, from_extra
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 
 def _private_copy(serialized: str) -> Tokenizer:
-    try:
+    with from_extra("transformers", needed_for="transformers_counter"):
         from tokenizers import Tokenizer
-    except ImportError as failure:
-        raise MissingExtraError("transformers", needed_for="transformers_counter") from failure
 
     engine = Tokenizer.from_str(serialized)
     engine.encode_special_tokens = True  # text that looks like a control token stays text

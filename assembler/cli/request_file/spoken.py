@@ -11,7 +11,8 @@ import attrs
 
 from assembler.cli.request_file.shapes import any_text, one_of, unknown_model
 from assembler.files.place import Place
-from budgets import MissingExtraError, UnknownModelError
+from budgets import UnknownModelError
+from budgets.errors import from_extra
 
 if TYPE_CHECKING:
     from budgets.models import ModelFacts
@@ -72,10 +73,8 @@ def tokenizer_at(place: Place, path: Path) -> Any:
     """
     if not path.exists():
         raise place.error(f"expected a folder or a tokenizer.json, found none at {path}")
-    try:
+    with from_extra("transformers", needed_for="a tokenizer of its own"):
         fast: Any = import_module("transformers").PreTrainedTokenizerFast
-    except ImportError as error:
-        raise MissingExtraError("transformers", needed_for="a tokenizer of its own") from error
     folder = path if path.is_dir() else path.parent
     try:
         if (folder / "tokenizer_config.json").is_file():

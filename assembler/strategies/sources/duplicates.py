@@ -13,7 +13,7 @@ import attrs
 
 from assembler.errors import PromptError
 from assembler.strategies.sources.source import Source
-from budgets import MissingExtraError
+from budgets.errors import from_extra
 
 SIMILAR = 0.95
 """Cosine above which two sources say the same (the RAG source system's default)."""
@@ -83,10 +83,8 @@ class AlikeTexts:
 
     def repeated(self, sources: Sequence[Source], /) -> dict[int, int]:
         """The best of similar texts stays."""
-        try:
+        with from_extra("dedup", needed_for="AlikeTexts"):
             from rapidfuzz.distance import Indel
-        except ImportError as failure:
-            raise MissingExtraError("dedup", needed_for="AlikeTexts") from failure
 
         kept: list[int] = []
         gone: dict[int, int] = {}
