@@ -1,4 +1,4 @@
-"""A provider on the loopback, in four APIs: it calls functions, runs tools of its own, hands over, compacts, answers.
+"""A provider on the loopback, in five APIs: it calls functions, runs tools of its own, hands over, compacts, answers.
 
 What it answers depends on the request alone and on how often it answered before, so that agents and sub-agents may
 share it. It remembers all that it said: `tests.integrations.referee` holds the requests against that.
@@ -15,7 +15,8 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from tests.integrations.spoken import SPEAKERS, Said, Speaker, events
+from tests.integrations.spoken import Said, Speaker
+from tests.integrations.streamed import SPEAKERS, sent
 
 Body: TypeAlias = dict[str, Any]
 
@@ -58,6 +59,8 @@ class Provider:
         at_first = asked == 0
         own = self.hosted[self.turns % len(self.hosted)] if at_first and speaker.has_hosted(body) else None
         thought = f"Thought {number}: " + "weighing what was found before answering; " * 3
+        if (named := speaker.named(body)) is not None:
+            return Said(thought, None, ((named, None if _is_answer(named) else f"weather in {number}"),))
         if functions and at_first:
             calls = [(functions[0], f"weather in {number}"), (functions[0], f'straße {number} \n "quoted"')]
             return Said(thought, own, tuple(calls))
@@ -106,14 +109,12 @@ def _handler(answer: Callable[[str, Body], Body]) -> type[BaseHTTPRequestHandler
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body: Body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            said = answer(self.path, body)
-            streams = bool(body.get("stream"))
-            payload = events(self.path, said) if streams else json.dumps(said).encode()
+            found = sent(self.path, body, answer(self.path, body))
             self.send_response(200)
-            self.send_header("content-type", "text/event-stream" if streams else "application/json")
-            self.send_header("content-length", str(len(payload)))
+            self.send_header("content-type", found.kind)
+            self.send_header("content-length", str(len(found.payload)))
             self.end_headers()
-            self.wfile.write(payload)
+            self.wfile.write(found.payload)
 
         def log_message(self, format: str, *args: object) -> None:
             """Say nothing: a request's text is in it."""

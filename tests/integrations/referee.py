@@ -47,7 +47,7 @@ def judged(provider: Provider, limit: int, *, verbatim: bool = True) -> Verdict:
 
 def recounted(body: Body) -> int:
     """Tokens of all that a model reads of a request: a floor. O(its texts)."""
-    keys = ("instructions", "system", "systemInstruction", "input", "messages", "contents", "tools")
+    keys = ("instructions", "system", "systemInstruction", "input", "messages", "contents", "tools", "toolConfig")
     texts = [text for key in keys if body.get(key) for text in _texts(body[key])]
     return sum(map(tokens, texts))
 
@@ -56,6 +56,7 @@ _UNSAID = frozenset(
     [
         *("id", "call_id", "tool_call_id", "tool_use_id", "type", "role", "status", "encrypted_content", "signature"),
         *("thoughtSignature", "container_id", "file_id", "annotations", "logprobs", "cache_control", "strict"),
+        *("toolUseId", "toolChoice", "functionCallingConfig", "cachePoint"),
     ]
 )
 
@@ -87,14 +88,15 @@ class _Said:
         after: dict[str, str] = {}
         blocks: dict[str, Body] = {}
         for answer in answers:
-            output = answer.get("output") or []
+            output = answer.get("output") if isinstance(answer.get("output"), list) else []
             items |= {item["id"]: item for item in output}
             after |= {
                 item["id"]: following["id"]
                 for item, following in itertools.pairwise(output)
                 if item["type"] == "reasoning"
             }
-            blocks |= {json.dumps(block, sort_keys=True): block for block in answer.get("content") or []}
+            own = (answer.get("output") or {}).get("message") if isinstance(answer.get("output"), dict) else answer
+            blocks |= {json.dumps(block, sort_keys=True): block for block in (own or {}).get("content") or []}
         return cls(items, after, blocks)
 
 
@@ -107,6 +109,8 @@ def _broken(path: str, body: Body, said: _Said, verbatim: bool) -> Iterator[str]
         yield from _broken_messages(body, said)
     elif "/chat/completions" in path:
         yield from _broken_chat(body)
+    elif "/converse" in path:
+        yield from _broken_turns(body, said)
     else:
         yield from _broken_contents(body)
 
@@ -241,6 +245,30 @@ def _broken_chat(body: Body) -> Iterator[str]:
         yield f"nobody answers {waiting}"
     if not any(message["role"] == "user" for message in messages):
         yield "no user message"
+
+
+def _broken_turns(body: Body, said: _Said) -> Iterator[str]:
+    """Bedrock's Converse."""
+    messages: list[Body] = body["messages"]
+    roles = [message["role"] for message in messages]
+    if not roles or roles[0] != "user" or roles[-1] != "user":
+        yield "the conversation does not begin and end with the user"
+    if any(before == after for before, after in itertools.pairwise(roles)):
+        yield "two turns of one role stand side by side"
+    for place, message in enumerate(messages):
+        blocks: list[Body] = message["content"]
+        if not blocks or any(not block["text"].strip() for block in blocks if "text" in block):
+            yield f"message {place} has an empty text"
+        calls = [block["toolUse"]["toolUseId"] for block in blocks if "toolUse" in block]
+        after = messages[place + 1]["content"] if place + 1 < len(messages) else []
+        answers = [block["toolResult"]["toolUseId"] for block in after if "toolResult" in block]
+        if sorted(calls) != sorted(answers):
+            yield f"message {place}: calls {calls} get answers {answers}"
+        for block in blocks:
+            if "reasoningContent" in block and json.dumps(block, sort_keys=True) not in said.blocks:
+                yield f"message {place}: reasoning that the server never said"
+    if any("toolUse" in block for message in messages for block in message["content"]) and "toolConfig" not in body:
+        yield "calls without tools"
 
 
 def _broken_contents(body: Body) -> Iterator[str]:

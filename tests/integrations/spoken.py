@@ -1,9 +1,9 @@
-"""What the scripted provider hears in a request and how it spells an answer, in each of four APIs."""
+"""What the scripted provider hears in a request and how it spells an answer, in four APIs of five."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Protocol, TypeAlias
 
 import attrs
@@ -36,6 +36,10 @@ class Speaker(Protocol):
 
     def must_call(self, body: Body) -> bool: ...
 
+    def named(self, body: Body) -> str | None:
+        """The one function that must be called."""
+        ...
+
     def calls_since_the_user(self, body: Body) -> int: ...
 
     def spell(self, number: int, said: Said, body: Body) -> Body: ...
@@ -50,7 +54,26 @@ def arguments_of(call: Call) -> Body:
     name, question = call
     if question is not None:
         return {"question": question}
-    return {} if name.startswith(("transfer_to_", "handoff", "delegate_")) else {"town": "Köln"}
+    if name.startswith(("transfer_to_", "handoff", "delegate_")):
+        return HANDED.get(name, {})
+    return {"town": "Köln"}
+
+
+HANDED: dict[str, Body] = {
+    "transfer_to_agent": {"agent_name": "booker"},
+    "handoff": {"to_agent": "booker", "reason": "It books."},
+    "handoff_to_agent": {"agent_name": "booker", "message": "Please book."},
+}
+"""What a framework's own function for handing over takes; one for each agent takes nothing."""
+
+
+def _named(choice: object) -> str | None:
+    return choice.get("name") if isinstance(choice, dict) else None
+
+
+def _called_for(body: Body) -> Body:
+    """What Gemini is told of calling functions."""
+    return (body.get("toolConfig") or {}).get("functionCallingConfig") or {}
 
 
 class Responses:
@@ -67,6 +90,9 @@ class Responses:
 
     def must_call(self, body: Body) -> bool:
         return body.get("tool_choice") not in (None, "auto", "none")
+
+    def named(self, body: Body) -> str | None:
+        return _named(body.get("tool_choice"))
 
     def calls_since_the_user(self, body: Body) -> int:
         items = body["input"] if isinstance(body["input"], list) else []
@@ -149,6 +175,9 @@ class Messages:
     def must_call(self, body: Body) -> bool:
         return (body.get("tool_choice") or {}).get("type") in ("tool", "any")
 
+    def named(self, body: Body) -> str | None:
+        return _named(body.get("tool_choice"))
+
     def calls_since_the_user(self, body: Body) -> int:
         found = 0
         for message in reversed(body["messages"]):
@@ -199,6 +228,10 @@ class Chat:
     def must_call(self, body: Body) -> bool:
         return body.get("tool_choice") not in (None, "auto", "none")
 
+    def named(self, body: Body) -> str | None:
+        choice = body.get("tool_choice")
+        return _named(choice.get("function")) if isinstance(choice, dict) else None
+
     def calls_since_the_user(self, body: Body) -> int:
         found = 0
         for message in reversed(body["messages"]):
@@ -241,7 +274,11 @@ class Gemini:
         return "responseSchema" in config or "responseJsonSchema" in config
 
     def must_call(self, body: Body) -> bool:
-        return False
+        return _called_for(body).get("mode") == "ANY"
+
+    def named(self, body: Body) -> str | None:
+        names = _called_for(body).get("allowedFunctionNames") or ()
+        return names[0] if len(names) == 1 else None
 
     def calls_since_the_user(self, body: Body) -> int:
         found = 0
@@ -253,11 +290,13 @@ class Gemini:
 
     def spell(self, number: int, said: Said, body: Body) -> Body:
         parts: list[Body] = []
-        if said.hosted is not None:
+        if (body.get("generationConfig") or {}).get("thinkingConfig"):
+            parts.append({"text": said.thought, "thought": True})
+        if said.hosted is not None and any("codeExecution" in tool for tool in body["tools"]):
             parts.append({"executableCode": {"language": "PYTHON", "code": f"print({number} * 2)"}})
             parts.append({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": f"{number * 2}\n"}})
         parts += [
-            {"functionCall": {"id": f"fc{number}x{place}", "name": call[0], "args": self._given(call)}}
+            {"functionCall": {"id": f"fc{number}x{place}", "name": call[0], "args": arguments_of(call)}}
             for place, call in enumerate(said.calls)
         ]
         if parts and "functionCall" in parts[-1]:
@@ -268,77 +307,3 @@ class Gemini:
         candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
         usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
         return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "gemini-2.5-flash"}
-
-    def _given(self, call: Call) -> Body:
-        return {"agent_name": "booker"} if call[0].startswith("transfer_to_") else arguments_of(call)
-
-
-SPEAKERS: dict[str, Speaker] = {
-    "/responses": Responses(),
-    "/messages": Messages(),
-    "/chat/completions": Chat(),
-    ":generateContent": Gemini(),
-}
-
-
-def events(path: str, answer: Body) -> bytes:
-    """The answer as the events of a stream."""
-    if "/messages" in path:
-        return b"".join(
-            f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in _messages_events(answer)
-        )
-    if "/responses" in path:
-        return b"".join(
-            f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in _response_events(answer)
-        )
-    message = answer["choices"][0]["message"]
-    head = {key: answer[key] for key in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
-    calls = [{**call, "index": place} for place, call in enumerate(message.get("tool_calls") or ())]
-    delta = {**message, **({"tool_calls": calls} if calls else {})}
-    reason = answer["choices"][0]["finish_reason"]
-    chunks = [
-        {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
-        {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]},
-        {**head, "choices": [], "usage": answer["usage"]},
-    ]
-    return b"".join(f"data: {json.dumps(chunk)}\n\n".encode() for chunk in chunks) + b"data: [DONE]\n\n"
-
-
-def _messages_events(answer: Body) -> Iterator[Body]:
-    yield {"type": "message_start", "message": {**answer, "content": [], "stop_reason": None}}
-    for index, block in enumerate(answer["content"]):
-        yield {"type": "content_block_start", "index": index, "content_block": _opened(block)}
-        for delta in _deltas(block):
-            yield {"type": "content_block_delta", "index": index, "delta": delta}
-        yield {"type": "content_block_stop", "index": index}
-    ended = {"stop_reason": answer["stop_reason"], "stop_sequence": None}
-    yield {"type": "message_delta", "delta": ended, "usage": answer["usage"]}
-    yield {"type": "message_stop"}
-
-
-def _opened(block: Body) -> Body:
-    emptied = {"text": {"text": ""}, "tool_use": {"input": {}}, "thinking": {"thinking": "", "signature": ""}}
-    return {**block, **emptied.get(block["type"], {})}
-
-
-def _deltas(block: Body) -> Sequence[Body]:
-    match block["type"]:
-        case "text":
-            return [{"type": "text_delta", "text": block["text"]}]
-        case "tool_use":
-            return [{"type": "input_json_delta", "partial_json": json.dumps(block["input"])}]
-        case "thinking":
-            thought = {"type": "thinking_delta", "thinking": block["thinking"]}
-            return [thought, {"type": "signature_delta", "signature": block["signature"]}]
-        case _:
-            return []
-
-
-def _response_events(answer: Body) -> Iterator[Body]:
-    unfinished = {**answer, "status": "in_progress", "output": []}
-    yield {"type": "response.created", "sequence_number": 0, "response": unfinished}
-    for index, item in enumerate(answer["output"]):
-        place = {"sequence_number": 2 * index + 1, "output_index": index, "item": item}
-        yield {"type": "response.output_item.added", **place}
-        yield {"type": "response.output_item.done", **place, "sequence_number": 2 * index + 2}
-    yield {"type": "response.completed", "sequence_number": 99, "response": answer}
