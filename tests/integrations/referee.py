@@ -250,11 +250,8 @@ def _broken_chat(body: Body) -> Iterator[str]:
 def _broken_turns(body: Body, said: _Said) -> Iterator[str]:
     """Bedrock's Converse."""
     messages: list[Body] = body["messages"]
-    roles = [message["role"] for message in messages]
-    if not roles or roles[0] != "user" or roles[-1] != "user":
+    if not messages or messages[0]["role"] != "user" or messages[-1]["role"] != "user":
         yield "the conversation does not begin and end with the user"
-    if any(before == after for before, after in itertools.pairwise(roles)):
-        yield "two turns of one role stand side by side"
     for place, message in enumerate(messages):
         blocks: list[Body] = message["content"]
         if not blocks or any(not block["text"].strip() for block in blocks if "text" in block):

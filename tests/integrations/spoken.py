@@ -63,6 +63,7 @@ HANDED: dict[str, Body] = {
     "transfer_to_agent": {"agent_name": "booker"},
     "handoff": {"to_agent": "booker", "reason": "It books."},
     "handoff_to_agent": {"agent_name": "booker", "message": "Please book."},
+    "delegate_to_booker": {"input": "Please book."},
 }
 """What a framework's own function for handing over takes; one for each agent takes nothing."""
 
