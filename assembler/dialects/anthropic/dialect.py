@@ -6,7 +6,7 @@ Rules and 400 texts: Anthropic API reference, /v1/messages, and public issue thr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import attrs
@@ -189,6 +189,10 @@ class AnthropicPricer:
     count: TokenCounter
     shape: str = "anthropic"
     """The spelling of the API that Claude is spoken to through: its own parts go out as they came."""
+    as_messages: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
+    """The settings of a request through that API, as Messages spells them."""
+    answer_format: Difference = attrs.field(factory=Difference)
+    """What that API may add to a request with an answer format."""
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """The system text in its pieces; what sets it apart, and the opening; the tools and their hidden prompt."""
@@ -228,7 +232,7 @@ class AnthropicPricer:
 
     def options(self, layout: Layout) -> Difference:
         """What thinking, a chosen tool, an answer schema and a task budget cost more than their absence."""
-        options = layout.options
+        options = self.as_messages(layout.options)
         choice = _choice(options.get("tool_choice"))
         prompts = claude.price_options(
             self.family,
@@ -240,7 +244,8 @@ class AnthropicPricer:
             task_budget=(fields_of(options.get("output_config")) or {}).get("task_budget"),
         )
         chosen = claude.price_tooling(layout.tools, self.family, self.count, choice=choice)
-        return (chosen + prompts) - claude.price_tooling(layout.tools, self.family, self.count)
+        beside = self.answer_format if "output_config" in options else Difference()
+        return (chosen + prompts) - claude.price_tooling(layout.tools, self.family, self.count) + beside
 
     def _head(self, message: Message) -> Count:
         return self._graded(total(claude.price_text(text, self.count) for text in _texts_of(message)))

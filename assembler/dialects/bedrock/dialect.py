@@ -22,7 +22,7 @@ from assembler.dialects.bedrock.api import API
 from assembler.dialects.bedrock.blocks import IDS, BedrockWriter, tool_spec
 from assembler.dialects.bedrock.models import OpenModelPricer, is_claude
 from assembler.dialects.bedrock.nova import is_nova, nova_pricer
-from assembler.dialects.bedrock.pricing import ConversePricer
+from assembler.dialects.bedrock.pricing import as_messages
 from assembler.dialects.blocks.blocks import (
     Block,
     Ending,
@@ -84,7 +84,7 @@ class Bedrock:
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         """Claude's own price list for a Claude model, and without a model; an estimate for any other."""
         if model is None or is_claude(model):
-            return ConversePricer(attrs.evolve(anthropic.pricer(model, count), shape="bedrock"))
+            return attrs.evolve(anthropic.pricer(model, count), shape="bedrock", as_messages=as_messages)
         return nova_pricer(model, count) if is_nova(model) else OpenModelPricer.of(model, count)
 
     def options(self, layout: Layout) -> dict[str, Any]:

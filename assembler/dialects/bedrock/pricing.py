@@ -1,58 +1,18 @@
-"""What Bedrock bills for Claude behind Converse: Anthropic's bill, its settings spelled in Converse's words."""
+"""How the settings of a Converse call that Claude bills for are spelled by Anthropic's own API."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-import attrs
-
-from assembler.conversation.messages import Message
-from assembler.dialects.anthropic.dialect import AnthropicPricer
 from assembler.dialects.blocks.blocks import fields_of
-from assembler.pricing.pricer import FixedPrices, Piece
-from assembler.regions.layout import Layout
-from assembler.regions.tools import Tool
-from budgets import Count
-from budgets.count import Difference
 
 _THINKING = ("thinking", "reasoning_config")
 """What turns reasoning on, in `additionalModelRequestFields`: Anthropic's word, and one that only Bedrock takes."""
 
 
-@attrs.frozen(eq=False)
-class ConversePricer:
-    """Claude's price list for Converse: only the settings are read in another way."""
-
-    messages: AnthropicPricer
-
-    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
-        """As Anthropic bills it."""
-        return self.messages.fixed(pieces, head, tools)
-
-    def message(self, message: Message) -> Count:
-        """As Anthropic bills it."""
-        return self.messages.message(message)
-
-    def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """As Anthropic bills them."""
-        return self.messages.joined(messages)
-
-    def answers_together(self, message: Message, before: Message) -> bool:
-        """As Anthropic shows them."""
-        return self.messages.answers_together(message, before)
-
-    def sent(self, layout: Layout) -> Count:
-        """As Anthropic bills them, past reasoning free where it is there."""
-        return self.messages.sent(attrs.evolve(layout, options=_as_messages(layout.options)))
-
-    def options(self, layout: Layout) -> Difference:
-        """What thinking, a chosen tool and an answer schema cost more than their absence."""
-        return self.messages.options(attrs.evolve(layout, options=_as_messages(layout.options)))
-
-
-def _as_messages(options: Mapping[str, Any]) -> dict[str, Any]:
+def as_messages(options: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that have a price, as Anthropic's own API spells them."""
     extra = fields_of(options.get("additionalModelRequestFields")) or {}
     spelled: dict[str, Any] = {}

@@ -9,7 +9,6 @@ import attrs
 
 from assembler.dialects.anthropic.dialect import AnthropicPricer, anthropic
 from assembler.dialects.blocks.blocks import fields_of
-from assembler.regions.layout import Layout
 from budgets import Grade, TokenCounter
 from budgets.count import Difference
 
@@ -18,24 +17,13 @@ _SCHEMA_AS_TOOL = Difference(0, Grade.ESTIMATED, 260)
 """A gateway may make a forced tool of an answer format: 219 to 226 more (3 recordings, one repository)."""
 
 
-@attrs.frozen(eq=False)
-class ForwardedClaudePricer(AnthropicPricer):
-    """The bill of Messages for one family, for a request that a gateway translates."""
-
-    def options(self, layout: Layout) -> Difference:
-        """What Messages bills for the options that the gateway passes on."""
-        asked = _as_claude_is_asked(layout.options)
-        price = super().options(attrs.evolve(layout, options=asked))
-        return price + _SCHEMA_AS_TOOL if "output_config" in asked else price
-
-
-def forwarded_claude(model: str, count: TokenCounter) -> ForwardedClaudePricer:
-    """The price list of a Claude's family."""
+def forwarded_claude(model: str, count: TokenCounter) -> AnthropicPricer:
+    """The price list of a Claude's family, for a request that a gateway translates."""
     own = anthropic.pricer(model, count)
-    return ForwardedClaudePricer(own.family, own.count, "openai")
+    return attrs.evolve(own, shape="openai", as_messages=_as_messages, answer_format=_SCHEMA_AS_TOOL)
 
 
-def _as_claude_is_asked(options: Mapping[str, Any]) -> dict[str, Any]:
+def _as_messages(options: Mapping[str, Any]) -> dict[str, Any]:
     """The tool choice and the answer format of Chat or Responses, as Messages spells them; nothing else is billed."""
     asked: dict[str, Any] = {}
     choice: object = options.get("tool_choice")
