@@ -15,10 +15,11 @@ import attrs
 
 from assembler.conversation.messages.message import Media, Opaque
 from assembler.conversation.messages.parts import compact_json
+from assembler.conversation.messages.unread import is_mark
 from assembler.pricing.media.reading import read_media
-from budgets.count import Count, Grade, TokenCounter, Tokens
+from budgets.count import NOTHING, Count, Grade, TokenCounter, Tokens
 
-__all__ = ["Unread", "price_unread", "unread"]
+__all__ = ["Unread", "price_unread", "unread", "words_of"]
 
 _Raw: TypeAlias = Mapping[str, Any]
 
@@ -85,6 +86,15 @@ def unread(part: Opaque) -> Unread:
     for price, times in ((PICTURE, found.pictures), (PAGE, found.pages)):
         beyond += Count(price.tokens * times, Grade.ESTIMATED, upper=price.upper * times)
     return Unread(compact_json(shown) if shown else "", beyond)
+
+
+def words_of(part: Opaque, texts: list[str]) -> Count:
+    """Append the words of a part to `texts`; the price of what else is in it. A mark of the cache has neither."""
+    if is_mark(part):
+        return NOTHING
+    found = unread(part)
+    texts.append(found.text)
+    return found.beyond
 
 
 def price_unread(part: Opaque, count: TokenCounter) -> Count:

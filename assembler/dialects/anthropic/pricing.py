@@ -27,10 +27,9 @@ from assembler.dialects.anthropic.families import (
     Family,
 )
 from assembler.dialects.families import about, guess
-from assembler.errors import UnsupportedContentError
-from assembler.pricing.media.refusal import a_part
+from assembler.pricing.media.refusal import without_price
 from assembler.pricing.pricer import Has
-from assembler.pricing.unread import unread
+from assembler.pricing.unread import words_of
 from assembler.regions.tools.tool import Tool
 from budgets.count import NOTHING, Count, TokenCounter, total
 
@@ -211,15 +210,11 @@ def _part(part: Part, message: Message, family: Family, texts: list[str]) -> Cou
             return _thinking(part, message, family, texts)
         case Media():
             return _media(part, family, texts)
-        case Opaque(kind="cachePoint"):
-            return NOTHING  # a mark of the cache, not a word of the prompt
+        case Opaque(kind="tool_reference" | "tool_addition"):
+            texts.append(_json(part.raw))
+            return LOADED_TOOL
         case Opaque():
-            if part.kind in ("tool_reference", "tool_addition"):
-                texts.append(_json(part.raw))
-                return LOADED_TOOL
-            found = unread(part)
-            texts.append(found.text)
-            return found.beyond
+            return words_of(part, texts)
         case _:
             assert_never(part)
 
@@ -266,7 +261,4 @@ def _media(part: Media, family: Family, texts: list[str]) -> Count:
     if isinstance(source, Mapping) and cast("Mapping[str, Any]", source).get("type") == "text":
         texts.append(str(cast("Mapping[str, Any]", source).get("data", "")))
         return guess(0, 60)
-    raise UnsupportedContentError(
-        f"{a_part(part.kind)} part has no price: its pages are not known here. Reserve it: Budget(..., overhead=…).",
-        kind=part.kind,
-    )
+    raise without_price(part.kind, "price: its pages are not known here. Reserve it: Budget(..., overhead=…).")

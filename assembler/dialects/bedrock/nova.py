@@ -18,10 +18,9 @@ from assembler.conversation.messages.unread import heard_by
 from assembler.dialects.blocks.blocks import fields_of
 from assembler.dialects.blocks.pricing import with_error_texts, with_objects
 from assembler.dialects.families import Row, first_match, guess, recorded
-from assembler.errors import UnsupportedContentError
-from assembler.pricing.media.refusal import a_part
+from assembler.pricing.media.refusal import without_price
 from assembler.pricing.pricer import FixedPrices, Piece, priced_layout
-from assembler.pricing.unread import unread
+from assembler.pricing.unread import words_of
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from budgets import Count, TokenCounter
@@ -140,16 +139,12 @@ class NovaPricer:
                 return self.family.call + self._text(part.name + part.arguments, self.family.spoken)
             case Result():
                 return total(self._held(held) for held in part.parts)
-            case Opaque(kind="cachePoint"):
-                return NOTHING
             case Opaque():
-                found = unread(part)
-                return self._text(found.text) + found.beyond
+                words: list[str] = []
+                beyond = words_of(part, words)
+                return self._text("".join(words)) + beyond
             case Media():
-                raise UnsupportedContentError(
-                    f"{a_part(part.kind)} part has no price for Nova: reserve it, Budget(..., overhead=…).",
-                    kind=part.kind,
-                )
+                raise without_price(part.kind, "price for Nova: reserve it, Budget(..., overhead=…).")
 
     def _held(self, part: str | Media | Opaque) -> Count:
         return self._text(part, self.family.spoken) if isinstance(part, str) else self._part(part)

@@ -20,9 +20,8 @@ from assembler.dialects.families import guess
 from assembler.dialects.gemini.families import Family
 from assembler.dialects.gemini.parts import UNSIGNED
 from assembler.dialects.gemini.schema import price_schema
-from assembler.errors import UnsupportedContentError
-from assembler.pricing.media.refusal import a_part
-from assembler.pricing.unread import unread
+from assembler.pricing.media.refusal import without_price
+from assembler.pricing.unread import words_of
 from assembler.regions.tools.tool import Tool
 from budgets.count import NOTHING, Count, TokenCounter, total
 
@@ -97,16 +96,11 @@ def _part(part: Part, family: Family, texts: list[str]) -> Count:
             # The size is inside the picture: a large photograph, sixteen tiles at most.
             return guess(family.image.tokens, family.image.upper * (16 if family.tiled else 1))
         case Media():
-            raise UnsupportedContentError(
-                f"{a_part(part.kind)} part has no price: its length is not known; add your own overhead.",
-                kind=part.kind,
-            )
+            raise without_price(part.kind, "price: its length is not known; add your own overhead.")
         case Opaque() if part.raw.keys() <= _SIGNED_NOTHING:
             return guess(0, 4)  # the end of a text turn: its signature is not billed (6 recordings, one source)
         case Opaque():
-            found = unread(part)
-            texts.append(found.text)
-            return found.beyond
+            return words_of(part, texts)
         case _:
             assert_never(part)
 

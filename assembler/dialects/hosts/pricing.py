@@ -20,9 +20,8 @@ from assembler.dialects.hosts.families import HIDES_UNCHOSEN, SILENT_BESIDE_CALL
 from assembler.dialects.hosts.framing import Definitions, Family
 from assembler.dialects.openai.tool_text import tool_text
 from assembler.dialects.standin import price_texts
-from assembler.errors import UnsupportedContentError
-from assembler.pricing.media.refusal import a_part
-from assembler.pricing.unread import unread
+from assembler.pricing.media.refusal import without_price
+from assembler.pricing.unread import words_of
 from assembler.regions.tools.tool import Tool
 from budgets.count import NOTHING, Count, Grade, TokenCounter, total
 
@@ -131,12 +130,8 @@ def _part(part: Part, family: Family, texts: list[str]) -> Count:
             texts.append(part.text)
             return guess(0, 4)
         case Media():
-            raise UnsupportedContentError(f"{a_part(part.kind)} part has no recorded price here", kind=part.kind)
-        case Opaque(kind="cachePoint"):
-            return Count(0)  # a mark of the cache, not a word of the prompt
+            raise without_price(part.kind, "recorded price here")
         case Opaque():
-            found = unread(part)
-            texts.append(found.text)
-            return found.beyond
+            return words_of(part, texts)
         case _:
             assert_never(part)

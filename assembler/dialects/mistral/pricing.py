@@ -15,9 +15,8 @@ from typing import assert_never
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.dialects.families import about
 from assembler.dialects.mistral.families import Family
-from assembler.errors import UnsupportedContentError
-from assembler.pricing.media.refusal import a_part
-from assembler.pricing.unread import unread
+from assembler.pricing.media.refusal import without_price
+from assembler.pricing.unread import words_of
 from assembler.regions.tools.tool import Tool
 from budgets.count import NOTHING, Count, Grade, TokenCounter, total
 
@@ -92,12 +91,8 @@ def _part(part: Part, texts: list[str]) -> Count:
         case Media(kind="image"):
             return IMAGE
         case Media():
-            raise UnsupportedContentError(f"{a_part(part.kind)} part has no published price here", kind=part.kind)
-        case Opaque(kind="cachePoint"):
-            return NOTHING  # a mark of the cache, not a word of the prompt
+            raise without_price(part.kind, "published price here")
         case Opaque():
-            found = unread(part)
-            texts.append(found.text)
-            return found.beyond
+            return words_of(part, texts)
         case _:
             assert_never(part)

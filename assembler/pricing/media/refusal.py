@@ -18,6 +18,11 @@ def a_part(kind: str) -> str:
     return f"an {kind}" if kind[:1] in tuple("aeio") else f"a {kind}"
 
 
+def without_price(kind: str, why: str) -> UnsupportedContentError:
+    """The error for a part that a price list has no row for."""
+    return UnsupportedContentError(f"{a_part(kind)} part has no {why}", kind=kind)
+
+
 def unpriced(facts: MediaFacts, provider: str) -> UnsupportedContentError:
     """The error for a part whose price would be a guess."""
     named = f"{a_part(facts.kind)} part" + (f" ({facts.mime})" if facts.mime else "")
