@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 # Many tests start an interpreter: without bytecode on the disk each of them compiles the whole library anew.
 unexport PYTHONDONTWRITEBYTECODE
-CODE := assembler budgets _assembler_plugins tools tests examples
+CODE := assembler budgets tools tests examples
 
 help:
 	@echo "make demo      assemble the support case of examples/ and print its report"

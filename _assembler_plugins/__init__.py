@@ -1,4 +1,4 @@
-"""What Hypothesis and pytest load at their start. Stands outside of `assembler`, so that it does not load the library.
+"""Where the entry points of the test plugins were. An editable install that was made before they moved looks here.
 
-A module of the library would import all of it into every test run of the environment, and before coverage measures.
+No part of the wheel.
 """

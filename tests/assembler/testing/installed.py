@@ -14,7 +14,7 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-PACKAGES = ("assembler", "budgets", "_assembler_plugins")
+PACKAGES = ("assembler", "budgets")
 LEFT_BY_PYTHON = {".pyc", ".pyo"}
 
 USER_TEST = """\

@@ -18,16 +18,28 @@ def printed(program: str, *arguments: str) -> str:
     return done.stdout.strip()
 
 
+QUIET = "import warnings; warnings.simplefilter('ignore')\n"
 LOADED = "print(sorted(n for n in sys.modules if n.split('.')[0] in ('assembler', 'budgets', 'hypothesis')))"
 
 
+PLUGINS = ["assembler", "assembler.testing", "assembler.testing.for_hypothesis", "assembler.testing.for_pytest"]
+
+
 def test_loading_the_plugins_loads_neither_the_library_nor_hypothesis() -> None:
-    program = f"import sys, _assembler_plugins.for_hypothesis as h, _assembler_plugins.for_pytest; h.load(); {LOADED}"
-    assert printed(program) == "[]"
+    program = f"import sys, assembler.testing.for_hypothesis as h, assembler.testing.for_pytest; h.load(); {LOADED}"
+    assert printed(program) == str([*PLUGINS, "budgets", "budgets.later"])
+
+
+def test_a_value_is_known_to_hypothesis_as_soon_as_its_module_is_loaded_and_no_other_module_with_it() -> None:
+    program = (
+        f"{QUIET}import sys, hypothesis; from assembler.testing.for_hypothesis import load; load()\n"
+        "from budgets import Limit; print('assembler.assembler' in sys.modules)\n"
+        "print(type(hypothesis.strategies.from_type(Limit).example()).__name__)"
+    )
+    assert printed(program).split() == ["False", "Limit"]
 
 
 DRAWN = "print(type(st.from_type(Message).example()).__name__)"
-QUIET = "import warnings; warnings.simplefilter('ignore')\n"
 
 
 @pytest.mark.parametrize(
@@ -49,19 +61,20 @@ QUIET = "import warnings; warnings.simplefilter('ignore')\n"
 def test_a_type_is_known_whichever_is_imported_first(order: str) -> None:
     program = (
         f"{QUIET}import os; os.environ['HYPOTHESIS_NO_PLUGINS'] = '1'\n"
-        f"from _assembler_plugins.for_hypothesis import load, _AfterImport\n{order}\n"
+        f"from assembler.testing.for_hypothesis import load, _AfterImport\n{order}\n"
         f"from hypothesis import strategies as st\n{DRAWN}\n"
-        "import sys, assembler; print(any(isinstance(f, _AfterImport) for f in sys.meta_path))\n"
-        "print('exec_module' in vars(assembler.__spec__.loader))"
+        "import sys; import assembler.testing.values  # with it the last of the values' modules\n"
+        "print(any(isinstance(f, _AfterImport) for f in sys.meta_path))\n"
+        "print('exec_module' in vars(sys.modules[Message.__module__].__spec__.loader))"
     )
     assert printed(program).split() == ["Message", "False", "False"]
 
 
 def test_another_import_goes_by_the_waiting_finder() -> None:
     program = (
-        "import sys; from _assembler_plugins.for_hypothesis import load; load()\n"
+        "import sys; from assembler.testing.for_hypothesis import load; load()\n"
         "import colorsys; import importlib.util\n"
-        "print('colorsys' in sys.modules, 'assembler' in sys.modules)"
+        "print('colorsys' in sys.modules, 'assembler.assembler' in sys.modules)"
     )
     assert printed(program) == "True False"
 
@@ -104,7 +117,7 @@ def test_too_large(assert_fits):
 def test_the_fixtures_serve_a_test_and_a_failure_ends_at_its_own_line(tmp_path: Path) -> None:
     (tmp_path / "test_user.py").write_text(USER_TEST)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "_assembler_plugins.for_pytest"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "assembler.testing.for_pytest"]
     environment = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT), "PATH": ""}
     done = subprocess.run([*command, str(tmp_path)], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr

@@ -17,7 +17,7 @@ from assembler.pipeline.draft import Draft
 from assembler.regions.knowledge import Document
 from assembler.regions.tools import Tool
 from assembler.testing import assemblers, budgets, documents
-from assembler.testing.registration import register
+from assembler.testing.for_hypothesis import load
 from budgets import Budget, Count, Grade, Limit, RegionCosts
 from tests.assembler.by_hand import plain_cost
 from tests.scaled import scaled
@@ -162,7 +162,7 @@ VARIED: dict[type[Any], Callable[[Any], object]] = {
 
 @pytest.mark.parametrize("kind", VARIED, ids=lambda kind: kind.__name__)
 def test_a_type_draws_values_that_are_not_trivial(kind: type[Any]) -> None:
-    register()
+    load()
     seen: set[object] = set()
 
     @settings(max_examples=25, deadline=None, phases=[Phase.generate], suppress_health_check=[*HealthCheck])

@@ -1,0 +1,96 @@
+"""Lets `st.from_type` draw the library's values. Imports neither the library nor Hypothesis before a program does.
+
+Each value is registered when the module of its class has been loaded: whoever holds the class has loaded it. The
+strategies are loaded when one of them is drawn.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+_DRAWN: Mapping[str, Mapping[str, str]] = {
+    "assembler.assembler": {"Assembler": "assemblers"},
+    "assembler.context": {"Context": "contexts"},
+    "assembler.conversation.messages.message": {
+        "Call": "calls",
+        "Message": "messages",
+        "Result": "results",
+        "Thinking": "thoughts",
+    },
+    "assembler.pipeline.draft": {"Draft": "drafts"},
+    "assembler.regions.knowledge": {"Document": "documents"},
+    "assembler.regions.tools.tool": {"Tool": "tools"},
+    "budgets.budget": {"Budget": "budgets"},
+    "budgets.costs": {"RegionCosts": "region_costs"},
+    "budgets.count": {"Count": "counts"},
+    "budgets.limit": {"Limit": "limits"},
+}
+"""The values, by the module of their class, and the functions of `assembler.testing.values` that draw them."""
+
+
+def load() -> None:
+    """Register what is loaded now, and what will be. Called by Hypothesis when it is imported; twice does no harm."""
+    for home in _DRAWN.keys() & sys.modules.keys():
+        _register(sys.modules[home])
+    waiting = _DRAWN.keys() - sys.modules.keys()
+    if waiting and not any(isinstance(finder, _AfterImport) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _AfterImport(waiting))
+
+
+def _register(home: ModuleType) -> None:
+    from hypothesis import strategies as st
+
+    for name, drawn_by in _DRAWN[home.__name__].items():
+        st.register_type_strategy(getattr(home, name), _later(drawn_by))
+
+
+def _later(name: str) -> Callable[[type[Any]], SearchStrategy[Any]]:
+    def drawn(_kind: type[Any]) -> SearchStrategy[Any]:
+        values = importlib.import_module("assembler.testing.values")
+        strategy: SearchStrategy[Any] = getattr(values, name)()
+        return strategy
+
+    return drawn
+
+
+class _AfterImport(MetaPathFinder):
+    """Waits for the imports of some modules, once each; finds nothing itself."""
+
+    def __init__(self, waiting: set[str]) -> None:
+        self._waiting = waiting
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None, /
+    ) -> ModuleSpec | None:
+        if fullname not in self._waiting:
+            return None
+        self._waiting.remove(fullname)
+        if not self._waiting:
+            sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(fullname)
+        if spec is not None and spec.loader is not None:
+            _run_after(spec)
+        return spec
+
+
+def _run_after(spec: ModuleSpec) -> None:
+    """Let this one execution of the module be followed by the registration; the loader stays the module's own."""
+    loader = spec.loader
+    execute = loader.exec_module  # type: ignore[union-attr]
+
+    def exec_module(module: ModuleType) -> None:
+        del vars(loader)["exec_module"]
+        execute(module)
+        _register(module)
+
+    vars(loader)["exec_module"] = exec_module
