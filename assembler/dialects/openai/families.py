@@ -173,6 +173,7 @@ UNKNOWN = attrs.evolve(
     evidence=_BY_ANALOGY,
     grade=Grade.ESTIMATED,
     text_grade=Grade.ESTIMATED,
+    text_slack=GPT_4O.primer - GPT_5_2.primer,  # no name said which of the two it is
 )
 
 CHAT = (

@@ -38,6 +38,9 @@ __all__ = [
 FORCED_FUNCTION: Tokens = 3
 """`function_call: {"name": …}` of the legacy API, beside `functions.` and the name: in the published table."""
 
+FORCED_TOOL: Tokens = 6
+"""The most that `tool_choice` of one function costs beside `functions.` and its name, whatever the family."""
+
 FUNCTION_CALL: Tokens = 3
 """The legacy `function_call` of an assistant message, beside name and arguments: 5 of 5 table rows."""
 
@@ -88,14 +91,20 @@ def price_calls(calls: Sequence[Call], family: Family, count: TokenCounter) -> C
     """The calls of one assistant message, beside what every message costs. Their ids cost nothing."""
     framing = family.calls
     if len(calls) == 1:
-        return _graded(_named(calls[0], family, count) + framing.one, family, slack=framing.slack)
+        slack = framing.slack
+        if family.grade is Grade.ESTIMATED:  # the first generations are shown the arguments as they were written
+            slack += max(0, count(calls[0].arguments) - count(_compact(calls[0].arguments)))
+        return _graded(_named(calls[0], family, count) + framing.one, family, slack=slack)
     if not calls:
         return Count(0, family.grade)
     slack = (framing.slack or 1) * len(calls)
     if framing.several is None:
         tokens = sum(_named(call, family, count) + framing.each for call in calls) + framing.apart
     else:
-        tokens = count(_side_by_side(calls, framing.arguments)) + framing.several
+        shown = count(_side_by_side(calls, framing.arguments))
+        tokens = shown + framing.several
+        if family.grade is Grade.ESTIMATED:
+            slack += max(0, count(_side_by_side(calls, Arguments.AS_WRITTEN)) - shown)
     return _graded(tokens, family, slack=slack)
 
 
@@ -144,6 +153,8 @@ def price_results(results: Sequence[str], family: Family, count: TokenCounter) -
     tokens = count(json.dumps(read, ensure_ascii=False))
     escaped = tokens if all(map(str.isascii, results)) else count(json.dumps(read))
     slack = family.calls.slack * len(results) + max(0, escaped - tokens)
+    if family.grade is Grade.ESTIMATED:  # the first generations are shown each in a message of its own
+        slack += max(0, sum(map(count, results)) + ENVELOPE * (len(results) - 1) - tokens)
     return _graded(tokens, family, slack=slack)
 
 
@@ -165,7 +176,7 @@ def price_tool_choice(choice: object, family: Family, count: TokenCounter, tools
     if isinstance(choice, Mapping):
         return _forced(cast("Mapping[str, Any]", choice), family, count)
     if choice == "none":
-        return Count(family.no_tool, family.grade)
+        return Count(family.no_tool, family.grade, 1 if family.grade is Grade.ESTIMATED else family.no_tool)
     if choice == "required" and family.required_alone_is_forced and len(tools) == 1:
         return _forced({"name": tools[0].name}, family, count)
     return Count(0, family.grade)
@@ -177,8 +188,10 @@ def _forced(choice: Mapping[str, Any], family: Family, count: TokenCounter) -> C
     name = named.get("name")
     if not isinstance(name, str):
         return Count(0, max(family.grade, Grade.BOUNDED))
-    if family.forced_tool is None:
+    if family.forced_tool is None and family.grade is not Grade.ESTIMATED:
         return Count(0, family.grade)
+    if family.forced_tool is None:
+        return Count(0, family.grade, count(f"functions.{name}") + FORCED_TOOL)
     is_legacy = named is choice and family.api == "chat"
     return _graded(count(f"functions.{name}") + (FORCED_FUNCTION if is_legacy else family.forced_tool), family, slack=0)
 
