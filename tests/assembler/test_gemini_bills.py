@@ -143,6 +143,12 @@ def test_the_schema_of_an_answer_is_billed_by_2_0_alone(model: str, tokens: int)
     assert as_json.tokens == billed(model).tokens
 
 
+@pytest.mark.parametrize("key", ["responseSchema", "responseJsonSchema"])
+def test_on_vertex_the_bound_has_room_for_the_schema_of_an_answer(key: str) -> None:
+    plain, asked = billed(VERTEX_2_5), billed(VERTEX_2_5, generationConfig={key: ANSWER})
+    assert asked.upper - plain.upper > 30
+
+
 def test_one_part_that_stands_for_a_list_of_one_is_read_and_sent_as_a_list() -> None:
     alone = {"role": "user", "parts": {"text": "One two"}}
     listed = {"role": "user", "parts": [{"text": "One two"}]}

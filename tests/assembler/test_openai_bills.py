@@ -178,3 +178,33 @@ def test_azure_forwards_the_bill(model: str) -> None:
     tool = {"type": "function", "function": {"name": "look", "parameters": PARAMETERS}}
     steps = [QUESTION, asking("a", "b"), tool_message(tool_call_id="a"), tool_message(tool_call_id="b")]
     assert chat_price(*steps, model=f"azure/{model}", tools=[tool]) == chat_price(*steps, model=model, tools=[tool])
+
+
+@pytest.mark.parametrize("dialect", [openai_chat, openai_responses])
+def test_the_bound_has_room_for_a_description_that_is_told_again_beside_each_of_two_types(dialect: Any) -> None:
+    said = 'Time zone to display the current time in. Defaults to `"UTC"`.'
+
+    def priced(kind: str | list[str]) -> Count:
+        schema = {"type": "object", "properties": {"tz": {"type": kind, "description": said}}, "required": ["tz"]}
+        tool = {
+            "type": "function",
+            "name": "now",
+            "function": {"name": "now", "parameters": schema},
+            "parameters": schema,
+        }
+        asked = [{"role": "user", "content": "When?"}]
+        return count_request({"messages": asked, "input": asked, "tools": [tool]}, dialect=dialect, model="gpt-4.1")
+
+    one, several = priced("string"), priced(["string", "null"])
+    assert one.upper - one.tokens < 5
+    assert several.upper - several.tokens >= 2 * (count(said) + 1)  # 34 tokens in six recordings
+
+
+@pytest.mark.parametrize(("model", "room"), [("gpt-4o-mini", 18), ("gpt-4.1", 0), ("gpt-5", 0)])
+def test_the_bound_of_gpt_4o_on_responses_has_room_for_the_server_of_march_2025(model: str, room: int) -> None:
+    request: dict[str, Any] = {"input": [{"role": "user", "content": "weather?"}]}
+    bound = count_request(request, dialect=openai_responses, model=model)
+    assert room <= bound.upper - bound.tokens <= room + 1
+    tooled = request | {"tools": [{"type": "function", "name": "look", "parameters": {"type": "object"}}]}
+    beside = count_request(tooled, dialect=openai_responses, model=model)
+    assert beside.upper - beside.tokens < 18

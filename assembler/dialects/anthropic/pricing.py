@@ -158,7 +158,9 @@ def price_citations(message: Message) -> Count:
 
 
 def _cites(raw: Mapping[str, Any]) -> bool:
-    setting: object = raw.get("citations")
+    """Whether a part enables citations; Converse keeps the setting inside `searchResult`."""
+    inside: object = raw.get("searchResult")
+    setting: object = (cast("Mapping[str, object]", inside) if isinstance(inside, Mapping) else raw).get("citations")
     return isinstance(setting, Mapping) and cast("Mapping[str, object]", setting).get("enabled") is True
 
 

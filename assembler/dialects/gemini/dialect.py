@@ -22,7 +22,7 @@ from assembler.dialects.blocks.pricing import as_sent, media_apart, with_objects
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.gemini import pricing as google
 from assembler.dialects.gemini.api import API
-from assembler.dialects.gemini.families import VOCABULARY, Family, family_of
+from assembler.dialects.gemini.families import VOCABULARY, Answers, Family, family_of
 from assembler.dialects.gemini.parts import (
     IDS,
     GeminiWriter,
@@ -30,6 +30,7 @@ from assembler.dialects.gemini.parts import (
     as_answered,
     declarations,
     either,
+    json_schema_of,
     sends,
     system_instruction,
 )
@@ -216,9 +217,12 @@ class GeminiPricer:
     def options(self, layout: Layout) -> Count:
         """The schema of the answer where it is billed. The calling mode is free (12 recordings)."""
         schema = answer_schema_of(layout.options)
-        if schema is None or not self.family.answers_billed:
+        if schema is not None and self.family.answers is Answers.BILLED:
+            return self._graded(google.price_answer_schema(schema, self.family, self.count))
+        asked = schema or json_schema_of(layout.options)
+        if asked is None or self.family.answers is not Answers.UNSETTLED:
             return Count(0)
-        return self._graded(google.price_answer_schema(schema, self.family, self.count))
+        return self._graded(google.price_unsettled_answer(asked, self.count))
 
     def _texts(self, texts: Sequence[str]) -> Count:
         return self._graded(google.price_texts(texts, self.count))

@@ -6,6 +6,7 @@ number rests on how much is in docs/how-it-counts-gemini.md, section Gemini. Add
 
 from __future__ import annotations
 
+import enum
 import re
 
 import attrs
@@ -33,6 +34,14 @@ class Signature:
         """The price of one signature. Never below nothing."""
         typical = max(0, round(self.rate * characters) - self.less)
         return guess(typical, max(typical, round(self.ceiling * characters)))
+
+
+class Answers(enum.Enum):
+    """What the schema of an answer costs."""
+
+    BILLED = "`response_schema` by its words, `response_json_schema` nothing"
+    FREE = "nothing"
+    UNSETTLED = "mostly nothing; Gemini 3 on Vertex was billed the text of one (2 recordings), 2.5 a part of one (1)"
 
 
 _FREE = Count(0, Grade.BOUNDED)
@@ -79,8 +88,7 @@ class Family(Row):
     result: Count = _UP_TO_1
     result_key: Count = _FREE
     signature: Signature
-    answers_billed: bool = False
-    """Whether `response_schema` is billed. `response_json_schema` never is."""
+    answers: Answers = Answers.FREE
     image: Count
     """One tile of a picture; one page of a PDF."""
     tiled: bool = True
@@ -96,7 +104,7 @@ GEMINI_2 = Family(
     name="gemini-2.0",
     names=re.compile(r"gemini-([a-z-]+-)?(1|2[.-]0)(?!\d)|gemini-pro(-vision)?$"),
     evidence=recorded(303, 10),
-    content=about(0, 0),
+    content=about(0, 1),
     tool=about(0, 1),
     parameters=about(1, 1),
     argument=about(2, 0),
@@ -105,7 +113,7 @@ GEMINI_2 = Family(
     alternative=guess(0, 5),
     response=guess(0, 24),
     signature=Signature(0.0, 0, 0.2),
-    answers_billed=True,
+    answers=Answers.BILLED,
     image=guess(258, 258),
 )
 GEMINI_2_5 = attrs.evolve(
@@ -130,7 +138,7 @@ GEMINI_2_5 = attrs.evolve(
     result=about(4, 1),
     result_key=about(4, 1),
     signature=Signature(0.0, 0, 0.2),
-    answers_billed=False,
+    answers=Answers.FREE,
 )
 GEMINI_3 = attrs.evolve(
     GEMINI_2_5,
@@ -165,7 +173,7 @@ VERTEX_2_5 = attrs.evolve(
     names=GEMINI_2_5.names,
     evidence=recorded(248, 3),
     signature=_SIGNED_ON_VERTEX,
-    answers_billed=False,
+    answers=Answers.UNSETTLED,
 )
 VERTEX_3 = attrs.evolve(
     VERTEX_2_5,

@@ -174,6 +174,12 @@ def answer_schema_of(options: Raw) -> Raw | None:
     return fields_of(either(config, "response_schema", either(options, "response_schema")))
 
 
+def json_schema_of(options: Raw) -> Raw | None:
+    """The `response_json_schema` of a request, where `answer_schema_of` looks too; None without one."""
+    config = fields_of(either(options, "generation_config")) or {}
+    return fields_of(either(config, "response_json_schema", either(options, "response_json_schema")))
+
+
 def system_instruction(system: str | None, head: Sequence[Message], notes: Notes) -> str | Block | None:
     """The system instruction: one content as it came, a lone text as a text, several as parts."""
     writer = GeminiWriter(notes)

@@ -23,7 +23,10 @@ from assembler.dialects.gemini.schema import price_schema
 from assembler.pricing.media.refusal import without_price
 from assembler.pricing.unread import words_of
 from assembler.regions.tools.tool import Tool
-from budgets.count import NOTHING, Count, TokenCounter, total
+from budgets.count import NOTHING, Count, TokenCounter, Tokens, total
+
+ANSWER_FRAMING: Tokens = 30
+"""Kept free around the text of an answer's schema: the two that were billed cost that text and a few tokens."""
 
 _SIGNED_NOTHING = frozenset({"thought", "thoughtSignature", "thought_signature"})
 """The keys of a part that carries a thought signature and nothing to read."""
@@ -70,6 +73,12 @@ def price_answer_schema(schema: Mapping[str, Any], family: Family, count: TokenC
     read = attrs.evolve(family, titled=family.titled or NOTHING)
     framing = family.parameters + price_schema(schema, read, texts)
     return framing + price_texts(texts, count)
+
+
+def price_unsettled_answer(schema: Mapping[str, Any], count: TokenCounter) -> Count:
+    """The schema of an answer where it is mostly free: the bound has room for its text, keys and quotes and all."""
+    written = count(json.dumps(schema, ensure_ascii=False))
+    return guess(0, written + ANSWER_FRAMING)
 
 
 def _part(part: Part, family: Family, texts: list[str]) -> Count:

@@ -164,7 +164,7 @@ O1_MINI = attrs.evolve(
     evidence=recorded(3, 3),
     per_message=2 * ENVELOPE - 1,
     text_grade=Grade.ESTIMATED,
-    text_slack=ENVELOPE,
+    text_slack=8 * ENVELOPE,  # o1-preview was once billed 30 more
 )
 UNKNOWN = attrs.evolve(
     GPT_5_2,
@@ -223,9 +223,17 @@ def _less(tokens: Tokens, family: Family) -> Family:
     return attrs.evolve(family, tools=attrs.evolve(family.tools, alone=-tokens, beside_system=-tokens))
 
 
+_GPT_4O_ON_RESPONSES = attrs.evolve(
+    _on_responses(GPT_4O, recorded(620, 14)),
+    names=re.compile(r"(chatgpt-)?gpt-4o(-|$)"),
+    untooled_slack=18,  # March 2025, 11 recordings of 4 repositories
+)
 RESPONSES = (
     *(_on_responses(family) for family in (GPT_35_0301, GPT_35_0613, GPT_35_ALIAS, GPT_4O_SEARCH, COMPUTER_USE)),
-    _on_responses(GPT_4O, recorded(983, 18)),
+    attrs.evolve(
+        _on_responses(GPT_4O, recorded(620, 14)), names=re.compile(r"(chatgpt-)?gpt-4o(-|$)"), untooled_slack=18
+    ),
+    attrs.evolve(_on_responses(GPT_4O, recorded(363, 15)), name="gpt-4.1"),
     attrs.evolve(_on_responses(GPT_4, recorded(8, 3)), primer=2),
     *map(_on_responses, (GPT_4_TURBO, GPT_35)),
     _on_responses(GPT_5_CHAT, recorded(6, 1)),

@@ -112,3 +112,5 @@ class Family(Row):
     """What a request of plain texts is worth."""
     text_slack: Tokens = 0
     """How far the bill of a request of plain texts may be above the rule, once a request."""
+    untooled_slack: Tokens = 0
+    """What a server of the past billed more for a request without tools."""

@@ -166,12 +166,13 @@ class OpenAIResponsesPricer:
         bill = price_tools(tools, self.family, self.count, Has.what(texts or head, tools)) if tools else NOTHING
         each, tooling = framed(bill, [price_one_tool(tool, self.family, self.count) for tool in tools])
         framing = self.family.primer + (self._envelope if texts else 0)
+        earlier = 0 if tools else self.family.untooled_slack
         return FixedPrices(
             pieces=tuple(Count(n) for n in price_pieces(texts, self.count)),
             head=tuple(self.message(message) for message in head),
             tools=each,
             tooling=tooling,
-            framing=Count(framing, self.family.text_grade, framing + self.family.text_slack),
+            framing=Count(framing, self.family.text_grade, framing + self.family.text_slack + earlier),
         )
 
     def message(self, message: Message) -> Count:

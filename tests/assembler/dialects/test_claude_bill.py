@@ -77,6 +77,19 @@ def test_converse_bills_the_tool_that_must_be_called(choice: Any, more: int) -> 
     assert count_request(asked, dialect=bedrock, model=SONNET).tokens - plain.tokens == more
 
 
+def test_converse_bills_the_prompt_that_asks_for_citations_of_a_search_result() -> None:
+    found = {"title": "Ruby", "source": "https://example.com", "content": [{"text": "By Matsumoto."}]}
+    asked: dict[str, Any] = {"toolUse": {"toolUseId": "t1", "name": "search", "input": {}}}
+
+    def priced(**settings: object) -> int:
+        result = {"toolResult": {"toolUseId": "t1", "content": [{"searchResult": {**found, **settings}}]}}
+        turns: list[list[dict[str, Any]]] = [[{"text": "Who?"}], [asked], [result]]
+        messages = [{"role": ("user", "assistant")[at % 2], "content": turn} for at, turn in enumerate(turns)]
+        return count_request({"messages": messages}, dialect=bedrock, model=SONNET).tokens
+
+    assert priced(citations={"enabled": True}) - priced() > 500 > priced(citations={"enabled": False}) - priced()
+
+
 @pytest.mark.parametrize("schema", ['{"type": "object"}', "{", 5, None])
 def test_converse_bills_an_answer_format_that_it_can_read(schema: Any) -> None:
     request: dict[str, Any] = {"messages": [{"role": "user", "content": [{"text": "q"}]}]}
