@@ -110,7 +110,7 @@ _SHARED = 4096
 @functools.lru_cache(maxsize=_SHARED)
 def exact(tokens: Tokens) -> Count:
     """An exact count: one value for one number, since most messages cost what another did, and a value is dear."""
-    return Count(tokens)
+    return Count(tokens, Grade.EXACT, tokens)
 
 
 NOTHING = Count(0)

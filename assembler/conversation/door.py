@@ -19,21 +19,21 @@ longer ones the newest turn is, and the rest when a build needs it: a policy may
 Reading 256 messages costs about a millisecond."""
 
 
-def held_to_the_law(history: History, read: Callable[[History], None], held: Count | None, shape: str | None) -> None:
+def held_to_the_law(history: History, read: Callable[[History], bool], held: Count | None, shape: str | None) -> None:
     """Read what came in; what breaks the law is no fault where an earlier message was changed since it was read.
 
-    `held` is what the server of the API of `shape` is said to hold. Where that keeps conversations, a history may begin
-    with the answers to its calls.
+    `read` says whether it met the first message after the head. `held` is what the server of the API of `shape` is said
+    to hold. Where that keeps conversations, a history may begin with the answers to its calls.
     """
     try:
-        read(history)
+        begins = read(history)
     except ConversationError:
         changed = history.sight().first_stale()
         if changed is None:
             raise
         history.forget(changed)
-        read(history)
-    if held is None or shape != RESPONSES:
+        begins = read(history)
+    if begins and (held is None or shape != RESPONSES):
         _answered_here(history)
 
 
@@ -51,7 +51,7 @@ def _answered_here(history: History) -> None:
         )
 
 
-def read_at_the_door(history: History) -> None:
+def read_at_the_door(history: History) -> bool:
     """Read what is sure to be needed, or cheap to read, and hold it against the law of pairs.
 
     Calls that wait for a result are no fault yet: the result may be the next message that is added.
@@ -65,16 +65,19 @@ def read_at_the_door(history: History) -> None:
             break
         else:
             sight.readings.check_turn(start, stop, length)
+    return True
 
 
-def read_the_newest(history: History) -> None:
+def read_the_newest(history: History) -> bool:
     """The same for one appended message: it can break its own turn, and leave the one before it without an answer."""
     readings, newest = history.readings, history.length - 1
     start = readings.read_newest(newest)
-    if start is None or start < newest or newest >= DOOR_CHECK:
-        return
-    if (head := readings.head(newest)) < start:
+    if start is None or start < newest:
+        return False
+    head = readings.head(newest)
+    if head < start and newest < DOOR_CHECK:
         readings.check_turn(readings.turn_start(start - 1, head), start, newest + 1)
+    return start == head
 
 
 def listed_messages(messages: object) -> Iterable[object]:

@@ -132,7 +132,8 @@ class History:
     def readings(self) -> Readings:
         """What has been read of the log, by whoever asked: with room for every message of this history."""
         readings = self._log.readings
-        readings.stretch(self.length)
+        if len(readings.messages) < self.length:
+            readings.stretch(self.length)
         return readings
 
     def sight(self) -> Sight:
@@ -192,7 +193,7 @@ class Sight:
 
     def message(self, index: int) -> Message:
         """The message at `index`."""
-        return self.readings.message(index)
+        return self.readings.messages[index] or self.readings.message(index)  # a message is never false
 
     def messages(self, start: int, stop: int) -> list[Message]:
         """The messages from `start` to before `stop`."""

@@ -207,12 +207,18 @@ class Readings:
 
         Where its turn begins; None in the head. Raises for all that it breaks but calls that wait for an answer.
         """
-        message, head = self.message(index), self.head(index + 1)
+        message = self.message(index)
+        head = self.head(index + 1) if self._head is None else self._head
         if index < head:
             return None
-        start = index if index == head or opens_turn(message) else self.turn_start(index - 1, head)
+        if index == head or opens_turn(message):
+            start, before = index, opening(message)
+        else:
+            known = self.starts[index - 1]
+            start = self.turn_start(index - 1, head) if known is None else known
+            waiting = self._waiting[index - 1]
+            before = self.open_calls(start, index) if waiting is None else waiting
         self.starts[index] = start
-        before = opening(message) if start == index else self.open_calls(start, index)
         self._waiting[index] = after(before, message, index, self.message(index - 1) if before else None)
         return start
 

@@ -131,8 +131,9 @@ def opening(message: Message) -> Open:
 
 def opens_turn(message: Message) -> bool:
     """Whether a turn begins here: a user message that answers no call, or a server's summary of all before it."""
-    kinds = [type(part) for part in message.parts]
-    return (message.role == "user" and Result not in kinds) or (Opaque in kinds and is_compacted(message))
+    if message.role == "user" and Result not in map(type, message.parts):
+        return True
+    return Opaque in map(type, message.parts) and is_compacted(message)
 
 
 def is_head(message: Message) -> bool:
@@ -153,11 +154,9 @@ def after(waiting: Open, message: Message, index: int, before: Message | None = 
     results: list[Result] = []
     calls: list[Call] = []
     for part in message.parts:
-        if isinstance(part, str):
-            continue
-        if isinstance(part, Result):
+        if type(part) is Result:
             results.append(part)
-        elif isinstance(part, Call):
+        elif type(part) is Call:
             calls.append(part)
     if not results and not waiting:
         return _asked(waiting, calls, message, index) if calls else waiting

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import cast
+from typing import Any
 
 import attrs
 
@@ -40,14 +40,18 @@ def emitted_after(dialect: Dialect, before: Emission, added: Sequence[Message]) 
     """
     if not added:
         return before
-    added = _told(added, dialect.api.shape)
-    return cast(GrowingDialect, dialect).emit_after(before, added) if _grows(type(dialect)) else None
+    if not _grows(type(dialect)):
+        return None
+    growing: Any = dialect
+    return growing.emit_after(before, _told(added, dialect.api.shape))
 
 
 def _told(messages: Sequence[Message], shape: str) -> Sequence[Message]:
     """The messages without calls of custom tools; the very sequence where nothing is to be done."""
-    spelled = [with_functions(message, shape) for message in messages]
-    return messages if all(new is old for new, old in zip(spelled, messages, strict=True)) else spelled
+    for message in messages:  # a loop, since each appended message is looked at
+        if message.role == "assistant" and with_functions(message, shape) is not message:
+            return [with_functions(message, shape) for message in messages]
+    return messages
 
 
 # Asking a protocol of an object looks at its every member.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 
 from assembler.conversation.history import Sight
+from assembler.pipeline.decisions import Decided
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.settings import Settings
 from assembler.pipeline.standing import Standing, still_holds
@@ -22,6 +23,8 @@ class Gathered:
     """The last decision, where all that it hangs on says what it said."""
     prices: Prices | None = None
     """What the history costs, as far as it is known."""
+    decided: Decided | None = None
+    """What these settings decided last."""
 
     def without(self, changed: int) -> Gathered:
         """The same draft, with nothing read of a message that its owner has changed, nor of what follows."""
@@ -40,4 +43,4 @@ def gather(draft: Draft, settings: Settings) -> Gathered:
     if last is None or last.measured.regions is not draft.regions or not still_holds(last, sight):
         return Gathered(draft, settings, sight)
     prices.stretch(sight.length)
-    return Gathered(draft, settings, sight, last, prices)
+    return Gathered(draft, settings, sight, last, prices, decided)

@@ -77,7 +77,7 @@ class Settings:
         """The pricer of requests as they are sent, where neighbouring messages go out as one."""
         return self.pricer if isinstance(self.pricer, MergingPricer) else None
 
-    @property
+    @found_once
     def chooser(self) -> ChoosingStrategy | None:
         """The strategy, where it declares that it must know more than the regions."""
         return chooser(self.strategy)

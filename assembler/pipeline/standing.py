@@ -27,7 +27,6 @@ from assembler.pipeline.planned import Planned
 from assembler.pipeline.steps import settled_by_turns
 from assembler.policies.traits import stands
 from assembler.pricing.ledger import Ledger
-from assembler.pricing.prices import Prices
 from budgets import AssemblyError, Count, Tokens
 from budgets.count import total
 
@@ -121,26 +120,24 @@ def still_holds(known: Standing, sight: Sight) -> bool:
     readings, length, start = sight.readings, sight.length, known.glance
     if known.length > length or readings.head(length) != known.head:
         return False
-    if not (_says_still(sight, known.hangs_on, known.length) and _says_still(sight, 0, known.front)):
-        return False
-    if not all(_says_still(sight, *turn) for turn in known.apart):
-        return False
-    if start >= known.hangs_on:
-        return True
     stop = min(start + GLANCE, known.hangs_on)
-    if sight.first_changed(start, stop) is not None:
-        return False
-    marked = pinned_among(sight.raws(start, stop))  # nobody may have read them: a mark is no reading
+    for first, last in ((known.hangs_on, length), (0, known.front), (start, stop), *known.apart):
+        if first < last and sight.first_changed(first, last) is not None:
+            return False
+    if start >= stop:
+        return True
+    marked = pinned_among(readings.raws(start, stop))  # nobody may have read them: a mark is no reading
     return not marked or {start + index for index in marked}.issubset(known.pins)
 
 
-def _says_still(sight: Sight, start: int, stop: int) -> bool:
-    return sight.readings.says_still(start, stop) or sight.first_changed(start, stop) is None
+def gone_on(seen: Gathered) -> Planned | None:
+    """The plan that keeps what was kept and what came since; None where that does not fit, or no decision stands.
 
-
-def gone_on(seen: Gathered, prices: Prices, known: Standing) -> Planned | None:
-    """The plan that keeps what was kept and what came since; None where that does not fit. O(new messages)."""
-    settings, sight = seen.settings, seen.sight
+    O(new messages).
+    """
+    settings, sight, known, prices, decided = seen.settings, seen.sight, seen.last, seen.prices, seen.decided
+    if known is None or prices is None or decided is None:
+        return None
     start, length, pins = known.length, sight.length, known.pins
     conversation, waiting = known.conversation, known.waiting
     ledger = Ledger(sight, settings.pricer, prices, known.first, pins)
@@ -154,10 +151,11 @@ def gone_on(seen: Gathered, prices: Prices, known: Standing) -> Planned | None:
             return None
         if known.tokens_left is not None and conversation.upper > known.tokens_left:
             return None
-        if not known.what.is_all and (now := pinned_messages(sight, settings.pins, start)):
-            pins = now
+        if not known.what.is_all and (settings.pins or pinned_among(sight.readings.raws(start, length))):
+            pins = pinned_messages(sight, settings.pins, start)
             ledger = Ledger(sight, settings.pricer, prices, known.first, pins)
     plan = Planned(seen.draft, settings, sight, known.measured, ledger, known.what, goes_on=True)
+    Planned.decided.keep(plan, decided)
     Planned.conversation.keep(plan, conversation)
     if waiting is not None and not known.what.changed:
         Planned.waiting.keep(plan, waiting)
@@ -166,7 +164,7 @@ def gone_on(seen: Gathered, prices: Prices, known: Standing) -> Planned | None:
             plan.check()
         except AssemblyError:
             return None
-    plan.decided.standing = known.later(length, conversation, waiting, pins)
+    decided.standing = known.later(length, conversation, waiting, pins)
     return plan
 
 

@@ -14,7 +14,7 @@ import attrs
 
 from assembler.conversation.history import Sight, Span
 from assembler.conversation.keepsake import Keepsakes
-from assembler.conversation.messages import Message, spoken
+from assembler.conversation.messages import Message, Result, spoken
 from assembler.conversation.messages.responses import RESPONSES, continues
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.pricer import AnsweringPricer, JoiningPricer, Pricer, price_messages
@@ -246,7 +246,8 @@ class Priced:
         return index + 1 < self._sight.length and self._continues(index + 1)
 
     def _run_start(self, index: int, earliest: int = 0) -> int:
-        while index > max(self._sight.head, earliest) and self._continues(index):
+        earliest = max(self._sight.head, earliest)
+        while index > earliest and self._continues(index):
             index -= 1
         return index
 
@@ -272,7 +273,7 @@ class Priced:
 
 def _may_answer(message: Message) -> bool:
     """Whether a message may be billed with the answers beside it: some spellings put these into the user's role."""
-    return message.role == "tool" or message.answers
+    return message.role == "tool" or Result in map(type, message.parts)
 
 
 def _same(some: tuple[Message, ...], others: tuple[Message, ...]) -> bool:

@@ -252,6 +252,18 @@ def test_of_many_messages_that_went_one_that_is_pinned_stays_once_a_build_has_lo
     assert needed <= 1_000 // GLANCE
 
 
+@pytest.mark.parametrize("low_water", [None, 0.5])
+def test_a_message_that_is_edited_between_being_added_and_the_build_goes_out_as_it_says_then(
+    low_water: float | None,
+) -> None:
+    messages = users(as_dict, "first", "short")
+    assembler = made(TrimOldest(low_water=low_water), messages[:1], 60)
+    assembler.build()
+    assembler.add_message(messages[1])
+    messages[1]["content"] = "longer"
+    assert told(assembler) == told(made(TrimOldest(low_water=low_water), messages, 60))
+
+
 def test_an_equal_list_goes_out_as_the_objects_that_came_in_last_and_their_edits_are_seen() -> None:
     messages = users(as_dict, "x" * 9, "y" * 9, "z")
     assembler = made(TrimOldest(), messages, 20)

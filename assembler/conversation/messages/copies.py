@@ -33,7 +33,7 @@ class _Inside:
                 self.look_into(self.held[-1], len(self.held) - 1)
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class Copies:
     """Fresh copies of a list of dicts that most often begins as the list before: each dict is looked into once.
 
@@ -44,14 +44,33 @@ class Copies:
     _entries: list[Any] = attrs.field(factory=list[Any])
     _nested: list[tuple[int, _Inside]] = attrs.field(factory=list[tuple[int, _Inside]])
     """The entries that hold dicts or lists, by their places."""
+    _held: list[Any] = attrs.field(factory=list[Any])
+    """What all of them hold, one after the other."""
+    _in_entries: list[_Link] = attrs.field(factory=list[_Link])
+    """What each entry holds itself, by the entry's place; `_in_held` is what that holds in turn."""
+    _in_held: list[_Link] = attrs.field(factory=list[_Link])
 
     def reaching(self, entries: list[Any]) -> Copies:
         """The same for a list that has grown, or lost its beginning. O(entries that are new)."""
         known, length = self._entries, len(self._entries)
         if length <= len(entries) and all(map(operator.is_, known, entries)):
-            return self if length == len(entries) else Copies(entries, [*self._nested, *_looked_into(entries, length)])
+            return self if length == len(entries) else self._with(entries, _looked_into(entries, length))
         before = {id(known[place]): inside for place, inside in self._nested}
-        return Copies(entries, _looked_into(entries, 0, before))
+        return _NOTHING._with(entries, _looked_into(entries, 0, before))
+
+    def _with(self, entries: list[Any], nested: list[tuple[int, _Inside]]) -> Copies:
+        if not nested:
+            return Copies(entries, self._nested, self._held, self._in_entries, self._in_held)
+        held, in_entries, in_held = [*self._held], [*self._in_entries], [*self._in_held]
+        for place, inside in nested:
+            first = len(held)
+            held += inside.held
+            for holder, key, number in inside.links:
+                if holder == _OUTERMOST:
+                    in_entries.append((place, key, first + number))
+                else:
+                    in_held.append((first + holder, key, first + number))
+        return Copies(entries, [*self._nested, *nested], held, in_entries, in_held)
 
     def fresh(self) -> list[Any]:
         """A copy of the entries that shares nothing with them that can change."""
@@ -59,26 +78,27 @@ class Copies:
             copies: list[Any] = list(map(_COPY, self._entries))
         except TypeError:  # an entry that is no dict
             return cast("list[Any]", private_copy(self._entries))
-        for place, inside in self._nested:
-            made = [held.copy() for held in inside.held]
-            made.append(copies[place])
-            for holder, key, held in inside.links:
-                made[holder][key] = made[held]
+        made = [held.copy() for held in self._held]
+        for holder, key, number in self._in_held:
+            made[holder][key] = made[number]
+        for place, key, number in self._in_entries:
+            copies[place][key] = made[number]
         return copies
 
 
 _COPY = cast("Callable[[dict[str, Any]], dict[str, Any]]", dict.copy)  # pyright: ignore[reportUnknownMemberType]
 _UNKNOWN: dict[int, _Inside] = {}
+_NOTHING = Copies()
 
 
 def _looked_into(entries: list[Any], start: int, before: dict[int, _Inside] = _UNKNOWN) -> list[tuple[int, _Inside]]:
     """What is in the entries from `start` on that hold anything; `before` is what is known of some of them."""
     found: list[tuple[int, _Inside]] = []
     for place in range(start, len(entries)):
-        entry = entries[place]
+        entry: Any = entries[place]
         if type(entry) is not dict or CONTAINERS.isdisjoint(map(type, cast("dict[str, Any]", entry).values())):
             continue
-        inside = before.get(id(cast(object, entry)))
+        inside = before.get(id(entries[place]))
         if inside is None:
             inside = _Inside()
             inside.look_into(entry, _OUTERMOST)
@@ -109,6 +129,3 @@ class Copiers:
     def _copied(self, key: str, entries: list[Any]) -> list[Any]:
         known = self._known[key] = self._known.get(key, _NOTHING).reaching(entries)
         return known.fresh()
-
-
-_NOTHING = Copies()

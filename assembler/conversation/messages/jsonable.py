@@ -43,7 +43,7 @@ def _dict(fields: Mapping[str, Any], index: int, leaves: Leaves, in_content: Lea
         # Keys and most values are ASCII texts: those pass without a call, which halves the time of the walk.
         if type(key) is not str or not key.isascii():
             _check_key(key, index)
-        if type(value) is str and value.isascii():
+        if value is None or (type(value) is str and value.isascii()):
             continue
         allowed = in_content if key in _CONTENT else leaves
         if type(value) is bytes and key not in _ENCODED:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Callable, Mapping
+from typing import cast
 
 from assembler.conversation.messages.dicts import PIN
 
 
 def pinned_among(raws: list[object]) -> list[int]:
     """The indexes of the marked messages. A huge history of dicts pays for one look into each, and no step of ours."""
-    keyed = map(dict[str, Any].__contains__, cast("list[dict[str, Any]]", raws), _PINS)
     try:
-        return [index for index in itertools.compress(itertools.count(), keyed) if _is_marked(raws[index])]
+        if not any(map(_HOLDS, raws, _PINS)):
+            return []
     except TypeError:  # a message that is no dict
-        return [index for index, raw in enumerate(raws) if _is_marked(raw)]
+        pass
+    return [index for index, raw in enumerate(raws) if _is_marked(raw)]
 
 
+_HOLDS = cast("Callable[[object, str], bool]", dict.__contains__)  # pyright: ignore[reportUnknownMemberType]
 _PINS = itertools.repeat(PIN)
 
 

@@ -34,9 +34,9 @@ def read_message(raw: object, index: int) -> Message:
 
 
 def _read(raw: object, index: int) -> Message:
-    given = raw  # as wide as it came: a check narrows it for one type checker and not for the other
-    if type(raw) is dict and _is_neutral(cast("dict[str, Any]", raw)):
-        return read_dict(cast("dict[str, Any]", raw), index=index)
+    given: Any = raw  # as wide as it came: a check narrows it for one type checker and not for the other
+    if type(raw) is dict and _is_neutral(given):
+        return read_dict(given, index=index)
     if (said := registered_fields(given, index)) is not None:
         return _read_fields(plain_fields(said), index, given)
     if isinstance(raw, Mapping):
@@ -69,7 +69,10 @@ def _read_fields(fields: Mapping[str, Any], index: int, raw: object) -> Message:
 
 def _is_neutral(fields: dict[str, Any]) -> bool:
     """Whether a dict is spelled with `role` and a text, as most are: then no other spelling need be looked for."""
-    return "type" not in fields and "parts" not in fields and type(fields.get("content", fields)) in (str, type(None))
+    return "type" not in fields and "parts" not in fields and type(fields.get("content", fields)) in _TEXT_OR_NONE
+
+
+_TEXT_OR_NONE = (str, type(None))
 
 
 def _is_silent_answer(fields: Mapping[str, Any]) -> bool:

@@ -128,7 +128,10 @@ def _compact(arguments: str) -> str:
 
 def _read(arguments: str) -> Any:
     """The arguments as data. Raises ValueError for no JSON, and for an escaped half pair, which nobody can count."""
-    read: Any = _parsed(arguments)
+    text = arguments.strip(_BLANKS)
+    read, end = _parsed(text)
+    if end < len(text):
+        raise ValueError("more than one value")
     if "\\u" in arguments:
         _json(read).encode()
     return read
@@ -150,7 +153,7 @@ def price_results(results: Sequence[str], family: Family, count: TokenCounter) -
     Until March 2026 whatever is not ASCII was escaped in it; the bound has room for that.
     """
     read = [_data_of(text) for text in results]
-    tokens = count(json.dumps(read, ensure_ascii=False))
+    tokens = count(_listed(read))
     escaped = tokens if all(map(str.isascii, results)) else count(json.dumps(read))
     slack = family.calls.slack * len(results) + max(0, escaped - tokens)
     if family.grade is Grade.ESTIMATED:  # the first generations are shown each in a message of its own
@@ -267,7 +270,10 @@ def _kept(key: str, value: object) -> object:
 
 # Once for all calls: `json.dumps` with settings of its own makes an encoder for each text, a third of its time.
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_parsed = json.JSONDecoder().decode
+_listed = json.JSONEncoder(ensure_ascii=False).encode
+_parsed = json.JSONDecoder().raw_decode
+_BLANKS = " \t\n\r"
+"""What JSON takes for a blank (RFC 8259, section 2)."""
 
 
 def _graded(tokens: Tokens, family: Family, *, slack: Tokens) -> Count:

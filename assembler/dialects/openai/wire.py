@@ -98,8 +98,9 @@ def as_it_came(message: Message) -> Mapping[str, Any] | None:
 
 def _as_it_came_at_all(message: Message) -> dict[str, Any] | None:
     seen: dict[str, Any] = message.seen
-    if message.shallow and message.shape in _SPOKEN and len(seen) == 2 and (seen["content"] or message.role == "user"):
-        return seen  # a role and a text
+    if message.shallow and message.shape in _SPOKEN and (seen["content"] or message.role != "assistant"):
+        stands = len(seen.get("tool_call_id", "")) <= CALL_ID_LIMIT and PIN not in seen  # the rest are texts
+        return seen if stands else _as_it_came(message)
     if Opaque in map(type, message.parts):  # a part that goes to one API as it came goes to another as text
         return None
     if not _goes_as_it_came(message):
@@ -158,7 +159,8 @@ def _stands(seen: dict[str, Any]) -> bool:
     content = seen.get("content")
     if PIN in seen or not (content is None or isinstance(content, str)):
         return False
-    if (None in seen.values() and (content is not None or [*seen.values()].count(None) > 1)) or [] in seen.values():
+    held = list(seen.values())
+    if held.count(None) > (content is None) or [] in held:
         return False
     if "tool_calls" not in seen:
         return len(seen.get("tool_call_id") or "") <= CALL_ID_LIMIT

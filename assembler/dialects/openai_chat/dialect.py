@@ -117,7 +117,7 @@ class OpenAIChat:
         """What was emitted, and the messages that were added, where each goes out as it came."""
         if not all(map(is_sent_alone, added)):
             return None
-        sent = [cast("dict[str, Any]", message.sent.found) for message in added]
+        sent = [message.sent.found for message in added]
         return Emission({**before.request, "messages": [*before.request["messages"], *sent]}, before.notes)
 
 
@@ -242,7 +242,9 @@ class OpenAIChatPricer:
             bill = [Count(self._envelope(message)) + price_results(texts, self.family, self.count)]
         else:
             bill = [self._result(result, message) for result in results]
-        if len(results) < len(message.parts) or not results:
+        if not results:
+            bill += self._spoken(message, message.parts)
+        elif len(results) < len(message.parts):
             bill += self._spoken(message, [part for part in message.parts if type(part) is not Result])
         if message.beside or Thinking in map(type, message.parts):
             bill.append(self._beside(message))
