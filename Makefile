@@ -52,13 +52,15 @@ demo-rag: $(READY)
 test: $(READY)
 	@$(MAKE) --no-print-directory --jobs=2 check tests
 
+# Beside each other in as many processes as cores are asked for.
+WORKERS := -p tests.workers --workers 2
 # Every run draws new examples; the command shows their seed, and `make tests SEED=N` draws them again.
 SEED := $(shell $(PYTHON) -c 'import random; print(random.SystemRandom().randrange(2**32))')
 tests: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist worksteal --hypothesis-seed=$(SEED)
+	$(BIN)/python -m pytest $(WORKERS) --hypothesis-seed=$(SEED)
 
 slow: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow --hypothesis-seed=$(SEED)
+	$(BIN)/python -m pytest $(WORKERS) -m slow --hypothesis-seed=$(SEED)
 
 coverage: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term --cov-fail-under=95 --hypothesis-seed=$(SEED)
