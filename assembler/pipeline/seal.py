@@ -78,9 +78,34 @@ def _tightened(
     )
     count = weigh(kept)
     while count.upper > limit and tokens_left > 0:
-        tokens_left = min(tokens_left, kept.count(ledger).upper) - max(count.upper - limit, 1)
-        tighter = relieve(max(tokens_left, 0))
-        if tighter.cut == kept.cut and tighter.changed.keys() == kept.changed.keys():
-            continue
-        kept, count = tighter, weigh(tighter)
+        fewer = min(tokens_left, kept.count(ledger).upper) - max(count.upper - limit, 1)
+        found = _next_answer(kept, max(fewer, 0), relieve)
+        if found is None:
+            break
+        tokens_left, kept = found
+        count = weigh(kept)
     return kept, count
+
+
+def _next_answer(kept: Kept, most: Tokens, relieve: Callable[[Tokens], Kept]) -> tuple[Tokens, Kept] | None:
+    """The first other answer of the policies from `most` tokens downwards, and for how many; None where there is none.
+
+    They may say the same for thousands of tokens on end. So the step doubles until the answer differs, and is halved
+    back to where it began to: O(log tokens) answers.
+    """
+    same, tried, step = most + 1, most, 1
+    while _says_the_same(answer := relieve(tried), kept):
+        if tried == 0:
+            return None
+        same, tried, step = tried, max(tried - step, 0), 2 * step
+    while same - tried > 1:
+        middle = (same + tried) // 2
+        if _says_the_same(other := relieve(middle), kept):
+            same = middle
+        else:
+            tried, answer = middle, other
+    return tried, answer
+
+
+def _says_the_same(one: Kept, other: Kept) -> bool:
+    return one.cut == other.cut and one.changed.keys() == other.changed.keys()

@@ -121,6 +121,23 @@ def test_a_template_whose_parts_do_not_add_up_costs_two_renders_more_often_than_
         assert spent[-1] <= 5, name
 
 
+@pytest.mark.parametrize("letters", [500, 4_000])
+def test_policies_that_say_the_same_for_thousands_of_tokens_are_asked_a_few_dozen_times(letters: int) -> None:
+    asked: list[int] = []
+
+    class Telling(TrimOldest):
+        def cut(self, passage: Any, tokens_left: int, /) -> Any:
+            asked.append(tokens_left)
+            return super().cut(passage, tokens_left)
+
+    assembler = Assembler(Budget(letters), dialect=DIALECTS["chatml"], on_overflow=[ClearToolResults(), Telling()])
+    with pytest.raises(ContextLengthError) as refused:
+        assembler.add_message({"role": "user", "content": "a" * letters}).build()
+    assert len(asked) <= 10 * math.log2(letters)
+    assert refused.value.smallest_window is not None
+    Assembler(Budget(refused.value.smallest_window), dialect=DIALECTS["chatml"]).add_message("a" * letters).build()
+
+
 def test_calls_are_foreseen() -> None:
     assembler = Assembler(Budget(3_000), dialect=DIALECTS["chatml"], on_overflow=TrimOldest()).add_capability([TOOL])
     for number in range(40):
