@@ -135,7 +135,9 @@ def test_policies_that_say_the_same_for_thousands_of_tokens_are_asked_a_few_doze
         assembler.add_message({"role": "user", "content": "a" * letters}).build()
     assert len(asked) <= 10 * math.log2(letters)
     assert refused.value.smallest_window is not None
-    Assembler(Budget(refused.value.smallest_window), dialect=DIALECTS["chatml"]).add_message("a" * letters).build()
+    Assembler(Budget(refused.value.smallest_window), dialect=DIALECTS["chatml"]).add_message(
+        {"role": "user", "content": "a" * letters}
+    ).build()
 
 
 def test_calls_are_foreseen() -> None:
