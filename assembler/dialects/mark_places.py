@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, cast
 
-from assembler.dialects.blocks.blocks import Block, Raw, fields_of
+from assembler.dialects.blocks.writer import Block, Raw, fields_of
 
 Place: TypeAlias = tuple[int, int, int]
 Run: TypeAlias = tuple[int, int, Sequence[object]]

@@ -4,35 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, assert_never, cast
-
-import attrs
+from typing import Any, cast
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.conversation.messages.dicts import PIN, private_copy
+from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.parts import NEUTRAL
-from assembler.dialects.blocks.blocks import (
+from assembler.dialects.blocks.ids import IdRule
+from assembler.dialects.blocks.media import IMAGES, PDF, Inline, Link, content_of, not_carried, without_given
+from assembler.dialects.blocks.writer import (
     NO_ERROR_TEXT,
     Block,
     Raw,
+    Writer,
     arguments_of,
     fields_of,
-    framed,
-    legal_name,
     parts_as_they_came,
-    system_texts,
 )
-from assembler.dialects.blocks.ids import IdRule
-from assembler.dialects.blocks.media import IMAGES, PDF, Inline, Link, content_of, not_carried, without_given
 from assembler.dialects.copies import object_schema, own_fields
-from assembler.dialects.notes import MARKS, REASONING, Notes
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
 
 _SHAPE = "anthropic"
-IDS = IdRule(re.compile(r"[a-zA-Z0-9_-]+"), needed=True)
-_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
-"""64 characters until 2025, 128 since (modelcontextprotocol#1345)."""
 _SEALS = {"thinking": "signature", "redacted_thinking": "data"}
 _TEXT_KEYS = frozenset(["type", "text", "cache_control", "citations"])
 """Keys of a text block (Messages API reference, TextBlockParam): others stay only where the message is Anthropic's."""
@@ -40,16 +32,17 @@ _ANSWER_ONLY = frozenset(["container", "context_management", "id", "model", "sto
 """Keys of an answer that a request may not repeat: people append a dumped answer as it is."""
 
 
-@attrs.frozen
-class AnthropicWriter:
+class AnthropicWriter(Writer):
     """Anthropic's blocks."""
 
-    notes: Notes
-    ids: IdRule = IDS
+    shape = _SHAPE
+    id_rule = IdRule(re.compile(r"[a-zA-Z0-9_-]+"), needed=True)
+    tool_name = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+    """64 characters until 2025, 128 since (modelcontextprotocol#1345)."""
 
     def frame(self, message: Message) -> Block:
         """The message's own keys; of a dumped answer, those that a request may have."""
-        fields = framed(message, _SHAPE, "content", (PIN,))
+        fields = super().frame(message)
         if message.shape == _SHAPE and fields.get("type") == "message":
             return {key: value for key, value in fields.items() if key not in _ANSWER_ONLY and key != "type"}
         return fields
@@ -68,7 +61,7 @@ class AnthropicWriter:
         """A tool_use block; one that came as such goes out as it came."""
         own = raw is not None and raw.get("type") == "tool_use"
         block: Block = own_fields(raw) if raw is not None and own else {"type": "tool_use"}
-        block["id"], block["name"] = call_id, legal_name(call.name, _NAME, self.notes)
+        block["id"], block["name"] = call_id, self.named(call)
         if not isinstance(block.get("input"), dict):
             block["input"] = arguments_of(call, self.notes)
         return block
@@ -92,29 +85,34 @@ class AnthropicWriter:
             block["is_error"] = True
         return block
 
-    def other(self, part: Thinking | Media | Opaque, shape: str) -> Block | None:
-        """Claude's reasoning untouched, another model's left out; media converted; own unread blocks as they came."""
-        match part:
-            case Thinking():
-                return self._thinking(part)
-            case Media():
-                return _media(part)
-            case Opaque():
-                if "cachePoint" in part.raw:
-                    self.notes[MARKS] += 1
-                    return None
-                return own_fields(part.raw)
-            case _ as never:
-                assert_never(never)
-
-    def _thinking(self, part: Thinking) -> Block | None:
+    def thinking(self, part: Thinking, shape: str) -> Block | None:
+        """Claude's reasoning untouched, and under its signature where it came from Bedrock."""
         if is_own_reasoning(part):
             return own_fields(part.raw)
         said = _signed(part)
-        if said is not None:
-            return {"type": "thinking", "thinking": said.get("text", ""), "signature": said["signature"]}
-        self.notes[REASONING] += 1
-        return None
+        if said is None:
+            return None
+        return {"type": "thinking", "thinking": said.get("text", ""), "signature": said["signature"]}
+
+    def media(self, part: Media) -> Block:
+        """An image or a PDF, in it or under its address."""
+        if part.raw.get("type") in ("image", "document") and isinstance(part.raw.get("source"), Mapping):
+            return without_given(part.raw)
+        source: Block
+        match content_of(part):
+            case Inline(mime=mime, data=data) if mime in IMAGES or mime == PDF:
+                source = {"type": "base64", "media_type": mime, "data": data}
+                return {"type": "image" if mime in IMAGES else "document", "source": source}
+            case Link(url=url) if part.kind in ("image", "document"):
+                return {"type": part.kind, "source": {"type": "url", "url": url}}
+            case _:
+                raise not_carried(part, "anthropic")
+
+    def system_field(self, system: str | None, head: Sequence[Message]) -> str | list[Block] | None:
+        """The `system` field: a lone text as a text, several as blocks, marks and all. Raises for what is no text."""
+        blocks = self.system(system, head)
+        listed = any(parts_as_they_came(message) for message in head)
+        return str(blocks[0]["text"]) if not listed and len(blocks) == 1 else blocks or None
 
     def _answer(self, result: Result, given: object) -> object:
         """The content of a result without what is blank; None where nothing is left."""
@@ -159,27 +157,6 @@ def sends(part: Part, shape: str) -> bool:
             return "cachePoint" not in part.raw
         case _:
             return True
-
-
-def _media(part: Media) -> Block:
-    if part.raw.get("type") in ("image", "document") and isinstance(part.raw.get("source"), Mapping):
-        return without_given(part.raw)
-    source: Block
-    match content_of(part):
-        case Inline(mime=mime, data=data) if mime in IMAGES or mime == PDF:
-            source = {"type": "base64", "media_type": mime, "data": data}
-            return {"type": "image" if mime in IMAGES else "document", "source": source}
-        case Link(url=url) if part.kind in ("image", "document"):
-            return {"type": part.kind, "source": {"type": "url", "url": url}}
-        case _:
-            raise not_carried(part, "anthropic")
-
-
-def system_blocks(system: str | None, head: Sequence[Message], notes: Notes) -> str | list[Block] | None:
-    """The `system` field: a lone text as a text, several as blocks, marks and all. Raises for what is no text."""
-    blocks = system_texts(system, head, AnthropicWriter(notes))
-    listed = any(parts_as_they_came(message) for message in head)
-    return str(blocks[0]["text"]) if not listed and len(blocks) == 1 else blocks or None
 
 
 def tool_definition(tool: Tool) -> Block:

@@ -14,27 +14,25 @@ import attrs
 from assembler.conversation.compaction import since_compaction
 from assembler.conversation.messages import Media, Message, read_message
 from assembler.conversation.messages.responses import in_steps, joined
-from assembler.conversation.messages.unread import heard_by, told
+from assembler.conversation.messages.unread import heard_by
 from assembler.conversation.turns import head_length
 from assembler.dialects.answers import answered_at_once
 from assembler.dialects.anthropic import pricing as claude
 from assembler.dialects.anthropic.api import API
-from assembler.dialects.anthropic.blocks import IDS, AnthropicWriter, sends, system_blocks, tool_definition
+from assembler.dialects.anthropic.blocks import AnthropicWriter, sends, tool_definition
 from assembler.dialects.anthropic.families import Family, family_of
 from assembler.dialects.api import Api
 from assembler.dialects.asked_for import asked_choice, bare_schema
 from assembler.dialects.blocks.blocks import (
-    Block,
     Ending,
     Turn,
-    fields_of,
     refuse_undefined_tools,
     surplus_marks,
     turns_to_add,
     turns_to_send,
 )
-from assembler.dialects.blocks.ids import CallIds
 from assembler.dialects.blocks.pricing import as_sent, media_apart, with_error_texts, with_objects
+from assembler.dialects.blocks.writer import Block, fields_of
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.families import about
 from assembler.dialects.graded import graded
@@ -107,36 +105,35 @@ class Anthropic:
 
     def emit(self, layout: Layout) -> Emission:
         """`system`, `messages` and `tools`. Raises `ConversationError` and `UnsupportedContentError`."""
-        notes = Notes()
-        ids = CallIds(IDS)
-        turns = turns_to_send(self, layout, AnthropicWriter(notes), ids, self.ending)
+        writer = AnthropicWriter()
+        turns = turns_to_send(self, layout, writer, self.ending)
         refuse_undefined_tools(turns, layout)
         request: dict[str, Any] = {}
-        system = system_blocks(layout.system, told(layout.head, "anthropic", notes), notes)
+        system = writer.system_field(layout.system, writer.heard(layout.head))
         if system:
             request["system"] = system
         request["messages"] = [_message(turn) for turn in turns]
         if layout.tools:
             request["tools"] = [tool_definition(tool) for tool in layout.tools]
         request |= self.options(layout)
-        _rstrip_prefill(request["messages"][-1], notes)
-        _drop_surplus_marks(request, notes)
-        return Emission(request, notes.lines(), ids.taken)
+        _rstrip_prefill(request["messages"][-1], writer.notes)
+        _drop_surplus_marks(request, writer.notes)
+        return Emission(request, writer.notes.lines(), writer.ids.taken)
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
         """What was emitted, and the turns of the messages that were added, where each stands by itself."""
-        request, notes, ids = before.request, Notes(), CallIds(IDS)
+        request, writer = before.request, AnthropicWriter()
         if request["messages"][-1]["role"] != "user":
             return None
-        turns = turns_to_add(self, before, added, AnthropicWriter(notes), ids, self.ending)
-        if turns is None or (ids.taken and "tools" not in request):
+        turns = turns_to_add(self, before, added, writer, self.ending)
+        if turns is None or (writer.ids.taken and "tools" not in request):
             return None
         messages = [_message(turn) for turn in turns]
-        _rstrip_prefill(messages[-1], notes)
-        if any(notes.values()) or any(_marked(message["content"]) for message in messages):
+        _rstrip_prefill(messages[-1], writer.notes)
+        if any(writer.notes.values()) or any(_marked(message["content"]) for message in messages):
             return None
         grown = {**request, "messages": [*request["messages"], *messages]}
-        return Emission(grown, before.notes, before.call_ids | ids.taken)
+        return Emission(grown, before.notes, before.call_ids | writer.ids.taken)
 
 
 anthropic = Anthropic()

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from assembler.dialects import mark_places as places
-from assembler.dialects.blocks.blocks import Block, Raw, fields_of
+from assembler.dialects.blocks.writer import Block, Raw, fields_of
 
 
 class AnthropicMarks:

@@ -4,45 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, assert_never, cast
+from typing import Any, cast
 
-import attrs
-
-from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
-from assembler.conversation.messages.dicts import PIN, private_copy
+from assembler.conversation.messages import Call, Media, Opaque, Result, Thinking
+from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.parts import NEUTRAL
-from assembler.dialects.blocks.blocks import (
-    NO_ERROR_TEXT,
-    Block,
-    Raw,
-    arguments_of,
-    fields_of,
-    framed,
-    legal_name,
-)
 from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import IMAGES, PDF, Inline, content_of, not_carried, without_given
+from assembler.dialects.blocks.writer import NO_ERROR_TEXT, Block, Raw, Writer, arguments_of, fields_of
 from assembler.dialects.copies import object_schema, own_fields
-from assembler.dialects.notes import MARKS, REASONING, Notes
+from assembler.dialects.notes import MARKS
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
 
-_SHAPE = "bedrock"
-IDS = IdRule(re.compile(r"[a-zA-Z0-9_-]{1,64}"), needed=True)
-_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_LEGAL = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _MEDIA = ("image", "document", "video", "audio")
 
 
-@attrs.frozen
-class BedrockWriter:
+class BedrockWriter(Writer):
     """Converse's blocks."""
 
-    notes: Notes
-    ids: IdRule = IDS
-
-    def frame(self, message: Message) -> Block:
-        """The message's own keys."""
-        return framed(message, _SHAPE, "content", (PIN,))
+    shape = "bedrock"
+    id_rule = IdRule(_LEGAL, needed=True)
+    tool_name = _LEGAL
 
     def text(self, text: str, raw: Raw | None, shape: str) -> Block | None:
         """A text block; None for a blank one, and its cache mark is left out if it is Anthropic's."""
@@ -57,7 +41,7 @@ class BedrockWriter:
         """A toolUse block; one that came as such goes out as it came."""
         given = fields_of((raw or {}).get("toolUse"))
         use: Block = {} if given is None else own_fields(given)
-        use["toolUseId"], use["name"] = call_id, legal_name(call.name, _NAME, self.notes)
+        use["toolUseId"], use["name"] = call_id, self.named(call)
         if not isinstance(use.get("input"), dict):
             use["input"] = arguments_of(call, self.notes)
         return {"toolUse": use}
@@ -82,27 +66,31 @@ class BedrockWriter:
             answer["status"] = "error"
         return {"toolResult": answer}
 
-    def other(self, part: Thinking | Media | Opaque, shape: str) -> Block | None:
-        """Reasoning of the model untouched, another's left out; media converted; unread blocks as they came."""
-        match part:
-            case Thinking():
-                return self._thinking(part)
-            case Media():
-                return _media(part)
-            case Opaque():
-                return own_fields(part.raw)
-            case _ as never:
-                assert_never(never)
-
-    def _thinking(self, part: Thinking) -> Block | None:
+    def thinking(self, part: Thinking, shape: str) -> Block | None:
+        """Reasoning of the model untouched, and Claude's under its signature."""
         if "reasoningContent" in part.raw:
             return own_fields(part.raw)
         if part.raw.get("type") == "thinking" and isinstance(part.raw.get("signature"), str):
             # Anthropic, "Extended thinking": signatures are compatible across platforms, Bedrock included.
             said = {"text": part.text, "signature": part.raw["signature"]}
             return {"reasoningContent": {"reasoningText": said}}
-        self.notes[REASONING] += 1
         return None
+
+    def media(self, part: Media) -> Block:
+        """An image or a PDF, as bytes."""
+        if "type" not in part.raw and any(isinstance(part.raw.get(key), Mapping) for key in _MEDIA):
+            return without_given(part.raw)
+        match content_of(part):
+            case Inline(mime=mime) as inline if mime in IMAGES:
+                return {"image": {"format": IMAGES[mime], "source": {"bytes": inline.octets}}}
+            case Inline(mime=mime) as inline if mime == PDF:
+                return {"document": {"format": "pdf", "name": "document", "source": {"bytes": inline.octets}}}
+            case _:
+                raise not_carried(part, "bedrock")
+
+    def unread(self, part: Opaque) -> Block | None:
+        """As it came, a mark of the cache too."""
+        return own_fields(part.raw)
 
     def _inner(self, part: str | Media | Opaque, raw: Raw | None) -> Block | None:
         """A block of a result; JSON stays JSON where it came so."""
@@ -111,18 +99,6 @@ class BedrockWriter:
         if isinstance(part, str):
             return self.text(part, raw, NEUTRAL)
         return self.other(part, NEUTRAL)
-
-
-def _media(part: Media) -> Block:
-    if "type" not in part.raw and any(isinstance(part.raw.get(key), Mapping) for key in _MEDIA):
-        return without_given(part.raw)
-    match content_of(part):
-        case Inline(mime=mime) as inline if mime in IMAGES:
-            return {"image": {"format": IMAGES[mime], "source": {"bytes": inline.octets}}}
-        case Inline(mime=mime) as inline if mime == PDF:
-            return {"document": {"format": "pdf", "name": "document", "source": {"bytes": inline.octets}}}
-        case _:
-            raise not_carried(part, "bedrock")
 
 
 def tool_spec(tool: Tool) -> list[Block]:

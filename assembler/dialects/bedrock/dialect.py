@@ -14,27 +14,23 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages import Message, read_message
-from assembler.conversation.messages.unread import told
 from assembler.dialects.anthropic.dialect import anthropic
 from assembler.dialects.api import Api
 from assembler.dialects.asked_for import asked_choice, bare_schema
 from assembler.dialects.bedrock.api import API
-from assembler.dialects.bedrock.blocks import IDS, BedrockWriter, tool_spec
+from assembler.dialects.bedrock.blocks import BedrockWriter, tool_spec
 from assembler.dialects.bedrock.models import OpenModelPricer, is_claude
 from assembler.dialects.bedrock.nova import is_nova, nova_pricer
 from assembler.dialects.bedrock.pricing import as_messages
 from assembler.dialects.blocks.blocks import (
-    Block,
     Ending,
     Turn,
-    fields_of,
     refuse_undefined_tools,
     surplus_marks,
-    system_texts,
     turns_to_add,
     turns_to_send,
 )
-from assembler.dialects.blocks.ids import CallIds
+from assembler.dialects.blocks.writer import Block, fields_of
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.notes import SURPLUS_MARKS, Notes
 from assembler.dialects.reading import listed_messages, options_in, read_messages
@@ -104,11 +100,11 @@ class Bedrock:
 
     def emit(self, layout: Layout) -> Emission:
         """`system`, `messages` and `toolConfig`. Raises `ConversationError` and `UnsupportedContentError`."""
-        notes, ids = Notes(), CallIds(IDS)
-        turns = turns_to_send(self, layout, BedrockWriter(notes), ids, Ending.USER)
+        writer = BedrockWriter()
+        turns = turns_to_send(self, layout, writer, Ending.USER)
         refuse_undefined_tools(turns, layout)
         request: dict[str, Any] = {}
-        system = system_texts(layout.system, told(layout.head, "bedrock", notes), BedrockWriter(notes))
+        system = writer.system(layout.system, writer.heard(layout.head))
         if system:
             request["system"] = system
         request["messages"] = list(map(_message, turns))
@@ -118,20 +114,20 @@ class Bedrock:
         if (choice := options.pop("toolChoice", None)) is not None:
             request["toolConfig"]["toolChoice"] = choice
         request |= options
-        _drop_surplus_points(request, notes)
-        return Emission(request, notes.lines(), ids.taken)
+        _drop_surplus_points(request, writer.notes)
+        return Emission(request, writer.notes.lines(), writer.ids.taken)
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
         """What was emitted, and the turns of the messages that were added, where each stands by itself."""
-        request, ids = before.request, CallIds(IDS)
-        turns = turns_to_add(self, before, added, BedrockWriter(Notes()), ids, Ending.USER)
-        if turns is None or (ids.taken and "toolConfig" not in request):
+        request, writer = before.request, BedrockWriter()
+        turns = turns_to_add(self, before, added, writer, Ending.USER)
+        if turns is None or (writer.ids.taken and "toolConfig" not in request):
             return None
         messages = list(map(_message, turns))
         if any("cachePoint" in block for message in messages for block in message["content"]):
             return None
         grown = {**request, "messages": [*request["messages"], *messages]}
-        return Emission(grown, before.notes, before.call_ids | ids.taken)
+        return Emission(grown, before.notes, before.call_ids | writer.ids.taken)
 
 
 bedrock = Bedrock()

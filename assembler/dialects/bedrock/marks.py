@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assembler.dialects import mark_places as places
-from assembler.dialects.blocks.blocks import Raw, fields_of
+from assembler.dialects.blocks.writer import Raw, fields_of
 
 _NOVA = "nova"
 _TAKERS = ("claude", _NOVA)

@@ -15,8 +15,8 @@ import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.unread import heard_by
-from assembler.dialects.blocks.blocks import fields_of
 from assembler.dialects.blocks.pricing import with_error_texts, with_objects
+from assembler.dialects.blocks.writer import fields_of
 from assembler.dialects.families import Row, first_match, guess, recorded
 from assembler.pricing.media.refusal import without_price
 from assembler.pricing.pricer import FixedPrices, Piece, priced_layout

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from assembler.dialects.blocks.blocks import fields_of
+from assembler.dialects.blocks.writer import fields_of
 
 _THINKING = ("thinking", "reasoning_config")
 """What turns reasoning on, in `additionalModelRequestFields`: Anthropic's word, and one that only Bedrock takes."""

@@ -8,28 +8,21 @@ threads, read 2026-11; `assembler.verify` holds every one of them apart from thi
 from __future__ import annotations
 
 import enum
-import json
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, Protocol, TypeAlias, cast
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
 
 import attrs
 
-from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
-from assembler.conversation.messages.dicts import private_copy
-from assembler.conversation.messages.parts import NEUTRAL, compact_json
+from assembler.conversation.messages import Call, Message, Result
+from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import in_steps
-from assembler.conversation.messages.unread import told
 from assembler.conversation.turns import opens_turn, unanswered
-from assembler.dialects.blocks.ids import CallIds, IdRule
-from assembler.dialects.copies import own_fields
+from assembler.dialects.blocks.writer import Block, Writer, fields_of, parts_as_they_came
 from assembler.dialects.dialect import Dialect, Emission
-from assembler.dialects.notes import FIELDS, RENAMED, Notes
-from assembler.errors import ConversationError, UnsupportedContentError
+from assembler.dialects.notes import FIELDS, Notes
+from assembler.errors import ConversationError
 from assembler.regions.layout import Layout
 
-Raw: TypeAlias = Mapping[str, Any]
-Block: TypeAlias = dict[str, Any]
 Side: TypeAlias = Literal["user", "assistant"]
 
 MOST_MARKS = 4
@@ -41,64 +34,12 @@ BLANK = "(no text)"
 """What a message of the user's says that holds nothing but blanks, where an answer follows it: these APIs take neither
 a blank text nor an answer without a question. Ours."""
 
-NO_ERROR_TEXT = "The tool failed without a message."
-"""What the result of a failed call says where it says nothing. Bedrock: `The content field at
-messages.<n>.content.0.toolResult cannot be empty when status value is error.` Anthropic's is held to the same."""
-
-
-def fields_of(value: object) -> Raw | None:
-    """The value as a mapping, if it is one."""
-    if type(value) is dict:  # nearly always, and the abstract class is slow to ask
-        return cast(Raw, value)
-    return cast(Raw, value) if isinstance(value, Mapping) else None
-
-
-_DOUBTFUL = re.compile(r"NaN|Infinity|\\u[dD]|[0-9][eE]|[0-9]{300}")
-"""What a JSON text must hold for `json.loads` to make of it what JSON cannot carry."""
-
 
 class Ending(enum.Enum):
     """What a conversation may end with."""
 
     USER = "a user message or tool results"
     ANY = "any role"
-
-
-class Writer(Protocol):
-    """How one API writes the parts of a message. `raw` is the part as it came, where it came as a dict.
-
-    Every block is the caller's own, or None for what is left out; then `notes` says so.
-    """
-
-    @property
-    def ids(self) -> IdRule:
-        """The ids that the API takes; others are mapped."""
-        ...
-
-    @property
-    def notes(self) -> Notes:
-        """Where what is left out is noted."""
-        ...
-
-    def frame(self, message: Message) -> Block:
-        """The message's own keys in their order, the places of role and content kept; `{}` for another spelling."""
-        ...
-
-    def text(self, text: str, raw: Raw | None, shape: str) -> Block | None:
-        """A text."""
-        ...
-
-    def call(self, call: Call, call_id: str | None, raw: Raw | None) -> Block:
-        """A call, under the id that it goes by here."""
-        ...
-
-    def result(self, result: Result, call: Call, call_id: str | None, raw: Raw | None) -> Block:
-        """The answer to `call`."""
-        ...
-
-    def other(self, part: Thinking | Media | Opaque, shape: str) -> Block | None:
-        """Reasoning, media, and what this library does not read. Raises `UnsupportedContentError`."""
-        ...
 
 
 @attrs.define
@@ -131,19 +72,19 @@ class Turn:
         self.text = None
 
 
-def turns_of(messages: Sequence[Message], writer: Writer, ids: CallIds, before: Sequence[Turn] = ()) -> list[Turn]:
+def turns_of(messages: Sequence[Message], writer: Writer, before: Sequence[Turn] = ()) -> list[Turn]:
     """The messages as turns that alternate and that the user begins. O(parts).
 
     What has nothing to say is left out, and what stands before the first user message; system messages are the user's.
     A blank message of the user's that an answer follows says `BLANK`, so that the answer keeps its turn. Raises
     `ConversationError` for a result without its call and for a call without its result. They come after `before`.
     """
-    turns = [*before]
+    turns, ids = [*before], writer.ids
     blank: Turn | None = None
     for index, message in enumerate(in_steps(messages)):
         if ids.waiting and message.role != "assistant" and not _carries_results(message):
             raise unanswered(ids.open, index)
-        turn = _spoken(message, index, writer, ids)
+        turn = _spoken(message, index, writer)
         if not (turn.results or any("cachePoint" not in block for block in turn.blocks)):
             writer.notes["empty message(s) left out"] += 1
             asks = message.role == "user" and (not turns or turns[-1].side == "assistant")
@@ -182,15 +123,15 @@ def refuse_ending(turns: Sequence[Turn], dialect: str, ending: Ending) -> None:
         )
 
 
-def turns_to_send(dialect: Dialect, layout: Layout, writer: Writer, ids: CallIds, ending: Ending) -> list[Turn]:
+def turns_to_send(dialect: Dialect, layout: Layout, writer: Writer, ending: Ending) -> list[Turn]:
     """The turns of a request. Raises `ConversationError` where nothing can be sent yet."""
-    turns = turns_of(told(layout.messages, dialect.api.shape, writer.notes), writer, ids)
+    turns = turns_of(writer.heard(layout.messages), writer)
     refuse_ending(turns, dialect.name, ending)
     return turns
 
 
 def turns_to_add(
-    dialect: Dialect, before: Emission, added: Sequence[Message], writer: Writer, ids: CallIds, ending: Ending
+    dialect: Dialect, before: Emission, added: Sequence[Message], writer: Writer, ending: Ending
 ) -> list[Turn] | None:
     """The turns that come after a request that ends with the user's. O(messages that were added).
 
@@ -198,15 +139,14 @@ def turns_to_add(
     need one that is made from the question; where something in the request or in them had to be noted; and where no
     API would take them, so that whoever spells the whole says why.
     """
-    if before.notes or added[0].role != "assistant" or (writer.ids.needed and any(map(_names_no_call, added))):
+    if before.notes or added[0].role != "assistant" or (writer.id_rule.needed and any(map(_names_no_call, added))):
         return None
     try:
-        heard = told(added, dialect.api.shape, writer.notes)
-        turns = turns_of(heard, writer, ids, (Turn("user", {}),))[1:]
+        turns = turns_of(writer.heard(added), writer, (Turn("user", {}),))[1:]
         refuse_ending(turns, dialect.name, ending)
     except ConversationError:
         return None
-    apart = turns[0].side == "assistant" and ids.taken.isdisjoint(before.call_ids)
+    apart = turns[0].side == "assistant" and writer.ids.taken.isdisjoint(before.call_ids)
     return turns if apart and not any(writer.notes.values()) else None
 
 
@@ -226,8 +166,9 @@ def _carries_results(message: Message) -> bool:
     return any(type(part) is Result for part in message.parts)
 
 
-def _spoken(message: Message, index: int, writer: Writer, ids: CallIds) -> Turn:
+def _spoken(message: Message, index: int, writer: Writer) -> Turn:
     """One message as a turn of its own."""
+    ids = writer.ids
     turn = Turn("assistant" if message.role == "assistant" else "user", writer.frame(message))
     text = message.parts[0] if message.shallow else None
     if type(text) is str:  # most messages: a role and a text
@@ -271,82 +212,6 @@ def _note(message: Message, turn: Turn, notes: Notes) -> None:
 def _keep(blocks: list[Block], block: Block | None) -> None:
     if block is not None:
         blocks.append(block)
-
-
-def parts_as_they_came(message: Message) -> Sequence[object]:
-    """The caller's own parts, in step with `message.parts`; empty where the content is no list of parts."""
-    seen = fields_of(message.seen)
-    if seen is None or (message.role == "tool" and message.shape != "gemini"):
-        return ()
-    listed: object = seen.get("parts" if message.shape == "gemini" else "content")
-    return cast("Sequence[object]", listed) if isinstance(listed, list | tuple) else ()
-
-
-def _no_text(part: object) -> UnsupportedContentError:
-    """The error for a system message that holds anything but text."""
-    kind = part.kind if isinstance(part, Media | Opaque) else type(part).__name__.lower()
-    return UnsupportedContentError(
-        f"a system message holds a part of kind {kind!r}; the API takes text there", kind=kind
-    )
-
-
-def system_texts(system: str | None, head: Sequence[Message], writer: Writer) -> list[Block]:
-    """A block for each system text, and for each cache mark that the API takes. Raises `UnsupportedContentError`."""
-    blocks: list[Block] = []
-    if system is not None:
-        _keep(blocks, writer.text(system, None, NEUTRAL))
-    for message in head:
-        beside = parts_as_they_came(message)
-        for place, part in enumerate(message.parts):
-            if isinstance(part, str):
-                _keep(blocks, writer.text(part, fields_of(beside[place]) if beside else None, message.shape))
-            elif isinstance(part, Opaque):
-                _keep(blocks, writer.other(part, message.shape))
-            else:
-                raise _no_text(part)
-    return blocks
-
-
-def framed(message: Message, own: str, content: str, hidden: Iterable[str]) -> Block:
-    """`Writer.frame` for an API that calls its shape `own` and the key of its parts `content`."""
-    fields = fields_of(message.seen)
-    if message.shape not in (own, NEUTRAL) or fields is None:
-        return {}
-    if message.shape != own:
-        return {key: None for key in fields if key in ("role", content)}
-    return {
-        key: None if key in ("role", content) else private_copy(value)
-        for key, value in fields.items()
-        if key not in hidden
-    }
-
-
-def arguments_of(call: Call, notes: Notes) -> dict[str, Any]:
-    """The arguments as an object. A JSON text that is none (models write such) goes out whole, as one argument."""
-    if call.given is not None:
-        return own_fields(call.given)
-    if not call.arguments.strip():
-        return {}
-    try:
-        read: Any = json.loads(call.arguments)
-        if _DOUBTFUL.search(call.arguments):
-            compact_json(read).encode()  # refuses NaN, infinity and lone surrogates, which json.loads lets through
-    except (ValueError, RecursionError):
-        read = call.arguments
-    if isinstance(read, dict):
-        return cast("dict[str, Any]", read)
-    if read is None:
-        return {}
-    notes["call(s) whose arguments are no JSON object sent with them as one text"] += 1
-    return {"arguments": call.arguments}
-
-
-def legal_name(name: str, legal: re.Pattern[str], notes: Notes) -> str:
-    """A tool's name in a history, legal: models make up names. The same name always becomes the same one."""
-    if legal.fullmatch(name):
-        return name
-    notes[RENAMED] += 1
-    return re.sub(r"[^a-zA-Z0-9_-]", "_", name if re.match("[a-zA-Z_]", name) else f"_{name}")[:64]
 
 
 def surplus_marks(tools: Sequence[Any], system: Sequence[Any], messages: Sequence[Any]) -> list[Any]:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result
-from assembler.dialects.blocks.blocks import BLANK, NO_ERROR_TEXT, arguments_of
+from assembler.dialects.blocks.blocks import BLANK
+from assembler.dialects.blocks.writer import NO_ERROR_TEXT, arguments_of
 from assembler.dialects.notes import Notes
 
 

@@ -13,18 +13,17 @@ import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Result, read_message
 from assembler.conversation.messages.responses import in_steps, joined
-from assembler.conversation.messages.unread import heard_by, told
+from assembler.conversation.messages.unread import heard_by
 from assembler.dialects.api import Api
 from assembler.dialects.asked_for import asked_choice, bare_schema
-from assembler.dialects.blocks.blocks import Block, Ending, Turn, fields_of, turns_to_add, turns_to_send
-from assembler.dialects.blocks.ids import CallIds
+from assembler.dialects.blocks.blocks import Ending, Turn, turns_to_add, turns_to_send
 from assembler.dialects.blocks.pricing import as_sent, media_apart, with_objects
+from assembler.dialects.blocks.writer import Block, fields_of
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.gemini import pricing as google
 from assembler.dialects.gemini.api import API
 from assembler.dialects.gemini.families import VOCABULARY, Answers, Family, family_of
 from assembler.dialects.gemini.parts import (
-    IDS,
     GeminiWriter,
     answer_schema_of,
     as_answered,
@@ -32,10 +31,8 @@ from assembler.dialects.gemini.parts import (
     either,
     json_schema_of,
     sends,
-    system_instruction,
 )
 from assembler.dialects.graded import graded
-from assembler.dialects.notes import Notes
 from assembler.dialects.own_tokenizer import estimated_for, own_counter
 from assembler.dialects.reading import options_in, read_messages
 from assembler.errors import ConversationError
@@ -107,27 +104,26 @@ class Gemini:
 
     def emit(self, layout: Layout) -> Emission:
         """`contents` and `config`. Raises `ConversationError`, `ToolError` and `UnsupportedContentError`."""
-        notes = Notes()
-        ids = CallIds(IDS)
-        turns = turns_to_send(self, layout, GeminiWriter(notes), ids, Ending.USER)
+        writer = GeminiWriter()
+        turns = turns_to_send(self, layout, writer, Ending.USER)
         config: dict[str, Any] = {}
-        system = system_instruction(layout.system, told(layout.head, "gemini", notes), notes)
+        system = writer.system_instruction(layout.system, writer.heard(layout.head))
         if system:
             config["system_instruction"] = system
         if layout.tools:
             config["tools"] = declarations(layout.tools)
         config |= self.options(layout)
         request: dict[str, Any] = {"contents": [content for turn in turns for content in _turn(turn)]}
-        return Emission({**request, "config": config} if config else request, notes.lines(), ids.taken)
+        return Emission({**request, "config": config} if config else request, writer.notes.lines(), writer.ids.taken)
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
         """What was emitted, and the contents of the messages that were added, where each stands by itself."""
-        ids = CallIds(IDS)
-        turns = turns_to_add(self, before, added, GeminiWriter(Notes()), ids, Ending.USER)
+        writer = GeminiWriter()
+        turns = turns_to_add(self, before, added, writer, Ending.USER)
         if turns is None:
             return None
         contents = [*before.request["contents"], *(content for turn in turns for content in _turn(turn))]
-        return Emission({**before.request, "contents": contents}, before.notes, before.call_ids | ids.taken)
+        return Emission({**before.request, "contents": contents}, before.notes, before.call_ids | writer.ids.taken)
 
 
 gemini = Gemini()

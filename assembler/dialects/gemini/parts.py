@@ -4,31 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, assert_never
+from typing import Any
 
 import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.conversation.messages.dicts import PIN
-from assembler.dialects.blocks.blocks import (
-    Block,
-    Raw,
-    arguments_of,
-    fields_of,
-    framed,
-    legal_name,
-    system_texts,
-)
 from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
+from assembler.dialects.blocks.writer import Block, Raw, Writer, arguments_of, fields_of
 from assembler.dialects.copies import object_schema, own_fields
-from assembler.dialects.notes import MARKS, REASONING, Notes
+from assembler.dialects.notes import MARKS
 from assembler.errors import ToolError, UnsupportedContentError
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
 
 _SHAPE = "gemini"
-IDS = IdRule(re.compile(r"[ -~]+"), needed=False)
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
 """Function names: kaitranntt/ccs#25 quotes the API."""
 UNSIGNED = "skip_thought_signature_validator"
@@ -44,16 +34,13 @@ def either(fields: Raw, snake: str, default: object = None) -> object:
     return fields.get(snake, fields.get(head + "".join(word.capitalize() for word in rest), default))
 
 
-@attrs.frozen
-class GeminiWriter:
+class GeminiWriter(Writer):
     """Gemini's parts."""
 
-    notes: Notes
-    ids: IdRule = IDS
-
-    def frame(self, message: Message) -> Block:
-        """The content's own keys."""
-        return framed(message, _SHAPE, "parts", (PIN,))
+    shape = _SHAPE
+    content = "parts"
+    id_rule = IdRule(re.compile(r"[ -~]+"), needed=False)
+    tool_name = _NAME
 
     def text(self, text: str, raw: Raw | None, shape: str) -> Block | None:
         """A text part as it came; an empty one only with a thought signature, which Gemini 3 wants back."""
@@ -68,7 +55,7 @@ class GeminiWriter:
 
     def call(self, call: Call, call_id: str | None, raw: Raw | None) -> Block:
         """A function_call part, its signature with it; one that came as such goes out as it came."""
-        name = legal_name(call.name, _NAME, self.notes)
+        name = self.named(call)
         given = None if raw is None else either(raw, "function_call")
         if raw is None or not isinstance(given, Mapping):
             asked: Block = {"id": call_id} if call_id is not None else {}
@@ -83,7 +70,7 @@ class GeminiWriter:
 
     def result(self, result: Result, call: Call, call_id: str | None, raw: Raw | None) -> Block:
         """A function_response part under the call's name; one that came as such goes out as it came."""
-        name = legal_name(call.name, _NAME, Notes())
+        name = self.answered(call)
         given = None if raw is None else either(raw, "function_response")
         if raw is None or not isinstance(given, Mapping):
             answer: Block = {"id": call_id} if call_id is not None else {}
@@ -98,23 +85,31 @@ class GeminiWriter:
             response["response"] = {}
         return part
 
-    def other(self, part: Thinking | Media | Opaque, shape: str) -> Block | None:
-        """Thoughts of Gemini untouched, another model's left out; media converted; unread parts as they came."""
-        match part:
-            case Thinking():
-                if shape == _SHAPE:
-                    return own_fields(part.raw)
-                self.notes[REASONING] += 1
-                return None
-            case Media():
-                return _media(part)
-            case Opaque():
-                if "cachePoint" in part.raw:
-                    self.notes[MARKS] += 1
-                    return None
-                return own_fields(part.raw) or None
-            case _ as never:
-                assert_never(never)
+    def thinking(self, part: Thinking, shape: str) -> Block | None:
+        """Thoughts of Gemini untouched."""
+        return own_fields(part.raw) if shape == _SHAPE else None
+
+    def media(self, part: Media) -> Block:
+        """Data in the part, or a file in one of Google's stores."""
+        if any(isinstance(either(part.raw, key), Mapping) for key in ("inline_data", "file_data")):
+            return without_given(part.raw)
+        match content_of(part):
+            case Inline(mime=mime, data=data):
+                return {"inline_data": {"mime_type": mime, "data": data}}
+            case Link(url=url) if url.startswith(_STORES):
+                return {"file_data": {"file_uri": url}}
+            case _:
+                raise not_carried(part, "gemini")
+
+    def system_instruction(self, system: str | None, head: Sequence[Message]) -> str | Block | None:
+        """The system instruction: one content as it came, a lone text as a text, several as parts."""
+        parts = self.system(system, head)
+        if system is None and len(head) == 1 and head[0].shape == _SHAPE:
+            frame = self.frame(head[0])
+            if "role" in frame:
+                frame["role"] = head[0].seen["role"]
+            return {**frame, "parts": parts} if parts else None
+        return str(parts[0]["text"]) if len(parts) == 1 else {"parts": parts} if parts else None
 
 
 def sends(part: Part, shape: str) -> bool:
@@ -155,19 +150,6 @@ def as_answered(message: Message) -> Message:
     return attrs.evolve(message, parts=tuple(parts))
 
 
-def _media(part: Media) -> Block:
-    raw = part.raw
-    if any(isinstance(either(raw, key), Mapping) for key in ("inline_data", "file_data")):
-        return without_given(raw)
-    match content_of(part):
-        case Inline(mime=mime, data=data):
-            return {"inline_data": {"mime_type": mime, "data": data}}
-        case Link(url=url) if url.startswith(_STORES):
-            return {"file_data": {"file_uri": url}}
-        case _:
-            raise not_carried(part, "gemini")
-
-
 def answer_schema_of(options: Raw) -> Raw | None:
     """The `response_schema` of a request, in its config or in the wire's `generationConfig`; None without one."""
     config = fields_of(either(options, "generation_config")) or {}
@@ -178,18 +160,6 @@ def json_schema_of(options: Raw) -> Raw | None:
     """The `response_json_schema` of a request, where `answer_schema_of` looks too; None without one."""
     config = fields_of(either(options, "generation_config")) or {}
     return fields_of(either(config, "response_json_schema", either(options, "response_json_schema")))
-
-
-def system_instruction(system: str | None, head: Sequence[Message], notes: Notes) -> str | Block | None:
-    """The system instruction: one content as it came, a lone text as a text, several as parts."""
-    writer = GeminiWriter(notes)
-    if system is None and len(head) == 1 and head[0].shape == _SHAPE:
-        frame, parts = writer.frame(head[0]), system_texts(None, head, writer)
-        if "role" in frame:
-            frame["role"] = head[0].seen["role"]
-        return {**frame, "parts": parts} if parts else None
-    parts = system_texts(system, head, writer)
-    return str(parts[0]["text"]) if len(parts) == 1 else {"parts": parts} if parts else None
 
 
 def declarations(tools: Sequence[Tool]) -> list[Block]:

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from assembler.dialects.anthropic.dialect import AnthropicPricer, anthropic
-from assembler.dialects.blocks.blocks import fields_of
+from assembler.dialects.blocks.writer import fields_of
 from budgets import Grade, TokenCounter
 from budgets.count import Difference
 

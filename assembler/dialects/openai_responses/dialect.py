@@ -17,7 +17,7 @@ from assembler.conversation.messages.unread import folding_notes, heard_by, is_m
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
 from assembler.dialects.asked_for import choice_of, named_schema
-from assembler.dialects.blocks.blocks import fields_of
+from assembler.dialects.blocks.writer import fields_of
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.foreign import foreign as loosened
 from assembler.dialects.graded import graded_pricer

@@ -1,0 +1,179 @@
+"""How an API of blocks writes the parts of a message: what these APIs share, and what each of them says itself."""
+
+from __future__ import annotations
+
+import abc
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, TypeAlias, assert_never, cast
+
+from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
+from assembler.conversation.messages.dicts import PIN, private_copy
+from assembler.conversation.messages.parts import NEUTRAL, compact_json
+from assembler.conversation.messages.unread import told
+from assembler.dialects.blocks.ids import CallIds, IdRule
+from assembler.dialects.copies import own_fields
+from assembler.dialects.notes import MARKS, REASONING, RENAMED, Notes
+from assembler.errors import UnsupportedContentError
+
+Raw: TypeAlias = Mapping[str, Any]
+Block: TypeAlias = dict[str, Any]
+
+NO_ERROR_TEXT = "The tool failed without a message."
+"""What the result of a failed call says where it says nothing. Bedrock: `The content field at
+messages.<n>.content.0.toolResult cannot be empty when status value is error.` Anthropic's is held to the same."""
+
+_DOUBTFUL = re.compile(r"NaN|Infinity|\\u[dD]|[0-9][eE]|[0-9]{300}")
+"""What a JSON text must hold for `json.loads` to make of it what JSON cannot carry."""
+
+
+def fields_of(value: object) -> Raw | None:
+    """The value as a mapping, if it is one."""
+    if type(value) is dict:  # nearly always, and the abstract class is slow to ask
+        return cast(Raw, value)
+    return cast(Raw, value) if isinstance(value, Mapping) else None
+
+
+class Writer(abc.ABC):
+    """How one API writes the parts of the messages of one request: it names their calls, and notes what is left out.
+
+    `raw` is a part as it came, where it came as a dict. Every block is the caller's own, or None for what is left out;
+    then `notes` says so.
+    """
+
+    shape: ClassVar[str]
+    """What messages are called that only this API has."""
+    content: ClassVar[str] = "content"
+    """The key of a message's parts."""
+    id_rule: ClassVar[IdRule]
+    tool_name: ClassVar[re.Pattern[str]]
+    """The names of tools that the API takes."""
+
+    def __init__(self) -> None:
+        self.notes = Notes()
+        self.ids = CallIds(self.id_rule)
+
+    @abc.abstractmethod
+    def text(self, text: str, raw: Raw | None, shape: str) -> Block | None:
+        """A text."""
+
+    @abc.abstractmethod
+    def call(self, call: Call, call_id: str | None, raw: Raw | None) -> Block:
+        """A call, under the id that it goes by here."""
+
+    @abc.abstractmethod
+    def result(self, result: Result, call: Call, call_id: str | None, raw: Raw | None) -> Block:
+        """The answer to `call`."""
+
+    @abc.abstractmethod
+    def thinking(self, part: Thinking, shape: str) -> Block | None:
+        """Reasoning of the API's own models; None for that of others."""
+
+    @abc.abstractmethod
+    def media(self, part: Media) -> Block:
+        """An image, a document, a sound. Raises `UnsupportedContentError`."""
+
+    def unread(self, part: Opaque) -> Block | None:
+        """What this library does not read, as it came; no mark of Bedrock's cache."""
+        if "cachePoint" in part.raw:
+            self.notes[MARKS] += 1
+            return None
+        return own_fields(part.raw) or None
+
+    def other(self, part: Thinking | Media | Opaque, shape: str) -> Block | None:
+        """Reasoning, media, and what this library does not read. Raises `UnsupportedContentError`."""
+        match part:
+            case Thinking():
+                block = self.thinking(part, shape)
+                self.notes[REASONING] += block is None
+                return block
+            case Media():
+                return self.media(part)
+            case Opaque():
+                return self.unread(part)
+            case _ as never:
+                assert_never(never)
+
+    def heard(self, messages: Iterable[Message]) -> list[Message]:
+        """The messages as this API can be told them."""
+        return told(messages, self.shape, self.notes)
+
+    def frame(self, message: Message) -> Block:
+        """The message's own keys in their order, the places of role and content kept; `{}` for another spelling."""
+        fields = fields_of(message.seen)
+        if message.shape not in (self.shape, NEUTRAL) or fields is None:
+            return {}
+        if message.shape != self.shape:
+            return {key: None for key in fields if key in ("role", self.content)}
+        return {
+            key: None if key in ("role", self.content) else private_copy(value)
+            for key, value in fields.items()
+            if key != PIN
+        }
+
+    def system(self, system: str | None, head: Sequence[Message]) -> list[Block]:
+        """A block for each system text, and for each cache mark that the API takes. Raises for what is no text."""
+        blocks = [] if system is None else [self.text(system, None, NEUTRAL)]
+        for message in head:
+            beside = parts_as_they_came(message)
+            for place, part in enumerate(message.parts):
+                if isinstance(part, str):
+                    blocks.append(self.text(part, fields_of(beside[place]) if beside else None, message.shape))
+                elif isinstance(part, Opaque):
+                    blocks.append(self.unread(part))
+                else:
+                    raise _no_text(part)
+        return [block for block in blocks if block is not None]
+
+    def named(self, call: Call) -> str:
+        """The name of a call's tool, legal: models make up names. The same name always becomes the same one."""
+        if self.tool_name.fullmatch(call.name):
+            return call.name
+        self.notes[RENAMED] += 1
+        return _renamed(call.name)
+
+    def answered(self, call: Call) -> str:
+        """The same name for the result of the call, which is noted once."""
+        return call.name if self.tool_name.fullmatch(call.name) else _renamed(call.name)
+
+
+def _renamed(name: str) -> str:
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", name if re.match("[a-zA-Z_]", name) else f"_{name}")[:64]
+
+
+def _no_text(part: Call | Result | Thinking | Media) -> UnsupportedContentError:
+    """The error for a system message that holds anything but text."""
+    kind = part.kind if isinstance(part, Media) else type(part).__name__.lower()
+    return UnsupportedContentError(
+        f"a system message holds a part of kind {kind!r}; the API takes text there", kind=kind
+    )
+
+
+def parts_as_they_came(message: Message) -> Sequence[object]:
+    """The caller's own parts, in step with `message.parts`; empty where the content is no list of parts."""
+    seen = fields_of(message.seen)
+    if seen is None or (message.role == "tool" and message.shape != "gemini"):
+        return ()
+    listed: object = seen.get("parts" if message.shape == "gemini" else "content")
+    return cast("Sequence[object]", listed) if isinstance(listed, list | tuple) else ()
+
+
+def arguments_of(call: Call, notes: Notes) -> dict[str, Any]:
+    """The arguments as an object. A JSON text that is none (models write such) goes out whole, as one argument."""
+    if call.given is not None:
+        return own_fields(call.given)
+    if not call.arguments.strip():
+        return {}
+    try:
+        read: Any = json.loads(call.arguments)
+        if _DOUBTFUL.search(call.arguments):
+            compact_json(read).encode()  # refuses NaN, infinity and lone surrogates, which json.loads lets through
+    except (ValueError, RecursionError):
+        read = call.arguments
+    if isinstance(read, dict):
+        return cast("dict[str, Any]", read)
+    if read is None:
+        return {}
+    notes["call(s) whose arguments are no JSON object sent with them as one text"] += 1
+    return {"arguments": call.arguments}
