@@ -16,39 +16,31 @@ if typing.TYPE_CHECKING:
     from assembler.testing.conformance import ContractError, check_counter, check_dialect, check_policy, check_strategy
     from assembler.testing.conversations import conversations, messages, requests, tools
     from assembler.testing.faults import Broken, broken_conversations
-    from assembler.testing.fitters import (
-        ESSENTIAL,
-        MAXIMAL,
-        MONOTONE,
-        NEWEST_TURN_STAYS,
-        SUFFIX,
-        FitterError,
-        Invariant,
-        Trial,
-        Verdict,
-        check_fitter,
-    )
+    from assembler.testing.fitters.checking import check_fitter
+    from assembler.testing.fitters.invariants import ESSENTIAL, MAXIMAL, MONOTONE, NEWEST_TURN_STAYS, SUFFIX, Invariant
+    from assembler.testing.fitters.trial import Trial
+    from assembler.testing.fitters.verdict import FitterError, Verdict
     from assembler.testing.regions import assemblers, budgets, documents
     from assembler.testing.survival import Fact, Planted, Share, Survival, planted, survival, survival_table
 
 _load_later(
     __name__,
     {
-        "ESSENTIAL": "assembler.testing.fitters",
-        "MAXIMAL": "assembler.testing.fitters",
-        "MONOTONE": "assembler.testing.fitters",
-        "NEWEST_TURN_STAYS": "assembler.testing.fitters",
-        "SUFFIX": "assembler.testing.fitters",
+        "ESSENTIAL": "assembler.testing.fitters.invariants",
+        "MAXIMAL": "assembler.testing.fitters.invariants",
+        "MONOTONE": "assembler.testing.fitters.invariants",
+        "NEWEST_TURN_STAYS": "assembler.testing.fitters.invariants",
+        "SUFFIX": "assembler.testing.fitters.invariants",
         "Broken": "assembler.testing.faults",
         "ContractError": "assembler.testing.conformance",
         "Fact": "assembler.testing.survival",
-        "FitterError": "assembler.testing.fitters",
-        "Invariant": "assembler.testing.fitters",
+        "FitterError": "assembler.testing.fitters.verdict",
+        "Invariant": "assembler.testing.fitters.invariants",
         "Planted": "assembler.testing.survival",
         "Share": "assembler.testing.survival",
         "Survival": "assembler.testing.survival",
-        "Trial": "assembler.testing.fitters",
-        "Verdict": "assembler.testing.fitters",
+        "Trial": "assembler.testing.fitters.trial",
+        "Verdict": "assembler.testing.fitters.verdict",
         "assemblers": "assembler.testing.regions",
         "assert_fits": "assembler.testing.assertions",
         "assert_valid": "assembler.testing.assertions",
@@ -56,7 +48,7 @@ _load_later(
         "budgets": "assembler.testing.regions",
         "check_counter": "assembler.testing.conformance",
         "check_dialect": "assembler.testing.conformance",
-        "check_fitter": "assembler.testing.fitters",
+        "check_fitter": "assembler.testing.fitters.checking",
         "check_policy": "assembler.testing.conformance",
         "check_strategy": "assembler.testing.conformance",
         "conversations": "assembler.testing.conversations",

@@ -42,7 +42,6 @@ OPEN: Mapping[str, Vocabulary] = {
         sha256="b2a3b2f7d58ed7df406e299b7f1fd79044a9842dab01c81fd9990212e1aadf74",
         packed_sha256="d653a08def50b5ca786e6bce5efbbabda80db3c2538801c23405acc972a10a4f",
         pattern=_DEEPSEEK_PATTERN,
-        specials={},
     ),
     "gemma": Vocabulary(
         file="gemma.zlib",
@@ -50,7 +49,6 @@ OPEN: Mapping[str, Vocabulary] = {
         sha256="48d697850edc94e012ece2c35e42033253c9ba55a3a1e6badd05c5658936347f",
         packed_sha256="79efdaba497b1ef864c8298f35338e2848081283b88e9c390688f0c0c8406122",
         pattern=_GEMMA_PATTERN,
-        specials={},
     ),
     "qwen": Vocabulary(
         file="qwen.zlib",
@@ -58,7 +56,6 @@ OPEN: Mapping[str, Vocabulary] = {
         sha256="b2b1b8dfb5cc5f024bafc373121c6aba3f66f9a5a0269e243470a1de16a33186",
         packed_sha256="414f36e1f141ff40f9570861c9b4ee9627a0b0665824e2743f8c0c0988735651",
         pattern=_QWEN_PATTERN,
-        specials={},
     ),
     "tekken": Vocabulary(
         file="tekken.zlib",
@@ -66,7 +63,6 @@ OPEN: Mapping[str, Vocabulary] = {
         sha256="64a081edb3cbb8639a4eea9a7135ab9a0467c50676c672b217ba655f4d50e127",
         packed_sha256="c88aaaf04d3dee0ccbaf47b98959a68af65829b1685a952933fa96dfac4ae7c6",
         pattern=TEKKEN_PATTERN,
-        specials={},
     ),
 }
 """By a name of ours: DeepSeek V3 and later; Gemma 3, which Gemini bills by; Qwen 1 to 3; Mistral since NeMo."""

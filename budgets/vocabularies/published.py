@@ -23,7 +23,7 @@ class Vocabulary:
     sha256: str
     packed_sha256: str
     pattern: str
-    specials: Mapping[str, int]
+    specials: Mapping[str, int] = attrs.field(factory=dict[str, int])
 
 
 _R50K_PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"""
@@ -80,10 +80,14 @@ _HARMONY_NAMED = {
 _HARMONY_RESERVED = [200000, 200001, 200004, 200009, 200010, 200011, *range(200013, 201088)]
 _HARMONY_SPECIALS = _HARMONY_NAMED | {f"<|reserved_{i}|>": i for i in _HARMONY_RESERVED}
 
-_O200K_FILE = "o200k_base.zlib"
-_O200K_ENTRIES = 199_998
-_O200K_PACKED_SHA256 = "ecd64943ed18acf9073c882dc98ac68018ee3c07fe132b4f2179167beff4ff24"
-_O200K_SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
+_O200K = Vocabulary(
+    file="o200k_base.zlib",
+    entries=199_998,
+    sha256="446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    packed_sha256="ecd64943ed18acf9073c882dc98ac68018ee3c07fe132b4f2179167beff4ff24",
+    pattern=_O200K_PATTERN,
+    specials={_END_OF_TEXT: 199999, _END_OF_PROMPT: 200018},
+)
 
 PUBLISHED: Mapping[str, Vocabulary] = {
     "cl100k_base": Vocabulary(
@@ -100,23 +104,9 @@ PUBLISHED: Mapping[str, Vocabulary] = {
             _END_OF_PROMPT: 100276,
         },
     ),
-    "o200k_base": Vocabulary(
-        file=_O200K_FILE,
-        entries=_O200K_ENTRIES,
-        sha256=_O200K_SHA256,
-        packed_sha256=_O200K_PACKED_SHA256,
-        pattern=_O200K_PATTERN,
-        specials={_END_OF_TEXT: 199999, _END_OF_PROMPT: 200018},
-    ),
+    "o200k_base": _O200K,
     # The same tokens as o200k_base under the chat format of gpt-oss; only the special ids differ.
-    "o200k_harmony": Vocabulary(
-        file=_O200K_FILE,
-        entries=_O200K_ENTRIES,
-        sha256=_O200K_SHA256,
-        packed_sha256=_O200K_PACKED_SHA256,
-        pattern=_O200K_PATTERN,
-        specials=_HARMONY_SPECIALS,
-    ),
+    "o200k_harmony": attrs.evolve(_O200K, specials=_HARMONY_SPECIALS),
     # Also published as "gpt2".
     "r50k_base": Vocabulary(
         file="r50k_base.zlib",

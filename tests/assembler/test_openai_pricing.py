@@ -35,8 +35,8 @@ from assembler.errors import ToolError
 from assembler.pricing.media.openai_images import price_image
 from assembler.pricing.pricer import Has
 from assembler.regions.tools.tool import Tool
+from budgets import tiktoken_counter
 from budgets.count import Grade
-from budgets.counters import tiktoken_counter
 
 PUBLISHED = Path(__file__).parent / "published_counts"
 

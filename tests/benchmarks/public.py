@@ -75,7 +75,20 @@ from assembler.session import calls_of, session_html, session_svg, smoothed
 from assembler.telemetry import attributes, fields
 from assembler.testing import assert_fits, assert_valid
 from assembler.verify import rules
-from budgets import Budget, Limit, approximate_counter, counters, memoised, models, tiktoken_counter
+from budgets import (
+    Budget,
+    Limit,
+    approximate_counter,
+    claude_counter,
+    fastest_counter,
+    memoised,
+    models,
+    open_model_counter,
+    provider_counter,
+    tiktoken_counter,
+    toktok_counter,
+    total_counter,
+)
 
 Work: TypeAlias = Callable[[], object]
 Case: TypeAlias = Callable[[int], Work]
@@ -101,7 +114,6 @@ PACKAGES = (
     "assembler.regions.tools",
     "assembler.verify",
     "budgets",
-    "budgets.counters",
     "budgets.models",
 )
 
@@ -473,18 +485,18 @@ ROWS: dict[str, dict[str, Case]] = {
     "assembler.verify.rules": {"none": lambda n: lambda: rules("plain")},
     "budgets.Budget": over(TEXTS, Budget.for_model),
     "budgets.approximate_counter": over(TEXTS, approximate_counter()),
-    "budgets.claude_counter": over(TEXTS, lambda t: counters.claude_counter()(t)),
-    "budgets.fastest_counter": over(TEXTS, lambda t: counters.fastest_counter()(t)),
+    "budgets.claude_counter": over(TEXTS, lambda t: claude_counter()(t)),
+    "budgets.fastest_counter": over(TEXTS, lambda t: fastest_counter()(t)),
     "budgets.memoised": over(TEXTS, lambda t: memoised(approximate_counter())(t)),
-    "budgets.open_model_counter": over(TEXTS, lambda t: counters.open_model_counter("qwen")(t)),
+    "budgets.open_model_counter": over(TEXTS, lambda t: open_model_counter("qwen")(t)),
     "budgets.provider_counter": {
         "a dead endpoint": lambda n: (
-            lambda c=counters.provider_counter(lambda _: 0, fallback=len): [c("x") for _ in range(n)]
+            lambda c=provider_counter(lambda _: 0, fallback=len): [c("x") for _ in range(n)]
         )
     },
     "budgets.tiktoken_counter": over(TEXTS, tiktoken_counter()),
-    "budgets.toktok_counter": over(TEXTS, lambda t: counters.toktok_counter()(t)),
-    "budgets.total_counter": over(TEXTS, lambda t: counters.total_counter(lambda _: 1)(t)),
+    "budgets.toktok_counter": over(TEXTS, lambda t: toktok_counter()(t)),
+    "budgets.total_counter": over(TEXTS, lambda t: total_counter(lambda _: 1)(t)),
     "budgets.models.dialect_of": over(TEXTS, models.dialect_of),
     "budgets.models.encoding_of": over(TEXTS, models.encoding_of),
     "budgets.models.facts": over(TEXTS, models.facts),
