@@ -7,6 +7,31 @@ from typing import Any
 
 Message = dict[str, Any]
 
+SEARCH_TOOL: Message = {
+    "type": "function",
+    "function": {
+        "name": "search",
+        "description": "Find a page.",
+        "parameters": {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]},
+    },
+}
+
+
+class Tally:
+    """A counter, one token a character, that writes down what it is asked."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def __call__(self, text: str) -> int:
+        self.texts.append(text)
+        return len(text)
+
+    def asked(self) -> list[str]:
+        """What it was asked since this was last called, empty texts aside."""
+        texts, self.texts = [text for text in self.texts if text], []
+        return texts
+
 
 def texts_of(message: Message) -> list[str]:
     """Every text that a plain price counts, straight from the dict."""

@@ -7,6 +7,17 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from assembler import ChatRegions, CitedSources, Placement, QuestionChunks
+
+STRATEGIES = [
+    ChatRegions(),
+    ChatRegions(placement=Placement.QUESTION),
+    CitedSources(),
+    CitedSources(placement=Placement.QUESTION),
+    QuestionChunks(),
+]
+"""What lays out knowledge, in each of its places."""
+
 HOSTILE = (
     "",
     " ",

@@ -38,25 +38,10 @@ from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from budgets import Budget, Count, Limit, TokenCounter
 from budgets.count import Difference
+from tests.assembler.by_hand import Tally
 
 SIZE = 10
 """Characters of every text here, and its tokens: the counter counts characters."""
-
-
-class Tally:
-    """A counter, one token a character, that writes down what it is asked."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def __call__(self, text: str) -> int:
-        self.texts.append(text)
-        return len(text)
-
-    def asked(self) -> list[str]:
-        """What it was asked since this was last called, empty texts aside."""
-        texts, self.texts = [text for text in self.texts if text], []
-        return texts
 
 
 class Said:

@@ -490,9 +490,7 @@ ROWS: dict[str, dict[str, Case]] = {
     "budgets.memoised": over(TEXTS, lambda t: memoised(approximate_counter())(t)),
     "budgets.open_model_counter": over(TEXTS, lambda t: open_model_counter("qwen")(t)),
     "budgets.provider_counter": {
-        "a dead endpoint": lambda n: (
-            lambda c=provider_counter(lambda _: 0, fallback=len): [c("x") for _ in range(n)]
-        )
+        "a dead endpoint": lambda n: lambda c=provider_counter(lambda _: 0, fallback=len): [c("x") for _ in range(n)]
     },
     "budgets.tiktoken_counter": over(TEXTS, tiktoken_counter()),
     "budgets.toktok_counter": over(TEXTS, lambda t: toktok_counter()(t)),

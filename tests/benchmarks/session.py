@@ -32,6 +32,7 @@ import tiktoken
 from assembler import Assembler, TrimOldest
 from assembler.dialects import openai_chat
 from budgets import Budget, fastest_counter, memoised, tiktoken_counter
+from tests.assembler.by_hand import pairs_hold
 
 Message = dict[str, Any]
 
@@ -181,18 +182,8 @@ class Referee:
 
     @staticmethod
     def valid(messages: list[Message]) -> bool:
-        waiting: list[str] = []
-        for message in messages:
-            if message["role"] == "tool":
-                if message["tool_call_id"] not in waiting:
-                    return False
-                waiting.remove(message["tool_call_id"])
-                continue
-            if waiting:
-                return False
-            waiting = [one["id"] for one in message.get("tool_calls", ())]
         rest = [message for message in messages if message["role"] != "system"]
-        return not waiting and bool(rest) and rest[0]["role"] == "user"
+        return pairs_hold(messages) and bool(rest) and rest[0]["role"] == "user"
 
     def verdict(self) -> str:
         return (

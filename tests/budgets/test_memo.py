@@ -11,22 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from budgets import BudgetError, memoised, tiktoken_counter
+from tests.assembler.by_hand import Tally
 from tests.budgets.drawn_texts import texts
 
 
-class Watched:
-    """Counts characters and remembers each text that it was asked about."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-
-    def __call__(self, text: str) -> int:
-        self.asked.append(text)
-        return len(text)
-
-
 def test_what_a_counter_has_to_say_is_passed_on() -> None:
-    class Chatty(Watched):
+    class Chatty(Tally):
         notes: object = ("a fallback counted",)
 
     counter = Chatty()
@@ -40,10 +30,10 @@ def test_what_a_counter_has_to_say_is_passed_on() -> None:
 
 @given(drawn=st.lists(texts, max_size=30))
 def test_each_text_is_counted_once_and_right(drawn: list[str]) -> None:
-    watched = Watched()
-    count = memoised(watched)
+    tally = Tally()
+    count = memoised(tally)
     assert [count(text) for text in drawn + drawn] == [len(text) for text in drawn + drawn]
-    assert sorted(watched.asked) == sorted(set(drawn))
+    assert sorted(tally.texts) == sorted(set(drawn))
 
 
 @given(
@@ -62,37 +52,37 @@ def test_it_never_holds_more_than_its_bounds(drawn: list[str], max_entries: int,
 
 
 def test_what_was_used_lately_is_not_forgotten() -> None:
-    watched = Watched()
-    count = memoised(watched, max_entries=10)
+    tally = Tally()
+    count = memoised(tally, max_entries=10)
     for i in range(100):
         count("often")
         count(str(i))
-    assert watched.asked.count("often") == 1
+    assert tally.texts.count("often") == 1
 
 
 def test_what_was_not_used_is_forgotten() -> None:
-    watched = Watched()
-    count = memoised(watched, max_entries=10)
+    tally = Tally()
+    count = memoised(tally, max_entries=10)
     count("once")
     for i in range(10):
         count(str(i))
     count("once")
-    assert watched.asked.count("once") == 2
+    assert tally.texts.count("once") == 2
 
 
 @pytest.mark.parametrize(("length", "times"), [(49, 1), (50, 1), (51, 2)])
 def test_a_text_longer_than_half_of_the_memory_is_counted_each_time(length: int, times: int) -> None:
-    watched = Watched()
-    count = memoised(watched, max_characters=100)
+    tally = Tally()
+    count = memoised(tally, max_characters=100)
     assert count("x" * length) == count("x" * length) == length
-    assert len(watched.asked) == times
+    assert len(tally.texts) == times
 
 
 def test_a_zero_is_remembered_too() -> None:
-    watched = Watched()
-    count = memoised(watched)
+    tally = Tally()
+    count = memoised(tally)
     assert count("") == count("") == 0
-    assert watched.asked == [""]
+    assert tally.texts == [""]
 
 
 def test_threads_that_overflow_it_get_right_counts_and_keep_the_bounds() -> None:

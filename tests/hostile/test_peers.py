@@ -22,6 +22,7 @@ from assembler import (
 from assembler.conversation.pins import first_user
 from assembler.dialects import anthropic, gemini, mistral, openai_chat, openai_responses, plain
 from budgets import Budget, BudgetError, Grade, provider_counter, tiktoken_counter
+from tests.assembler.by_hand import pairs_hold
 from tests.budgets.raw_engines import tokens_of
 from tests.hostile.case_file import Case, case, cases
 
@@ -61,23 +62,10 @@ def cuts(history: list[Message]) -> Iterator[list[Message]]:
         yield history[:head] + history[start:]
 
 
-def paired(messages: list[Message]) -> bool:
-    waiting: list[str] = []
-    for message in messages:
-        if message["role"] == "tool":
-            if message["tool_call_id"] not in waiting:
-                return False
-            waiting.remove(message["tool_call_id"])
-        elif waiting:
-            return False
-        waiting += [call["id"] for call in message.get("tool_calls", ())]
-    return not waiting
-
-
 @cases("test_peers", having="pattern")
 def test_every_cut_is_the_longest_that_fits_and_keeps_its_pairs(case: Case) -> None:
     history = spoken(case["input"]["pattern"])
-    if not paired(history):
+    if not pairs_hold(history):
         with pytest.raises(ConversationError):
             Assembler().add_messages(history)
         return
@@ -93,7 +81,7 @@ def test_every_cut_is_the_longest_that_fits_and_keeps_its_pairs(case: Case) -> N
         context = assembler.build()
         assert context.request()["messages"] == wanted
         assert context.count.tokens == cost(wanted) <= limit
-        assert paired(wanted)
+        assert pairs_hold(wanted)
         assert all(any(kept is raw for raw in history) for kept in context.messages)
     assert json.dumps(history) == snapshot
 
@@ -101,7 +89,7 @@ def test_every_cut_is_the_longest_that_fits_and_keeps_its_pairs(case: Case) -> N
 @cases("test_peers", having="pattern")
 def test_under_budget_nothing_changes(case: Case) -> None:
     history = spoken(case["input"]["pattern"])
-    if not paired(history):
+    if not pairs_hold(history):
         return
     context = Assembler(Budget(100_000, model="gpt-4o"), on_overflow=TrimOldest()).add_messages(history).build()
     assert [id(each) for each in context.messages] == [id(each) for each in history]
@@ -111,7 +99,7 @@ def test_under_budget_nothing_changes(case: Case) -> None:
 @cases("test_peers", having="pattern")
 def test_every_low_water_mark_leaves_pairs_and_the_question(case: Case) -> None:
     history = spoken(case["input"]["pattern"])
-    if not paired(history):
+    if not pairs_hold(history):
         return
     allowed = list(cuts(history))
     for limit, low_water in zip(range(1, cost(history) + 2), itertools.cycle((0.3, 0.6, 1.0)), strict=False):

@@ -74,32 +74,15 @@ def request_of(api: Api, messages: list[Any]) -> Dict:
 @every_api
 @scaled(0.3)
 @given(conversation=conversations())
-def test_the_api_accepts_whatever_is_emitted(api: Api, conversation: Conversation) -> None:
-    if not api.expected(conversation) or api.expected(conversation)[-1][0] == "assistant":
+def test_the_api_accepts_what_goes_out_which_says_what_came_in_and_reads_and_emits_as_itself(
+    api: Api, conversation: Conversation
+) -> None:
+    wanted = api.expected(conversation)
+    if not wanted or wanted[-1][0] == "assistant":
         return
     request = request_of(api, spelled(conversation))
     assert verify(request, dialect=api.name, model=api.spoken) == []
-
-
-@every_api
-@scaled(0.3)
-@given(conversation=conversations())
-def test_what_goes_out_says_what_came_in(api: Api, conversation: Conversation) -> None:
-    wanted = api.expected(conversation)
-    if not wanted or wanted[-1][0] == "assistant":
-        return
-    request = request_of(api, spelled(conversation))
     assert api.turns(request) == wanted
-
-
-@every_api
-@scaled(0.3)
-@given(conversation=conversations())
-def test_what_was_emitted_reads_and_emits_as_itself(api: Api, conversation: Conversation) -> None:
-    wanted = api.expected(conversation)
-    if not wanted or wanted[-1][0] == "assistant":
-        return
-    request = request_of(api, spelled(conversation))
     layout = api.dialect.parse(request)
     assert json.dumps(api.dialect.emit(layout).request) == json.dumps(request)
     assert [tool.name for tool in layout.tools] == [tool["function"]["name"] for tool in TOOLS]

@@ -29,6 +29,7 @@ from assembler.regions.tools import read_tools
 from assembler.verify import verify
 from budgets import Grade, TokenCountError, tiktoken_counter
 from budgets.count import total
+from tests.assembler.by_hand import SEARCH_TOOL
 from tests.assembler.drawn import histories, texts, words
 from tests.scaled import scaled
 
@@ -89,14 +90,7 @@ JOINING = """{% for message in messages -%}
 
 TEMPLATES = {"chatml": CHATML, "llama": LLAMA, "alternating": ALTERNATING, "no system": NO_SYSTEM}
 
-TOOL: dict[str, Any] = {
-    "type": "function",
-    "function": {
-        "name": "search",
-        "description": "Find a page.",
-        "parameters": {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]},
-    },
-}
+TOOL = SEARCH_TOOL
 
 
 def bytewise(normalizer: Any = None) -> Tokenizer:

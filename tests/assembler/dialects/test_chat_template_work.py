@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -20,7 +20,18 @@ from assembler.dialects.chat_template.prompts import REMEMBERED
 from budgets import Budget, Limit
 from tests.scaled import scaled
 
-from .test_chat_template import ALTERNATING, CHATML, LLAMA, SPECIAL, TOOL, answered, bytewise, call, tokenizer_of
+from .test_chat_template import (
+    ALTERNATING,
+    CHATML,
+    LLAMA,
+    SPECIAL,
+    TOOL,
+    Counting,
+    answered,
+    bytewise,
+    call,
+    tokenizer_of,
+)
 
 FORGETFUL_OF_THOUGHT = """{% set last = namespace(asked=0) %}
 {%- for m in messages %}{% if m.role == 'user' %}{% set last.asked = loop.index0 %}{% endif %}{% endfor %}
@@ -44,17 +55,6 @@ TEMPLATES = {
     "merging": MERGING,
     "wordy": WORDY,
 }
-
-
-class Counting(PreTrainedTokenizerFast):
-    """Counts its renders, and those of its copies."""
-
-    renders: ClassVar[list[int]] = []
-
-    def apply_chat_template(self, *args: Any, **kwargs: Any) -> Any:
-        self.renders.append(len(args[0]))
-        parent: Any = super()
-        return parent.apply_chat_template(*args, **kwargs)
 
 
 def counting(template: str) -> Any:

@@ -20,17 +20,11 @@ from assembler.regions.tools import read_tools
 from assembler.verify import verify
 from budgets import Budget, Count, Grade, tiktoken_counter
 from budgets.count import total
+from tests.assembler.by_hand import SEARCH_TOOL
 from tests.assembler.drawn import histories, texts, words
 from tests.budgets.raw_engines import tokens_of
 
-CHAT_TOOL: dict[str, Any] = {
-    "type": "function",
-    "function": {
-        "name": "search",
-        "description": "Find a page.",
-        "parameters": {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]},
-    },
-}
+CHAT_TOOL = SEARCH_TOOL
 FLAT_TOOL: dict[str, Any] = {"type": "function", **CHAT_TOOL["function"], "strict": True}
 
 ids = st.one_of(st.text("abc_019-", min_size=1, max_size=8), st.text("xyz", min_size=60, max_size=70))

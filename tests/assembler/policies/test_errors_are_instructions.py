@@ -11,11 +11,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from assembler import Assembler, ChatRegions, CitedSources, Context, QuestionChunks
+from assembler import Assembler, Context
 from assembler.dialects import DIALECTS, Dialect, plain
 from assembler.policies import Policy, Refuse, Summarize, TrimOldest, TrimSteps, first_user
-from assembler.strategies import Placement, Strategy
+from assembler.strategies import Strategy
 from budgets import Budget, BudgetError, ContextLengthError, Limit
+from tests.assembler.drawn import STRATEGIES
 from tests.scaled import scaled
 
 from . import by_hand
@@ -23,13 +24,6 @@ from .by_hand import History
 from .drawn import ladders, low_ladders, low_summaries, rungs, sessions
 
 REFUSING = st.one_of(st.just([Refuse()]), st.lists(st.one_of(rungs, st.just(Refuse())), min_size=1, max_size=4))
-STRATEGIES = [
-    ChatRegions(),
-    ChatRegions(placement=Placement.QUESTION),
-    CitedSources(),
-    CitedSources(placement=Placement.QUESTION),
-    QuestionChunks(),
-]
 amounts = st.one_of(st.integers(0, 120), st.sampled_from([0.05, 0.2, 0.5, 0.9]))
 caps = st.one_of(st.none(), amounts)
 
@@ -164,24 +158,24 @@ def check(draft: Draft, window: int, error: ContextLengthError) -> None:
     assert draft.builds(smallest - 1) is None
 
 
-@scaled(0.5)
-@given(drafts(ladders), st.data())
-def test_at_the_smallest_window_it_builds_and_at_one_less_it_does_not(draft: Draft, data: st.DataObject) -> None:
+def check_at_some_window(draft: Draft, data: st.DataObject) -> None:
     window = window_of(draft, data)
     error = error_of(draft, window)
     assume(error is not None)
     assert error is not None
     check(draft, window, error)
+
+
+@scaled(0.5)
+@given(drafts(ladders), st.data())
+def test_at_the_smallest_window_it_builds_and_at_one_less_it_does_not(draft: Draft, data: st.DataObject) -> None:
+    check_at_some_window(draft, data)
 
 
 @scaled(0.5)
 @given(drafts(st.one_of(low_ladders, low_summaries, REFUSING)), st.data())
 def test_the_same_holds_of_marks_and_of_refusals(draft: Draft, data: st.DataObject) -> None:
-    window = window_of(draft, data)
-    error = error_of(draft, window)
-    assume(error is not None)
-    assert error is not None
-    check(draft, window, error)
+    check_at_some_window(draft, data)
 
 
 def talk(*sizes: int) -> History:

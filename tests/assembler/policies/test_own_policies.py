@@ -300,24 +300,23 @@ class Rewriting:
         return iter(self.inner.rewrites(passage))
 
 
-@attrs.frozen
-class Declared(Cutting):
+class Declaring:
     """One that declares what the policy declares that it asks."""
 
-    @property
-    def traits(self) -> Traits:
-        declared: Traits = self.inner.traits
-        return declared
-
-
-@attrs.frozen
-class DeclaredRewriting(Rewriting):
-    """The same for one that rewrites."""
+    inner: Any
 
     @property
     def traits(self) -> Traits:
         declared: Traits = self.inner.traits
         return declared
+
+
+class Declared(Declaring, Cutting):
+    """One that cuts."""
+
+
+class DeclaredRewriting(Declaring, Rewriting):
+    """One that rewrites."""
 
 
 def mine(policy: Any) -> Any:

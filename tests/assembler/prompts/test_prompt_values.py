@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, ChatRegions, CitedSources, Placement, QuestionChunks
+from assembler import Assembler, QuestionChunks
 from assembler.prompts import Prompt
 from assembler.prompts.marked import Marked
+from tests.assembler.drawn import STRATEGIES
 
 
 @st.composite
@@ -102,14 +103,6 @@ def test_the_marks_of_a_prompt_are_its_colours(prompt):
 
 
 # ── in a report
-
-STRATEGIES = [
-    ChatRegions(),
-    ChatRegions(placement=Placement.QUESTION),
-    CitedSources(),
-    CitedSources(placement=Placement.QUESTION),
-    QuestionChunks(),
-]
 
 
 def built(strategy, instruction, knowledge):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import pickle
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -18,6 +18,7 @@ from assembler.regions.knowledge import Document
 from assembler.strategies.sources.ordering import ordered
 from assembler.strategies.sources.source import ranked_sources
 from budgets import Budget
+from tests.benchmarks.shared_prefix import saved
 from tests.scaled import scaled
 
 
@@ -57,18 +58,6 @@ def test_a_tree_gives_back_the_very_documents_in_an_order_that_hangs_on_nothing_
         assert found == tree(shuffled) == pickle.loads(pickle.dumps(tree))(shuffled)
     again = PrefixTree.of([draw.sample(documents, len(documents)) for documents in batch])
     assert again(row) == tree(row)
-
-
-def saved(orders: Iterable[Sequence[Document]]) -> int:
-    """Characters that stand at the front of an earlier request too."""
-    seen: set[tuple[str, ...]] = set()
-    hits = 0
-    for documents in orders:
-        for length in range(1, len(documents) + 1):
-            prefix = tuple(one.text for one in documents[:length])
-            hits += len(documents[length - 1].text) if prefix in seen else 0
-            seen.add(prefix)
-    return hits
 
 
 @given(batches)
