@@ -253,12 +253,12 @@ class Assembler(Generic[Longest]):
         self._settings = self._settings.billed(calibration, log_ignored)
         return self
 
-    def restore(self, state: Mapping[str, Any]) -> Self:
+    def restore(self, state: Mapping[str, Any] | None) -> Self:
         """Continue from `context.state()` of an earlier build of these messages, in this process or another.
 
         A part of the state is ignored, with a warning on the logger, if its messages or policies have changed since:
         the state saves work and is never needed. So is a bill of another model or dialect. Raises `StateError` for
-        anything that is no state, and for any state if no messages were added yet.
+        anything that is no state, and for any state if no messages were added yet; None is the state of no build.
         """
         from assembler.pipeline.state import restored
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from assembler.dialects import Dialect
-from assembler.dialects.named import read_dialect
+from assembler.dialects.named import spoken_dialect
 from assembler.dialects.reading import UNREADABLE, unreadable
 from assembler.errors import AssemblyError, MessageTypeError
 from assembler.pricing.held import held_count, refuse_unseen
@@ -19,18 +19,18 @@ from budgets.counters.by_model import counter_for
 def count_request(
     request: Mapping[str, Any],
     *,
-    dialect: Dialect | str,
+    dialect: Dialect | str | None = None,
     model: str | None = None,
     counter: TokenCounter | None = None,
     held: Tokens | Count | None = None,
 ) -> Count:
     """Tokens that the provider will bill for `request`, their grade, and an upper bound.
 
-    `request` is the body of the API's call, with or without its model and sampling keys; `dialect` a value of
-    `assembler.dialects` or its name. Without `model` the model that the body names is priced. `counter` stands in for
-    the model's own. `held` is what the server adds to a request that names an earlier answer, a conversation, a prompt,
-    a cache or a container of its own: without it such a request raises `ConversationError`, since its bill is not in
-    its body.
+    `request` is the body of the API's call, with or without its model and sampling keys. Without `model` the model that
+    the body names is priced. `dialect` is a value of `assembler.dialects` or its name, by default that of the model's
+    API. `counter` stands in for the model's own. `held` is what the server adds to a request that names an earlier
+    answer, a conversation, a prompt, a cache or a container of its own: without it such a request raises
+    `ConversationError`, since its bill is not in its body.
 
     Raises `ConversationError` or `ToolError` where the request cannot be read, `UnsupportedContentError` for a part
     that has no price, and `BudgetError` for what is no dialect, model, counter or number of tokens.
@@ -39,8 +39,8 @@ def count_request(
         step = "; pass {'messages': messages}" if isinstance(cast(object, request), list) else ""
         raise MessageTypeError(wrong("request", "the body of the API's call (a dict)", request) + step)
     must_be("model", model, (str, type(None)), "a model's name (str) or None")
-    spoken, beside = read_dialect(dialect), held_count(held)
     model = _named_in(request) if model is None else model
+    spoken, beside = spoken_dialect(dialect, model), held_count(held)
     counted = counter_for(model) if counter is None else total_counter(counter)
     try:
         priced = _priced(request, spoken, model, counted, spoken.api.held if beside is None else ())

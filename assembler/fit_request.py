@@ -22,9 +22,12 @@ from assembler.validation import must_be, wrong
 from budgets import ContextLengthError, Tokens
 
 
-def fit_request(body: Mapping[str, Any], *, dialect: Dialect | str, assembler: Assembler) -> dict[str, Any]:
+def fit_request(
+    request: Mapping[str, Any], *, dialect: Dialect | str | None = None, assembler: Assembler
+) -> dict[str, Any]:
     """Fit the body of an API's call into the assembler's budget, and return it as a new body.
 
+    `dialect` is the API's, by default the assembler's own.
     Messages, tools, output format and tool choice are priced as `count_request` prices them, for the budget's model,
     whatever model the body names. The assembler's instruction and knowledge are added; the tools are those of the body.
     All other keys stay as they came. A body that fits, and to which nothing is added, comes back unchanged. Without a
@@ -34,11 +37,11 @@ def fit_request(body: Mapping[str, Any], *, dialect: Dialect | str, assembler: A
     `ContextLengthError` if the policies cannot make it fit, and `ConversationError` or `ToolError` for a body that
     cannot be read or that the API would refuse.
     """
-    if not isinstance(cast(object, body), Mapping):
-        raise MessageTypeError(wrong("body", "the body of the API's call (a dict)", body))
-    spoken = read_dialect(dialect)
+    if not isinstance(cast(object, request), Mapping):
+        raise MessageTypeError(wrong("request", "the body of the API's call (a dict)", request))
     must_be("assembler", cast(object, assembler), (Assembler,), "an Assembler(budget=…)")
-    return built(fit_steps(RawRequest.of(body, spoken), assembler)).body
+    spoken = assembler.inside[1].dialect if dialect is None else read_dialect(dialect)
+    return built(fit_steps(RawRequest.of(request, spoken), assembler)).body
 
 
 @attrs.frozen(eq=False)

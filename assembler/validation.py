@@ -156,6 +156,12 @@ A_TEXT = Is((str,), "a text (str)")
 A_TEXT_OR_NONE = Is((str, type(None)), "a text (str) or None")
 
 
+def as_int(value: int) -> int:
+    """A whole number of any type, numpy's included, as an int; whatever else comes, as it came, for a validator."""
+    number = numbers.index_of(value)
+    return value if number is None else number
+
+
 def at_least_zero(policy: object, field: attrs.Attribute[Any], value: object) -> None:
     """A whole number, 0 or more."""
     _whole(policy, field, value, 0)

@@ -24,9 +24,11 @@ class RegionCosts(Value):
         """All five together."""
         return self.instruction + self.capability + self.knowledge + self.conversation + self.framing
 
-    def as_dict(self) -> dict[str, Tokens]:
+    def to_dict(self) -> dict[str, Tokens]:
         """The five by name, in the order in which a request is laid out."""
         return {name: getattr(self, name) for name in _REGIONS}
+
+    as_dict = to_dict
 
     def adding_up_to(self, total: Tokens) -> RegionCosts:
         """The same regions for a whole of `total` tokens: what it costs more is framing.
@@ -39,7 +41,7 @@ class RegionCosts(Value):
         if left >= 0:
             return attrs.evolve(self, conversation=left)
         others = attrs.evolve(self, conversation=0)
-        return RegionCosts(*scaled(list(others.as_dict().values()), total))
+        return RegionCosts(*scaled(list(others.to_dict().values()), total))
 
     def __add__(self, other: RegionCosts) -> RegionCosts:
         return RegionCosts(
@@ -51,7 +53,7 @@ class RegionCosts(Value):
         )
 
     def __str__(self) -> str:
-        return ", ".join(f"{region} {tokens}" for region, tokens in self.as_dict().items())
+        return ", ".join(f"{region} {tokens}" for region, tokens in self.to_dict().items())
 
 
 _REGIONS = tuple(field.name for field in attrs.fields(RegionCosts))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import attrs
 
@@ -27,21 +27,22 @@ class Repair:
     why: str
 
 
-def repair(messages: Iterable[object]) -> tuple[list[object], list[Repair]]:
+def repair(messages: Iterable[object] | None) -> tuple[list[object], list[Repair]]:
     """A history that the law of pairs allows, and every change, by its index; an empty list where nothing was wrong.
 
     Moved: a result that stands apart from its call, to the other answers of its step; before or after, it is found by
     its id, or by its name and order. Dropped: what is no message, a result without any call, a second answer. Edited
     (in a copy): a message that holds such a result, or a call that repeats an id, beside other parts. Added: a result
     reading `NO_RESULT` for a call that has none anywhere, in the spelling of the call: a dict, or what the writer of a
-    class makes of it (`register_reader`). Other messages are the very
-    objects that came in. Raises `MessageTypeError` for what is no list of messages. O(parts).
+    class makes of it (`register_reader`). Other messages are the very objects that came in. None stands for an empty
+    conversation. Raises `MessageTypeError` for what is no list of messages. O(parts).
     """
-    given: object = messages
+    given: object = () if messages is None else messages
     if isinstance(given, str | bytes | Mapping) or not iterates(given):
         raise MessageTypeError(wrong("conversation", "a list of messages", messages) + "; pass [message]")
     changes: list[Repair] = []
-    heard = [found for index, raw in enumerate(messages) if (found := _heard(raw, index, changes)) is not None]
+    raws = enumerate(cast("Iterable[object]", given))
+    heard = [found for index, raw in raws if (found := _heard(raw, index, changes)) is not None]
     pairs = Pairs.of([message for _, message in heard])
     mending = _Mending(heard, pairs, changes)
     for place in range(len(heard)):

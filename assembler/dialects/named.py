@@ -6,7 +6,7 @@ from typing import cast
 
 from assembler.dialects import DIALECTS, Dialect
 from assembler.validation import unknown_dialect
-from budgets import BudgetError
+from budgets import BudgetError, models
 
 
 def read_dialect(dialect: Dialect | str) -> Dialect:
@@ -23,6 +23,14 @@ def read_dialect(dialect: Dialect | str) -> Dialect:
             f"pass one of {', '.join(DIALECTS)}{_call(given)}"
         )
     return dialect  # type: ignore[return-value] # a name has left above
+
+
+def spoken_dialect(dialect: Dialect | str | None, model: object) -> Dialect:
+    """The same; None stands for the dialect of the model's API. Raises `BudgetError` where nothing says which it is."""
+    name = models.dialect_of(model) if dialect is None and isinstance(model, str) else None
+    if dialect is None and name is None:
+        raise BudgetError(f"no dialect: pass dialect=, one of {', '.join(DIALECTS)}, or a model whose API is known")
+    return DIALECTS[name] if name is not None else read_dialect(cast("Dialect | str", dialect))
 
 
 def _kind(given: object) -> str:

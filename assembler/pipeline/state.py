@@ -130,9 +130,11 @@ def restored(
 ) -> tuple[Settings, Count | None]:
     """The settings that go on from a state, and what the server held; the rest is remembered with the messages.
 
-    `ignored` is told of each part that does not fit, and why. Raises `StateError` for what is no state, and for any
-    where there are no messages yet.
+    `ignored` is told of each part that does not fit, and why. None is the state of no build. Raises `StateError` for
+    what is no state, and for any where there are no messages yet.
     """
+    if state is None:
+        return settings, None
     found = _read(state)
     if not sight.length:
         raise StateError("state: there is no message yet that it could speak of; restore(state) after add_messages(…)")

@@ -12,7 +12,7 @@ from assembler.conversation.messages.edit import edited, may_lose_id, without_id
 from assembler.conversation.messages.responses import RESPONSES
 from assembler.policies.passage import Change
 from assembler.policies.shown import Passage
-from assembler.validation import at_least_zero
+from assembler.validation import as_int, at_least_zero
 
 
 @attrs.frozen
@@ -26,7 +26,7 @@ class ClearReasoning:
     'reasoning' item", continue#11994, read 2026-11); before an item that needs its id, such as a search, it stays.
     """
 
-    keep: int = attrs.field(default=1, validator=at_least_zero)
+    keep: int = attrs.field(default=1, converter=as_int, validator=at_least_zero)
 
     def rewrites(self, passage: Passage, /) -> Iterator[Change]:
         """One change a message, oldest first. O(messages that stay)."""

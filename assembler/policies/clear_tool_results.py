@@ -14,7 +14,7 @@ from assembler.conversation.messages.edit import edited
 from assembler.policies.checks import a_text
 from assembler.policies.passage import Change
 from assembler.policies.shown import Passage
-from assembler.validation import at_least_zero, iterates
+from assembler.validation import as_int, at_least_zero, iterates
 from budgets import BudgetError
 
 CLEARED = "[cleared]"
@@ -37,7 +37,7 @@ class ClearToolResults:
     The `keep` newest results stay, and those of the tools named in `exclude`. A body that would save nothing is left.
     """
 
-    keep: int = attrs.field(default=3, validator=at_least_zero)
+    keep: int = attrs.field(default=3, converter=as_int, validator=at_least_zero)
     placeholder: str = attrs.field(default=CLEARED, validator=a_text)
     exclude: frozenset[str] = attrs.field(default=frozenset(), converter=_names)
 

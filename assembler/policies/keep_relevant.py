@@ -15,7 +15,7 @@ from assembler.policies.passage import Change
 from assembler.policies.relevance import BM25, Score
 from assembler.policies.shown import Passage
 from assembler.policies.traits import KeepsChosen, Traits
-from assembler.validation import at_least_one, finite_numbers
+from assembler.validation import as_int, at_least_one, finite_numbers
 from budgets import BudgetError
 
 DROPPED = "turn dropped as less relevant"
@@ -40,7 +40,7 @@ class KeepRelevant:
     """
 
     score: Score = attrs.field(factory=BM25, validator=a_plain_function)
-    keep_turns: int = attrs.field(default=2, validator=at_least_one, kw_only=True)
+    keep_turns: int = attrs.field(default=2, converter=as_int, validator=at_least_one, kw_only=True)
     low_water: float | None = attrs.field(default=None, validator=a_share, kw_only=True)
     pins: Pins = attrs.field(default=NO_PINS, kw_only=True, converter=checked_pins)
 

@@ -17,7 +17,7 @@ from assembler.policies.fetch import FETCH, Fetch, a_store
 from assembler.policies.passage import Change
 from assembler.policies.shown import Passage
 from assembler.policies.truncate import MARKER, graphemes
-from assembler.validation import at_least_one, at_least_zero
+from assembler.validation import as_int, at_least_one, at_least_zero
 from budgets import BudgetError, Tokens
 
 _EQUAL = "the same as an earlier result"
@@ -54,8 +54,8 @@ class Offload:
     """
 
     store: MutableMapping[str, str] = attrs.field(validator=a_store, eq=id, repr=False)
-    min_tokens: Tokens = attrs.field(default=1_000, validator=at_least_one, kw_only=True)
-    preview: int = attrs.field(default=400, validator=at_least_zero, kw_only=True)
+    min_tokens: Tokens = attrs.field(default=1_000, converter=as_int, validator=at_least_one, kw_only=True)
+    preview: int = attrs.field(default=400, converter=as_int, validator=at_least_zero, kw_only=True)
 
     @property
     def tool(self) -> Fetch:

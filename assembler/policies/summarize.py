@@ -17,7 +17,7 @@ from assembler.policies.shown import PricedTurns
 from assembler.policies.traits import Traits
 from assembler.pricing.ledger import Cut
 from assembler.text.checked import checked_text
-from assembler.validation import at_least_one
+from assembler.validation import as_int, at_least_one
 from budgets import Tokens
 from budgets.counters.awaited import is_async
 
@@ -89,7 +89,7 @@ class Summarize:
     """
 
     summarizer: Summarizer | None = attrs.field(repr=False, validator=a_summarizer)
-    keep_turns: int = attrs.field(default=4, validator=at_least_one)
+    keep_turns: int = attrs.field(default=4, converter=as_int, validator=at_least_one)
 
     def cut(self, ledger: PricedTurns, tokens_left: Tokens, /) -> Cut:
         """The summary and the turns that stay beside it; where no new one helps, the one before, or everything.

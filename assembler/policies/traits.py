@@ -10,7 +10,7 @@ from assembler.conversation.keepsake import Memory
 from assembler.conversation.pins import NO_PINS, Pins, checked_pins
 from assembler.policies.checks import a_share, a_text
 from assembler.policies.policy import OverflowPolicy, Policy, RewritingPolicy, is_cutting, is_rewriting
-from assembler.validation import Is, at_least_one, named
+from assembler.validation import Is, as_int, at_least_one, named
 from budgets import BudgetError
 from budgets.value import Value
 
@@ -26,7 +26,7 @@ class KeepsAll(Value):
 class KeepsNewest(Value):
     """Only whole turns go, oldest first: as many of the newest stay as fit, and never fewer than `at_least`."""
 
-    at_least: int = attrs.field(default=1, validator=at_least_one)
+    at_least: int = attrs.field(default=1, converter=as_int, validator=at_least_one)
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -37,7 +37,7 @@ class KeepsChosen(Value):
     and a turn that was dropped once may come back.
     """
 
-    at_least: int = attrs.field(default=1, validator=at_least_one)
+    at_least: int = attrs.field(default=1, converter=as_int, validator=at_least_one)
 
 
 Keeps: TypeAlias = KeepsAll | KeepsNewest | KeepsChosen

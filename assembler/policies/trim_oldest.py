@@ -12,7 +12,7 @@ from assembler.policies.shown import PricedTurns
 from assembler.policies.traits import KeepsNewest, Traits
 from assembler.pricing.ledger import Cut
 from assembler.pricing.timeline import Replay, Timeline
-from assembler.validation import at_least_one
+from assembler.validation import as_int, at_least_one
 from budgets import Tokens
 from budgets.numbers import hints_at
 from budgets.value import Value
@@ -42,7 +42,7 @@ class TrimOldest(Value):
     """
 
     low_water: LowWater | None = attrs.field(default=None, validator=a_share_or_auto)
-    keep_turns: int = attrs.field(default=1, validator=at_least_one)
+    keep_turns: int = attrs.field(default=1, converter=as_int, validator=at_least_one)
     pins: Pins = attrs.field(default=NO_PINS, kw_only=True, converter=checked_pins)
     note: str | None = attrs.field(default=None, kw_only=True, validator=attrs.validators.optional(a_text))
 

@@ -9,7 +9,7 @@ import attrs
 from assembler.conversation.messages import Call, Message, Result, Thinking
 from assembler.policies.passage import Change
 from assembler.policies.shown import Passage
-from assembler.validation import at_least_zero
+from assembler.validation import as_int, at_least_zero
 
 
 @attrs.frozen
@@ -21,7 +21,7 @@ class TrimSteps:
     where the conversation would end with words of the assistant, which most APIs refuse.
     """
 
-    keep: int = attrs.field(default=2, validator=at_least_zero)
+    keep: int = attrs.field(default=2, converter=as_int, validator=at_least_zero)
 
     def rewrites(self, passage: Passage, /) -> Iterator[Change]:
         """One change a step, oldest first. O(messages of the newest turn)."""

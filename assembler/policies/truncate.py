@@ -14,7 +14,7 @@ from assembler.conversation.messages.edit import edited
 from assembler.conversation.messages.parts import compact_json
 from assembler.policies.passage import Change
 from assembler.policies.shown import Passage
-from assembler.validation import OneOf, at_least_one
+from assembler.validation import OneOf, as_int, at_least_one
 from budgets import Tokens
 
 Where: TypeAlias = Literal["ends", "head", "tail"]
@@ -43,7 +43,7 @@ class Truncate:
     marker costs, it stays as it is.
     """
 
-    max_tokens: int = attrs.field(validator=at_least_one)
+    max_tokens: int = attrs.field(converter=as_int, validator=at_least_one)
     where: Where = attrs.field(default="ends", validator=OneOf(("ends", "head", "tail")))
 
     def rewrites(self, passage: Passage, /) -> Iterator[Change]:

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from assembler.errors import ConversationError
 from budgets import BudgetError, Count, Tokens
+from budgets.numbers import index_of
 
 
 def held_count(held: Tokens | Count | None) -> Count | None:
@@ -14,12 +15,13 @@ def held_count(held: Tokens | Count | None) -> Count | None:
     given = cast(object, held)
     if given is None or isinstance(given, Count):
         return given
-    if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+    number = index_of(given)
+    if number is None or number < 0:
         raise BudgetError(
             "held: expected the tokens that the server holds (an int of 0 or more, or a Count), such as the "
             f"input_tokens and output_tokens of the last answer's usage, got {_shown(given)}"
         )
-    return Count(given)
+    return Count(number)
 
 
 def refuse_unseen(options: Mapping[str, Any], keys: Iterable[str]) -> None:

@@ -57,7 +57,7 @@ def model_named(model: str | None) -> dict[str, Value]:
 
 def by_region(costs: RegionCosts) -> dict[str, Value]:
     """A figure for each region."""
-    return {f"tokens.{region}": tokens for region, tokens in costs.as_dict().items()}
+    return {f"tokens.{region}": tokens for region, tokens in costs.to_dict().items()}
 
 
 def fields_of(found: Mapping[str, Value]) -> dict[str, Value]:

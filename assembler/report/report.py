@@ -195,7 +195,7 @@ def _adding_up(plan: Planned, rows: list[Row]) -> list[Row]:
         return [*rows, Row("framing", beyond, missing, missing)]
     if not missing:
         return rows
-    costs = plan.costs.as_dict()
+    costs = plan.costs.to_dict()
     fewer = {name: iter(scaled([row.after for row in rows if row.region == name], costs[name])) for name in costs}
     return [_cut_down(row, next(fewer[row.region])) for row in rows]
 

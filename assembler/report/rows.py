@@ -30,7 +30,7 @@ class Row:
     reason: str = ""
     messages: int = 0
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The fields by name. (A report has a row for each turn, and `attrs.asdict` takes twenty times as long.)"""
         return {
             "region": self.region,
@@ -58,7 +58,7 @@ class CacheRow:
     step: Tokens | None = None
     source: str | None = None
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The fields by name."""
         return {
             "stable_prefix": self.stable_prefix,
@@ -107,10 +107,10 @@ class Reported:
             "grade": str(self.count.grade),
             "input_limit": None if self.budget is None else self.budget.input_limit,
             "context_window": None if self.budget is None else self.budget.context_window,
-            "regions": self.costs.as_dict(),
+            "regions": self.costs.to_dict(),
             "notes": list(self.notes),
-            "cache": None if self.cache is None else self.cache.as_dict(),
+            "cache": None if self.cache is None else self.cache.to_dict(),
             "volatile": [attrs.asdict(found) for found in self.volatile],
             "invisible": [attrs.asdict(found) for found in self.invisible],
-            "rows": [row.as_dict() for row in self.rows],
+            "rows": [row.to_dict() for row in self.rows],
         }

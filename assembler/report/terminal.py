@@ -73,7 +73,7 @@ def _percent(part: Tokens, whole: Tokens) -> str:
 def _region_table(report: Reported, width: int) -> Iterator[str]:
     whole = report.budget.input_limit if report.budget is not None else report.count.tokens
     yield f"{'region':<14}{'tokens':>{_NUMBER}}{'share':>7}"
-    for region, tokens in report.costs.as_dict().items():
+    for region, tokens in report.costs.to_dict().items():
         if region in _REGIONS:
             bar = _bar(tokens, whole, min(_BAR, width - _BESIDE_THE_BAR))
             yield f"{region:<14}{tokens:>{_NUMBER},}{_percent(tokens, whole):>7}  {bar}".rstrip()

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assembler.count_request import count_request
-from assembler.dialects import DIALECTS, Dialect
+from assembler.dialects import Dialect
+from assembler.dialects.named import spoken_dialect
 from assembler.pricing.pricer import Piece, Pricer
 from assembler.regions.layout import Layout
 from assembler.validation import wrong
@@ -40,7 +41,7 @@ def assert_fits(
         if not isinstance(named, str):
             raise TypeError("assert_fits needs model='gpt-4o' or budget=Budget(…): the request names no model")
         budget = Budget.for_model(named, max_output_tokens=max_output_tokens)
-    spoken = _dialect(dialect, named)
+    spoken = spoken_dialect(dialect, named)
     count = count_request(request, dialect=spoken, model=named, counter=budget.token_counter)
     if count.upper > budget.input_limit:
         pricer = spoken.pricer(named, budget.token_counter)
@@ -57,7 +58,7 @@ def assert_valid(request: Mapping[str, Any], *, dialect: str | Dialect | None = 
     __tracebackhide__ = True
     _refuse_no_body(request)
     named = model or request.get("model")
-    name = dialect if isinstance(dialect, str) else _dialect(dialect, named).name
+    name = dialect if isinstance(dialect, str) else spoken_dialect(dialect, named).name
     violations = verify(request, dialect=name, model=named)
     if violations:
         raise AssertionError("\n".join(_breaches(violations, name)))
@@ -66,20 +67,6 @@ def assert_valid(request: Mapping[str, Any], *, dialect: str | Dialect | None = 
 def _refuse_no_body(request: object) -> None:
     if not isinstance(request, Mapping):
         raise TypeError(wrong("request", "the body of the API's call (a dict)", request))
-
-
-def _dialect(dialect: str | Dialect | None, model: object) -> Dialect:
-    if dialect is not None:
-        known = DIALECTS.get(dialect) if isinstance(dialect, str) else dialect
-        if known is None or isinstance(known, type) or not hasattr(known, "parse"):
-            raise TypeError(f"dialect: expected one of {', '.join(DIALECTS)}, by name or as a value")
-        return known
-    from budgets.models import dialect_of
-
-    name = dialect_of(model) if isinstance(model, str) else None
-    if name is None:
-        raise TypeError(f"no dialect: pass dialect=, one of {', '.join(DIALECTS)}, or a model whose API is known")
-    return DIALECTS[name]
 
 
 def _overflow(count: Count, budget: Budget, layout: Layout, pricer: Pricer) -> Iterator[str]:

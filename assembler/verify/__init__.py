@@ -6,7 +6,7 @@ A dialect's rules are `rules.py` in its folder, which says `CHECKER`: an API bri
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from assembler.validation import unknown_dialect, wrong
 from assembler.verify import shape
@@ -18,6 +18,7 @@ from assembler.verify.shape import OBJECT, must_be
 from assembler.verify.violation import Rule, Violation
 from budgets import BudgetError
 from budgets.later import FromFolders
+from budgets.models import dialect_of
 
 
 class Named(Protocol):
@@ -33,15 +34,18 @@ DIALECTS: Mapping[str, Checker] = FromFolders("assembler.dialects", "rules", "CH
 """Every dialect that can be verified, by name. Its rules lie in its folder, and are loaded when they are asked for."""
 
 
-def verify(request: Mapping[str, Any], *, dialect: str | Named, model: str | None = None) -> list[Violation]:
+def verify(
+    request: Mapping[str, Any], *, dialect: str | Named | None = None, model: str | None = None
+) -> list[Violation]:
     """The rules of the dialect's API that this request breaks: `[]` for a request that it accepts, as far as is known.
 
     `request` is the keyword arguments of the API's call, as plain JSON; other values are violations (S2), never
-    errors. `model` decides the rules that not all models of a provider share (A11, A16, G8). Linear; no recursion.
-    Raises `BudgetError` for a dialect without rules. Rules and error texts: public issue threads, read 2026-11;
-    none was checked against a live endpoint.
+    errors. `model` decides the rules that not all models of a provider share (A11, A16, G8). `dialect` is a value of
+    `assembler.dialects` or its name, by default that of the model's API: of `model`, or of the one that the body names.
+    Linear; no recursion. Raises `BudgetError` for a dialect without rules. Rules and error texts: public issue threads,
+    read 2026-11; none was checked against a live endpoint.
     """
-    checker = _checker(dialect)
+    checker = _checker(_of_the_model(request, model) if dialect is None else dialect)
     root = request_place(request)
     found = [*must_be(root, OBJECT), *unjsonable(root.value, bytes_under=checker.bytes_under)]
     if not isinstance(root.value, dict):
@@ -55,6 +59,14 @@ def rules(dialect: str | Named) -> tuple[Rule, ...]:
     """Every rule that `verify` holds for a dialect, those of shape first. Raises `BudgetError` as `verify` does."""
     checker = _checker(dialect)
     return (*shape.RULES, *(() if checker.words is None else (S5,)), *checker.rules)
+
+
+def _of_the_model(request: Mapping[str, Any], model: str | None) -> str:
+    named: object = request.get("model") if model is None and isinstance(cast(object, request), Mapping) else model
+    name = dialect_of(named) if isinstance(named, str) else None
+    if name is None:
+        raise BudgetError(f"no dialect: pass dialect=, one of {', '.join(DIALECTS)}, or a model whose API is known")
+    return name
 
 
 def _named(dialect: str | Named) -> str:

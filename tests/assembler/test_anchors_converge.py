@@ -122,7 +122,7 @@ def bytes_of(context: Context) -> str:
 def rows_add_up(context: Context) -> None:
     report = context.report
     assert sum(row.after for row in report.rows) == context.count.tokens == context.costs.total
-    for region, tokens in context.costs.as_dict().items():
+    for region, tokens in context.costs.to_dict().items():
         assert tokens >= 0
         assert sum(row.after for row in report.rows if row.region == region) == tokens
     assert all(row.after >= 0 for row in report.rows)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from assembler import Assembler, count_request, verify
+from assembler import Assembler, count_request, fit_request, verify
 from assembler.dialects import DIALECTS, typed_requests
 from assembler.testing import assemblers, assert_fits, assert_valid
 from budgets import Budget, BudgetError
@@ -33,6 +35,24 @@ def test_a_name_does_at_every_door_what_its_value_does(name: str) -> None:
     assert_fits(request, budget=Budget(1_000), dialect=name)
     assert_valid(request, dialect=name)
     assert assemblers(name) is not None
+
+
+@pytest.mark.parametrize(
+    ("model", "name"), [("gpt-4o", "openai_chat"), ("claude-opus-4-6", "anthropic"), ("gemini-2.5-pro", "gemini")]
+)
+def test_without_a_dialect_every_door_takes_that_of_the_model(model: str, name: str) -> None:
+    request = Assembler(Budget(1_000, model=model)).add_message(("user", "Hi")).build().request()
+    assert count_request(request, model=model) == count_request(request, dialect=name, model=model)
+    assert count_request({**request, "model": model}) == count_request(request, dialect=name, model=model)
+    assert verify(request, model=model) == verify({**request, "model": model}) == []
+    assert fit_request(request, assembler=Assembler(Budget(1_000, model=model))) == request
+
+
+@pytest.mark.parametrize("door", [count_request, verify, assert_valid])
+def test_without_a_dialect_and_a_known_model_every_door_says_the_same(door: Callable[..., object]) -> None:
+    for request in ({"messages": []}, {"messages": [], "model": "my-finetune"}):
+        with pytest.raises(BudgetError, match=r"^no dialect: pass dialect=, one of anthropic, "):
+            door(request)
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def billed(context: Context, api: Api) -> Count:
 def adds_up(context: Context) -> None:
     rows = context.report.rows
     assert sum(row.after for row in rows) == context.count.tokens == context.costs.total
-    for region, tokens in context.costs.as_dict().items():
+    for region, tokens in context.costs.to_dict().items():
         assert tokens == sum(row.after for row in rows if row.region == region) >= 0
 
 

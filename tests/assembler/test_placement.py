@@ -72,10 +72,10 @@ def by_rule(request: dict[str, Any]) -> int:
 
 
 def rows_sum(context: Any) -> bool:
-    sums = dict.fromkeys(context.costs.as_dict(), 0)
+    sums = dict.fromkeys(context.costs.to_dict(), 0)
     for row in context.report.rows:
         sums[row.region] += row.after
-    return sums == context.costs.as_dict() and context.costs.total == context.count.tokens
+    return sums == context.costs.to_dict() and context.costs.total == context.count.tokens
 
 
 def test_the_documents_stand_before_the_text_of_the_newest_question() -> None:

@@ -45,7 +45,7 @@ def test_rows_add_up_to_the_regions_and_the_regions_to_the_count(
     after: Counter[str] = Counter()
     for row in report.rows:
         after[row.region] += row.after
-    assert after == Counter(context.costs.as_dict())
+    assert after == Counter(context.costs.to_dict())
     assert sum(row.after for row in report.rows) == context.count.tokens == context.costs.total
     before = sum(row.before or 0 for row in report.rows)
     head = len(by_hand.split_head(history)[0])
@@ -97,7 +97,7 @@ def test_the_dict_is_json_and_holds_no_text() -> None:
     data = json.loads(json.dumps(report.to_dict(), allow_nan=False))
     assert data["tokens"] == report.count.tokens
     assert data["input_limit"] == 600
-    assert data["regions"] == dict(report.costs.as_dict())
+    assert data["regions"] == dict(report.costs.to_dict())
     assert "question" not in json.dumps(data)
     assert [row["outcome"] for row in data["rows"]].count("dropped") == 1
 

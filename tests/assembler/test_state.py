@@ -286,7 +286,6 @@ def test_a_bill_whose_state_names_no_model_is_taken_as_before() -> None:
 
 
 NO_STATES: list[tuple[Any, str]] = [
-    (None, "state"),
     ("{}", "state"),
     ({}, "state"),
     ({"state": 1}, "policies"),

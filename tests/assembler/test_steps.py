@@ -67,7 +67,7 @@ def test_what_if_is_what_a_build_at_that_window_gives(
 
     assembler = Assembler(Budget(10**6, counter=count), dialect=plain, on_overflow=policy).add_messages(history)
     plan = assembler.plan()
-    assert len(plan.costs.as_dict()) == 5
+    assert len(plan.costs.to_dict()) == 5
     counted.clear()
     try:
         left_out: int | None = len(plan.what_if(context_window=window).dropped)

@@ -57,7 +57,7 @@ def test_attributes_are_the_numbers_of_the_context() -> None:
     found = attributes(context)
     said = {name.removeprefix(NAMESPACE): value for name, value in found.items()}
     assert said["tokens.total"] == context.count.tokens
-    assert {name: said[f"tokens.{name}"] for name in context.costs.as_dict()} == context.costs.as_dict()
+    assert {name: said[f"tokens.{name}"] for name in context.costs.to_dict()} == context.costs.to_dict()
     assert said["messages.dropped"] == len(context.dropped)
     assert said["messages.kept"] == 20 - len(context.dropped)
     assert (said["input_limit"], said["model"], said["dialect"]) == (400, "gpt-4o", "plain")

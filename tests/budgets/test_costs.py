@@ -15,15 +15,15 @@ costs = st.builds(RegionCosts, tokens, tokens, tokens, tokens, tokens)
 
 @given(a=costs, b=costs)
 def test_costs_add_region_by_region(a: RegionCosts, b: RegionCosts) -> None:
-    assert (a + b).as_dict() == {region: a.as_dict()[region] + b.as_dict()[region] for region in a.as_dict()}
-    assert (a + b).total == a.total + b.total == sum((a + b).as_dict().values())
+    assert (a + b).to_dict() == {region: a.to_dict()[region] + b.to_dict()[region] for region in a.to_dict()}
+    assert (a + b).total == a.total + b.total == sum((a + b).to_dict().values())
     assert a + RegionCosts() == a
 
 
 def test_costs_read_as_one_line() -> None:
     costs = RegionCosts(instruction=310, capability=900, knowledge=6_500, conversation=1_400, framing=10)
     assert str(costs) == "instruction 310, capability 900, knowledge 6500, conversation 1400, framing 10"
-    assert list(costs.as_dict()) == ["instruction", "capability", "knowledge", "conversation", "framing"]
+    assert list(costs.to_dict()) == ["instruction", "capability", "knowledge", "conversation", "framing"]
 
 
 counts = st.builds(lambda t, g, m: Count(t, g, upper=t + m), tokens, st.sampled_from(Grade), tokens)

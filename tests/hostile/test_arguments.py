@@ -21,8 +21,11 @@ from assembler import (
     CacheMarks,
     ChatRegions,
     CitedSources,
+    ClearReasoning,
+    ClearToolResults,
     Placement,
     TrimOldest,
+    TrimSteps,
     Truncate,
     calibrate,
     count_request,
@@ -258,6 +261,20 @@ def test_what_an_argument_does_not_take_is_refused_by_its_type_and_not_shown(
 
 def test_every_door_has_its_row() -> None:
     assert set(DOORS) == set(DATA["doors"])
+
+
+def test_a_whole_number_of_numpy_is_one_at_every_door() -> None:
+    two = np.int64(2)
+    policies = [TrimOldest(keep_turns=two), Truncate(two), TrimSteps(two), ClearToolResults(two), ClearReasoning(two)]
+    assert policies == [TrimOldest(keep_turns=2), Truncate(2), TrimSteps(2), ClearToolResults(2), ClearReasoning(2)]
+    assert "int64" not in repr(policies)
+    assert Assembler().hold(two) == Assembler().hold(2)
+
+
+def test_none_is_an_empty_conversation_and_the_state_of_no_build() -> None:
+    assert repair(None) == repair([]) == ([], [])
+    assert Assembler().restore(None) == Assembler()
+    assert Assembler().add_messages(None) == Assembler()
 
 
 @pytest.mark.parametrize("number", [np.float32(0.5), np.float64(0.5), np.int64(3), 0.5, 3, -1])

@@ -135,7 +135,7 @@ def test_a_manifest_that_is_dropped_is_drawn(look: Callable[..., Any]) -> None:
     dropped_on(looked, ("sent.json", json.dumps(context.manifest())))
     assert number(looked, "tokens") == context.count.tokens
     costs = [row.split()[-2] for row in looked.page.locator("#regions tr[data-region]").all_inner_texts()]
-    assert [int(cost.replace(",", "")) for cost in costs] == list(context.costs.as_dict().values())
+    assert [int(cost.replace(",", "")) for cost in costs] == list(context.costs.to_dict().values())
     gone = sum(1 for one in context.dropped if one.outcome == "dropped")
     every = len(context.manifest()["items"]["messages"])
     assert f"{every - gone} of {every} messages stay" in looked.page.locator("#outcome").inner_text()

@@ -150,7 +150,7 @@ def decision_of(plan: Planned) -> dict[str, Any]:
         "tokens": plan.count.tokens,
         "upper": plan.count.upper,
         "grade": str(plan.count.grade),
-        "regions": plan.costs.as_dict(),
+        "regions": plan.costs.to_dict(),
         "tools": [{"id": tool.name, "tokens": count.tokens} for tool, count in tools],
         "knowledge": _knowledge(plan),
         "messages": _outcomes(plan),

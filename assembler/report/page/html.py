@@ -104,7 +104,7 @@ def _told(report: Reported) -> Size:
         window=report.count.upper if report.budget is None else report.budget.context_window,
         tokens=report.count.tokens,
         upper=report.count.upper,
-        regions=tuple(report.costs.as_dict().values()),
+        regions=tuple(report.costs.to_dict().values()),
         prefix=0 if cache is None else cache.stable_prefix,
         served=0 if cache is None else cache.served,
         first=0,

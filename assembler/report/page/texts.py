@@ -11,7 +11,7 @@ from assembler.conversation.messages import Call, Media, Message, Opaque, Part, 
 from assembler.conversation.messages.parts import compact_json
 from assembler.dialects.plain.dialect import definition
 from assembler.regions.tools import Tool
-from assembler.validation import at_least_one
+from assembler.validation import as_int, at_least_one
 
 Content: TypeAlias = str | Tool | tuple[Message, ...]
 """What an item of a request stands for: a piece of the system text, a tool, or messages."""
@@ -24,7 +24,7 @@ _LONGEST = 2_000
 class Texts:
     """Show what the items say, each up to its first `longest` characters. Without one a page holds no such text."""
 
-    longest: int = attrs.field(default=_LONGEST, validator=at_least_one)
+    longest: int = attrs.field(default=_LONGEST, converter=as_int, validator=at_least_one)
 
 
 def text_of(content: Content | None, texts: Texts) -> str | None:

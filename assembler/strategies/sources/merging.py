@@ -8,7 +8,7 @@ import attrs
 
 from assembler.regions.knowledge import Document
 from assembler.strategies.sources.source import Source, of, position
-from assembler.validation import at_least_zero
+from assembler.validation import as_int, at_least_zero
 
 OVERLAP = 20
 """Characters. A shorter ending that is also the other's beginning may be chance."""
@@ -42,7 +42,7 @@ class MergeNeighbours:
     and page, no embedding, and `metadata["chunk_ids"]` lists the parts.
     """
 
-    overlap: int = attrs.field(default=OVERLAP, validator=at_least_zero)
+    overlap: int = attrs.field(default=OVERLAP, converter=as_int, validator=at_least_zero)
 
     def merge(self, sources: Sequence[Source]) -> list[Source]:
         """Runs of neighbours as one source each, the rest as they are; in no particular order. O(characters)."""

@@ -12,7 +12,7 @@ from typing import Protocol, cast
 import attrs
 
 from assembler.strategies.sources.candidate import Candidate, Heading
-from assembler.validation import at_least_zero, must_be
+from assembler.validation import as_int, at_least_zero, must_be
 from budgets import BudgetError, Tokens
 
 
@@ -66,7 +66,7 @@ class Best:
     is never below the greedy one, and what is left is filled best first.
     """
 
-    cells: int = attrs.field(default=100_000_000, validator=at_least_zero)
+    cells: int = attrs.field(default=100_000_000, converter=as_int, validator=at_least_zero)
 
     def pick(self, candidates: Sequence[Candidate], tokens_left: Tokens, heading: Heading, /) -> list[int]:
         """The best sum, or the greedy choice where that is better or the table would be too large."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from assembler.validation import at_least_one
+from assembler.validation import as_int, at_least_one
 
 Message = dict[str, Any]
 
@@ -47,7 +47,7 @@ class Planted:
 
     messages: Sequence[Message] = attrs.field(repr=False)
     facts: Sequence[Fact]
-    turns: int = attrs.field(validator=at_least_one)
+    turns: int = attrs.field(converter=as_int, validator=at_least_one)
 
 
 _SUBJECTS = (

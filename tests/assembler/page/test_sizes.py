@@ -57,7 +57,7 @@ def kept_at(plan: Plan, window: int) -> tuple[set[int], dict[str, int]] | None:
     except (ContextLengthError, BudgetError):
         return None
     dropped = {one.index for one in other.dropped if one.outcome == "dropped"}
-    return dropped, dict(other.costs.as_dict())
+    return dropped, dict(other.costs.to_dict())
 
 
 def drawn_at(data: dict[str, Any], plan: Plan, window: int) -> tuple[set[int], dict[str, int]] | None:

@@ -8,7 +8,7 @@ import pytest
 
 from assembler.dialects import anthropic, openai_chat
 from assembler.testing import assert_fits, assert_valid
-from budgets import Budget, Grade, UnknownModelError
+from budgets import Budget, BudgetError, Grade, UnknownModelError
 
 CANARY = "canary-7f3a"
 TOOL = {"type": "function", "function": {"name": "look", "description": CANARY, "parameters": {"type": "object"}}}
@@ -68,7 +68,7 @@ def test_the_model_may_be_named_by_the_body() -> None:
 def test_without_a_model_and_a_budget_nothing_can_be_asserted() -> None:
     with pytest.raises(TypeError, match="needs model="):
         assert_fits(request())
-    with pytest.raises(TypeError, match="no dialect: pass dialect="):
+    with pytest.raises(BudgetError, match="no dialect: pass dialect="):
         assert_fits(request(), budget=Budget(9))
     with pytest.raises(UnknownModelError):
         assert_fits(request(), model="gpt-77")
@@ -105,5 +105,5 @@ def test_one_breach_is_told_in_the_singular() -> None:
 def test_a_request_that_is_no_object_is_told_where_it_stands() -> None:
     with pytest.raises(AssertionError, match="messages"):
         assert_valid({}, dialect="openai_chat")
-    with pytest.raises(TypeError, match="no dialect"):
+    with pytest.raises(BudgetError, match="no dialect"):
         assert_valid({"model": "gpt-77-unheard-of"})
