@@ -65,7 +65,7 @@ def calls(times: int) -> list[dict[str, Any]]:
     return turn
 
 
-@pytest.mark.parametrize("dialect", ["anthropic", "bedrock", "gemini", "openai_chat"])
+@pytest.mark.parametrize("dialect", [name for name in DIALECTS if name != "chat_template"])
 def test_a_step_more_spells_that_step_alone(dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assembler = Assembler(Budget(10_000, counter=len), dialect=dialect).add_capability(TOOLS)
     history = calls(20)

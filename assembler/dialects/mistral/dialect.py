@@ -29,7 +29,7 @@ from assembler.dialects.mistral.pricing import (
     price_text,
     price_tool,
 )
-from assembler.dialects.mistral.wire import BRIDGE, definition, is_silent, own_thinking, wired
+from assembler.dialects.mistral.wire import BRIDGE, definition, is_silent, own_thinking, wired, wired_after
 from assembler.dialects.openai_chat.dialect import openai_chat
 from assembler.dialects.own_tokenizer import estimated_for, own_counter
 from assembler.errors import ConversationError, UnsupportedContentError
@@ -85,6 +85,11 @@ class Mistral:
         if layout.tools:
             request["tools"] = [definition(tool) for tool in layout.tools]
         return Emission(request | self.options(layout), sent.done.lines())
+
+    def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
+        """What was emitted, and the messages that were added, where nothing of either had to be noted."""
+        sent = None if before.notes else wired_after(before.request["messages"], added)
+        return None if sent is None else Emission({**before.request, "messages": [*before.request["messages"], *sent]})
 
 
 mistral = Mistral()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 import string
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import attrs
@@ -19,6 +19,7 @@ from assembler.conversation.messages.parts import FOREIGN
 from assembler.conversation.messages.unread import told
 from assembler.dialects.notes import FIELDS, MARKS, RENAMED, SILENT, Notes
 from assembler.dialects.openai.wire import (
+    is_sent_alone,
     marks_in,
     renamed,
     says_nothing,
@@ -88,18 +89,46 @@ def wired(messages: Iterable[Message]) -> Wired:
     between a tool's answer and the user; an assistant message at the end is a prefix that the model continues.
     """
     done = Notes()
-    named: dict[str, str] = {}
     ordered: list[dict[str, Any]] = []
     listed = list(messages)
     told(listed, "mistral", done)
-    sent = private_copy(wire_messages([_adopted(message, done) for message in listed], "mistral"))
+    _put_in_order([_adopted(message, done) for message in listed], ordered, {}, done)
+    _end(ordered, done)
+    return Wired(ordered, done)
+
+
+def wired_after(before: Sequence[dict[str, Any]], added: Iterable[Message]) -> list[dict[str, Any]] | None:
+    """What comes after messages of which nothing had to be noted; None where it changes them, or must be noted.
+
+    O(added, and the results before them).
+    """
+    done = Notes()
+    adopted = [_adopted(message, done) for message in added]
+    if "prefix" in before[-1] or not all(map(is_sent_alone, adopted)):
+        return None
+    ordered = [before[-1]]
+    _put_in_order(adopted, ordered, _asked_last(before), done)
+    if any(done.values()):
+        return None
+    _end(ordered, done)
+    return None if any(done.values()) else ordered[1:]
+
+
+def _asked_last(messages: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """The names of the calls that the results at the end answer, by id."""
+    asking: dict[str, Any] = next((fields for fields in reversed(messages) if fields["role"] != "tool"), messages[0])
+    return {call["id"]: call["function"]["name"] for call in asking.get("tool_calls") or ()}
+
+
+def _put_in_order(
+    messages: Sequence[Message], ordered: list[dict[str, Any]], named: dict[str, str], done: Notes
+) -> None:
+    sent = private_copy(wire_messages(messages, "mistral"))
     for fields in cast("list[dict[str, Any]]", sent):
         if _made_legal(fields, named, done):
             _set_down(fields, ordered, done)
         else:
             done[SILENT] += 1
-    _end(ordered, done)
-    return Wired(ordered, done)
 
 
 def own_thinking(part: object) -> bool:

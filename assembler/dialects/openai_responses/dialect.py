@@ -36,7 +36,7 @@ from assembler.dialects.openai.pricing import (
 )
 from assembler.dialects.openai.wire import foreign_marks, renamed
 from assembler.dialects.openai_responses.api import API, STORED
-from assembler.dialects.openai_responses.wire import flat_definition, input_items, torn_reasoning
+from assembler.dialects.openai_responses.wire import CallIds, flat_definition, input_items, torn_reasoning
 from assembler.dialects.reading import options_in, read_messages
 from assembler.errors import ConversationError, ToolError
 from assembler.pricing.media import read_media
@@ -116,7 +116,8 @@ class OpenAIResponses:
 
         Raises `ConversationError` where there is nothing at all.
         """
-        items = input_items([*layout.head, *layout.messages])
+        ids = CallIds()
+        items = input_items([*layout.head, *layout.messages], ids)
         request: dict[str, Any] = {}
         if layout.system is not None and items:
             request["instructions"] = layout.system
@@ -127,7 +128,21 @@ class OpenAIResponses:
         request["input"] = items
         if layout.tools:
             request["tools"] = [flat_definition(tool) for tool in layout.tools]
-        return Emission(request | self.options(layout), _notes(layout))
+        return Emission(request | self.options(layout), _notes(layout), ids.taken)
+
+    def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
+        """What was emitted, and the items that were added, where their calls and outputs are their own and nothing had
+        to be noted.
+        """
+        if before.notes or len(before.request["input"]) < 2:  # a system text alone goes out as an item
+            return None
+        ids = CallIds()
+        items = input_items(added, ids)
+        if ids.strays or not ids.taken.isdisjoint(before.call_ids) or _notes(Layout(messages=added)):
+            return None
+        return Emission(
+            {**before.request, "input": [*before.request["input"], *items]}, call_ids=before.call_ids | ids.taken
+        )
 
 
 openai_responses = OpenAIResponses()

@@ -44,12 +44,11 @@ def torn_reasoning(messages: Sequence[Message]) -> frozenset[int]:
     return frozenset(torn)
 
 
-def input_items(messages: Sequence[Message]) -> list[Item]:
+def input_items(messages: Sequence[Message], ids: CallIds) -> list[Item]:
     """The messages as items of the caller's own. Every call id is legal and unique, and its output has the same.
 
     Reasoning that nothing of the model follows is left out.
     """
-    ids = _CallIds()
     items: list[Item] = []
     torn = torn_reasoning(messages)
     for place, message in enumerate(messages):
@@ -80,15 +79,22 @@ def _without_hints(part: object) -> object:
     return without_given(cast("Mapping[str, Any]", part)) if isinstance(part, Mapping) else part
 
 
-class _CallIds:
-    """The call ids of one request: which are taken, and which wait for their output."""
+class CallIds:
+    """The call ids of one request, or of its end: which are taken, and which wait for their output."""
 
-    __slots__ = ("_again", "_taken", "_waiting")
+    __slots__ = ("_again", "_taken", "_waiting", "strays")
 
     def __init__(self) -> None:
+        self.strays = 0
+        """Outputs of calls that were not asked here."""
         self._taken: set[str] = set()
         self._again: dict[str, str] = {}
         self._waiting: Waiting[str] = Waiting()
+
+    @property
+    def taken(self) -> frozenset[str]:
+        """The ids that calls go by."""
+        return frozenset(self._taken)
 
     def asked(self, call_id: str | None, name: str, arguments: str) -> str:
         """The id that a call is sent with: its own where that is legal and free, else one made from a hash."""
@@ -114,6 +120,7 @@ class _CallIds:
         sent = self._waiting.take(answer_to(call_id, name))
         if sent is not None:
             return sent
+        self.strays += 1
         return legal_id(call_id, CALL_ID_LIMIT) if call_id is not None else made_id(name or "")
 
     def settled(self, item: Item) -> Item:
@@ -133,7 +140,7 @@ class _CallIds:
         return item
 
 
-def _respelled(message: Message, ids: _CallIds) -> Iterator[Item]:
+def _respelled(message: Message, ids: CallIds) -> Iterator[Item]:
     """What another API spelled: a message for each stretch of content, an item for each call and result, in order."""
     content: list[str | Media | Opaque] = []
     message = heard_by(message, RESPONSES)

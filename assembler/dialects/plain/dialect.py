@@ -60,6 +60,10 @@ class Plain:
             request["tools"] = [definition(tool) for tool in layout.tools]
         return Emission(request | self.options(layout))
 
+    def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission:
+        """What was emitted, and the messages that were added: each goes out by itself."""
+        return Emission({**before.request, "messages": [*before.request["messages"], *map(spelled, added)]})
+
 
 plain = Plain()
 
