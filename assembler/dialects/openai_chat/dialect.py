@@ -27,18 +27,13 @@ from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosts.hosted import hosted_pricer
 from assembler.dialects.hosts.upstream import forwarded_pricer
 from assembler.dialects.notes import MARKS, REASONING, RENAMED, SILENT, Notes
+from assembler.dialects.openai.bill import OpenAIBill
 from assembler.dialects.openai.pricing import (
     FUNCTION_ROLE,
-    Family,
     family_of,
     price_calls,
     price_function_call,
-    price_one_tool,
-    price_parallel_tool_calls,
-    price_response_format,
     price_results,
-    price_tool_choice,
-    price_tools,
 )
 from assembler.dialects.openai.wire import (
     foreign_marks,
@@ -53,18 +48,12 @@ from assembler.dialects.openai.wire import (
 from assembler.dialects.openai_chat.api import API
 from assembler.dialects.reading import listed_messages, options_in, read_messages
 from assembler.errors import ConversationError
-from assembler.pricing.media import read_media
-from assembler.pricing.media.openai import detail_of, price_media
-from assembler.pricing.pricer import FixedPrices, Has, Piece, Pricer, price_pieces
+from assembler.pricing.pricer import Pricer
 from assembler.pricing.unread import price_unread
 from assembler.regions.layout import Layout
-from assembler.regions.tools import Tool, read_tools
+from assembler.regions.tools import read_tools
 from budgets import Count, Grade, TokenCounter, Tokens
-from budgets.apportion import framed
-from budgets.count import exact, total
-
-ROLE = 1
-"""Tokens of any role word: each is one token in both vocabularies."""
+from budgets.count import total
 
 
 @attrs.frozen
@@ -139,13 +128,9 @@ def _notes(layout: Layout) -> tuple[str, ...]:
 
 
 @attrs.frozen(eq=False)
-class OpenAIChatPricer:
-    """The bill of Chat Completions for one family: primer + messages + tools, each message between control tokens."""
+class OpenAIChatPricer(OpenAIBill):
+    """The bill of Chat Completions for one family: each message stands between control tokens."""
 
-    family: Family
-    count: TokenCounter
-    model: str | None = None
-    """Images are priced by the model, more finely than by the family."""
     beside_format: Tokens = 0
     """What each text of the model's costs more in a request with an answer format, where its messages bear that."""
 
@@ -153,25 +138,6 @@ class OpenAIChatPricer:
         """The same for requests with an answer format, message by message."""
         each = self.family.schema.each_answer
         return self if self.beside_format == each else attrs.evolve(self, beside_format=each)
-
-    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
-        """The system message in its pieces, the head, the tools, and the primer."""
-        texts = [piece.text for piece in pieces]
-        closing = "\n" if tools and self.family.system_newline_with_tools else ""
-        if texts:
-            texts[-1] += closing
-        envelope = self.family.per_message + ROLE if texts else 0
-        first_in_head = closing if closing and not texts else ""
-        bill = price_tools(tools, self.family, self.count, Has.what(texts or head, tools)) if tools else Count(0)
-        each, tooling = framed(bill, [price_one_tool(tool, self.family, self.count) for tool in tools])
-        framing = self.family.primer + envelope
-        return FixedPrices(
-            pieces=tuple(Count(n) for n in price_pieces(texts, self.count)),
-            head=tuple(self._head(message, first_in_head if place == 0 else "") for place, message in enumerate(head)),
-            tools=each,
-            tooling=tooling,
-            framing=Count(framing, self.family.text_grade, framing + self.family.text_slack),
-        )
 
     def message(self, message: Message) -> Count:
         """One message in its envelope; a message that carries several results is one message for each."""
@@ -182,18 +148,14 @@ class OpenAIChatPricer:
         parts = message.parts
         if len(parts) == 1 and type(parts[0]) is str and message.role != "tool" and _says_no_more(message):
             if message.role != "assistant":
-                return self._text(self.family.per_message + ROLE + self.count(parts[0]))
+                return self.text(self.envelope + self.count(parts[0]))
             if parts[0]:
-                own = self.family.per_message + ROLE + self.family.assistant_text
-                return self._text(own + self.count(parts[0]))
+                own = self.envelope + self.family.assistant_text
+                return self.text(own + self.count(parts[0]))
         answer = _only_answer(message)
         if answer is not None:
-            return self._text(self.family.per_message + ROLE + self.count(answer))
+            return self.text(self.envelope + self.count(answer))
         return self._composed(message)
-
-    def _text(self, tokens: Tokens) -> Count:
-        grade = self.family.text_grade
-        return Count(tokens, grade) if grade else exact(tokens)
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Items of one turn of the model go out, and are billed, side by side; so are the results of one step."""
@@ -206,31 +168,9 @@ class OpenAIChatPricer:
 
     def options(self, layout: Layout) -> Count:
         """A forced tool, serial calls and an output schema; everything else is free."""
-        options, tools = layout.options, layout.tools
-        choice = options.get("tool_choice", options.get("function_call"))
-        return total(
-            [
-                price_tool_choice(choice, self.family, self.count, tools),
-                price_parallel_tool_calls(options.get("parallel_tool_calls") if tools else None, self.family),
-                price_response_format(
-                    options.get("response_format"),
-                    self.family,
-                    self.count,
-                    Has.what(layout.system is not None or layout.head, tools),
-                    answers=0 if self.beside_format else sum(map(_says_something, layout.messages)),
-                ),
-            ]
-        )
-
-    def _head(self, message: Message, closing: str) -> Count:
-        """A head message; the first one takes the line break that the request's tools add to the first system text."""
-        if not closing:
-            return self.message(message)
-        texts = [part for part in message.parts if type(part) is str]
-        if not texts:
-            return self.message(message)
-        grown = self.count(texts[-1] + closing) - self.count(texts[-1])
-        return self.message(message) + Count(grown)
+        choice = layout.options.get("tool_choice", layout.options.get("function_call"))
+        answers = 0 if self.beside_format else sum(map(_says_something, layout.messages))
+        return total(self.settings(layout, choice, layout.options.get("response_format"), answers=answers))
 
     def _composed(self, message: Message) -> Count:
         message = heard_by(message, "openai")
@@ -259,7 +199,7 @@ class OpenAIChatPricer:
 
     def _envelope(self, message: Message) -> Tokens:
         name = 0 if message.name is None else self.count(message.name) + self.family.per_name
-        return self.family.per_message + ROLE + name
+        return self.envelope + name
 
     def _result(self, result: Result, message: Message) -> Count:
         tokens = self._envelope(message)
@@ -267,7 +207,7 @@ class OpenAIChatPricer:
             tokens += FUNCTION_ROLE
             if result.name is not None:
                 tokens += self.count(result.name) + self.family.per_name
-        said = self._texts_priced(tokens, result_texts(result))
+        said = self.texts(tokens, result_texts(result))
         beside = [self._medium(part) for part in result.parts if type(part) is Opaque]
         return total(beside, said) if beside else said
 
@@ -278,7 +218,7 @@ class OpenAIChatPricer:
         tokens = self._envelope(message)
         if texts and message.role == "assistant" and any(texts):
             tokens += self.family.assistant_text
-        bill = [self._texts_priced(tokens, texts)]
+        bill = [self.texts(tokens, texts)]
         if len(texts) + len(calls) < len(parts):
             bill += map(self._medium, parts)
         if calls and message.shape == "openai" and "function_call" in message.seen:
@@ -293,19 +233,7 @@ class OpenAIChatPricer:
         """An image, a document, a sound by its published formula, an unknown part by its words; else nothing."""
         if isinstance(part, Opaque) and not is_mark(part):
             return price_unread(part, self.count)
-        if not isinstance(part, Media):
-            return Count(0)
-        facts = read_media(part)
-        if facts.text is not None:
-            return Count(self.count(facts.text), Grade.BOUNDED)
-        return price_media(facts, detail_of(part), self.model)
-
-    def _texts_priced(self, envelope: Tokens, texts: Sequence[str]) -> Count:
-        """Several parts reach the prompt without anything between them: 3 of 4 recordings; apart, 2 of 4."""
-        if len(texts) < 2:
-            return self._text(envelope + (self.count(texts[0]) if texts else 0))
-        as_one, apart = self.count("".join(texts)), sum(map(self.count, texts))
-        return Count(envelope + as_one, max(Grade.BOUNDED, self.family.text_grade), envelope + max(as_one, apart))
+        return self.medium(part) if isinstance(part, Media) else Count(0)
 
 
 def _only_answer(message: Message) -> str | None:

@@ -24,14 +24,11 @@ from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosts.hosted import hosted_pricer
 from assembler.dialects.hosts.upstream import forwarded_pricer
 from assembler.dialects.notes import FIELDS, MARKS, REASONING, RENAMED, Notes
+from assembler.dialects.openai.bill import OpenAIBill
 from assembler.dialects.openai.pricing import (
-    Family,
     family_of,
     price_calls,
     price_one_tool,
-    price_parallel_tool_calls,
-    price_response_format,
-    price_tool_choice,
     price_tools,
 )
 from assembler.dialects.openai.wire import foreign_marks, renamed
@@ -40,17 +37,13 @@ from assembler.dialects.openai_responses.wire import CallIds, flat_definition, i
 from assembler.dialects.reading import options_in, read_messages
 from assembler.errors import ConversationError, ToolError
 from assembler.pricing.media import read_media
-from assembler.pricing.media.openai import detail_of, price_media, price_original
-from assembler.pricing.pricer import FixedPrices, Has, Piece, Pricer, price_pieces
+from assembler.pricing.media.openai import price_original
+from assembler.pricing.pricer import FixedPrices, Has, Piece, Pricer
 from assembler.pricing.unread import price_unread
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
-from budgets import Count, Grade, TokenCounter, Tokens
-from budgets.apportion import framed
+from budgets import Count, Grade, TokenCounter
 from budgets.count import NOTHING, total
-
-ROLE = 1
-"""Tokens of any role word: each is one token in both vocabularies."""
 
 PRO_PROMPT = Count(1_531, Grade.ESTIMATED, upper=2_000)
 """What `reasoning.mode: "pro"` adds: a prompt of the server's own, seen once (gpt-5.6)."""
@@ -166,29 +159,12 @@ def _notes(layout: Layout) -> tuple[str, ...]:
 
 
 @attrs.frozen(eq=False)
-class OpenAIResponsesPricer:
-    """The bill of Responses for one family: primer + instructions + items. Tools stand in a message nobody pays for."""
-
-    family: Family
-    count: TokenCounter
-    model: str | None = None
-    """Images are priced by the model, more finely than by the family."""
+class OpenAIResponsesPricer(OpenAIBill):
+    """The bill of Responses for one family: each item is a message. Tools stand in a message nobody pays for."""
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
-        """The instructions in their pieces, the head, the tools, the primer, and once what requests were off by."""
-        texts = [piece.text for piece in pieces]
-        tools = [_as_shown(tool) for tool in tools]
-        bill = price_tools(tools, self.family, self.count, Has.what(texts or head, tools)) if tools else NOTHING
-        each, tooling = framed(bill, [price_one_tool(tool, self.family, self.count) for tool in tools])
-        framing = self.family.primer + (self._envelope if texts else 0)
-        earlier = 0 if tools else self.family.untooled_slack
-        return FixedPrices(
-            pieces=tuple(Count(n) for n in price_pieces(texts, self.count)),
-            head=tuple(self.message(message) for message in head),
-            tools=each,
-            tooling=tooling,
-            framing=Count(framing, self.family.text_grade, framing + self.family.text_slack + earlier),
-        )
+        """The instructions in their pieces, the head, the tools as this API reads them."""
+        return super().fixed(pieces, head, [_as_shown(tool) for tool in tools])
 
     def message(self, message: Message) -> Count:
         """One message: each stretch of text is an item, its calls are one, and so is each result.
@@ -206,7 +182,7 @@ class OpenAIResponsesPricer:
                 said.append(part)
                 continue
             if isinstance(part, Media):
-                bill += self._medium(part)
+                bill += self.medium(part)
                 continue
             bill += self._spoken(message, said)
             said = []
@@ -214,7 +190,7 @@ class OpenAIResponsesPricer:
                 case Call():
                     calls.append(part)
                 case Result():
-                    bill += self._texts([inner for inner in part.parts if isinstance(inner, str)])
+                    bill += self.texts(self.envelope, [inner for inner in part.parts if isinstance(inner, str)])
                     bill += total(self._held(inner) for inner in part.parts if not isinstance(inner, str))
                 case Thinking():
                     bill += self._reasoning(part) if sendable(message) else NOTHING
@@ -222,11 +198,11 @@ class OpenAIResponsesPricer:
                     bill += self._unread(part)
         bill += self._spoken(message, said)
         if message.parts and all(isinstance(part, Media) for part in message.parts):
-            bill += Count(self._envelope)
+            bill += Count(self.envelope)
         if not calls:
             return bill
         replayed = self.family.calls.replayed if len(calls) == 1 and _is_replayed(message) else 0
-        return bill + Count(self._envelope + replayed) + price_calls(calls, self.family, self.count)
+        return bill + Count(self.envelope + replayed) + price_calls(calls, self.family, self.count)
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Items of one turn of the model go out, and are billed, side by side."""
@@ -234,37 +210,28 @@ class OpenAIResponsesPricer:
 
     def options(self, layout: Layout) -> Count:
         """A forced tool, serial calls, an output schema, and the warning that stored items are not in the request."""
-        options, tools = layout.options, layout.tools
+        options = layout.options
         text = options.get("text")
         form = cast("Mapping[str, Any]", text).get("format") if isinstance(text, Mapping) else None
-        has = Has.what(layout.system is not None or layout.head, tools)
         unseen = any(options.get(key) for key in STORED)
         return total(
             [
-                price_tool_choice(options.get("tool_choice"), self.family, self.count, tools),
-                price_parallel_tool_calls(options.get("parallel_tool_calls") if tools else None, self.family),
-                price_response_format(form, self.family, self.count, has),
+                *self.settings(layout, options.get("tool_choice"), form),
                 Count(0, Grade.ESTIMATED) if unseen else NOTHING,
                 PRO_PROMPT if (fields_of(options.get("reasoning")) or {}).get("mode") == "pro" else NOTHING,
             ]
         )
 
-    @property
-    def _envelope(self) -> Tokens:
-        return self.family.per_message + ROLE
-
-    def _medium(self, part: Media) -> Count:
-        """An image, a document, a sound by its published formula."""
+    def medium(self, part: Media) -> Count:
+        """By the same formula, but for a picture that the model is to see as it is."""
         facts = read_media(part)
-        if facts.text is not None:
-            return Count(self.count(facts.text), Grade.BOUNDED)
-        if facts.kind == "image" and part.raw.get("detail") == "original":
+        if facts.kind == "image" and facts.text is None and part.raw.get("detail") == "original":
             return price_original(facts)
-        return price_media(facts, detail_of(part), self.model)
+        return super().medium(part)
 
     def _held(self, part: Media | Opaque) -> Count:
         """What a result holds beside text."""
-        return self._medium(part) if isinstance(part, Media) else self._unread(part)
+        return self.medium(part) if isinstance(part, Media) else self._unread(part)
 
     def _unread(self, part: Opaque) -> Count:
         """An item of the server's, or of a kind that nobody knows yet."""
@@ -272,37 +239,29 @@ class OpenAIResponsesPricer:
             return NOTHING
         picture: object = part.raw.get("result")
         if part.kind == "image_generation_call" and isinstance(picture, str):
-            return self._medium(Media("image", {"type": "image", "data": picture})) + Count(self._envelope)
+            return self.medium(Media("image", {"type": "image", "data": picture})) + Count(self.envelope)
         if part.kind == "additional_tools":
             return self._loaded(part)
-        return Count(self._envelope) + price_unread(part, self.count)
+        return Count(self.envelope) + price_unread(part, self.count)
 
     def _loaded(self, part: Opaque) -> Count:
         """Tools that come with an item: each as it is declared, and as much of a preamble as a request's own have."""
         try:
             tools = read_tools(part.raw.get("tools"))
         except ToolError:
-            return Count(self._envelope) + price_unread(part, self.count)
+            return Count(self.envelope) + price_unread(part, self.count)
         declared = price_tools(tools, self.family, self.count, Has.SYSTEM | Has.TOOLS) if tools else NOTHING
         each = total(price_one_tool(tool, self.family, self.count) for tool in tools)
-        tokens = self._envelope + declared.tokens
+        tokens = self.envelope + declared.tokens
         return Count(tokens, Grade.ESTIMATED, upper=tokens + max(0, declared.upper - declared.tokens) + each.upper // 8)
 
     def _spoken(self, message: Message, texts: Sequence[str]) -> Count:
         if message.role != "assistant":
-            return self._texts(texts) if texts else NOTHING
+            return self.texts(self.envelope, texts) if texts else NOTHING
         if any(texts):
             own = Count(self.family.assistant_text)
-            return own + self._texts(texts if sendable(message) else ["".join(texts)])
+            return own + self.texts(self.envelope, texts if sendable(message) else ["".join(texts)])
         return Count(self.family.empty_assistant) if texts and sendable(message) else NOTHING
-
-    def _texts(self, texts: Sequence[str]) -> Count:
-        """An item of text. Several parts reach the prompt without anything between them: see `openai_chat`."""
-        apart = self._envelope + sum(map(self.count, texts))
-        if len(texts) < 2:
-            return Count(apart, self.family.text_grade)
-        joined_up = self._envelope + self.count("".join(texts))
-        return Count(joined_up, max(Grade.BOUNDED, self.family.text_grade), max(joined_up, apart))
 
     def _reasoning(self, part: Thinking) -> Count:
         """An estimate: what the item holds is sealed or kept by the server, and the server may leave it out."""
@@ -310,7 +269,7 @@ class OpenAIResponsesPricer:
         sealed = part.raw.get("encrypted_content")
         octets = len(sealed) * 3 // 4 if isinstance(sealed, str) else 0
         typical, dearest = (octets // size for size in _SEALED_BYTES_PER_TOKEN)
-        return Count(max(shown, typical), Grade.ESTIMATED, upper=self._envelope + max(shown, dearest))
+        return Count(max(shown, typical), Grade.ESTIMATED, upper=self.envelope + max(shown, dearest))
 
 
 def _as_shown(tool: Tool) -> Tool:

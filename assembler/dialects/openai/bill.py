@@ -1,0 +1,104 @@
+"""What both APIs of OpenAI bill in the same way: the fixed part, the settings, texts side by side, media."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+
+import attrs
+
+from assembler.conversation.messages import Media, Message
+from assembler.dialects.openai.framing import Family
+from assembler.dialects.openai.pricing import (
+    price_one_tool,
+    price_parallel_tool_calls,
+    price_response_format,
+    price_tool_choice,
+    price_tools,
+)
+from assembler.pricing.media import read_media
+from assembler.pricing.media.openai import detail_of, price_media
+from assembler.pricing.pricer import FixedPrices, Has, Piece, price_pieces
+from assembler.regions.layout import Layout
+from assembler.regions.tools import Tool
+from budgets import Count, Grade, TokenCounter, Tokens
+from budgets.apportion import framed
+from budgets.count import NOTHING, exact
+
+ROLE = 1
+"""Tokens of any role word: each is one token in both vocabularies."""
+
+
+@attrs.frozen(eq=False)
+class OpenAIBill(abc.ABC):
+    """The bill of one family on one API: primer + messages + tools."""
+
+    family: Family
+    count: TokenCounter
+    model: str | None = None
+    """Images are priced by the model, more finely than by the family."""
+    envelope: Tokens = attrs.field(
+        default=attrs.Factory(lambda self: self.family.per_message + ROLE, takes_self=True), init=False, repr=False
+    )
+    """What a message costs beside its text."""
+
+    @abc.abstractmethod
+    def message(self, message: Message) -> Count:
+        """One message with its framing."""
+
+    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
+        """The system text in its pieces, the head, the tools, the primer, and once what requests were off by."""
+        texts = [piece.text for piece in pieces]
+        closing = "\n" if tools and self.family.system_newline_with_tools else ""
+        if texts:
+            texts[-1] += closing
+        first_in_head = closing if closing and not texts else ""
+        bill = price_tools(tools, self.family, self.count, Has.what(texts or head, tools)) if tools else NOTHING
+        each, tooling = framed(bill, [price_one_tool(tool, self.family, self.count) for tool in tools])
+        framing = self.family.primer + (self.envelope if texts else 0)
+        slack = self.family.text_slack + (0 if tools else self.family.untooled_slack)
+        return FixedPrices(
+            pieces=tuple(Count(n) for n in price_pieces(texts, self.count)),
+            head=tuple(self._head(message, first_in_head if place == 0 else "") for place, message in enumerate(head)),
+            tools=each,
+            tooling=tooling,
+            framing=Count(framing, self.family.text_grade, framing + slack),
+        )
+
+    def settings(self, layout: Layout, choice: object, form: object, *, answers: int = 0) -> list[Count]:
+        """What a forced tool, serial calls and an output schema add to a request with so many `answers`."""
+        tools = layout.tools
+        serial = layout.options.get("parallel_tool_calls") if tools else None
+        has = Has.what(layout.system is not None or layout.head, tools)
+        return [
+            price_tool_choice(choice, self.family, self.count, tools),
+            price_parallel_tool_calls(serial, self.family),
+            price_response_format(form, self.family, self.count, has, answers=answers),
+        ]
+
+    def text(self, tokens: Tokens) -> Count:
+        """So many tokens of plain text."""
+        grade = self.family.text_grade
+        return Count(tokens, grade) if grade else exact(tokens)
+
+    def texts(self, envelope: Tokens, texts: Sequence[str]) -> Count:
+        """Several parts reach the prompt without anything between them: 3 of 4 recordings; apart, 2 of 4."""
+        if len(texts) < 2:
+            return self.text(envelope + (self.count(texts[0]) if texts else 0))
+        as_one, apart = self.count("".join(texts)), sum(map(self.count, texts))
+        return Count(envelope + as_one, max(Grade.BOUNDED, self.family.text_grade), envelope + max(as_one, apart))
+
+    def medium(self, part: Media) -> Count:
+        """An image, a document, a sound by its published formula."""
+        facts = read_media(part)
+        if facts.text is not None:
+            return Count(self.count(facts.text), Grade.BOUNDED)
+        return price_media(facts, detail_of(part), self.model)
+
+    def _head(self, message: Message, closing: str) -> Count:
+        """A head message; the first one takes the line break that the request's tools add to the first system text."""
+        texts = [part for part in message.parts if type(part) is str] if closing else []
+        if not texts:
+            return self.message(message)
+        grown = self.count(texts[-1] + closing) - self.count(texts[-1])
+        return self.message(message) + Count(grown)
