@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, get_args
 
 import attrs
 
@@ -12,7 +12,7 @@ from assembler.assembler import Assembler
 from assembler.batch.errors import BatchError
 from assembler.batch.rows import REGIONS, Assembled, Failed, OnError, Raise, Record, Skip, assembled
 from assembler.batch.stores import listed, meant, plain
-from assembler.validation import Is, wrong
+from assembler.validation import Is, must_be, wrong
 from budgets import MissingExtraError
 
 WRITTEN = ("request", "tokens", "upper", "grade", "dropped", "error")
@@ -96,7 +96,15 @@ def _made_once(make: Callable[[], Assembler]) -> Assembler:
 _COLUMNS, _RECORD = Columns(), Record()
 
 
-@attrs.frozen(init=False)
+def _kept(assembler: Assembler | _Made) -> _Held | _Made:
+    """The assembler as it is now: what is added to it later reaches no batch."""
+    if isinstance(assembler, _Made):
+        return assembler
+    must_be("BatchAssembler", assembler, (Assembler,), "an Assembler; for a function use made_by()", BatchError)
+    return _Held(assembler.fork())
+
+
+@attrs.frozen
 class BatchAssembler:
     """A function from columns to columns: each row laid over one assembler, as `assemble batch` does with lines.
 
@@ -105,14 +113,13 @@ class BatchAssembler:
     vocabulary does. A tokenizer of your own would: `BatchAssembler.made_by(function)` leaves it at home.
     """
 
-    _base: _Held | _Made
-    columns: Columns
-    on_error: OnError
-
-    def __init__(self, assembler: Assembler, *, columns: Columns = _COLUMNS, on_error: OnError = _RECORD) -> None:
-        if not isinstance(assembler, Assembler):
-            raise BatchError(f"expected an Assembler, got {type(assembler).__name__}; for a function use made_by()")
-        _settle(self, _Held(assembler.fork()), columns, on_error)
+    _base: _Held | _Made = attrs.field(alias="assembler", converter=_kept)
+    columns: Columns = attrs.field(
+        default=_COLUMNS, kw_only=True, validator=Is((Columns,), "Columns(messages=…)", BatchError)
+    )
+    on_error: OnError = attrs.field(
+        default=_RECORD, kw_only=True, validator=Is(get_args(OnError), "Record(), Skip() or Raise()", BatchError)
+    )
 
     @classmethod
     def made_by(
@@ -124,9 +131,7 @@ class BatchAssembler:
         """
         if isinstance(make, type) or not callable(make):
             raise BatchError(wrong("make", "a function that makes an Assembler", make))
-        made = object.__new__(cls)
-        _settle(made, _Made(make), columns, on_error)
-        return made
+        return cls(_Made(make), columns=columns, on_error=on_error)
 
     def __call__(self, batch: Batch) -> dict[str, list[Any]]:
         """The columns of the requests. Raises `BatchError` for columns, and with `Raise` a row's own error."""
@@ -166,15 +171,6 @@ class BatchAssembler:
         if isinstance(found, Failed):
             return None if isinstance(self.on_error, Skip) else (*[None] * 5, f"{found.kind}: {found.message}")
         return (found.request, found.count.tokens, found.count.upper, str(found.count.grade), found.dropped, None)
-
-
-def _settle(made: BatchAssembler, base: _Held | _Made, columns: Columns, on_error: OnError) -> None:
-    if not isinstance(columns, Columns):
-        raise BatchError(f"columns: expected Columns, got {type(columns).__name__}; pass Columns(messages=…)")
-    if not isinstance(on_error, OnError):
-        raise BatchError(f"on_error: expected Record(), Skip() or Raise(), got {type(on_error).__name__}")
-    for name, value in (("_base", base), ("columns", columns), ("on_error", on_error)):
-        object.__setattr__(made, name, value)
 
 
 def _column(name: str, found: Any) -> Sequence[Any]:

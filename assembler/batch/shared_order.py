@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import attrs
-
 from assembler.assembler import Assembler
 from assembler.batch.errors import BatchError
 from assembler.batch.journal import reading, rows_from
@@ -14,8 +12,8 @@ from assembler.batch.lines import row_of
 from assembler.batch.rows import laid_over
 from assembler.pipeline.settings import Settings
 from assembler.regions.knowledge import Document
-from assembler.strategies import CitedSources
 from assembler.strategies.sources.sharing import PrefixTree
+from assembler.strategies.strategy import OrderedStrategy
 from budgets import AssemblyError
 
 
@@ -26,11 +24,11 @@ def shared_order(source: Path, base: Assembler) -> tuple[Assembler, list[int]]:
     out no sources, and `OSError` for the file.
     """
     draft, settings = base.inside
-    if not isinstance(settings.strategy, CitedSources):
+    if not isinstance(settings.strategy, OrderedStrategy):
         raise BatchError("--order shared puts sources in order: the spec needs `strategy: cited_sources`")
     batch = list(_documents(source, base))
     tree = PrefixTree.of(batch)
-    strategy = attrs.evolve(settings.strategy, order=tree)
+    strategy = settings.strategy.in_order(tree)
     shared = Settings.of(settings.budget, settings.dialect, settings.policies, strategy, settings.cache_marks)
     return Assembler.around(draft, shared), tree.schedule(batch)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 import attrs
 
 from assembler.conversation.messages import Message
-from assembler.pipeline.settings import Settings, counter_for
+from assembler.pipeline.settings import Settings
 from assembler.pricing.pricer import Piece, Pricer
 from assembler.regions.regions import Regions
 from assembler.regions.tools import Tool
@@ -56,8 +56,10 @@ def failing_part(
 
     `lay_out` does again, with another pricer, what failed. O(what was counted): for errors only.
     """
-    memory = counter_for(settings.budget)
-    if not isinstance(memory, Memoised) or _may_forget(memory, _counted(memory, settings, lay_out)):
+    if settings.budget is None:
+        return None  # counts are not remembered
+    memory = settings.budget.token_counter
+    if _may_forget(memory, _counted(memory, settings, lay_out)):
         return None
     text = _failed(memory, settings, lay_out)
     if text is None:

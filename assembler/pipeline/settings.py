@@ -18,7 +18,8 @@ from assembler.regions.regions import Regions
 from assembler.strategies import ChoosingStrategy, Strategy
 from assembler.strategies.strategy import chooser
 from assembler.validation import iterates, must_be
-from budgets import Budget, BudgetError, TokenCounter, tiktoken_counter
+from budgets import Budget, BudgetError, tiktoken_counter
+from budgets.counters.guard import Guarded
 
 if TYPE_CHECKING:
     from assembler.dialects.marking import CacheMarks
@@ -204,7 +205,7 @@ def _restored(
     return Settings.of(budget, dialect, policies, strategy, cache_marks).anchored(calibration)
 
 
-def counter_for(budget: Budget | None) -> TokenCounter:
+def counter_for(budget: Budget | None) -> Guarded:
     """The counter of a budget; without one, exact o200k_base."""
     return tiktoken_counter() if budget is None else budget.token_counter
 

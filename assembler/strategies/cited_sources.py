@@ -115,6 +115,10 @@ class CitedSources:
         """How many tokens are left, wherever the sources stand."""
         return Needs.RESULT if self.placement is Placement.TOOL else Needs.QUESTION
 
+    def in_order(self, order: ReadingOrder) -> CitedSources:
+        """The same strategy with another reading order."""
+        return attrs.evolve(self, order=order)
+
     def render(self, regions: Regions) -> Rendered:
         """Every document as a source, in the order given, in the system text."""
         given = [Source(document, place, 0.0) for place, document in enumerate(regions.documents)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, cast, runtime_checkable
 
 import attrs
@@ -167,6 +167,15 @@ def chooser(strategy: object) -> ChoosingStrategy | None:
     if not chooses:
         raise BudgetError(f"strategy: {name} declares {needs} and has no method choose(regions, space); add one")
     return cast(ChoosingStrategy, strategy)
+
+
+@runtime_checkable
+class OrderedStrategy(Strategy, Protocol):
+    """A strategy that lays its documents out in an order that it can be told."""
+
+    def in_order(self, order: Callable[[Sequence[Document]], Iterable[Document]]) -> Strategy:
+        """The same strategy with another order: a function of the documents, best first, to the reading order."""
+        ...
 
 
 @runtime_checkable

@@ -41,6 +41,11 @@ class Guarded:
         return ()
 
     @property
+    def vocabulary_sha256(self) -> str | None:
+        """SHA-256 of the vocabulary that counts, as its owner published it; None where there is no such file."""
+        return None
+
+    @property
     def additive_at_tag_seams(self) -> bool:
         r"""Whether counts add after a line break: where one tag or block ends and the next begins.
 
@@ -76,6 +81,11 @@ class Fronting(Guarded):
     def notes(self) -> tuple[str, ...]:
         """Those of the counter behind it."""
         return self.counter.notes
+
+    @property
+    def vocabulary_sha256(self) -> str | None:
+        """That of the counter behind it."""
+        return self.counter.vocabulary_sha256
 
     @property
     def additive_at_tag_seams(self) -> bool:

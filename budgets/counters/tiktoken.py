@@ -81,6 +81,13 @@ class TiktokenCounter(Guarded):
         return f"tiktoken:{self.encoding}"
 
     @property
+    def vocabulary_sha256(self) -> str:
+        """That of the bundled vocabulary."""
+        from budgets.vocabularies import vocabulary_of
+
+        return vocabulary_of(self.encoding).sha256
+
+    @property
     def additive_at_tag_seams(self) -> bool:
         """True of most: a property test holds them to it."""
         return self.encoding in _ADDITIVE_AT_TAG_SEAMS

@@ -58,6 +58,11 @@ class ToktokCounter(Guarded):
         return f"toktok:{self.encoding}"
 
     @property
+    def vocabulary_sha256(self) -> str:
+        """tiktoken's: both hold the same."""
+        return tiktoken_counter(self.encoding).vocabulary_sha256
+
+    @property
     def additive_at_tag_seams(self) -> bool:
         """tiktoken's promise: the counts are the same."""
         return tiktoken_counter(self.encoding).additive_at_tag_seams

@@ -46,6 +46,11 @@ class TransformersCounter(Guarded):
         """`transformers:` and the tokenizer's own name."""
         return f"transformers:{self.source}"
 
+    @property
+    def vocabulary_sha256(self) -> str:
+        """Its `digest`."""
+        return self.digest
+
     def __call__(self, text: str, /) -> Tokens:
         """Tokens of `text`. Raises TokenCountError for a lone surrogate or an engine that fails."""
         refuse_surrogates(self.name, text)

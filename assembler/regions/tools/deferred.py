@@ -50,10 +50,9 @@ class ToolSearch:
     tools: tuple[Tool, ...] = attrs.field(converter=read_tools, repr=False)
     most: int = attrs.field(default=5, kw_only=True, validator=_at_least_one)
     name: str = attrs.field(default="search_tools", kw_only=True)
-    _words: tuple[frozenset[str], ...] = attrs.field(init=False, repr=False)
-
-    def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "_words", tuple(map(_words_of, self.tools)))
+    _words: tuple[frozenset[str], ...] = attrs.field(
+        default=attrs.Factory(lambda self: tuple(map(_words_of, self.tools)), takes_self=True), init=False, repr=False
+    )
 
     @property
     def definition(self) -> dict[str, Any]:

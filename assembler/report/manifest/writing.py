@@ -114,23 +114,12 @@ def _budget(budget: Budget) -> dict[str, Any]:
 def versions(settings: Settings) -> dict[str, Any]:
     """What code and data decide: this library, the counter's engine and its vocabulary, by hash where it has one."""
     counter = counter_for(settings.budget)
-    inner: object = getattr(counter, "counter", counter)
     engine = _ENGINES.get(name_of(counter).partition(":")[0])
     return {
         "context-assembler": installed("context-assembler"),
         "engine": None if engine is None else {"name": engine, "version": installed(engine)},
-        "vocabulary": _vocabulary(inner),
+        "vocabulary": counter.vocabulary_sha256,
     }
-
-
-def _vocabulary(counter: object) -> str | None:
-    found = getattr(counter, "digest", None)
-    if isinstance(found, str):
-        return found
-    from budgets.vocabularies import PUBLISHED
-
-    published = PUBLISHED.get(getattr(counter, "encoding", ""))
-    return None if published is None else published.sha256
 
 
 @functools.cache

@@ -146,7 +146,7 @@ def test_what_is_to_be_done_about_a_bad_row_is_refused_at_once_where_it_is_no_su
 
 
 def test_columns_as_a_dict_and_rows_as_a_list_are_refused_by_name() -> None:
-    with pytest.raises(BatchError, match="columns: expected Columns, got dict"):
+    with pytest.raises(BatchError, match=r"columns: expected Columns\(messages=…\), got dict"):
         BatchAssembler(base(), columns={"messages": "chat"})  # type: ignore[arg-type]
     with pytest.raises(BatchError, match="names to columns, got list"):
         BatchAssembler(base())([GOOD])  # type: ignore[arg-type]
