@@ -41,8 +41,9 @@ from budgets import (
     provider_counter,
     tiktoken_counter,
 )
+from tests.assembler.by_hand import pairs_hold
 from tests.hostile.case_file import case
-from tests.hostile.test_peers import paired, spoken
+from tests.hostile.test_peers import spoken
 
 HISTORY = spoken("uauctauCTTa" * 6 + "u")
 
@@ -499,7 +500,7 @@ def test_whatever_is_handed_out_is_a_valid_conversation(limit: int) -> None:
             context = gathered(len, limit=limit, policy=policy).build()
         except ContextLengthError:
             continue
-        assert paired(context.request()["messages"])
+        assert pairs_hold(context.request()["messages"])
         assert context.request()["messages"][0]["role"] == "user"
 
 
