@@ -29,6 +29,16 @@ CONVERSATIONS = 64
 is read anew: that costs time, and a new summary where `Summarize` is used, and changes nothing else."""
 
 
+STORED_AS = "context_assembler"
+"""The key under which an adapter keeps a conversation's state in its framework's session."""
+
+
+def worth_keeping(context: Context) -> dict[str, Any] | None:
+    """`context.state()`; None where a rebuilt process would find all of it again in the messages."""
+    state = context.state()
+    return state if any(value for key, value in state.items() if key != "state") else None
+
+
 @attrs.frozen
 class Asked:
     """What a framework asks for beside its messages."""
@@ -39,12 +49,14 @@ class Asked:
     """All that the framework sends, whatever the base holds; None where it does not tell, and the base does."""
     output: OutputSchema | None = None
     """The schema of the answer, where it goes out as the API's own answer format."""
+    choice: str | None = None
+    """The tool that must be called, or a word for it, as `add_capability` takes it; only beside `tools`."""
 
     def onto(self, base: Assembler) -> Assembler:
         """A fork of the base that holds all of it."""
         assembler = instructed(base, self.system)
         if self.tools is not None:
-            assembler.add_capability(self.tools)
+            assembler.add_capability(self.tools, choice=self.choice if self.tools else None)
         if self.output is None:
             return assembler
         draft, settings = assembler.inside

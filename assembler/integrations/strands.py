@@ -16,7 +16,7 @@ import attrs
 from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.conversation.messages import Message
-from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall
+from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, worth_keeping
 from assembler.integrations.own_objects import kept_objects
 from budgets import AssemblyError
 from budgets.errors import from_extra
@@ -50,7 +50,8 @@ class AssemblerConversationManager(LastCall, ConversationManager):
     The assembler is a base, forked for each call; its instruction and knowledge follow the agent's system prompt. The
     tools are the agent's, whatever the base holds. `agent.messages` stays whole: what gives way is only not sent. An
     error of this library leaves the agent as it is, never inside an EventLoopException. Agents may share one manager;
-    `last_context` is then the latest call of any.
+    `last_context` is then the latest call of any. What a conversation remembers beyond its messages stands in
+    `agent.state`, so that an agent that is rebuilt from its session goes on with the same bytes.
     """
 
     def __init__(self, assembler: Assembler, *, conversations: int = CONVERSATIONS) -> None:
@@ -68,8 +69,9 @@ class AssemblerConversationManager(LastCall, ConversationManager):
     async def _before_model(self, call: Any) -> Any:
         try:
             read = _Read.of(call)
-            context = await self._fitting.afit(read.spoken, read.asked, run=id(call.agent))
-            return read.fitted(context)
+            kept = call.agent.state.get(STORED_AS)
+            context = await self._fitting.afit(read.spoken, read.asked, run=id(call.agent), state=kept)
+            return read.fitted(context, kept)
         except AssemblyError as error:
             # The one error that the event loop lets through unwrapped, at any depth: it ends in `reduce_context`.
             raise ContextWindowOverflowException(str(error)) from error
@@ -77,7 +79,8 @@ class AssemblerConversationManager(LastCall, ConversationManager):
     def fitted(self, call: Any) -> Any:
         """The `InvokeModelContext` with the system prompt and the messages that fit. Raises what `build` raises."""
         read = _Read.of(call)
-        return read.fitted(self._fitting.fit(read.spoken, read.asked, run=id(call.agent)))
+        kept = call.agent.state.get(STORED_AS)
+        return read.fitted(self._fitting.fit(read.spoken, read.asked, run=id(call.agent), state=kept), kept)
 
     def apply_management(self, agent: Any, **kwargs: Any) -> None:
         """Nothing: the history belongs to the agent and its session; each call is fitted when it is made."""
@@ -112,13 +115,48 @@ class _Read:
 
     @property
     def asked(self) -> Asked:
-        return Asked(self.own if isinstance(self.own, str) else None, self.call.tool_specs)
+        """The prompt, the tools with those that the model's settings hold, and the one that must be called."""
+        own = self.own if isinstance(self.own, str) else None
+        return Asked(own, [*_tools_of(self.call), *_built_in(self.call.model)], choice=_choice(self.call.tool_choice))
 
-    def fitted(self, context: Context) -> Any:
-        """The call with what the context holds."""
+    def fitted(self, context: Context, before: Any) -> Any:
+        """The call with what the context holds. Its state goes into the agent's own, which a session manager stores."""
+        if (state := worth_keeping(context)) != before:
+            self.call.agent.state.set(STORED_AS, state)
         kept = kept_objects(context.inside, self.messages, rewritten=_rewritten, said=_said)
         head = 1 if isinstance(self.own, list) else 0
         return self.call.replace(messages=kept[head:], system_prompt=_prompt(self.own, context.system))
+
+
+def _tools_of(call: Any) -> list[Any]:
+    """The agent's tools; only the forced one where Strands sends no other: strands-agents 1.62.0, `event_loop`."""
+    specs: list[Any] = list(call.tool_specs or ())
+    forced = _choice(call.tool_choice)
+    supports: object = getattr(call.model, "_supports_structured_output", False)
+    if call.structured_output_model is None or supports is True or forced in (None, *_WORDS.values()):
+        return specs
+    return [spec for spec in specs if spec["name"] == forced]
+
+
+def _built_in(model: Any) -> list[Any]:
+    """Tools of the provider's own, which stand in the settings of the model."""
+    config: Mapping[str, Any] = model.get_config() if hasattr(model, "get_config") else {}
+    own = ("gemini_tools", "anthropic_tools")
+    listed: list[Any] = [tool for key in own for tool in config.get(key) or ()]
+    listed += (config.get("params") or {}).get("tools") or ()
+    return [tool if isinstance(tool, Mapping) else tool.model_dump(exclude_none=True) for tool in listed]
+
+
+_WORDS = {"auto": "auto", "any": "required"}
+"""Strands' words for a choice of tools, and ours."""
+
+
+def _choice(chosen: Mapping[str, Any] | None) -> str | None:
+    """The tool that must be called, or a word for it."""
+    if not chosen:
+        return None
+    (kind,) = chosen
+    return _WORDS[kind] if kind in _WORDS else cast(str, chosen["tool"]["name"])
 
 
 def _spoken(message: Block) -> Block:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from strands import Agent, tool
+from strands.agent.state import AgentState
 from strands.middleware import InvokeModelStage
 from strands.types.exceptions import ContextWindowOverflowException
 
@@ -27,7 +28,7 @@ from assembler import (
     count_request,
     verify,
 )
-from assembler.dialects import bedrock, plain
+from assembler.dialects import bedrock, openai_responses, plain
 from assembler.integrations.strands import AssemblerConversationManager
 from budgets import Budget
 from tests.integrations.strands.scripted import Scripted, bedrock_request, look_up
@@ -133,8 +134,8 @@ def call_of(messages: list[Any], system: Any = "You are a librarian.") -> Any:
     from strands.middleware import InvokeModelContext
 
     return InvokeModelContext(
-        agent=SimpleNamespace(), messages=messages, system_prompt=system, tool_specs=[look_up.tool_spec],
-        tool_choice=None, invocation_state={}, model=SimpleNamespace(),
+        agent=SimpleNamespace(state=AgentState()), messages=messages, system_prompt=system,
+        tool_specs=[look_up.tool_spec], tool_choice=None, invocation_state={}, model=SimpleNamespace(),
     )  # fmt: skip
 
 
@@ -360,3 +361,28 @@ def test_an_async_summarizer_is_awaited_on_the_event_loop_of_the_run() -> None:
     assert loops
     assert set(loops) == {own}
     assert "They asked about walruses." in str(model.seen[-1])
+
+
+def test_a_tool_that_must_be_called_and_tools_of_the_provider_are_priced() -> None:
+    manager = AssemblerConversationManager(Assembler(Budget(100_000, model="gpt-5"), dialect=openai_responses))
+    call = call_of(history(0))
+    own = {"params": {"tools": [{"type": "web_search"}]}}
+    forced = call.replace(tool_choice={"tool": {"name": "look_up"}})
+    with_own = call.replace(model=SimpleNamespace(get_config=lambda: own))
+    contexts = []
+    for each in (call, forced, with_own):
+        manager.fitted(each)
+        contexts.append(manager.last_context)
+    plain_one, forced_one, own_one = (context.request() for context in contexts if context is not None)
+    assert "tool_choice" not in plain_one
+    assert forced_one["tool_choice"] == {"type": "function", "name": "look_up"}
+    assert {"type": "web_search"} in own_one["tools"]
+
+
+def test_a_state_stands_in_the_agent_only_where_there_is_something_to_remember() -> None:
+    call = call_of(history(20))
+    AssemblerConversationManager(base()).fitted(call)
+    assert call.agent.state.get("context_assembler") is None
+    policy = [Summarize(lambda *_: "They talked.", keep_turns=2), TrimOldest()]
+    AssemblerConversationManager(base(on_overflow=policy)).fitted(call)
+    assert "They talked." in str(call.agent.state.get("context_assembler"))
