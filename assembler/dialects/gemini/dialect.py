@@ -227,7 +227,7 @@ class GeminiPricer:
         facts = read_media(part)
         if facts.source is Source.TEXT and facts.text is not None:
             return self._texts([facts.text])
-        return pictures.price_media(facts, pictures.Tiles() if self.family.tiled else pictures.Flat())
+        return pictures.price_media(facts, self.family.rates)
 
     def _graded(self, price: Count) -> Count:
         return graded(price, self.count)

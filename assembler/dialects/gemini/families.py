@@ -12,6 +12,7 @@ import re
 import attrs
 
 from assembler.dialects.families import Row, about, first_match, guess, recorded
+from assembler.pricing.media.gemini import Flat, Rates, Tiles
 from budgets.count import Count, Grade, Tokens
 from budgets.models.names import bare
 
@@ -91,7 +92,8 @@ class Family(Row):
     answers: Answers = Answers.FREE
     image: Count
     """One tile of a picture; one page of a PDF."""
-    tiled: bool = True
+    rates: Rates = attrs.field(factory=Tiles)
+    """What its images, pages and films cost where their sizes are known."""
 
     @property
     def described_argument(self) -> Count:
@@ -160,7 +162,7 @@ GEMINI_3 = attrs.evolve(
     response=guess(24, 40),
     signature=Signature(0.205, 30, 0.22),
     image=guess(1_120, 1_120),
-    tiled=False,
+    rates=Flat(),
 )
 FAMILIES = (GEMINI_2, GEMINI_2_5, GEMINI_3)
 
@@ -183,7 +185,7 @@ VERTEX_3 = attrs.evolve(
     signature=GEMINI_3.signature,
     tool=about(0, 8),
     image=GEMINI_3.image,
-    tiled=False,
+    rates=Flat(),
 )
 ON_VERTEX = (VERTEX_2, VERTEX_2_5, VERTEX_3)
 

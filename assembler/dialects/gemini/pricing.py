@@ -102,8 +102,8 @@ def _part(part: Part, family: Family, texts: list[str]) -> Count:
             texts.append(part.text)
             return guess(0, 4)
         case Media(kind="image"):
-            # The size is inside the picture: a large photograph, sixteen tiles at most.
-            return guess(family.image.tokens, family.image.upper * (16 if family.tiled else 1))
+            # Its size is inside the picture.
+            return guess(family.image.tokens, family.rates.at_most(family.image.upper))
         case Media():
             raise without_price(part.kind, "price: its length is not known; add your own overhead.")
         case Opaque() if part.raw.keys() <= _SIGNED_NOTHING:

@@ -48,7 +48,7 @@ _FIELDS: Mapping[str, dict[str, Any]] = {
     **{name: {name: _ONE} for name in PARTS if name not in ("opening", "texts", "message")},
 }
 _FREE: dict[str, Any] = {
-    field.name: NOTHING for field in attrs.fields(Family) if isinstance(getattr(GROK_LATER, field.name), Count)
+    name: NOTHING for name, price in attrs.asdict(GROK_LATER, recurse=False).items() if isinstance(price, Count)
 }
 _BLANK = attrs.evolve(
     GROK_LATER,

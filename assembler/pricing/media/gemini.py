@@ -10,7 +10,7 @@ the larger count and one tile more is the upper bound.
 from __future__ import annotations
 
 from math import ceil
-from typing import TypeAlias
+from typing import Protocol
 
 import attrs
 
@@ -27,24 +27,65 @@ FILM_SLACK = 1.25
 """Frames, sound and time stamps of a second of film are published as 263, and add up to 290 and more."""
 
 
+class Rates(Protocol):
+    """What a generation bills for a medium."""
+
+    @property
+    def page(self) -> Tokens:
+        """A page of a PDF."""
+        ...
+
+    @property
+    def film_second(self) -> Tokens:
+        """A second of film."""
+        ...
+
+    def image(self, facts: MediaFacts) -> Count:
+        """An image. Raises UnsupportedContentError where its size decides, and nobody knows it."""
+        ...
+
+    def at_most(self, upper: Tokens) -> Tokens:
+        """What an image whose size nobody can read may cost, `upper` being the price of the least one."""
+        ...
+
+
 @attrs.frozen
 class Tiles:
     """Gemini 1.5 to 2.5: a price for a tile, which is also that of a page, and one for a second of film."""
 
-    tile: Tokens = 258
+    page: Tokens = 258
     film_second: Tokens = 263
+
+    def image(self, facts: MediaFacts) -> Count:
+        """By its tiles; by the larger of two rules, and a tile more, at most."""
+        if facts.size is None:
+            raise unpriced(facts, "Gemini")
+        if max(facts.size) <= SMALL:
+            return _estimated(self.page)
+        width, height = facts.size
+        tiles = ceil(width / TILE) * ceil(height / TILE)
+        return Count(tiles * self.page, Grade.ESTIMATED, upper=(max(tiles, _shaped(width, height)) + 1) * self.page)
+
+    def at_most(self, upper: Tokens) -> Tokens:
+        """A large photograph: sixteen tiles."""
+        return upper * 16
 
 
 @attrs.frozen
 class Flat:
     """Gemini 3: one price for any image at the default resolution, one for a page and one for a second of film."""
 
-    image: Tokens = 1_120
+    each: Tokens = 1_120
     page: Tokens = 560
     film_second: Tokens = 70 + SOUND_SECOND
 
+    def image(self, facts: MediaFacts) -> Count:
+        """The same for every size."""
+        return _estimated(self.each)
 
-Rates: TypeAlias = Tiles | Flat
+    def at_most(self, upper: Tokens) -> Tokens:
+        """The same."""
+        return upper
 
 
 def price_media(facts: MediaFacts, rates: Rates) -> Count:
@@ -55,10 +96,9 @@ def price_media(facts: MediaFacts, rates: Rates) -> Count:
     """
     match facts.kind:
         case "image":
-            return _image(facts, rates)
+            return rates.image(facts)
         case "document":
-            page = rates.tile if isinstance(rates, Tiles) else rates.page
-            return _estimated(page * pages_of(facts, "Gemini"))
+            return _estimated(rates.page * pages_of(facts, "Gemini"))
         case "audio":
             return _estimated(ceil(SOUND_SECOND * seconds_of(facts, "Gemini")))
         case "video":
@@ -66,18 +106,6 @@ def price_media(facts: MediaFacts, rates: Rates) -> Count:
             return Count(tokens, Grade.ESTIMATED, upper=ceil(tokens * FILM_SLACK))
         case _:
             raise unpriced(facts, "Gemini")
-
-
-def _image(facts: MediaFacts, rates: Rates) -> Count:
-    if isinstance(rates, Flat):
-        return _estimated(rates.image)
-    if facts.size is None:
-        raise unpriced(facts, "Gemini")
-    if max(facts.size) <= SMALL:
-        return _estimated(rates.tile)
-    width, height = facts.size
-    tiles = ceil(width / TILE) * ceil(height / TILE)
-    return Count(tiles * rates.tile, Grade.ESTIMATED, upper=(max(tiles, _shaped(width, height)) + 1) * rates.tile)
 
 
 def _shaped(width: int, height: int) -> int:
