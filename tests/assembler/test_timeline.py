@@ -1,0 +1,55 @@
+"""What a policy asks of a history that it replays, against the messages' prices added up one by one."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+import attrs
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler import Assembler
+from assembler.pricing.timeline import Timeline
+from budgets import Budget
+
+turns = st.lists(st.lists(st.integers(1, 30), min_size=1, max_size=4), min_size=1, max_size=6)
+
+
+@given(turns, st.sets(st.integers(0, 5), max_size=3), st.integers(0, 200))
+def test_a_timeline_answers_what_adding_up_the_messages_that_stay_answers(
+    drawn: list[list[int]], pins: set[int], tokens: int
+) -> None:
+    starts = [0, *accumulate(map(len, drawn))]
+    line, prices = timeline(drawn, sorted({starts[pin] for pin in pins if pin < len(drawn)}))
+    length = len(prices)
+    of_turn = dict(zip(starts, map(range, starts, starts[1:]), strict=False))
+    pinned = [of_turn[starts[pin]] for pin in pins if pin < len(drawn)]
+
+    def stays(start: int, stop: int) -> int:
+        return sum(prices[start:stop]) + sum(prices[i] for turn in pinned if turn.start < start for i in turn)
+
+    def first(found: list[int], otherwise: int | None = None) -> int | None:
+        return found[0] if found else otherwise
+
+    for start in starts:
+        stops = range(start, length + 1)
+        assert [line.tokens(start, stop) for stop in stops] == [stays(start, stop) for stop in stops]
+        assert line.overflow(start, tokens) == first([stop for stop in stops if stays(start, stop) > tokens])
+        assert line.grown_by(start, tokens) == first([stop for stop in stops if sum(prices[start:stop]) > tokens])
+        for stop in stops:
+            at = [turn for turn in starts if start <= turn < stop and stays(turn, stop) <= tokens]
+            assert line.lowest(start, stop, tokens) == first(at, stop)
+            assert line.kept_after_each(start, start, stop) == sum(stays(start, each) for each in range(start, stop))
+            assert line.next_turn(stop, length) == first([turn for turn in starts if turn >= stop])
+
+
+def timeline(drawn: list[list[int]], pins: list[int]) -> tuple[Timeline, list[int]]:
+    """The timeline of turns with messages of so many letters, and what each message costs."""
+    history = [
+        {"role": "assistant" if place else "user", "content": "a" * letters}
+        for turn in drawn
+        for place, letters in enumerate(turn)
+    ]
+    assembler = Assembler(Budget(1_000_000, counter=len)).add_messages(history)
+    ledger = attrs.evolve(assembler.build().inside.ledger, pins=tuple(pins))
+    return ledger.timeline(), [ledger.message(index).upper for index in range(ledger.length)]
