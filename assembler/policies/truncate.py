@@ -127,7 +127,7 @@ def _kept(pieces: list[str], number: int, where: Where) -> str:
     if where == "tail":
         return MARKER + "".join(pieces[len(pieces) - number :])
     head = (number + 1) // 2
-    return "".join(pieces[:head]) + MARKER + "".join(pieces[len(pieces) - (number - head) :] if number > head else [])
+    return "".join(pieces[:head]) + MARKER + "".join(pieces[len(pieces) - (number - head) :])
 
 
 _GRAPHEME = r"\p{GCB=RI}{2}(?![\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}])|\X"

@@ -88,8 +88,6 @@ def fixed_with_hosted(
     None is the API that a request was read from, which takes all that are in it.
     """
     tools = tools if shape is None else [as_function(tool, shape) for tool in tools]
-    if all(tool.api is None for tool in tools):
-        return pricer.fixed(pieces, head, tools)
     prices = pricer.fixed(pieces, head, [tool for tool in tools if tool.api is None])
     functions = iter(prices.tools)
     each = [

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from assembler import Assembler, BudgetError, ClearToolResults, TrimOldest
+from assembler import Assembler, BudgetError, ClearToolResults, MarkupError, TrimOldest
 from assembler.dialects import plain
-from assembler.policies.low_water import LowWater
+from assembler.policies.low_water import Filled, LowWater
 from budgets import Budget, ContextLengthError
 from tests.benchmarks.cache_economy import lived
 from tests.benchmarks.kinds import arrivals
@@ -159,3 +159,38 @@ def test_no_fixed_mark_that_fills_the_window_as_much_reads_a_twentieth_less(kind
     marks = [lived(calls, TrimOldest(low_water=mark / 20)) for mark in range(8, 17)]
     assert 0.65 < auto.fill < 0.75
     assert auto.outside <= 1.05 * min(fixed.outside for fixed in marks if fixed.fill >= auto.fill)
+
+
+def test_an_automatic_mark_answers_how_full_the_window_was_on_average() -> None:
+    assert Filled().share("auto", 100) == Filled(2, 148).share("auto", 100) == pytest.approx(0.48)
+    assert Filled(2, 144).share("auto", 100) == pytest.approx(0.56)  # emptier than wanted: the next cut goes less far
+    assert Filled(2, 152).share("auto", 100) == pytest.approx(0.40)
+    assert (Filled(1, 0).share("auto", 100), Filled(1, 100).share("auto", 100)) == (0.85, 0.15)
+    assert Filled(1, 100).share("auto", 0) == pytest.approx(0.48)
+    assert Filled(2, 148).share(0.3, 100) == 0.3
+
+
+@pytest.mark.parametrize(("given", "field"), [({"low_water": 2}, "low_water"), ({"note": 7}, "note")])
+def test_an_argument_that_is_refused_is_named_with_its_policy(given: dict[str, Any], field: str) -> None:
+    with pytest.raises((BudgetError, MarkupError), match=rf"TrimOldest.*{field}"):
+        TrimOldest(**given)
+
+
+@pytest.mark.parametrize("keep", [1, 2, 3, 4])
+def test_with_a_mark_as_many_of_the_newest_turns_stay_as_are_protected(keep: int) -> None:
+    """Turns of one message and of two by turns, and a mark that would leave nothing."""
+    history = history_of([[3, 3] if turn % 3 == 0 else [3] for turn in range(9)])
+    starts = [index for index, message in enumerate(history) if message["role"] == "user"]
+    policy = TrimOldest(low_water=0.01, keep_turns=keep)
+    ledger = Assembler(Budget(1_000, counter=len), dialect=plain).add_messages(history).build().inside.ledger
+    whole = sum(len(message["content"]) for message in history)
+    assert policy.cut(ledger, whole - 1).first_kept == starts[-keep]
+
+
+def test_a_note_stands_only_where_something_was_dropped() -> None:
+    ledger = (
+        Assembler(Budget(1_000, counter=len), dialect=plain).add_messages(history_of([[5]] * 4)).build().inside.ledger
+    )
+    policy = TrimOldest(note="gone")
+    assert policy.cut(ledger, 24).summary is None
+    assert policy.cut(ledger, 23).summary is not None

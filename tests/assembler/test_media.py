@@ -258,6 +258,41 @@ def test_a_document_of_parts_is_text_too() -> None:
     assert (facts.source, facts.text) == (Source.TEXT, None)
 
 
+UNNAMED = b64(b"nothing that says what it is")
+MIMES = {
+    "a sound of a format": ({"input_audio": {"data": UNNAMED, "format": "mp3"}}, "audio/mp3"),
+    "a sound of no format": ({"input_audio": {"data": UNNAMED, "format": 3}}, None),
+    "a file named as a PDF": ({"type": "input_file", "file_data": UNNAMED, "filename": "Terms.PDF"}, "application/pdf"),
+    "a file named otherwise": ({"type": "input_file", "file_data": UNNAMED, "filename": "pdf"}, None),
+    "a text of no type": ({"source": {"type": "text", "media_type": 7, "data": "a"}}, "text/plain"),
+    "a text of a type": ({"source": {"type": "text", "media_type": "text/csv", "data": "a"}}, "text/csv"),
+    "a PDF that nobody named": ({"type": "input_file", "file_data": b64(b"%PDF-1.4")}, "application/pdf"),
+}
+
+
+@pytest.mark.parametrize("name", MIMES)
+def test_content_that_does_not_say_its_type_has_the_one_that_was_named(name: str) -> None:
+    raw, mime = MIMES[name]
+    assert read_media(Media("document", raw)).mime == mime
+
+
+@pytest.mark.parametrize(
+    ("provider", "price"),
+    [
+        ("Claude", lambda facts: claude.price_media(facts, claude.STANDARD)),
+        ("OpenAI", lambda facts: openai.price_media(facts, "auto", "gpt-4o")),
+    ],
+)
+def test_a_pdf_costs_text_beside_pictures_and_one_of_unknown_pages_is_refused(provider: str, price: Any) -> None:
+    one, three = (price(MediaFacts(kind="document", pages=pages)) for pages in (1, 3))
+    picture = price(MediaFacts(kind="image", source=Source.URL))
+    assert one.tokens > picture.tokens // 2
+    assert one.upper > picture.upper
+    assert (three.tokens, three.upper) == (3 * one.tokens, 3 * one.upper)
+    with pytest.raises(UnsupportedContentError, match=provider):
+        price(MediaFacts(kind="document"))
+
+
 def test_what_the_caller_says_stands_where_the_content_is_elsewhere() -> None:
     raw = {"type": "image_url", "image_url": {"url": "https://x.test/a.png"}, "width": 800, "height": 600}
     assert read_media(Media("image", raw)).size == (800, 600)

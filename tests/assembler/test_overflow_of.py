@@ -234,3 +234,10 @@ def test_where_no_number_is_given_a_few_refusals_lead_to_a_request_that_is_taken
             break
         context = assembler.anchor(calibrate(context, overflow_of(refusal))).build()
     assert 50 <= sum(len(message["content"]) for message in context.request()["messages"]) <= 100
+
+
+def test_a_body_with_keys_that_json_does_not_know_is_read_all_the_same() -> None:
+    words = "This model's maximum context length is 100 tokens. However, your messages resulted in 120 tokens."
+    found = overflow_of({("a", 1): "left out", "message": words})
+    assert found is not None
+    assert (found.used, found.limit) == (120, 100)

@@ -1,7 +1,8 @@
 """Makes mutants of the library: mutmut says what may be changed, and each change becomes the code of one function.
 
 Only the bodies of functions are changed, and only of functions without a decorator other than `staticmethod` and
-`classmethod`: so mutmut has it. The text of an error is left alone.
+`classmethod`: so mutmut has it. The text of an error is left alone, and so is the type that a `cast` names: nothing
+reads it when the library runs.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ class _File:
         self._above = cast("dict[cst.CSTNode, cst.CSTNode]", wrapper.resolve(ParentNodeProvider))
         self._before = _functions(compile(source, str(path), "exec"))
         self.mutations = [
-            each for each in mutations if each.contained_by_top_level_function and not self._is_told(each)
+            each
+            for each in mutations
+            if each.contained_by_top_level_function and not self._is_told(each) and not self._is_for_types(each)
         ]
 
     def mutant(self, mutation: Mutation) -> Mutant | None:
@@ -93,6 +96,15 @@ class _File:
         while node is not None and not isinstance(node, cst.Raise | cst.BaseCompoundStatement):
             node = self._above.get(node)
         return isinstance(node, cst.Raise)
+
+    def _is_for_types(self, mutation: Mutation) -> bool:
+        """Whether it changes the type that a `cast` names, and nothing else."""
+        old, new = mutation.original_node, mutation.mutated_node
+        if isinstance(old, cst.Call) and isinstance(new, cst.Call) and len(old.args) == len(new.args) == 2:
+            return self._said(old.func) == "cast" and self._said(old.args[1]) == self._said(new.args[1])
+        argument = self._above.get(old)
+        call = None if argument is None else self._above.get(argument)
+        return isinstance(call, cst.Call) and self._said(call.func) == "cast" and call.args[0] is argument
 
     def _lines(self, node: cst.CSTNode) -> tuple[int, ...]:
         statement = node

@@ -8,6 +8,7 @@ newer is the count, the larger of both the upper bound.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from math import ceil
 
 import attrs
@@ -72,11 +73,9 @@ def price_image(width: int, height: int, resolution: Resolution) -> Count:
 def _patches(width: int, height: int, resolution: Resolution) -> Tokens:
     """Patches of the largest size of this shape that the generation sees."""
     long, short = max(width, height), min(width, height)
-    low, high = 1, min(long, resolution.longest_side)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if _cover(middle, short, long) <= resolution.most_tokens else (low, middle - 1)
-    return _cover(low, short, long)
+    sides = range(1, min(long, resolution.longest_side) + 1)
+    fitting = bisect_right(sides, resolution.most_tokens, key=lambda side: _cover(side, short, long))
+    return _cover(sides[fitting - 1], short, long)
 
 
 def _cover(side: int, short: int, long: int) -> int:

@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 from assembler import Assembler
 from assembler.dialects import anthropic, gemini, openai_chat, openai_responses
 from assembler.policies import Fetch, Offload, Policy, Truncate
+from assembler.policies.passage import StandingPassage
+from assembler.policies.truncate import MARKER
 from assembler.verify import verify
 from budgets import Budget, BudgetError, ContextLengthError, tiktoken_counter
 from tests.scaled import scaled
@@ -38,6 +40,12 @@ def talk(*bodies: str, name: str = "read") -> History:
         history.append({"role": "assistant", "content": None, "tool_calls": [call]})
         history.append({"role": "tool", "tool_call_id": f"c{at}", "content": body})
     return history
+
+
+def passage_of(history: History) -> Any:
+    """All of a history, as the policy meets it."""
+    ledger = Assembler(Budget(1_000_000, counter=len)).add_messages(history).build().inside.ledger
+    return StandingPassage(ledger, {}, None, [(0, ledger.length)], ledger.newest_turns(1))
 
 
 def said(messages: History) -> list[str]:
@@ -292,3 +300,19 @@ def test_a_policy_pickles_with_its_store_and_two_stores_are_two_policies() -> No
     assert offload == Offload(offload.store)
     assert hash(offload) == hash(Offload(offload.store))
     assert offload != again
+
+
+@pytest.mark.parametrize("letters", [79, 80, 81])
+def test_an_equal_result_of_more_than_eighty_letters_is_sent_once(letters: int) -> None:
+    changes = list(Offload({}, min_tokens=10_000).rewrites(passage_of(talk("r" * letters, "r" * letters))))
+    assert len(changes) == (letters > 80)
+
+
+@pytest.mark.parametrize("preview", [2, 100, 400, 1_000])
+def test_a_preview_shows_as_much_of_the_end_as_of_the_beginning(preview: int) -> None:
+    body = "".join(chr(ord("!") + place * place % 90) for place in range(3_000))
+    (change,) = Offload({}, min_tokens=1, preview=preview).rewrites(passage_of(talk(body)))
+    (message,) = change.messages.values()
+    (result,) = message.parts
+    head, _, tail = result.parts[0].partition("\n")[2].partition(MARKER)
+    assert (head, tail) == (body[: preview // 2], body[-(preview // 2) :])

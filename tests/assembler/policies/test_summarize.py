@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import logging
 import pickle
 import traceback
@@ -437,3 +438,33 @@ def test_a_summary_outlives_an_edit_of_what_came_later_and_none_of_what_it_stand
     assembler.costs()
     assembler.build()
     assert asked == [None, None]
+
+
+@pytest.mark.parametrize(("write", "said"), FAILURES)
+def test_a_process_that_goes_on_from_a_state_warns_of_the_same_failure_and_asks_no_more(write: Any, said: str) -> None:
+    history, writer = talk(5), Writer()
+    before = assembler_of(history, 90, [Summarize(write, 1), TrimOldest()]).build()
+    state = json.loads(json.dumps(before.state()))
+    after = assembler_of(history, 90, [Summarize(writer, 1), TrimOldest()]).restore(state).build()
+    assert not writer.calls
+    assert [(str(each), each.raised) for each in after.warnings] == [
+        (str(each), each.raised) for each in before.warnings
+    ]
+    assert str(after.report) == str(before.report)
+    assert after.state() == before.state()
+
+
+def test_a_refusal_that_was_no_failure_is_remembered_without_one() -> None:
+    history, writer = talk(8), Writer(1_000)
+    before = assembler_of(history, 120, [Summarize(writer, 1), TrimOldest()]).build()
+    after = assembler_of(history, 120, [Summarize(Writer(), 1), TrimOldest()]).restore(before.state()).build()
+    assert str(after.report) == str(before.report)
+    assert [str(each) for each in after.warnings] == [str(each) for each in before.warnings]
+    assert after.state() == before.state()
+
+
+def test_without_a_summarizer_the_cut_says_what_is_wanted() -> None:
+    ledger = assembler_of(talk(5), 1_000, TrimOldest()).build().inside.ledger
+    cut = Summarize(None, 1).cut(ledger, 90)
+    assert (cut.first_kept, cut.reason) == (0, "a summary is wanted")
+    assert cut.wanted is not None

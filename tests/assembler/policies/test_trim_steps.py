@@ -87,3 +87,13 @@ def test_words_of_the_user_that_came_with_results_are_not_dropped_with_their_ste
 def test_a_number_that_is_none_is_refused_at_once(bad: Any) -> None:
     with pytest.raises(BudgetError, match="TrimSteps"):
         TrimSteps(bad)
+
+
+@pytest.mark.parametrize("keep", [2, 3, 9])
+def test_no_step_goes_where_no_more_were_made_than_stay(keep: int) -> None:
+    history: History = [{"role": "user", "content": "q"}]
+    for number in range(2):
+        call = {"id": f"c{number}", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+        history.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        history.append({"role": "tool", "tool_call_id": f"c{number}", "content": "r"})
+    assert built(history, by_hand.cost(history) - 1, TrimSteps(keep)) is None

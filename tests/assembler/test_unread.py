@@ -1,0 +1,46 @@
+"""The price of a part that no reader knows: its words, what it hides, and the pictures and pages in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from assembler.conversation.messages import Opaque
+from assembler.pricing.unread import PAGE, PICTURE, price_unread, unread
+from budgets import Count
+
+PICTURED: dict[str, Any] = {"type": "image", "source": {"type": "url", "url": "https://x.test/a.png"}}
+
+
+def beyond(raw: dict[str, Any]) -> Count:
+    return unread(Opaque("odd", raw)).beyond
+
+
+@pytest.mark.parametrize("pictured", [PICTURED, "data:image/png;base64,AAAA"], ids=["a block", "a data URL"])
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_each_picture_in_it_costs_a_picture(pictured: Any, times: int) -> None:
+    found, none = beyond({"held": [pictured] * times}), beyond({"held": []})
+    assert found.tokens - none.tokens == PICTURE.tokens * times > 0
+    assert found.upper - none.upper == PICTURE.upper * times > 0
+
+
+def test_a_document_in_it_costs_pages() -> None:
+    document = {"type": "document", "source": {"type": "base64", "data": "A" * 400_000}}
+    found = beyond({"held": [document]})
+    assert found.tokens >= PAGE.tokens
+    assert found.upper >= PAGE.upper
+
+
+def test_its_words_cost_what_the_counter_says_and_a_quarter_more_at_most() -> None:
+    part = Opaque("odd", {"said": "word and word " * 40})
+    words = len(unread(part).text)
+    assert words > 400
+    price, besides = price_unread(part, len), unread(part).beyond
+    assert (price.tokens - besides.tokens, price.upper - besides.upper) == (words, words + words // 4)
+
+
+def test_a_part_without_words_costs_what_stands_beside_them_alone() -> None:
+    part = Opaque("odd", {})
+    assert unread(part).text == ""
+    assert price_unread(part, lambda text: 100 + len(text)) == unread(part).beyond
