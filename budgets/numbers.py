@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
+import re
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, ParamSpec, SupportsIndex, TypeVar, cast
@@ -52,6 +53,11 @@ def share(value: object, name: str) -> float:
     if not isinstance(value, float) or math.isnan(value) or not 0 < value <= 1:
         raise BudgetError(f"{name} is {shown(value)}: a share is a float above 0 and at most 1, 0.4 for 40 %")
     return float(value)
+
+
+def grouped(text: str) -> str:
+    """A text for people: each of its numbers with commas."""
+    return re.sub(r"\d{4,}", lambda found: f"{int(found[0]):,}", text)
 
 
 def shown(value: object) -> str:

@@ -41,7 +41,7 @@ def batch(
     workers: Annotated[int, Parameter(name=["--workers", "-w"])] = 1,
     as_json: AsJson = False,
 ) -> int:
-    """Assemble a request for every row of ROWS, and write one line for each to OUTPUT.
+    """Assemble a request for every row of ROWS, and write a line for each to OUTPUT.
 
     A run that was interrupted continues where it stopped when you start it again. The exit code is 1 when no row has a
     request.
@@ -49,19 +49,20 @@ def batch(
     Parameters
     ----------
     rows
-        JSON lines, packed when the name ends with .gz: objects with messages, knowledge, instruction, tools, laid over
-        what SPEC says. - reads them from standard input.
+        JSON lines, packed if the name ends with .gz. Each is an object: its messages, instruction and tools
+        replace those of --spec, and its knowledge is added. With - they are read from standard input.
     output
-        JSON lines: {"row", "request", "tokens", "upper", "grade", "dropped"}, or {"row", "error"}. - prints them.
+        JSON lines: {"row", "request", "tokens", "upper", "grade", "dropped"}, or {"row", "error"}. With - they are
+        printed.
     spec
-        A YAML file as for `assemble build`: what all rows have in common.
+        A YAML file, as for `assemble build`: what all rows have in common.
     spelling
-        rows, or a provider's own batch file: openai, anthropic, gemini. ROWS then holds such lines, and so does OUTPUT,
-        each request fitted. The log beside it, OUTPUT.rows.jsonl, holds tokens and errors.
+        What the lines of ROWS and OUTPUT are: rows as above, or requests in a provider's own batch file. Then
+        OUTPUT.rows.jsonl holds the tokens and the errors.
     order
-        given, or shared: sources, and the requests themselves, in an order in which neighbours begin alike.
+        The order of the requests and of their sources: as given, or such that neighbours begin alike (shared).
     workers
-        Processes that assemble.
+        How many processes assemble.
     as_json
         Print the summary as JSON.
     """

@@ -28,10 +28,11 @@ def build(
     Parameters
     ----------
     file
-        A YAML file: model, budget, dialect, instruction, tools, knowledge, messages, on_overflow; - reads it from
-        standard input.
+        A YAML file: model, budget, dialect, instruction, tools, knowledge, messages, on_overflow. With - it is read
+        from standard input.
     output
-        Where to write the request as JSON; not written when it does not fit. With - it is printed alone.
+        Where to write the request as JSON. With - it is printed, and the report is not. A request that does not fit is
+        not written.
     as_json
         Print the report as JSON.
     """

@@ -23,17 +23,17 @@ VOCABULARY_OF = "gpt-4o"
 
 
 def calibrate(recordings: Path, /, *, model: str | None = None, as_json: AsJson = False) -> int:
-    """Fit the constants of a model's bill to RECORDINGS, and print the row that prices it so.
+    """Fit the prices of a model to the bills in RECORDINGS, and print the row of the table that holds them.
 
     Parameters
     ----------
     recordings
-        JSON lines (.jsonl): {"api": "chat" or "responses", "model", "request", "input_tokens"}, ten or more of a model;
-        - reads them from standard input.
+        JSON lines (.jsonl): {"api": "chat" or "responses", "model", "request", "input_tokens"}, ten or more of a model.
+        With - they are read from standard input.
     model
-        The model to fit, where the file holds several: only its lines are read.
+        The model to fit. Needed if the file holds several.
     as_json
-        Print the row, which is a line of Python, as a JSON text.
+        Print the row, a line of Python, as a JSON text.
     """
     place = Place(str(recordings))
     told = [(any_text(at.key("model"), line.get("model")), at, line) for at, line in _lines(recordings, place)]

@@ -22,20 +22,21 @@ BROKEN = 1
 
 
 def check(file: Path, /, *, model: str | None = None, dialect: str | None = None, as_json: AsJson = False) -> int:
-    """Hold the provider request in FILE against the rules of its API; exit code 1 where it breaks any.
+    """Check the request in FILE against the rules of its API, and print each rule that it breaks.
 
-    A line for each breach: the rule, where, what is wrong; below it the API's own error, and where that was read.
+    Each has a line with the rule, the place and the problem, and below it the API's own error and where that was read.
+    The exit code is 1 if the request breaks any rule.
 
     Parameters
     ----------
     file
-        The body of an API call, as JSON; - reads it from standard input.
+        The body of an API call, as JSON. With - it is read from standard input.
     model
-        The model that will read it, for rules that not all models share; by default the one that the body names.
+        The model that will read it: some rules hold for some models only. By default the one that the body names.
     dialect
-        The API that the body is spelled for; by default the model's.
+        The API that the body is written for. By default the model's.
     as_json
-        Print the breaches as JSON.
+        Print the broken rules as JSON.
     """
     place = Place(str(file))
     body = mapping(place, read_json(file, place), what="request, a JSON object")

@@ -31,22 +31,23 @@ def count(
     held: int | None = None,
     as_json: AsJson = False,
 ) -> int:
-    """Price the provider request in FILE: its tokens, how sure that number is, and the most it can be.
+    """Count the tokens of the request in FILE, and print how exact the count is and the most it can be.
 
     Parameters
     ----------
     file
-        The body of an API call, as JSON; - reads it from standard input.
+        The body of an API call, as JSON. With - it is read from standard input.
     model
-        The model that will read it; by default the one that the body names, and with --dialect its newest family.
+        The model that will read it. By default the one that the body names, or the newest family of --dialect.
     dialect
-        The API that the body is spelled for; by default the model's.
+        The API that the body is written for. By default the model's.
     tokenizer
-        The model's own tokenizer, a local folder or a tokenizer.json: for chat_template, and for texts counted exactly.
+        The model's own tokenizer: a local folder or a tokenizer.json. chat_template needs it, and other dialects count
+        texts exactly with it.
     held
-        Tokens that the server adds to a body which names an earlier answer, a stored conversation, a prompt or a cache.
+        Tokens that the server adds, if the body names an earlier answer, a stored conversation, a prompt or a cache.
     as_json
-        Print tokens, grade and upper bound as JSON.
+        Print the tokens, the grade and the upper bound as JSON.
     """
     place = Place(str(file))
     body = mapping(place, read_json(file, place), what="request, a JSON object")

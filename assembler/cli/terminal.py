@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from assembler.report.terminal import WIDTH, printable
 
-AsJson = Annotated[bool, Parameter(name="--json", negative="")]
+AsJson = Annotated[bool, Parameter(name="--json", negative="", show_default=False)]
 """The argument with which a command prints its result as JSON, for programs, in place of a table."""
 
 

@@ -28,21 +28,21 @@ def view(
     texts: Literal["hidden", "shown"] = "hidden",
     as_json: AsJson = False,
 ) -> int:
-    """Write one self-contained HTML page about the request that FILE describes: every item, and every window.
+    """Write an HTML page about the request that FILE describes, and show every item at every window.
 
-    Of several files the page compares the requests. Without one it is a tool: manifests and reports are dropped onto
-    it.
+    Given several files, the page compares their requests. Given none, it is a tool: drop manifests and reports onto it.
 
     Parameters
     ----------
     files
-        YAML files, as `assemble build` reads them; - reads one from standard input.
+        YAML files, as for `assemble build`. With - one is read from standard input.
     output
-        Where to write the page, such as page.html; - prints it. Not written when a request does not fit.
+        Where to write the page, such as page.html. With - it is printed. If a request does not fit, nothing is written.
     texts
-        Whether the page shows what instruction, tools, documents and messages say, or holds none of it.
+        Whether the page holds the texts of the instruction, tools, documents and messages. A page with hidden texts
+        holds none of them.
     as_json
-        Print what was written as JSON: the path and the tokens of each request.
+        Print the path and the tokens of each request as JSON.
     """
     if output is None:
         raise Place("assemble view", "--output").error("missing: say where to write the page, such as -o page.html")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from assembler.report.rows import Reported, Row
 from budgets import Grade, Tokens
+from budgets.numbers import grouped
 
 WIDTH = 80
 """Columns of a report that nobody asked to be wider: the narrowest terminal that people still open."""
@@ -16,7 +17,7 @@ NARROWEST = 60
 """Columns below which the table is no narrower: its numbers would have no place."""
 
 _BAR = 24
-_BESIDE_THE_BAR = 32
+_BESIDE_THE_BAR = 35
 _BESIDE_THE_NAME = 30
 _NAME = 34
 _NUMBER = 9
@@ -60,7 +61,7 @@ def _headline(report: Reported) -> Iterator[str]:
     yield f"{tokens:,} tokens ({grade}) as {report.dialect}{target}"
     if report.budget is not None:
         limit = report.budget.input_limit
-        yield f"limit {limit:,} = {report.budget.arithmetic()}"
+        yield f"limit {limit:,} = {grouped(report.budget.arithmetic())}"
         yield f"left  {limit - upper:,}, {_percent(upper, limit)} full"
 
 
@@ -72,11 +73,12 @@ def _percent(part: Tokens, whole: Tokens) -> str:
 
 def _region_table(report: Reported, width: int) -> Iterator[str]:
     whole = report.budget.input_limit if report.budget is not None else report.count.tokens
-    yield f"{'region':<14}{'tokens':>{_NUMBER}}{'share':>7}"
+    share = "of limit" if report.budget is not None else "of all"
+    yield f"{'region':<14}{'tokens':>{_NUMBER}}{share:>10}"
     for region, tokens in report.costs.to_dict().items():
         if region in _REGIONS:
             bar = _bar(tokens, whole, min(_BAR, width - _BESIDE_THE_BAR))
-            yield f"{region:<14}{tokens:>{_NUMBER},}{_percent(tokens, whole):>7}  {bar}".rstrip()
+            yield f"{region:<14}{tokens:>{_NUMBER},}{_percent(tokens, whole):>10}  {bar}".rstrip()
 
 
 def _bar(tokens: Tokens, whole: Tokens, cells: int) -> str:

@@ -34,7 +34,7 @@ const request = (() => {
     byId("slider").max = byId("exactly").max = most();
     byId("own").lastChild.textContent = budget ? figure(budget.window) : "";
     byId("own").ariaLabel = budget ? `Back to the budget’s ${figure(budget.window)} tokens` : "";
-    byId("missing").textContent = outlook?.missing || (outlook && !outlook.every && `${outlook.sizes.length} windows are drawn: ${outlook.some}`) || "";
+    byId("missing").textContent = outlook?.missing || (outlook && !outlook.every && `${outlook.sizes.length} windows are shown: ${outlook.some}`) || "";
     byId("ticks").setAttribute("d", ticks.map((one) => `M${(1000 * one.window / most()).toFixed(2)} 0V10`).join(""));
     say("scale-end", `${figure(most())} tokens`);
     say("arithmetic", budget ? `${figure(budget.limit)} = ${shown(budget.arithmetic)}` : "");

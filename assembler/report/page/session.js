@@ -70,7 +70,7 @@ const session = (() => {
     }
     const changed = calls.flatMap((call, place) => call.changed ? [`M${across(place).toFixed(1)} 0V9`] : []);
     byId("lane-served").querySelector(".breaks").setAttribute("d", changed.join(""));
-    say("breaks", changed.length ? `${figure(changed.length)} of ${figure(builds.length)} builds ${changed.length === 1 ? "does" : "do"} not begin like the one before: the marks over the last lane.` : "Each build goes on from the one before.");
+    say("breaks", changed.length ? `${figure(changed.length)} of ${figure(builds.length)} builds ${changed.length === 1 ? "changes" : "change"} the beginning of the one before, which ends what a cache can serve: the red marks.` : "Each build goes on from the one before.");
     say("builds-end", figure(builds.length));
   };
 

@@ -24,7 +24,7 @@ from budgets import Budget, ContextLengthError, Tokens
 
 _SHARES = 40
 """Windows that are asked for where they must be asked one by one: each 2.5 % of what is drawn."""
-_ASKED = "what goes depends on more than the number of turns."
+_ASKED = "what goes depends on more than how many turns fit."
 _REACH = 4
 """How far the drawing goes beyond the budget's own window, at most, where more tokens would keep more."""
 
