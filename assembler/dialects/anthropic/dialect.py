@@ -44,7 +44,7 @@ from assembler.pricing.media import claude as pictures
 from assembler.pricing.pricer import FixedPrices, Has, Piece, price_pieces, priced_layout
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
-from budgets import Count, Grade, TokenCounter
+from budgets import BudgetError, Count, Grade, TokenCounter
 from budgets.count import Difference, total
 from budgets.counters.by_model import shared_counter_for
 
@@ -53,6 +53,13 @@ _PLAIN_TEXT_DOCUMENT = Count(0, Grade.ESTIMATED, upper=60)
 _OWNED = ("messages", "system", "tools")
 _MODES = ("disabled", "enabled", "adaptive")
 _CHOICES = ("auto", "none", "any", "tool")
+
+
+def _thinking(given: object) -> Mapping[str, Any] | None:
+    asked = fields_of(given)
+    if given is not None and _word(given, _MODES) is None:
+        raise BudgetError(f"thinking: expected {{'type': …, …}}, its type one of {', '.join(_MODES)}")
+    return None if asked is None else dict(asked)
 
 
 @attrs.frozen
@@ -65,12 +72,17 @@ class Anthropic:
     reasoning of other providers are left out; of more than four cache marks the oldest go. A history that calls tools
     needs tools: without any, `ConversationError`. So does one that ends with the assistant, unless `ending` allows a
     prefill (models before Claude 4.6); its trailing whitespace is cut off.
+
+    `Anthropic(thinking={"type": "enabled", "budget_tokens": 2_000})` is for calls that think. Raises `BudgetError` for
+    a `thinking` of no known type.
     """
 
     name: str = "anthropic"
     api: Api = attrs.field(default=API, init=False, repr=False, eq=False)
     opening: Opening = Opening.USER
     ending: Ending = Ending.USER
+    thinking: Mapping[str, Any] | None = attrs.field(default=None, converter=_thinking, hash=False)
+    """The call's `thinking` as the API spells it: it is sent as it is, and the hidden prompt that it adds is priced."""
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
         """The regions of a Messages body: a text as `system` is the system text, blocks are the head."""
@@ -96,7 +108,7 @@ class Anthropic:
     def options(self, layout: Layout) -> dict[str, Any]:
         """`output_config.format` and `tool_choice`: Anthropic API reference, read 2026-11."""
         words = {"auto": "auto", "none": "none", "required": "any"}
-        options: dict[str, Any] = {}
+        options: dict[str, Any] = {} if self.thinking is None else {"thinking": dict(self.thinking)}
         if layout.output is not None:
             options["output_config"] = {"format": {"type": "json_schema", "schema": bare_schema(layout.output)}}
         if (choice := asked_choice(layout)) is not None:

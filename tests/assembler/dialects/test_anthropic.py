@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assembler import Assembler, count_request
+from assembler import Assembler, Context, count_request
 from assembler.dialects import DIALECTS
 from assembler.dialects.anthropic.dialect import Anthropic
 from assembler.dialects.blocks.blocks import Ending
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.verify import verify
-from budgets import Budget, Count, Grade, approximate_counter
+from budgets import Budget, BudgetError, Count, Grade, approximate_counter
 from tests.assembler.dialects.spoken import TOOLS, Dict
 from tests.assembler.verify import conversations as valid
 from tests.scaled import scaled
@@ -167,6 +167,25 @@ def test_a_prefill_is_sent_only_where_it_is_declared_and_without_blanks_at_its_e
     history[-1] = {"role": "assistant", "content": [{"type": "text", "text": "It is "}]}
     request = Assembler(dialect=prefilling).add_messages(history).build().request()
     assert request["messages"][-1]["content"] == [{"type": "text", "text": "It is"}]
+
+
+@pytest.mark.parametrize("asked", [{"type": "enabled", "budget_tokens": 2_000}, {"type": "adaptive"}])
+def test_thinking_that_a_dialect_declares_is_sent_and_its_hidden_prompt_priced(asked: dict[str, Any]) -> None:
+    def context(dialect: Anthropic) -> Context:
+        budget = Budget.for_model("claude-sonnet-4-5", max_output_tokens=4_000)
+        return Assembler(budget, dialect=dialect).add_message({"role": "user", "content": "q"}).build()
+
+    thinking = context(Anthropic(thinking=asked))
+    body = {"model": "claude-sonnet-4-5", **thinking.request()}
+    assert body["thinking"] == asked
+    assert thinking.count == count_request(body, dialect=anthropic)
+    assert thinking.count.upper > context(Anthropic()).count.upper
+
+
+@pytest.mark.parametrize("wrong", ["enabled", {}, {"type": "on"}])
+def test_thinking_of_no_known_type_is_refused(wrong: Any) -> None:
+    with pytest.raises(BudgetError, match="enabled"):
+        Anthropic(thinking=wrong)
 
 
 def test_claudes_reasoning_on_bedrock_is_its_reasoning_here() -> None:
