@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from assembler.assembler import Assembler
 from assembler.conversation.messages import Message
-from assembler.integrations.agent_framework_messages import items_of, messages_of, rewritten
+from assembler.errors import ConversationError
+from assembler.integrations.agent_framework_messages import items_of, messages_of, replayed, rewritten
 from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall, priced_tools
 from assembler.integrations.own_objects import kept_groups
-from assembler.regions.output_schema import OutputSchema, read_output_schema
+from assembler.regions.output_schema import OutputSchema, written_by_the_sdk
 from budgets.errors import from_extra
 
 if TYPE_CHECKING:
@@ -33,13 +34,21 @@ else:
         from agent_framework import Message as OwnMessage
 
 
+STATE = "context_assembler"
+"""Where in a session's `state` the conversation's own stands."""
+_HELD_THERE = (
+    "the service holds the beginning of this conversation (conversation_id), and how long that is nobody says here; "
+    'let the session hold it: Agent(…, default_options={"store": False})'
+)
+
+
 class AssemblerMiddleware(LastCall, ChatMiddleware):
     """Fits each model call into the assembler's budget: instructions, tools, knowledge and messages together.
 
     The assembler is a base, forked for each call; its instruction and knowledge follow the agent's instructions. The
     tools and the `response_format` are the call's, whatever the base holds. The session keeps every message: what gives
-    way is only not sent. Where the service holds the history (`conversation_id`), the messages alone are no whole
-    conversation: do not use it there.
+    way is only not sent. It also keeps `context.state()`, so that a process which takes the session from a store goes
+    on as the one that put it there. A call of which the service holds the beginning (`conversation_id`) is refused.
 
     One middleware may serve many agents and sessions at once: `last_context` and `report` are those of the latest call
     of any of them, `context_of(session_id)` those of one session. The `conversations` that were called last are gone
@@ -53,15 +62,22 @@ class AssemblerMiddleware(LastCall, ChatMiddleware):
     async def process(self, context: Any, call_next: Callable[[], Awaitable[None]]) -> None:
         """Call the model with what fits. Raises what `build` raises, as it is."""
         options: Mapping[str, Any] = context.options or {}
-        own, prompt = list(context.messages), options.get("instructions")
+        if options.get("conversation_id"):
+            raise ConversationError(_HELD_THERE)
+        sent = replayed if self._fitting.dialect == "openai_responses" else list[Any]
+        own, prompt = sent(context.messages), options.get("instructions")
+        session: Any = context.session
         entries_of = items_of if self._fitting.dialect == "openai_responses" else messages_of
         entries = [entries_of(message) for message in own]
         tools = priced_tools([_definition(tool) for tool in _listed(options.get("tools"))], self._fitting.assembler)
         fitted = await self._fitting.afit(
             [entry for listed in entries for entry, _ in listed],
             Asked(prompt, tools, _answer(options.get("response_format"))),
-            run=None if context.session is None else context.session.session_id,
+            run=None if session is None else session.session_id,
+            state=None if session is None else session.state.get(STATE),
         )
+        if session is not None:
+            session.state[STATE] = fitted.state()
         context.messages = kept_groups(
             fitted.inside,
             own,
@@ -92,7 +108,7 @@ def _definition(tool: Any) -> dict[str, Any]:
 def _answer(asked: Any) -> OutputSchema | None:
     """The format of a structured answer; None where the answer is a text."""
     if asked is None or isinstance(asked, type):
-        return None if asked is None else read_output_schema(asked, None)
+        return None if asked is None else written_by_the_sdk(asked)
     fields = cast("Mapping[str, Any]", asked)
     inner: Mapping[str, Any] = fields.get("json_schema") or fields
     schema: Any = inner.get("schema", inner)

@@ -7,6 +7,7 @@ OpenAI clients makes of a `Message`. One message may be several: each result of 
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -20,14 +21,36 @@ Entry: TypeAlias = tuple[dict[str, Any], tuple[int, ...]]
 
 _UNNAMED = re.compile(r"[^a-zA-Z0-9_]+")
 """What the client takes out of an author's name."""
-_HOSTED = {
-    "code_interpreter_tool_call": "code_interpreter_call",
-    "image_generation_tool_call": "image_generation_call",
-    "mcp_server_tool_call": "mcp_call",
-    "search_tool_call": "web_search_call",
-    "shell_tool_call": "shell_call",
-    "computer_tool_call": "computer_call",
-}
+_UNSENT = frozenset(
+    f"{tool}_tool_{kind}" for tool in ("search", "code_interpreter", "image_generation") for kind in ("call", "result")
+)
+"""What the provider ran itself, and the client leaves out of the next request."""
+_HOSTED = {"shell_tool_call": "shell_call", "computer_tool_call": "computer_call"}
+
+
+def replayed(messages: Sequence[Any]) -> list[Any]:
+    """The messages without the reasoning that the client would send alone: it leaves out the hosted call after it.
+
+    The API refuses an item of reasoning without the item that it came with. A message that has none is the very object.
+    """
+    return [_without(message, _orphaned(message.contents)) for message in messages]
+
+
+def _orphaned(contents: Sequence[Any]) -> frozenset[str]:
+    return frozenset(
+        content.id
+        for content, after in itertools.pairwise(contents)
+        if content.type == "text_reasoning" and after.type in _UNSENT
+    )
+
+
+def _without(message: Any, orphaned: frozenset[str]) -> Any:
+    if not orphaned:
+        return message
+    changed = copy.copy(message)
+    contents: list[Any] = message.contents
+    changed.contents = [each for each in contents if each.type != "text_reasoning" or each.id not in orphaned]
+    return changed
 
 
 def messages_of(message: Any) -> list[Entry]:
@@ -86,10 +109,12 @@ def _answer(contents: Sequence[tuple[int, Any]]) -> list[Entry]:
 
 
 def _items(contents: Sequence[tuple[int, Any]]) -> list[Entry]:
-    return [(item, (place,)) for place, content in contents if (item := _item(content)) is not None]
+    outputs = {content.call_id: content.output for _, content in contents if content.type == "mcp_server_tool_result"}
+    items = [(place, _item(content, outputs.get(content.call_id))) for place, content in contents]
+    return [(item, (place,)) for place, item in items if item is not None]
 
 
-def _item(content: Any) -> dict[str, Any] | None:
+def _item(content: Any, output: Any) -> dict[str, Any] | None:
     match content.type:
         case "text":
             return {"role": "assistant", "content": content.text} if content.text else None
@@ -100,6 +125,9 @@ def _item(content: Any) -> dict[str, Any] | None:
             summary = [{"type": "summary_text", "text": content.text}] if content.text else []
             sealed = {"encrypted_content": content.protected_data} if content.protected_data else {}
             return {"type": "reasoning", "id": content.id, "summary": summary, **sealed}
+        case "mcp_server_tool_call":
+            call = {"type": "mcp_call", "id": content.call_id, "server_label": content.server_name or ""}
+            return {**call, "name": content.tool_name or "", "arguments": _arguments(content), "output": _told(output)}
         case kind if kind in _HOSTED:
             return {**content.to_dict(), "type": _HOSTED[kind], "id": content.call_id or content.id}
         case _:
@@ -118,9 +146,17 @@ def _arguments(call: Any) -> str:
 
 def _result(content: Any) -> dict[str, Any]:
     told = [item.text or "" for item in content.items or () if item.type == "text"]
-    text = "\n".join(told) if content.items else content.result
-    said = text if isinstance(text, str) else "" if text is None else json.dumps(text, default=str)
+    said = _told("\n".join(told) if content.items else content.result)
     return {"role": "tool", "tool_call_id": content.call_id, "content": said}
+
+
+def _told(output: Any) -> str:
+    if output is None or isinstance(output, str):
+        return output or ""
+    listed: list[Any] = output if isinstance(output, list) else []
+    if listed and all(hasattr(part, "text") for part in listed):
+        return "\n".join(part.text or "" for part in listed)
+    return json.dumps(output, default=str)
 
 
 def _part(content: Any) -> dict[str, Any] | None:

@@ -47,6 +47,14 @@ def read_output_schema(given: object, name: str | None) -> OutputSchema:
     raise ToolError(f"output schema: expected a JSON schema (a dict) or a pydantic model class, got {named(given)}")
 
 
+def written_by_the_sdk(model: Any) -> OutputSchema:
+    """A pydantic model as the SDK of OpenAI writes it itself, where it is handed the class: titles and all.
+
+    Read in openai 3.54 (2026-11), `to_strict_json_schema`: the docstring stays inside the schema.
+    """
+    return OutputSchema(model.__name__, rewritten(model.model_json_schema(), _closed), strict=True)
+
+
 def _finished(schema: Schema, name: str) -> OutputSchema:
     if not isinstance(cast(object, name), str) or not _is_legal(name):
         raise ToolError("output schema: its name is at most 64 letters, digits, '_' and '-'; pass another name=…")

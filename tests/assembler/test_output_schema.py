@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 
 from assembler import Assembler, ContextLengthError, ToolError, count_request
 from assembler.dialects import DIALECTS, chat_template, openai_chat
+from assembler.regions.output_schema import written_by_the_sdk
 from budgets import Budget
 from tests.assembler.dialects.test_chat_template import TOKENIZERS
 from tests.scaled import scaled
@@ -212,3 +213,21 @@ def test_each_answer_in_the_history_costs_what_it_costs_beside_an_answer_format(
     context = bot.build()
     assert context.count == count_request(context.request(), dialect=openai_chat, model=model)
     assert bot.costs() == context.costs
+
+
+def test_a_model_as_openais_sdk_writes_it_keeps_its_titles_and_its_docstring_inside() -> None:
+    class Stop(BaseModel):
+        town: str
+        nights: int | None = None
+
+    class Route(BaseModel):
+        """Where to go."""
+
+        stops: list[Stop]
+
+    written = written_by_the_sdk(Route)
+    assert (written.name, written.description, written.strict) == ("Route", None, True)
+    assert (written.schema["title"], written.schema["description"]) == ("Route", "Where to go.")
+    stop = written.schema["$defs"]["Stop"]
+    assert (stop["required"], stop["additionalProperties"]) == (["town", "nights"], False)
+    assert stop["properties"]["town"] == {"title": "Town", "type": "string"}

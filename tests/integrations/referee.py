@@ -178,7 +178,9 @@ def kind_of(item: Body) -> str:
 
 
 def _is(item: Body, said: Body) -> bool:
-    """Whether this is what the server said: some clients send a message without its id."""
+    """Whether this is what the server said: some clients leave out a message's id, or give a call one of their own."""
+    if "call_id" in said:
+        return item.get("call_id") == said["call_id"]
     return item.get("id") == said["id"] or ("id" not in item and [*_texts(item)] == [*_texts(said)])
 
 

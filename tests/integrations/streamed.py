@@ -114,4 +114,7 @@ def _response_deltas(item: Body) -> Sequence[Body]:
         (part,) = item["content"]
         said = {"type": "response.output_text.delta", "delta": part["text"], "content_index": 0, "logprobs": []}
         return [said]
+    if item["type"] == "reasoning":
+        told = {"type": "response.reasoning_summary_text.delta"}
+        return [{**told, "delta": part["text"], "summary_index": place} for place, part in enumerate(item["summary"])]
     return []

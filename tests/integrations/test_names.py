@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 
 import pytest
 
@@ -41,6 +42,22 @@ NAMES: dict[str, dict[str, str]] = {
         "langchain.agents.structured_output:OutputToolBinding": "from_schema_spec",
         "langgraph.runtime:Runtime": "execution_info",
     },
+    "litellm": {
+        "litellm.integrations.custom_logger:CustomLogger": "async_pre_call_deployment_hook async_pre_call_hook",
+        "litellm.types.utils:CallTypes": "completion acompletion responses aresponses anthropic_messages",
+        "litellm.utils:": "type_to_response_format_param async_pre_call_deployment_hook",
+        "litellm:": "completion acompletion responses aresponses anthropic_messages",
+    },
+    "agent_framework": {
+        "agent_framework:ChatMiddleware": "process",
+        "agent_framework:ChatContext": "messages options session",
+        "agent_framework:AgentSession": "session_id to_dict from_dict",
+        "agent_framework:Message": "role contents author_name",
+        "agent_framework:Content": "from_text_reasoning from_function_call call_id protected_data",
+        "agent_framework:FunctionTool": "to_json_schema_spec name func",
+        "agent_framework.openai:OpenAIChatClient": "_prepare_messages_for_openai _prepare_content_for_openai",
+        "agent_framework.openai:OpenAIChatCompletionClient": "_prepare_options",
+    },
     "adk": {
         "google.adk.models.base_llm:BaseLlm": "_maybe_append_user_content",
         "google.adk.plugins.base_plugin:BasePlugin": "before_model_callback",
@@ -69,4 +86,5 @@ def test_every_name_that_an_adapter_reads_is_still_there(framework: str, place: 
     for step in filter(None, held.split(".")):
         owner = getattr(owner, step)
     fields = {name for kind in getattr(owner, "__mro__", ()) for name in getattr(kind, "__annotations__", ())}
+    fields |= {*inspect.signature(owner).parameters} if inspect.isclass(owner) else set()
     assert [name for name in words.split() if not hasattr(owner, name) and name not in fields] == []
