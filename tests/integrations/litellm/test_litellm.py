@@ -1,4 +1,4 @@
-"""LiteLLM's SDK, router and proxy hooks, sixty turns through its own client to a server on loopback."""
+"""What the hooks of LiteLLM's SDK and proxy do with a call; whole runs are in `test_on_the_wire`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from budgets import Budget, BudgetError
 from tests.integrations.script import ANSWER, CALLS_OF_A_TURN, looked_up, question
 from tests.integrations.wire import Wire, serving
 
-TURNS = 60
+TURNS = 20
 LIMIT = 2_800
 LOOK_UP = {
     "type": "function",
@@ -81,7 +81,7 @@ async def talk(wire: Wire, complete: Any, turns: int = TURNS, **more: Any) -> li
     return messages
 
 
-def test_sixty_turns_of_the_sdk_stay_valid_and_within_the_budget_on_the_wire(wire: Wire) -> None:
+def test_objects_of_the_sdk_and_other_arguments_are_left_as_they_are(wire: Wire) -> None:
     hook = AssemblerHook(base())
     litellm.callbacks = [hook]
     messages = asyncio.run(talk(wire, litellm.acompletion, temperature=0.5))
@@ -89,7 +89,7 @@ def test_sixty_turns_of_the_sdk_stay_valid_and_within_the_budget_on_the_wire(wir
     assert wire.over(LIMIT) == []
     assert wire.invalid == []
     assert {body["temperature"] for body in wire.bodies} == {0.5}
-    assert len(wire.bodies[-1]["messages"]) < len(messages) / 3
+    assert len(wire.bodies[-1]["messages"]) < len(messages) / 2
     assert "Köln &amp; Bonn" in json.dumps(wire.bodies[-1], ensure_ascii=False)
     assert hook.last_context is not None
     assert hook.report is not None
@@ -97,7 +97,7 @@ def test_sixty_turns_of_the_sdk_stay_valid_and_within_the_budget_on_the_wire(wir
 
 def test_a_structured_answer_is_priced_with_the_rest(wire: Wire) -> None:
     litellm.callbacks = [AssemblerHook(base())]
-    asyncio.run(talk(wire, litellm.acompletion, turns=20, response_format=Trip))
+    asyncio.run(talk(wire, litellm.acompletion, response_format=Trip))
     assert wire.over(LIMIT) == []
     assert wire.invalid == []
     assert all(body["response_format"]["type"] == "json_schema" for body in wire.bodies)
