@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict, cast
 
 import attrs
 
@@ -19,7 +19,7 @@ from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall, priced_tools
 from assembler.integrations.own_objects import kept_groups, kept_objects
-from assembler.regions.output_schema import OutputSchema
+from assembler.regions.output_schema import OutputSchema, written_by_the_sdk
 from budgets.errors import from_extra
 
 with from_extra("langchain", needed_for="assembler.integrations.langchain"):
@@ -30,18 +30,37 @@ from assembler.integrations import langchain_messages as chat
 
 if TYPE_CHECKING:
     # What else is used of LangChain, for type checkers that do not have it.
+    class AgentState(TypedDict):
+        """The framework's own."""
 
+    Command: Any
+    ExtendedModelResponse: Any
     OutputToolBinding: Any
+    PrivateStateAttr: Any
     ProviderStrategy: Any
+    RunnableLambda: Any
     SystemMessage: Any
     ToolStrategy: Any
     convert_to_openai_tool: Callable[[Any], dict[str, Any]]
     _supports_provider_strategy: Callable[..., bool]
 else:
     from langchain.agents.factory import _supports_provider_strategy
+    from langchain.agents.middleware import AgentState, ExtendedModelResponse
+    from langchain.agents.middleware.types import PrivateStateAttr
     from langchain.agents.structured_output import OutputToolBinding, ProviderStrategy, ToolStrategy
     from langchain_core.messages import SystemMessage
+    from langchain_core.runnables import RunnableLambda
     from langchain_core.utils.function_calling import convert_to_openai_tool
+    from langgraph.types import Command
+
+STATE = "context_assembler"
+"""Where in a graph's state the conversation's own stands."""
+
+
+class AssemblerState(AgentState):
+    """The state of an agent, with what a conversation remembers besides its messages: a checkpoint keeps it."""
+
+    context_assembler: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
 
 
 class AssemblerMiddleware(LastCall, AgentMiddleware):  # type: ignore[misc,type-arg,unused-ignore]
@@ -49,13 +68,17 @@ class AssemblerMiddleware(LastCall, AgentMiddleware):  # type: ignore[misc,type-
 
     The assembler is a base, forked for each call; its instruction and knowledge follow the agent's system prompt. The
     tools are the request's, whatever the base holds; a `response_format` is priced as a tool or as the provider's own
-    answer format, whichever it goes out as. The state keeps every message: what gives way is only not sent. A call
-    that another middleware makes by itself (`SummarizationMiddleware`) does not come by here: use `Summarize` instead.
+    answer format, whichever it goes out as. The state keeps every message: what gives way is only not sent. It also
+    keeps `context.state()`, so that a process which takes a thread from its checkpoint goes on as the one before.
+
+    A call that another middleware makes by itself (`SummarizationMiddleware`) does not come by here: use `Summarize`.
 
     One middleware may serve many agents, threads and tasks. `last_context` and `report` are those of the latest call
     of any of them; `context_of(thread_id or run_id)` those of one conversation. The `conversations` that were called
     last are gone on with; one that comes back after so many others may be summarised anew.
     """
+
+    state_schema = AssemblerState
 
     def __init__(self, assembler: Assembler, *, conversations: int = CONVERSATIONS) -> None:
         super().__init__()  # pyright: ignore[reportUnknownMemberType]
@@ -66,12 +89,14 @@ class AssemblerMiddleware(LastCall, AgentMiddleware):  # type: ignore[misc,type-
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Call the model with what fits. Raises what `build` raises, as it is."""
         call = self._read(request)
-        return handler(call.fitted(self._fitting.fit(call.spoken, call.asked, run=call.run)))
+        context = self._fitting.fit(call.spoken, call.asked, run=call.run, state=call.state)
+        return _kept(context, handler(call.fitted(context)))
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Await the model with what fits: the build runs in a thread, and async summarizers are awaited."""
         call = self._read(request)
-        return await handler(call.fitted(await self._fitting.afit(call.spoken, call.asked, run=call.run)))
+        context = await self._fitting.afit(call.spoken, call.asked, run=call.run, state=call.state)
+        return _kept(context, await handler(call.fitted(context)))
 
     def _read(self, request: Any) -> _ModelCall:
         own: Any = request.system_message
@@ -87,35 +112,77 @@ class AssemblerMiddleware(LastCall, AgentMiddleware):  # type: ignore[misc,type-
         return Asked(prompt, priced, answer)
 
 
+def _kept(context: Context, response: Any) -> Any:
+    """The model's response, beside which the graph keeps what the conversation remembers."""
+    return ExtendedModelResponse(model_response=response, command=Command(update={STATE: context.state()}))
+
+
 class PreModelHook(LastCall):
     """The same for LangGraph's older `create_react_agent(model, tools, pre_model_hook=PreModelHook(assembler))`.
 
     That hook sees messages only. Give the tools and the instruction to the assembler: the instruction and the
-    knowledge go out as a system message in front, so pass no `prompt` to the agent. The state keeps every message. A
-    `response_format` of that agent makes a call of its own with the whole state, which no hook sees: do without it, or
-    take `create_agent`.
+    knowledge go out as a system message in front, so pass no `prompt` to the agent. The state keeps every message, and
+    with `state_schema=` a state that has a `context_assembler: NotRequired[dict]`, `context.state()` too.
+
+    A `response_format` of that agent makes a call of its own with the whole state, which no hook sees. Give the agent
+    `hook.around(model)` in place of the model: that call is fitted then.
     """
 
     __name__ = "assembler"  # LangGraph names the node after it
 
     def __init__(self, assembler: Assembler, *, conversations: int = CONVERSATIONS) -> None:
         self._fitting = Fitting(assembler, conversations=conversations)
+        self._answers = False
+
+    def around(self, model: Any) -> Any:
+        """A copy of the chat model that fits what it is asked a structured answer for."""
+        self._answers = True
+        laid_out, kind = self._laid_out, cast("Any", type(model))
+
+        class Answering(kind):  # type: ignore[misc,valid-type,unused-ignore]
+            def with_structured_output(self, schema: Any, **more: Any) -> Any:
+                chain: Any = kind.with_structured_output(self, schema, **more)
+                bound: Mapping[str, Any] = chain.first.kwargs
+                asked = Asked(tools=bound.get("tools") or [], output=_bound_format(bound.get("response_format")))
+
+                def fitted(messages: Any) -> list[Any]:
+                    return laid_out(messages, asked)
+
+                return RunnableLambda(fitted) | chain
+
+        copied = model.model_copy()
+        copied.__class__ = Answering
+        return copied
 
     def __call__(self, state: Any) -> dict[str, Any]:
         """The messages to send, beside those of the state. Raises what `build` raises, as it is."""
         named = cast("Mapping[str, Any]", state if isinstance(state, Mapping) else type(state).model_fields)  # pyright: ignore[reportUnknownMemberType]
-        if "structured_response" in named:
+        if "structured_response" in named and not self._answers:
             warnings.warn(_OWN_CALL, stacklevel=2)
         messages: Any = cast("Mapping[str, Any]", state)["messages"] if isinstance(state, Mapping) else state.messages
+        kept: Any = cast("Mapping[str, Any]", state).get(STATE) if isinstance(state, Mapping) else None
+        sent = self._laid_out(messages, Asked(), kept)
+        assert self.last_context is not None
+        return {"llm_input_messages": sent, STATE: self.last_context.state()}
+
+    def _laid_out(self, messages: Any, asked: Asked, state: Any = None) -> list[Any]:
         history = _History.of(messages, self._fitting)
-        context = self._fitting.fit(history.spoken, Asked())
+        context = self._fitting.fit(history.spoken, asked, state=state)
         kept, system = history.kept(context), context.system
-        return {"llm_input_messages": kept if system is None else [SystemMessage(content=system), *kept]}
+        return kept if system is None else [SystemMessage(content=system), *kept]
+
+
+def _bound_format(given: Any) -> OutputSchema | None:
+    """The answer format that a model is bound to: a class, or as Chat Completions has it."""
+    if given is None or isinstance(given, type):
+        return None if given is None else written_by_the_sdk(given)
+    spec: Mapping[str, Any] = given["json_schema"]
+    return OutputSchema(spec["name"], spec["schema"], spec.get("description"), strict=bool(spec.get("strict")))
 
 
 _OWN_CALL = (
     "the agent has a response_format: it makes a call of its own with the whole history, which no hook sees and no "
-    "budget holds; take create_agent(…, response_format=…, middleware=[AssemblerMiddleware(assembler)])"
+    "budget holds; give the agent hook.around(model) in place of the model"
 )
 
 
@@ -161,6 +228,11 @@ class _ModelCall:
     def spoken(self) -> list[dict[str, Any]]:
         """The messages as they are priced."""
         return self.history.spoken
+
+    @property
+    def state(self) -> Any:
+        """What the checkpoint kept of the conversation; None before its first call."""
+        return None if self.request.state is None else self.request.state.get(STATE)
 
     @property
     def run(self) -> Any:

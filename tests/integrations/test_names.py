@@ -40,6 +40,8 @@ NAMES: dict[str, dict[str, str]] = {
         "langchain.agents.middleware:ModelRequest": "system_message messages tools response_format runtime "
         "model override",
         "langchain.agents.structured_output:OutputToolBinding": "from_schema_spec",
+        "langchain_core.runnables:RunnableBinding": "kwargs",
+        "langchain_core.runnables:RunnableSequence": "first",
         "langgraph.runtime:Runtime": "execution_info",
     },
     "litellm": {

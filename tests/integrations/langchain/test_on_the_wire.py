@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
 import pytest
 from langchain.agents import AgentState, create_agent
+from langchain.agents.middleware import SummarizationMiddleware
 from langchain.agents.structured_output import ProviderStrategy
 from langchain.tools import InjectedState, InjectedToolCallId
 from langchain_anthropic import ChatAnthropic
@@ -15,16 +17,19 @@ from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
+from langgraph.prebuilt import create_react_agent
+from langgraph.prebuilt.chat_agent_executor import AgentState as OlderState
 from langgraph.types import Command, interrupt
 from pydantic import BaseModel
 
-from assembler import Assembler, Context, TrimOldest
-from assembler.dialects import Dialect, anthropic, openai_responses
-from assembler.integrations.langchain import AssemblerMiddleware
+from assembler import Assembler, Context, Summarize, TrimOldest, count_request
+from assembler.dialects import Dialect, anthropic, openai_chat, openai_responses
+from assembler.integrations.langchain import AssemblerMiddleware, PreModelHook
 from budgets import Budget, Count, Grade
 from tests.integrations.langchain.scripted import look_up
 from tests.integrations.ledger import Line, line
 from tests.integrations.provider import Provider, providing
+from tests.integrations.referee import judged
 from tests.integrations.script import question
 
 pytestmark = pytest.mark.timeout(600)  # the clients spell a hundred items anew for each call
@@ -33,6 +38,12 @@ TURNS = 60
 THREAD: Any = {"configurable": {"thread_id": "one"}}
 WEB: Any = {"type": "web_search"}
 CODE: Any = {"type": "code_interpreter", "container": {"type": "auto"}}
+
+
+class Remembered(OlderState):
+    """The older agent's state, with a place for what the conversation remembers."""
+
+    context_assembler: NotRequired[dict[str, Any]]
 
 
 class Trip(BaseModel):
@@ -159,3 +170,82 @@ def test_sixty_turns_with_thinking_hosted_search_and_an_answer_tool_on_anthropic
         result = found("langchain-anthropic, Messages", provider, watched, anthropic, "claude-sonnet-4-5", "web search")
     assert result.calls == 3 * TURNS
     assert (result.over, result.invalid, result.unpriced) == ([], [], [])
+
+
+def rebuilt_through(anew: Callable[[Provider, Any], Any], turns: int) -> list[Any]:
+    """The bodies of a run whose agent is made anew for each turn, or not, over one checkpointer."""
+    with providing() as provider:
+        saver = InMemorySaver()
+        for turn in range(turns):
+            asked(anew(provider, saver), turn)
+        return provider.bodies
+
+
+@pytest.mark.parametrize("hooked", [False, True])
+def test_a_thread_from_a_checkpoint_goes_on_in_another_process_with_the_same_bytes(hooked: bool) -> None:
+    written: list[int] = []
+
+    def summarizer(dropped: Any, previous: str | None, room: int) -> str:
+        written.append(len(dropped))
+        return f"They talked, and before that: {previous}"
+
+    def agent_of(provider: Provider, saver: Any) -> Any:
+        budget = Budget.for_model("gpt-4o", context_window=2_500, max_output_tokens=200)
+        assembler = Assembler(budget, on_overflow=[Summarize(summarizer, keep_turns=1), TrimOldest()])
+        model = ChatOpenAI(model="gpt-4o", api_key="x", base_url=f"{provider.url}/v1", max_retries=0)
+        if not hooked:
+            watched = AssemblerMiddleware(assembler)
+            return create_agent(model, [look_up, approve], middleware=[watched], checkpointer=saver)
+        hook = PreModelHook(assembler.add_capability([look_up, approve]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return create_react_agent(
+                model, [look_up, approve], pre_model_hook=hook, checkpointer=saver, state_schema=Remembered
+            )
+
+    one: list[Any] = []
+
+    def the_same(provider: Provider, saver: Any) -> Any:
+        one.extend([] if one else [agent_of(provider, saver)])
+        return one[0]
+
+    stays = rebuilt_through(the_same, 12)
+    alone = written.copy()
+    written.clear()
+    assert rebuilt_through(agent_of, 12) == stays
+    assert written == alone != []
+
+
+def test_the_structured_answer_of_the_older_agent_is_fitted_too() -> None:
+    budget = Budget.for_model("gpt-4o", context_window=2_200, max_output_tokens=200)
+    hook = PreModelHook(Assembler(budget, on_overflow=TrimOldest()).add_capability([look_up]))
+    with providing() as provider, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = ChatOpenAI(model="gpt-4o", api_key="x", base_url=f"{provider.url}/v1", max_retries=0)
+        agent: Any = create_react_agent(
+            hook.around(model), [look_up], pre_model_hook=hook, response_format=Trip, checkpointer=InMemorySaver()
+        )
+        warnings.simplefilter("error", UserWarning)
+        for turn in range(30):
+            assert isinstance(asked(agent, turn)["structured_response"], Trip)
+        verdict = judged(provider, budget.input_limit)
+    assert verdict.calls == 4 * 30
+    assert (verdict.over, verdict.invalid) == ([], [])
+    answers = [body for body in provider.bodies if "response_format" in body]
+    assert len(answers) == 30
+    assert all(count_request(body, dialect=openai_chat, model="gpt-4o").upper <= budget.input_limit for body in answers)
+
+
+def test_beside_a_summary_of_langchains_own_what_comes_by_here_stays_valid_and_fits() -> None:
+    watched = Watched(base("gpt-4o", openai_chat))
+    with providing() as provider:
+        model = ChatOpenAI(model="gpt-4o", api_key="x", base_url=f"{provider.url}/v1", max_retries=0)
+        own = SummarizationMiddleware(model, trigger=("tokens", 2_000), keep=("messages", 6))
+        agent: Any = create_agent(model, [look_up], middleware=[own, watched], checkpointer=InMemorySaver())
+        for turn in range(20):
+            asked(agent, turn)
+        verdict = judged(provider, 10_000)
+    own_calls = [body for body in provider.bodies if not body.get("tools")]
+    assert own_calls
+    assert len(provider.bodies) == len(watched.contexts) + len(own_calls)
+    assert (verdict.over, verdict.invalid) == ([], [])
