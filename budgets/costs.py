@@ -35,9 +35,12 @@ class RegionCosts(Value):
 
         What it costs less is taken from the conversation, and what that does not hold from all others by their share.
         """
-        if total >= self.total:
-            return attrs.evolve(self, framing=self.framing + total - self.total)
-        left = self.conversation - (self.total - total)
+        missing = total - self.total
+        if not missing:
+            return self
+        if missing > 0:
+            return attrs.evolve(self, framing=self.framing + missing)
+        left = self.conversation + missing
         if left >= 0:
             return attrs.evolve(self, conversation=left)
         others = attrs.evolve(self, conversation=0)

@@ -259,6 +259,20 @@ class Sight:
             yield start, stop
             stop = start
 
+    def turns_from(self, first: int) -> list[Span]:
+        """The turns that begin at `first` or after it, oldest first. O(turns)."""
+        starts, stop = self.readings.starts, self.length
+        turns: list[Span] = []
+        while stop > first:
+            start = starts[stop - 1]
+            if start is None:
+                start = self.readings.turn_start(stop - 1, self.head)
+            if start < first:
+                break
+            turns.append((start, stop))
+            stop = start
+        return turns[::-1]
+
     def newest_turn(self) -> Span:
         """The last turn; `(length, length)` where there is none."""
         return next(self.turns_newest_first(), (self.length, self.length))

@@ -36,27 +36,21 @@ class Measured:
     """What reports say of them: `report` makes and reads it."""
     system: str | None = attrs.field(init=False, repr=False)
     """The system text."""
+    instruction: Count = attrs.field(init=False, repr=False)
+    """What the instruction costs with the system messages at the head of the history."""
+    knowledge: Count = attrs.field(init=False, repr=False)
+    """What the documents cost, tags included."""
+    capability: Count = attrs.field(init=False, repr=False)
+    """What the tools cost, with what the provider wraps around them, and the output schema."""
     fixed: Count = attrs.field(init=False)
     """What all of it costs."""
 
     def __attrs_post_init__(self) -> None:
         self.system = self.rendered.system
+        self.instruction = total([*self._pieces("instruction"), *self.prices.head])
+        self.knowledge = total(self._pieces("knowledge"))
+        self.capability = total(self.prices.tools) + self.prices.tooling + self.prices.output
         self.fixed = self.instruction + self.capability + self.knowledge + self.prices.framing
-
-    @property
-    def instruction(self) -> Count:
-        """The instruction with the system messages at the head of the history."""
-        return total([*self._pieces("instruction"), *self.prices.head])
-
-    @property
-    def knowledge(self) -> Count:
-        """The documents, tags included."""
-        return total(self._pieces("knowledge"))
-
-    @property
-    def capability(self) -> Count:
-        """The tools, with what the provider wraps around them, and the output schema."""
-        return total(self.prices.tools) + self.prices.tooling + self.prices.output
 
     def costs(self, conversation: Count) -> RegionCosts:
         """The region table, the turns costing `conversation`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any, Literal
 
 import attrs
@@ -58,9 +57,8 @@ class Planned:
     refused: ConversationError | None = None
     """Why no request can be made before another message comes, where that was met on the way to this plan."""
     looked: int = 0
-    """How many messages the last decision looked at for marks, where that holds: they are marked as they were."""
-    goes_on: bool = False
-    """Whether the last decision stood, and this plan is that with what came since."""
+    """How many messages the last decision was about, where that held: they are marked as they were, and this build has
+    looked at as much of what went as a build does. 0 where none held."""
 
     @property
     def fixed(self) -> Count:
@@ -81,9 +79,7 @@ class Planned:
     @found_once
     def turns(self) -> list[Span]:
         """The turns that stay, oldest first, each by itself."""
-        first = self.first
-        newest = itertools.takewhile(lambda turn: turn[0] >= first, self.sight.turns_newest_first())
-        turns = [*self.stretches[:-1], *reversed(list(newest))]
+        turns = [*self.stretches[:-1], *self.sight.turns_from(self.first)]
         changed = self.what.changed
         gone = {index for index, message in changed.items() if message is None}
         return [turn for turn in turns if not gone.issuperset(range(*turn))] if gone else turns

@@ -154,7 +154,7 @@ def gone_on(seen: Gathered) -> Planned | None:
         if not known.what.is_all and (settings.pins or pinned_among(sight.readings.raws(start, length))):
             pins = pinned_messages(sight, settings.pins, start)
             ledger = Ledger(sight, settings.pricer, prices, known.first, pins)
-    plan = Planned(seen.draft, settings, sight, known.measured, ledger, known.what, goes_on=True)
+    plan = Planned(seen.draft, settings, sight, known.measured, ledger, known.what, looked=start)
     Planned.decided.keep(plan, decided)
     Planned.conversation.keep(plan, conversation)
     if waiting is not None and not known.what.changed:

@@ -19,7 +19,7 @@ _NAMED = 5
 def tool_notes(offered: Sequence[str], turns: Iterable[TurnFacts]) -> tuple[str, ...]:
     """A line for calls of tools that are not offered, and one for names that differ in case alone."""
     known = frozenset(offered)
-    called = dict.fromkeys(name for turn in turns if turn.called for name in turn.called)
+    called = dict.fromkeys([name for turn in turns if turn.called for name in turn.called])
     gone = [name for name in called if name not in known]
     notes: list[str] = []
     if gone:

@@ -96,7 +96,7 @@ def report_of(plan: Planned) -> Report:
         steps=Steps(plan),
         cache=_cache(plan),
         volatile=volatile_of(plan.measured),
-        invisible=(*_invisible_in_regions(plan.measured), *(found for turn in turns for found in turn.invisible)),
+        invisible=(*_invisible_in_regions(plan.measured), *[found for turn in turns for found in turn.invisible]),
     )
 
 
@@ -180,7 +180,9 @@ def _invisible_in_regions(measured: Measured) -> tuple[Invisible, ...]:
 
 def _rows(plan: Planned, turns: Sequence[TurnFacts]) -> list[Row]:
     fixed, framing = _fixed(plan.measured)
-    return [*fixed, *_conversation(plan, turns), framing]
+    rows = [*fixed]
+    _add_conversation(rows, plan, turns)
+    return [*rows, framing]
 
 
 def _adding_up(plan: Planned, rows: list[Row]) -> list[Row]:
@@ -189,7 +191,7 @@ def _adding_up(plan: Planned, rows: list[Row]) -> list[Row]:
     What the whole costs more is a row of the framing. Where it costs less, the rows of the conversation give way, each
     by its share, and those of the other regions only once these are down to 0.
     """
-    missing = plan.count.tokens - sum(row.after for row in rows)
+    missing = plan.count.tokens - sum([row.after for row in rows])
     if missing > 0:
         beyond = "the whole, beyond its parts" if plan.corrected is None else "the bill, beyond the rules"
         return [*rows, Row("framing", beyond, missing, missing)]
@@ -233,23 +235,24 @@ def _kept(region: str, name: str, count: Count, *, messages: int = 0) -> Row:
     return Row(region, name, count.tokens, count.tokens, messages=messages)
 
 
-def _conversation(plan: Planned, turns: Sequence[TurnFacts]) -> Iterator[Row]:
+def _add_conversation(rows: list[Row], plan: Planned, turns: Sequence[TurnFacts]) -> None:
     """Runs of dropped turns share a row; a turn that stays has one of its own."""
     summary = plan.what.cut.summary
     if summary is not None:
-        yield Row("conversation", "in place of dropped turns", 0, plan.ledger.price(summary).tokens, reason="summary")
+        tokens = plan.ledger.price(summary).tokens
+        rows.append(Row("conversation", "in place of dropped turns", 0, tokens, reason="summary"))
     at, first, length, savings = plan.sight.head, plan.first, plan.sight.length, plan.what.savings
     gone, times = _as_they_are(plan), _times(plan)
     for (start, stop), facts in zip(plan.turns, turns, strict=True):
         if at < start:
-            yield _gone(plan, gone, at, start)
+            rows.append(_gone(plan, gone, at, start))
         row = facts.row
         if row is None or start in savings or stop <= first or stop == length:
             row = _turn(plan, start, stop, times.get(start, {}))
             if not row.reason:
                 # A turn that has ended, and of which nothing was taken, says the same in every report.
                 facts.row = row
-        yield row
+        rows.append(row)
         at = stop
 
 
@@ -263,9 +266,9 @@ def _gone(plan: Planned, ledger: Ledger, start: int, stop: int) -> Row:
 def _as_they_are(plan: Planned) -> Ledger:
     """The prices of what the messages say now: what was cut away long ago is not compared by every build.
 
-    A build that went on from the last decision has looked at as much of it as it does at once.
+    A build after a decision that held has looked at as much of it as it does at once.
     """
-    if plan.goes_on or plan.first <= plan.sight.head:
+    if plan.looked or plan.first <= plan.sight.head:
         return plan.ledger
     return Ledger.of(plan.draft.history.current(), plan.settings.pricer)
 

@@ -202,13 +202,16 @@ class TotalCounter(Guarded):
 
     def __call__(self, text: str, /) -> Tokens:
         """Tokens of `text`, or TokenCountError."""
-        refuse_surrogates(self.name, text)
+        if type(text) is not str or not text.isascii():  # the name is looked up for these alone
+            refuse_surrogates(self.name, text)
         try:
             answer: object = self.counter(text)
             if type(answer) is not int:
                 answer = waited_for(self.name, answer)
         except BaseException as failure:
             raise failure_of(self.name, failure)  # noqa: B904 - chained there, unless it is the failure itself
+        if type(answer) is int and 0 <= answer < LARGEST:
+            return answer
         return tokens_answered(self.name, answer, self.counter)
 
 

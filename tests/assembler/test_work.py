@@ -290,13 +290,15 @@ def test_a_build_that_cuts_anew_compares_what_had_stayed_however_long_the_histor
 
 APPENDED = 150
 """Python calls of one appended message, its build and its request."""
-STEP = 285
+STEP = 270
 """The same of a step of an agent: a call of a tool and its answer."""
+REPORT = 170
+"""The same of a report of thirteen turns, of which one is new."""
 
 
 def test_a_build_after_a_step_of_an_agent_calls_few_functions() -> None:
     assembler = assembler_of(len, 400, 0.5, dialect=openai_chat).add_message({"role": "user", "content": "go on"})
-    steps = ([called(number), answer(number)] for number in range(30))
+    steps = iter([[called(number), answer(number)] for number in range(30)])
 
     def work() -> None:
         for message in next(steps):
@@ -306,6 +308,15 @@ def test_a_build_after_a_step_of_an_agent_calls_few_functions() -> None:
     for _ in range(10):
         work()
     assert calls_of(work) <= STEP
+
+
+def test_a_report_after_one_more_message_calls_few_functions() -> None:
+    assembler = assembler_of(len, 41, 0.9, dialect=openai_chat).add_messages(dicts(100))
+    assembler.build().report.to_dict()
+    assembler.add_message(dicts(1, 100)[0]).build().report.to_dict()
+    context = assembler.add_message(dicts(1, 101)[0]).build()
+    assert len(context.messages) == 26
+    assert calls_of(lambda: context.report.to_dict()) <= REPORT
 
 
 def called(number: int) -> dict[str, Any]:
