@@ -19,6 +19,21 @@ UNASKED = (
 )
 """Hypothesis' advice to the author of a test: what is checked may be slow, and a check may run inside of a property."""
 
+
+def steadily(max_examples: int, *phases: Phase) -> settings:
+    """The same examples each time, without a store, also inside of another property."""
+    return settings(
+        max_examples=max_examples,
+        database=None,
+        deadline=None,
+        derandomize=True,
+        print_blob=False,
+        report_multiple_bugs=False,
+        phases=phases,
+        suppress_health_check=UNASKED,
+    )
+
+
 __all__ = [
     "UNASKED",
     "DrawFn",
@@ -31,4 +46,5 @@ __all__ = [
     "given",
     "settings",
     "st",
+    "steadily",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assembler.drawn.engine import UNASKED, Phase, settings
+from assembler.drawn.engine import Phase, settings, steadily
 from budgets.errors import Evidence
 
 
@@ -19,13 +19,4 @@ class ContractError(Evidence, AssertionError):
 
 def examples(number: int) -> settings:
     """The same examples each time, without a store, also inside of another property."""
-    return settings(
-        max_examples=number,
-        deadline=None,
-        database=None,
-        derandomize=True,
-        print_blob=False,
-        report_multiple_bugs=False,
-        phases=(Phase.explicit, Phase.generate, Phase.shrink),
-        suppress_health_check=UNASKED,
-    )
+    return steadily(number, Phase.explicit, Phase.generate, Phase.shrink)

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 import attrs
 
 from assembler.drawn.engine import (
-    UNASKED,
     DrawFn,
     Flaky,
     NoSuchExample,
@@ -17,8 +16,8 @@ from assembler.drawn.engine import (
     SearchStrategy,
     find,
     given,
-    settings,
     st,
+    steadily,
 )
 from assembler.testing.fitters.histories import History, histories
 from assembler.testing.fitters.invariants import ESSENTIAL, Invariant
@@ -30,6 +29,7 @@ Case: TypeAlias = tuple[History, int]
 
 _NUDGE = 2
 """A window is drawn at the cost of some end of the history, or this much beside it: off-by-one lives there."""
+_PHASES = (Phase.generate, Phase.shrink)
 _SEARCH_LONGER = 5
 """The search for the smallest example may take this many times the examples in which the law was seen broken."""
 
@@ -87,23 +87,12 @@ class _Survey:
         return Verdict(self.examples, self.refused, in_order)
 
 
-def _settings(max_examples: int) -> settings:
-    return settings(
-        max_examples=max_examples,
-        database=None,
-        deadline=None,
-        derandomize=True,
-        phases=(Phase.generate, Phase.shrink),
-        suppress_health_check=UNASKED,
-    )
-
-
 def _surveyed(
     subject: Subject, invariants: Sequence[Invariant], cases: SearchStrategy[Case], max_examples: int
 ) -> _Survey:
     survey = _Survey()
 
-    @_settings(max_examples)
+    @steadily(max_examples, *_PHASES)
     @given(cases)
     def run(case: Case) -> None:
         trial = subject.run(*case)
@@ -124,7 +113,7 @@ def _smallest(subject: Subject, broken: Invariant, cases: SearchStrategy[Case], 
         return broken.broken(subject.run(*case)) is not None
 
     try:
-        return find(cases, is_broken, settings=_settings(max_examples * _SEARCH_LONGER))
+        return find(cases, is_broken, settings=steadily(max_examples * _SEARCH_LONGER, *_PHASES))
     except (NoSuchExample, Flaky):
         return None
 
