@@ -15,6 +15,7 @@ import pytest
 import assembler
 import budgets
 from tests.integrations.frameworks import frameworks, is_installed, page_of
+from tools.reference import with_listing
 
 ROOT = Path(__file__).parents[1]
 OF_FRAMEWORKS = {name: ROOT / page_of(name) for name in frameworks()}
@@ -56,6 +57,13 @@ def run_fences(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
             for line in text.splitlines():
                 if line != "…":
                     assert line in printed.splitlines(), f"{page.name} shows a line that was not printed: {line!r}"
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "reference").glob("*.md")), ids=lambda page: page.stem)
+def test_a_reference_page_lists_what_its_docstrings_say(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert with_listing(text) == text, "run python -m tools.reference"
+    assert "|  |" not in text
 
 
 def test_the_commands_of_the_readme_are_targets_of_the_makefile() -> None:

@@ -32,6 +32,7 @@ ANSWER QUALITY:
 - Clear, professional language
 - Logical organization
 - Highlight key points"""
+"""What the source system tells its model: answer from the sources, and cite them."""
 
 
 @attrs.frozen

@@ -230,19 +230,23 @@ REFUSES_ONLY_WHEN_NEEDED = Invariant(
 NEWEST_TURN_STAYS = Invariant(
     "newest-turn-stays", "everything after the user's last message is kept", "Cut whole turns only.", _newest_torn
 )
+"""Everything after the user's last message is kept."""
 SUFFIX = Invariant("suffix", "what stays after the head is the end of the history", "Drop from the front only.", _holes)
+"""What stays after the head is the end of the history."""
 MAXIMAL = Invariant(
     "maximal",
     "the newest dropped turn would not have fitted",
     "Keep turns while they fit, framing counted once.",
     _more_would_fit,
 )
+"""The newest dropped turn would not have fitted."""
 MONOTONE = Invariant(
     "monotone",
     "one token more of window drops nothing that stayed",
     "Let the cut depend on costs only.",
     _more_tokens_keep_less,
 )
+"""One token more of window drops nothing that stayed."""
 
 ESSENTIAL: tuple[Invariant, ...] = (
     ANSWERS,

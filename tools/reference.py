@@ -1,0 +1,106 @@
+"""Writes the listing at the top of each page of docs/reference/: every name of the page, and the first line of its
+docstring. The site shows the docstrings whole below it; read as a file, the page would be empty without the listing.
+
+`python -m tools.reference` writes the listings anew. Nothing is imported: the frameworks need not be installed.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PAGES = ROOT / "docs" / "reference"
+BEGIN, END = "<!-- listing: python -m tools.reference -->\n", "<!-- end of listing -->\n"
+SAID = "The first line of each docstring. The site shows them whole below; in Python, `help(name)` does.\n"
+SHOWN = re.compile(r"^::: ([\w.]+)$", re.MULTILINE)
+HEADING = re.compile(r"::: (?P<path>[\w.]+)\n    options:\n      heading: (?P<heading>[\w.]+)")
+
+
+@cache
+def module(path: str) -> ast.Module | None:
+    """The module of that name, parsed; None where there is none."""
+    file = ROOT.joinpath(*path.split("."))
+    for found in (file.with_suffix(".py"), file / "__init__.py"):
+        if found.exists():
+            return ast.parse(found.read_text(encoding="utf-8"))
+    return None
+
+
+def claim(path: str) -> str:
+    """The first line of what a name's docstring says, wherever the name comes from."""
+    if (found := module(path)) is not None:
+        return _first(ast.get_docstring(found))
+    package, _, name = path.rpartition(".")
+    found = module(package)
+    for node, following in _pairs(found):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name:
+            return _first(ast.get_docstring(node))
+        if isinstance(node, ast.ImportFrom) and (source := _source(node, name)) is not None:
+            return claim(f"{node.module}.{source}")
+        if name in _assigned(node) and isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
+            return _first(str(following.value.value))
+    return ""
+
+
+def _pairs(found: ast.Module | None) -> Iterator[tuple[ast.stmt, ast.stmt | None]]:
+    body = [] if found is None else [*found.body]
+    inner = [line for node in body if isinstance(node, ast.If) for line in node.body]
+    lines = [*body, *inner]
+    yield from itertools.zip_longest(lines, lines[1:])
+
+
+def _source(node: ast.ImportFrom, name: str) -> str | None:
+    return next((alias.name for alias in node.names if (alias.asname or alias.name) == name), None)
+
+
+def _assigned(node: ast.stmt) -> set[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+def _first(docstring: str | None) -> str:
+    first = " ".join((docstring or "").split("\n\n")[0].split())
+    return re.split(r"(?<=\.) (?=[A-Z`])", first)[0].rstrip(":")
+
+
+def names(path: str) -> list[str]:
+    """The path itself, or, of a module, every name that it gives out."""
+    for node, _ in _pairs(module(path)):
+        if "__all__" in _assigned(node) and isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            return [f"{path}.{name}" for name in ast.literal_eval(node.value)]
+    return [path]
+
+
+def listing(text: str) -> str:
+    """The table of a page."""
+    headings = {found["path"]: found["heading"] for found in HEADING.finditer(text)}
+    whole = {found[1]: None for found in SHOWN.finditer(text)}
+    alone = {found["path"] for found in re.finditer(r"::: (?P<path>[\w.]+)\n    options:\n      members: false", text)}
+    rows = {
+        headings.get(path, path): claim(path)
+        for shown in whole
+        for path in ([shown] if shown in alone else names(shown))
+    }
+    lines = [f"| `{name}` | {said.replace('|', chr(92) + '|')} |" for name, said in rows.items()]
+    return "\n".join([SAID, "| name | what it is |", "|---|---|", *lines]) + "\n"
+
+
+def with_listing(text: str) -> str:
+    """The page with its listing, below its first heading."""
+    if BEGIN in text:
+        before, rest = text.split(BEGIN)
+        after = rest.split(END)[1]
+    else:
+        heading, _, after = text.partition("\n\n")
+        before, after = heading + "\n\n", "\n" + after
+    return f"{before}{BEGIN}\n{listing(before + after)}\n{END}{after}"
+
+
+if __name__ == "__main__":
+    for page in sorted(PAGES.glob("*.md")):
+        page.write_text(with_listing(page.read_text(encoding="utf-8")), encoding="utf-8")
