@@ -6,8 +6,9 @@ A place is named by the block that ends there: `(0, 0, i)` is tool `i`, `(1, 0, 
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, Protocol, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from assembler.dialects.blocks.writer import Block, Raw, fields_of
 
@@ -19,36 +20,43 @@ Lifetime: TypeAlias = Literal["5m", "1h"]
 TOOLS, SYSTEM, MESSAGES, END = range(4)
 
 
-class Marks(Protocol):
-    """How one API writes cache marks. Its conversation stands under `messages`."""
+class Marks(abc.ABC):
+    """How one API writes cache marks. Its conversation stands under `messages`, its system text under `system`."""
 
     def refusal(self, model: str | None) -> str | None:
         """Why a request for this model gets no marks, for the report; None where it does."""
-        ...
+        return None
 
     def lifetime(self, asked: Lifetime, model: str | None) -> Lifetime:
         """The lifetime that the model's marks have where this one is asked for."""
-        ...
+        return asked
 
     def runs(self, request: Raw) -> Iterator[Run]:
         """The lists of blocks, in the order of the prefix. A text alone is one block."""
-        ...
+        yield TOOLS, 0, self.tools(request)
+        yield SYSTEM, 0, blocks_of(request.get("system"))
+        for index, message in enumerate(listed(request.get("messages"))):
+            yield MESSAGES, index, blocks_of((fields_of(message) or {}).get("content"))
 
+    @abc.abstractmethod
+    def tools(self, request: Raw) -> Sequence[object]:
+        """The tools of the request."""
+
+    @abc.abstractmethod
     def marks(self, request: Raw) -> list[tuple[Place, str | None]]:
         """The marks that the request carries, each with its lifetime where it names one."""
-        ...
 
+    @abc.abstractmethod
     def takes_mark(self, region: int, block: object, model: str | None) -> bool:
         """Whether the API takes a mark right after this block."""
-        ...
 
+    @abc.abstractmethod
     def is_said(self, block: object) -> bool:
         """Whether a block of a user's message is the user's own word: no result of a tool, and no mark."""
-        ...
 
+    @abc.abstractmethod
     def put(self, request: Raw, wanted: Mapping[Place, str]) -> dict[str, Any]:
         """A copy of the request with a mark after each of these blocks, of that lifetime. Shares what has no mark."""
-        ...
 
 
 def opens_newest_turn(request: Raw, marks: Marks) -> int:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from assembler.dialects import mark_places as places
 from assembler.dialects.blocks.writer import Block, Raw, fields_of
 
 
-class AnthropicMarks:
+class AnthropicMarks(places.Marks):
     """Marks of the Messages API, for every model.
 
     Reasoning, sub-blocks and empty texts take none: Claude docs, Prompt caching, "What cannot be cached", read 2026-11.
@@ -17,20 +17,9 @@ class AnthropicMarks:
 
     _taking = ("text", "image", "document", "tool_use", "tool_result")
 
-    def refusal(self, model: str | None) -> str | None:
-        """None: every model takes marks."""
-        return None
-
-    def lifetime(self, asked: places.Lifetime, model: str | None) -> places.Lifetime:
-        """As asked."""
-        return asked
-
-    def runs(self, request: Raw) -> Iterator[places.Run]:
-        """Tools, system, messages."""
-        yield places.TOOLS, 0, places.listed(request.get("tools"))
-        yield places.SYSTEM, 0, places.blocks_of(request.get("system"))
-        for index, message in enumerate(places.listed(request.get("messages"))):
-            yield places.MESSAGES, index, places.blocks_of((fields_of(message) or {}).get("content"))
+    def tools(self, request: Raw) -> Sequence[object]:
+        """Under a key of their own."""
+        return places.listed(request.get("tools"))
 
     def marks(self, request: Raw) -> list[tuple[places.Place, str | None]]:
         """Those inside a tool's result stand where the result does; one on the request itself at its end."""

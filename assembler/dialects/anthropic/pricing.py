@@ -1,8 +1,8 @@
 """What Anthropic bills for a request.
 
-    request = price_request + price_system + sum(price_message) + price_tooling + sum(price_tool)
+    request = family.opening + price_system + sum(price_message) + price_tooling + sum(price_tool)
 
-The numbers around the texts are those of a family (`assembler.dialects.anthropic_families`); the texts are counted by
+The numbers around the texts are those of a family (`assembler.dialects.anthropic.families`); the texts are counted by
 the counter given, most often the reconstruction of Claude's vocabulary.
 """
 
@@ -68,11 +68,6 @@ def price_system(family: Family, has: Has) -> Count:
     if Has.SYSTEM not in has:
         return NOTHING
     return family.system_beside if Has.TOOLS in has else family.system
-
-
-def price_request(family: Family) -> Count:
-    """What every request costs before its first message."""
-    return family.opening
 
 
 def price_options(

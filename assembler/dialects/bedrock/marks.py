@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assembler.dialects import mark_places as places
@@ -14,7 +14,7 @@ _TAKERS = ("claude", _NOVA)
 user guide, Prompt caching, read 2026-11 by way of third parties' copies of its table. Others refuse the request."""
 
 
-class BedrockMarks:
+class BedrockMarks(places.Marks):
     """Marks of Converse: `{"cachePoint": {"type": "default"}}`."""
 
     _taking = ("text", "image", "document", "toolUse", "toolResult", "toolSpec")
@@ -29,12 +29,9 @@ class BedrockMarks:
         """As asked; five minutes for Nova."""
         return "5m" if _is_nova(model) else asked
 
-    def runs(self, request: Raw) -> Iterator[places.Run]:
-        """Tools, system, messages."""
-        yield places.TOOLS, 0, places.listed((fields_of(request.get("toolConfig")) or {}).get("tools"))
-        yield places.SYSTEM, 0, places.listed(request.get("system"))
-        for index, message in enumerate(places.listed(request.get("messages"))):
-            yield places.MESSAGES, index, places.listed((fields_of(message) or {}).get("content"))
+    def tools(self, request: Raw) -> Sequence[object]:
+        """In the tools' configuration."""
+        return places.listed((fields_of(request.get("toolConfig")) or {}).get("tools"))
 
     def marks(self, request: Raw) -> list[tuple[places.Place, str | None]]:
         """A point stands where the block before it ends."""

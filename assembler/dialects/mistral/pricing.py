@@ -10,9 +10,10 @@ Evidence for every number: docs/how-it-counts-gemini.md, section Mistral.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import assert_never
 
-from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking
 from assembler.dialects.families import about
 from assembler.dialects.mistral.families import Family
 from assembler.pricing.media.refusal import without_price
@@ -26,6 +27,14 @@ ASSISTANT = about(1, 1)
 CALL = about(2, 1)
 RESULT = about(2, 1)
 TOOLS = about(2, 2)
+_FRAMING: Mapping[Role, Count] = {
+    "system": SYSTEM,
+    "developer": SYSTEM,
+    "user": USER,
+    "assistant": ASSISTANT,
+    "tool": NOTHING,
+}
+"""What stands around a message of each role; around a tool's answers, around each of them."""
 IMAGE = Count(1_000, Grade.ESTIMATED, upper=4_200)
 """A picture of unknown size: one token per 16 x 16 or 28 x 28 pixels, 1,024 pixels a side at most (not recorded)."""
 
@@ -48,7 +57,7 @@ def price_system(text: str | None, count: TokenCounter) -> Count:
 def price_message(message: Message, family: Family, count: TokenCounter) -> Count:
     """One message with its control tokens. Raises `UnsupportedContentError` on media other than images."""
     texts: list[str] = []
-    framing = [_framing(message), *(_part(part, texts) for part in message.parts)]
+    framing = [_FRAMING[message.role], *(_part(part, texts) for part in message.parts)]
     framing += [family.answered for part in message.parts if type(part) is Result]
     return total(framing) + total(price_text(text, count) for text in texts)
 
@@ -58,20 +67,6 @@ def price_tool(tool: Tool, count: TokenCounter) -> Count:
     function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     definition = {"type": "function", "function": function}
     return about(1, 1) + price_text(json.dumps(definition, ensure_ascii=False), count)
-
-
-def _framing(message: Message) -> Count:
-    match message.role:
-        case "system" | "developer":
-            return SYSTEM
-        case "user":
-            return USER
-        case "assistant":
-            return ASSISTANT
-        case "tool":
-            return NOTHING
-        case _:
-            assert_never(message.role)
 
 
 def _part(part: Part, texts: list[str]) -> Count:

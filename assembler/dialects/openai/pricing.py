@@ -11,29 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from assembler.conversation.messages.message import Call
-from assembler.dialects.openai.families import family_of
-from assembler.dialects.openai.framing import ENVELOPE, Api, Arguments, Family
+from assembler.dialects.openai.framing import ENVELOPE, Arguments, Family
 from assembler.dialects.openai.tool_text import Schema, tool_text, unsettled
 from assembler.dialects.openai.wire import legal_name
 from assembler.errors import ToolError
 from assembler.pricing.pricer import Has
 from assembler.regions.tools.tool import Tool
 from budgets.count import Count, Grade, TokenCounter, Tokens, exact
-
-__all__ = [
-    "ENVELOPE",
-    "Api",
-    "Family",
-    "family_of",
-    "price_calls",
-    "price_function_call",
-    "price_one_tool",
-    "price_parallel_tool_calls",
-    "price_response_format",
-    "price_results",
-    "price_tool_choice",
-    "price_tools",
-]
 
 FORCED_FUNCTION: Tokens = 3
 """`function_call: {"name": …}` of the legacy API, beside `functions.` and the name: in the published table."""

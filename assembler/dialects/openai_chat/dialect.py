@@ -28,9 +28,9 @@ from assembler.dialects.hosts.hosted import hosted_pricer
 from assembler.dialects.hosts.upstream import forwarded_pricer
 from assembler.dialects.notes import MARKS, REASONING, RENAMED, SILENT, Notes
 from assembler.dialects.openai.bill import OpenAIBill
+from assembler.dialects.openai.families import family_of
 from assembler.dialects.openai.pricing import (
     FUNCTION_ROLE,
-    family_of,
     price_calls,
     price_function_call,
     price_results,

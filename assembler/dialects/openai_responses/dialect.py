@@ -25,8 +25,8 @@ from assembler.dialects.hosts.hosted import hosted_pricer
 from assembler.dialects.hosts.upstream import forwarded_pricer
 from assembler.dialects.notes import FIELDS, MARKS, REASONING, RENAMED, Notes
 from assembler.dialects.openai.bill import OpenAIBill
+from assembler.dialects.openai.families import family_of
 from assembler.dialects.openai.pricing import (
-    family_of,
     price_calls,
     price_one_tool,
     price_tools,
