@@ -375,8 +375,6 @@ def test_no_tools_cost_nothing() -> None:
         ("gpt-4o", "gpt-4o"),
         ("openai/gpt-4o-mini-2024-07-18", "gpt-4o"),
         ("ft:gpt-4o-2024-08-06:acme::abc", "gpt-4o"),
-        ("gpt-4.1-nano", "gpt-4o"),
-        ("gpt-4.5-preview", "gpt-4o"),
         ("chatgpt-4o-latest", "gpt-4o"),
         ("gpt-4o-search-preview", "gpt-4o-search"),
         ("computer-use-preview", "computer-use"),
@@ -399,6 +397,11 @@ def test_no_tools_cost_nothing() -> None:
 def test_a_name_decides_the_family(model: str | None, family: str) -> None:
     assert family_of(model).name == family
     assert (family_of(model, "responses").name, family_of(model, "responses").api) == (family, "responses")
+
+
+@pytest.mark.parametrize("model", ["gpt-4.1-nano", "gpt-4.5-preview"])
+def test_what_came_after_gpt_4o_has_a_row_of_its_own_on_responses_alone(model: str) -> None:
+    assert (family_of(model).name, family_of(model, "responses").name) == ("gpt-4o", "gpt-4.1")
 
 
 @pytest.mark.parametrize("family", [*CHAT, *RESPONSES], ids=lambda family: f"{family.api}-{family.name}")

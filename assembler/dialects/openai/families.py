@@ -225,14 +225,12 @@ def _less(tokens: Tokens, family: Family) -> Family:
 
 _GPT_4O_ON_RESPONSES = attrs.evolve(
     _on_responses(GPT_4O, recorded(620, 14)),
-    names=re.compile(r"(chatgpt-)?gpt-4o(-|$)"),
+    names=re.compile(r"(chat)?gpt-4o(-|$)"),
     untooled_slack=18,  # March 2025, 11 recordings of 4 repositories
 )
 RESPONSES = (
     *(_on_responses(family) for family in (GPT_35_0301, GPT_35_0613, GPT_35_ALIAS, GPT_4O_SEARCH, COMPUTER_USE)),
-    attrs.evolve(
-        _on_responses(GPT_4O, recorded(620, 14)), names=re.compile(r"(chatgpt-)?gpt-4o(-|$)"), untooled_slack=18
-    ),
+    _GPT_4O_ON_RESPONSES,
     attrs.evolve(_on_responses(GPT_4O, recorded(363, 15)), name="gpt-4.1"),
     attrs.evolve(_on_responses(GPT_4, recorded(8, 3)), primer=2),
     *map(_on_responses, (GPT_4_TURBO, GPT_35)),

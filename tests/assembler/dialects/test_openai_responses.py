@@ -451,7 +451,7 @@ def test_plain_texts_cost_a_primer_and_four_tokens_each(lines: list[tuple[str, s
     if system is not None:
         body["instructions"] = system
         said.append(system)
-    count = count_request(body, dialect=openai_responses, model="gpt-4o")
+    count = count_request(body, dialect=openai_responses, model="gpt-4.1")
     assert count.tokens == 3 + sum(4 + tokens_of("o200k_base", text) for text in said)
     assert count.upper == count.tokens + 1
     assert count_request(body, dialect=openai_responses, model="gpt-5").tokens == count.tokens - 1
