@@ -14,6 +14,7 @@ from assembler.dialects import standin
 from assembler.dialects.gemini import families as gemini_families
 from assembler.dialects.gemini import pricing as gemini
 from assembler.dialects.hosts import families as hosted_families
+from assembler.dialects.hosts import harmony
 from assembler.dialects.hosts import pricing as hosted
 from assembler.dialects.hosts.families import FAMILIES
 from assembler.dialects.mistral import families as mistral_families
@@ -359,7 +360,7 @@ def test_deepseek_leaves_out_tools_that_may_not_be_chosen() -> None:
     assert hosted.price_tools([], family, words) == Count(0)
 
 
-def test_only_the_bound_pays_for_reasoning_beside_a_call_on_gpt_oss() -> None:
+def test_only_the_bound_pays_for_what_is_said_beside_a_call_on_gpt_oss() -> None:
     thought, call = "<think>\nWhich one? The first.\n</think>", Call("1", "look", "{}")
     family = hosted_families.family_of("openai/gpt-oss-120b")
     bare = hosted.price_message(message("assistant", call), family, o200k)
@@ -367,9 +368,44 @@ def test_only_the_bound_pays_for_reasoning_beside_a_call_on_gpt_oss() -> None:
     assert thinking.tokens == bare.tokens
     assert thinking.upper >= bare.upper + o200k(thought)
     spoken = hosted.price_message(message("assistant", thought), family, o200k)
-    assert spoken.tokens == family.assistant.tokens + o200k(thought)
+    assert spoken.tokens == family.spoken.tokens + o200k(thought)
     said = hosted.price_message(message("assistant", "Now.", call), family, o200k)
-    assert said.tokens == bare.tokens + o200k("Now.")
+    assert (said.tokens, said.upper) == (bare.tokens, bare.upper + o200k("Now."))
+
+
+def test_gpt_oss_is_shown_tools_as_its_open_renderer_writes_them() -> None:
+    parameters = {
+        "type": "object",
+        "title": "Unseen",
+        "properties": {
+            "city": {"type": "string", "title": "City", "description": "Where.", "minLength": 1},
+            "unit": {"type": "string", "enum": ["C", "F"], "default": "C"},
+            "days": {"type": ["integer", "null"], "minimum": 1},
+            "at": {"type": "array", "items": {"type": "object", "properties": {"lat": {"type": "number"}}}},
+            "any": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        },
+        "required": ["city"],
+    }
+    shown = harmony.declaration(Tool("look", "Looks it up.\n\nTwice.", parameters, {}))
+    assert shown.splitlines() == [
+        "// Looks it up.",
+        "// ",
+        "// Twice.",
+        "type look = (_: {",
+        "// City",
+        "//",
+        "// Where.",
+        "city: string,",
+        'unit?: "C" | "F", // default: "C"',
+        "days?: number | null,",
+        "at?: {",
+        "    lat?: number,",
+        "    }[],",
+        "any?: any,",
+        "}) => any;",
+        "",
+    ]
+    assert harmony.declaration(Tool("now", "", {}, {})) == "type now = () => any;\n\n"
 
 
 def test_options_of_a_hosted_request_are_paid_for() -> None:

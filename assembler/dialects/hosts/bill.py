@@ -106,7 +106,7 @@ class HostBill:
 
     def options(self, layout: Layout) -> Difference:
         """An answer format, thinking, and the tools that a template leaves out because none may be called."""
-        return self._answer_format(layout.options) + self._unchosen(layout) + self._thinking(layout)
+        return self._answer_format(layout.options) + self._choice(layout) + self._thinking(layout)
 
     def _thinking(self, layout: Layout) -> Difference:
         price = self.family.thinking
@@ -122,10 +122,14 @@ class HostBill:
         with_it = price_request(self.family, self.count, api=self.api, answer_schema=schema)
         return with_it - price_request(self.family, self.count, api=self.api)
 
-    def _unchosen(self, layout: Layout) -> Difference:
-        if layout.options.get("tool_choice") != "none" or self.family.name not in HIDES_UNCHOSEN:
+    def _choice(self, layout: Layout) -> Difference:
+        """What a tool that must be called adds, and what tools cost less that a template leaves out unchosen."""
+        choice: object = layout.options.get("tool_choice")
+        if not layout.tools:
             return Difference()
-        return NOTHING - price_tools(layout.tools, self.family, self.count)
+        if choice == "none" and self.family.name in HIDES_UNCHOSEN:
+            return NOTHING - price_tools(layout.tools, self.family, self.count)
+        return self.family.forced - NOTHING if choice == "required" or isinstance(choice, Mapping) else Difference()
 
 
 def _as_one_text(parts: tuple[Part, ...]) -> tuple[Part, ...]:

@@ -16,8 +16,8 @@ import attrs
 
 from assembler.dialects.families import Evidence
 from assembler.dialects.hosts.bill import HostBill
-from assembler.dialects.hosts.families import GROK_LATER
 from assembler.dialects.hosts.framing import Family
+from assembler.dialects.hosts.grok import GROK_LATER
 from assembler.pricing.pricer import priced_request
 from assembler.regions.layout import Layout
 from budgets import Count, TokenCounter, Tokens
@@ -153,7 +153,7 @@ def row(fit: Fit, model: str, read: str) -> str:
     factor = round(fit.constants["texts"], 3)
     values: dict[str, Any] = {
         "name": json.dumps(model),
-        "names": f"_named(re.escape({json.dumps(model.lower())}))",
+        "names": f"named(re.escape({json.dumps(model.lower())}))",
         "evidence": f'Evidence(source="recordings of my own", read="{read}", rows={fit.rows})',
         "stand_in": f"StandIn({factor}, {round(factor * 1.05, 3)}, 2)",
         "definitions": "Definitions.COMPACT",

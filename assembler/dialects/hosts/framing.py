@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import re
+from collections.abc import Mapping
 
 import attrs
 
@@ -16,7 +18,7 @@ class Definitions(enum.Enum):
 
     SPACED = "JSON with a blank after each comma and colon"
     COMPACT = "JSON without blanks"
-    DECLARED = "tools as type declarations, schemas as spaced JSON"
+    DECLARED = "tools and calls as gpt-oss is shown them, schemas as spaced JSON"
 
 
 @attrs.frozen(kw_only=True)
@@ -41,12 +43,23 @@ class Family(Row):
     system: Count = NOTHING
     user: Count = NOTHING
     assistant: Count = NOTHING
+    spoken: Count = NOTHING
+    """What an assistant's message costs more that says something."""
     tool_role: Count = NOTHING
     """A message that carries results, beyond each result's own framing."""
     tooling: Count = NOTHING
     """The hidden preamble that any tool brings along."""
     tool: Count = NOTHING
+    escapes: Mapping[int, str] = attrs.field(factory=dict[int, str], repr=False)
+    """How characters are escaped in definitions, beyond what JSON asks for: a table of `str.translate`."""
+    forced: Count = NOTHING
+    """What a tool that must be called costs more."""
     call: Count = NOTHING
     argument: Count = NOTHING
     """What each argument of a past call costs beside its name and value, where a template tags them one by one."""
     result: Count = NOTHING
+
+
+def named(pattern: str) -> re.Pattern[str]:
+    """A name with the pattern anywhere in it: hosts put their own words before and after."""
+    return re.compile(rf"(?s).*?(?:{pattern})")

@@ -10,15 +10,16 @@ with an honest upper bound.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias, assert_never, cast
+
+import attrs
 
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.dialects.families import guess
 from assembler.dialects.hosts.families import HIDES_UNCHOSEN, SILENT_BESIDE_CALLS
 from assembler.dialects.hosts.framing import Definitions, Family
-from assembler.dialects.openai.tool_text import tool_text
+from assembler.dialects.hosts.harmony import declaration, declared
 from assembler.dialects.standin import price_texts
 from assembler.pricing.media.refusal import without_price
 from assembler.pricing.unread import words_of
@@ -27,9 +28,6 @@ from budgets.count import NOTHING, Count, Grade, TokenCounter, total
 
 ToolChoice: TypeAlias = Literal["auto", "none", "required", "named"]
 Api: TypeAlias = Literal["chat", "responses"]
-
-
-_THOUGHT = re.compile(r"\s*<think>.*?</think>\s*", re.DOTALL)
 
 
 def price_text(text: str, family: Family, count: TokenCounter) -> Count:
@@ -60,17 +58,18 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
     price = total(framing) + price_texts(texts, count, family.stand_in)
     if family.name not in SILENT_BESIDE_CALLS or not any(isinstance(part, Call) for part in message.parts):
         return price
-    spoken = [text[len(thought[0]) :] if (thought := _THOUGHT.match(text)) else text for text in texts]
-    kept = total(framing) + price_texts(spoken, count, family.stand_in)
-    return Count(min(kept.tokens, price.tokens), Grade.ESTIMATED, upper=max(kept.upper, price.upper))
+    silent = tuple(part for part in message.parts if not isinstance(part, str))
+    if len(silent) == len(message.parts):
+        return price
+    return Count(price_message(attrs.evolve(message, parts=silent), family, count).tokens, Grade.ESTIMATED, price.upper)
 
 
 def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
     """One definition, in the template's spelling of name, description and parameters."""
     if family.definitions is Definitions.DECLARED:
-        return family.tool + price_text(tool_text(tool), family, count)
+        return family.tool + price_text(f";\n\n{declaration(tool)[:-3]}", family, count)  # behind the one before it
     definition = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-    return family.tool + price_text(_json(definition, family), family, count)
+    return family.tool + price_text(_json(definition, family).translate(family.escapes), family, count)
 
 
 def price_tools(
@@ -79,6 +78,8 @@ def price_tools(
     """All definitions and the hidden preamble; with choice "none" DeepSeek leaves them out (recorded)."""
     if not tools or (choice == "none" and family.name in HIDES_UNCHOSEN):
         return NOTHING
+    if family.definitions is Definitions.DECLARED:
+        return family.tooling + total([family.tool] * len(tools)) + price_text(declared(tools), family, count)
     return family.tooling + total(price_tool(tool, family, count) for tool in tools)
 
 
@@ -107,7 +108,8 @@ def _framing(message: Message, family: Family) -> Count:
         case "user":
             return family.user
         case "assistant":
-            return family.assistant
+            calls = any(isinstance(part, Call) for part in message.parts)
+            return family.assistant if calls else family.assistant + family.spoken
         case "tool":
             return family.tool_role
         case _:
@@ -120,6 +122,10 @@ def _part(part: Part, family: Family, texts: list[str]) -> Count:
         case str():
             texts.append(part)
             return NOTHING
+        case Call() if family.definitions is Definitions.DECLARED:
+            # Its result is another message, from the tool to the assistant, which does not name the tool.
+            texts += (f" to=functions.{part.name}", part.arguments, f"functions.{part.name} to=assistant")
+            return family.call
         case Call():
             texts.extend((part.name, part.arguments))
             return family.call + _tagged(part, family)

@@ -161,7 +161,7 @@ def test_every_generation_of_grok_hides_a_prompt_of_its_own(model: str, opening:
         ("llama3-70b-8192", "llama-3"),
         ("meta-llama/Meta-Llama-3-8B-Instruct-Turbo", "llama-3"),
         ("llama-3.1-8b-instant", "llama-3.1"),
-        ("us.meta.llama3-3-70b-instruct-v1:0", "llama-3.1"),
+        ("us.meta.llama3-3-70b-instruct-v1:0", "llama-3.3"),
         ("accounts/fireworks/models/llama-v3p1-8b-instruct", "llama-3.1"),
         ("llama3.1-8b", "llama-3.1"),
         ("deepseek-r1-distill-llama-70b", "deepseek-r1-distilled"),
