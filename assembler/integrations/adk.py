@@ -9,7 +9,8 @@ session's events. ADK wraps whatever a plugin raises in a RuntimeError; what an 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+import itertools
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel
@@ -17,7 +18,7 @@ from pydantic import BaseModel
 from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.conversation.messages import Message
-from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall
+from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, worth_keeping
 from assembler.integrations.own_objects import kept_objects
 from assembler.regions.output_schema import OutputSchema
 from budgets.errors import from_extra
@@ -44,7 +45,8 @@ class AssemblerPlugin(LastCall, BasePlugin):
     The assembler is a base, forked for each call; its instruction and knowledge follow the agent's system instruction.
     The tools are the request's, whatever the base holds; Google's own, such as search, are priced within bounds, or by
     the `overhead` that the budget keeps for them. The session keeps every event: what gives way is only not sent.
-    `last_context` is the latest call of any session.
+    `last_context` is the latest call of any session. What a conversation remembers beyond its events goes into the
+    session's state, so that a process that is rebuilt from the session goes on with the same bytes.
     """
 
     def __init__(self, assembler: Assembler, *, name: str = "assembler", conversations: int = CONVERSATIONS) -> None:
@@ -54,9 +56,13 @@ class AssemblerPlugin(LastCall, BasePlugin):
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         """Fit the request, in place. Raises what `build` raises, and then leaves it as it was."""
         run = (callback_context.session.id, callback_context.agent_name)
+        key = f"{STORED_AS}.{callback_context.agent_name}"
+        before = callback_context.state.get(key)
         asked, contents, head = self._asked(llm_request)
-        context = await self._fitting.afit([_spoken(content) for content in contents], asked, run=run)
+        context = await self._fitting.afit([_spoken(content) for content in contents], asked, run=run, state=before)
         _put(llm_request, context, contents, head)
+        if (state := worth_keeping(context)) != before:
+            callback_context.state[key] = state
 
     def fit(self, llm_request: Any, *, run: Hashable = None) -> None:
         """Put the contents and the system instruction that fit in place of those of an `LlmRequest`."""
@@ -80,7 +86,22 @@ def _put(llm_request: Any, context: Context, contents: Sequence[Any], head: Sequ
     if context.system is not None:
         parts = [*head[0].parts, types.Part(text=context.system)] if head else []
         config.system_instruction = types.Content(parts=parts) if head else context.system
-    llm_request.contents, llm_request.config = kept, config
+    llm_request.contents, llm_request.config = list(_joined(kept)), config
+
+
+def _joined(contents: Sequence[Any]) -> Iterator[Any]:
+    """The contents with neighbours of one role as one, as they are priced; results stand alone.
+
+    ADK sends what another agent said as contents of the user's, beside the question.
+    """
+    for (role, _), side_by_side in itertools.groupby(contents, key=_standing):
+        first, *others = side_by_side
+        parts = [part for content in (first, *others) for part in content.parts or ()]
+        yield types.Content(role=role, parts=parts) if others else first
+
+
+def _standing(content: Any) -> tuple[str | None, bool]:
+    return content.role, any(part.function_response for part in content.parts or ())
 
 
 def _answer(config: Any) -> OutputSchema | None:

@@ -141,10 +141,14 @@ def _tools_of(call: Any) -> list[Any]:
 def _built_in(model: Any) -> list[Any]:
     """Tools of the provider's own, which stand in the settings of the model."""
     config: Mapping[str, Any] = model.get_config() if hasattr(model, "get_config") else {}
-    own = ("gemini_tools", "anthropic_tools")
-    listed: list[Any] = [tool for key in own for tool in config.get(key) or ()]
-    listed += (config.get("params") or {}).get("tools") or ()
-    return [tool if isinstance(tool, Mapping) else tool.model_dump(exclude_none=True) for tool in listed]
+    params = cast("Mapping[str, Any]", config.get("params") or {})
+    own = (params.get("tools"), *map(config.get, ("gemini_tools", "anthropic_tools")))
+    return [_spelled(tool) for tools in own for tool in cast("Sequence[Any]", tools or ())]
+
+
+def _spelled(tool: Any) -> Any:
+    """A tool of Google's types as plain data; a dict as it is."""
+    return tool.model_dump(exclude_none=True) if hasattr(tool, "model_dump") else tool
 
 
 _WORDS = {"auto": "auto", "any": "required"}

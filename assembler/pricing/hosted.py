@@ -17,6 +17,7 @@ from assembler.conversation.messages.parts import compact_json
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.tools import Tool
 from assembler.regions.tools.custom import as_function
+from assembler.regions.tools.hosted import snake
 from assembler.regions.tools.tool import own_definition
 from budgets.count import NOTHING, Count, Grade, Tokens
 from budgets.value import Value
@@ -69,8 +70,8 @@ _CHARACTERS_PER_TOKEN = 4
 
 
 def row_of(kind: str) -> Row:
-    """What the table says of the tools of a kind."""
-    return next(row for row in TABLE if re.fullmatch(row.kinds, kind) or not row.kinds)
+    """What the table says of the tools of a kind; Gemini's may be said as its wire spells them."""
+    return next(row for row in TABLE if re.fullmatch(row.kinds, snake(kind)) or not row.kinds)
 
 
 def price_hosted(tool: Tool) -> Count:

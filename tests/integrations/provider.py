@@ -71,7 +71,7 @@ class Provider:
         self.turns += 1
         text = f"Answer {number}: take the train, it leaves at {number % 24}:00. 😀"
         forced = next((name for name in tools if _is_answer(name)), None)
-        if forced is not None and speaker.must_call(body):
+        if forced is not None and (speaker.must_call(body) or forced == "set_model_response"):
             return Said(thought, own, ((forced, None),))
         structured = json.dumps({"town": text}) if speaker.wants_schema(body) else text
         summary = (
@@ -85,7 +85,7 @@ def _hands_over(name: str) -> bool:
 
 
 def _is_answer(name: str) -> bool:
-    return name in ("Trip", "final_result", "final_output")
+    return name in ("Trip", "final_result", "final_output", "set_model_response")
 
 
 @contextmanager

@@ -49,8 +49,8 @@ def read_hosted(definition: _Definition) -> Reading | None:
         return None
     if isinstance(system := definition.get("systemTool"), Mapping):
         return _named(cast(_Definition, system).get("name"), "systemTool", "bedrock")
-    key = next((key for key in definition if _snake(key) in OF_GEMINI), None)
-    return None if key is None else _named(_snake(key), key, "gemini")
+    key = next((key for key in definition if snake(key) in OF_GEMINI), None)
+    return None if key is None else _named(snake(key), key, "gemini")
 
 
 def _typed(definition: _Definition, kind: str) -> Reading:
@@ -81,5 +81,6 @@ def _has_schema(definition: _Definition, kind: str) -> bool:
     return given and "name" in definition and kind not in OF_RESPONSES - {"custom"}
 
 
-def _snake(key: object) -> str:
+def snake(key: object) -> str:
+    """A key of Gemini's in the spelling of its SDK, as the wire or the SDK wrote it."""
     return re.sub("[A-Z]", lambda match: f"_{match[0].lower()}", key) if isinstance(key, str) else ""

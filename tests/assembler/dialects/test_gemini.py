@@ -239,3 +239,16 @@ def test_a_response_that_is_no_object_becomes_an_empty_one() -> None:
         {"role": "user", "parts": [{"functionResponse": {"name": "search"}}]},
     ]
     assert verify(again({"contents": contents}), dialect="gemini") == []
+
+
+@pytest.mark.parametrize(
+    ("wire", "sdk"),
+    [("codeExecution", "code_execution"), ("googleSearch", "google_search"), ("urlContext", "url_context")],
+)
+def test_a_tool_of_googles_costs_the_same_however_it_is_spelled(wire: str, sdk: str) -> None:
+    on_the_wire, in_the_sdk = (
+        count_request({"contents": [QUESTION], "tools": [{key: {}}]}, dialect="gemini", model="gemini-2.5-flash")
+        for key in (wire, sdk)
+    )
+    assert abs(on_the_wire.tokens - in_the_sdk.tokens) <= 1
+    assert abs(on_the_wire.upper - in_the_sdk.upper) <= 1

@@ -369,3 +369,22 @@ def test_nothing_is_reported_before_the_first_call() -> None:
     plugin = AssemblerPlugin(base())
     assert plugin.last_context is None
     assert plugin.report is None
+
+
+def test_contents_of_the_user_side_by_side_go_out_as_the_one_that_was_priced() -> None:
+    said = ["Question?", "For context: another agent was asked.", "It said nothing."]
+    request = request_of([types.Content(role="user", parts=[types.Part(text=text)]) for text in said])
+    plugin = AssemblerPlugin(base(10_000))
+    plugin.fit(request)
+    (content,) = request.contents
+    assert [part.text for part in content.parts or ()] == said
+    assert plugin.last_context is not None
+    recount = count_request(sent(request), dialect=gemini, model="gemini-2.5-flash")
+    assert recount == plugin.last_context.count
+
+
+def test_a_state_stands_in_the_session_only_where_there_is_something_to_remember() -> None:
+    for policy, says in ((TrimOldest(), False), ([Summarize(lambda *_: "They talked.", 2), TrimOldest()], True)):
+        runner = runner_of(agent_of(Scripted()), AssemblerPlugin(base(on_overflow=policy)))
+        session = asyncio.run(asked(runner, [f"Question {n}?" for n in range(12)]))
+        assert ("They talked." in str(session.state.get("context_assembler.librarian"))) is says
