@@ -47,14 +47,14 @@ def fit(seen: Gathered, measured: Measured) -> Planned:
     message makes it one, `PlanError` if a policy cuts where no turn begins, `TokenCountError` if the counter fails, and
     `UnansweredError` where a policy wants an answer first: see `assembler.pipeline.answers`.
     """
-    if seen.last is not None and measured is seen.last.measured and (plan := gone_on(seen)) is not None:
+    if seen.last is not None and measured is seen.last.gathered and (plan := gone_on(seen)) is not None:
         return plan
     plan = decided(seen, measured)
     changed = first_changed(plan, seen.last)
     if changed is not None:
         raise ChangedError(changed)
     plan.check()
-    plan.decided.standing = standing_of(plan, seen.last)
+    plan.decided.standing = standing_of(plan, measured, seen.last)
     return plan
 
 

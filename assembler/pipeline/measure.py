@@ -70,7 +70,7 @@ class Measured:
 def measure(seen: Gathered, choice: Choice | None) -> Measured:
     """The fixed part of a draft. Found once for these regions, this pricer and this head."""
     if choice is None and seen.last is not None:
-        return seen.last.measured
+        return seen.last.gathered
     sight, settings, regions = seen.sight, seen.settings.by_rule, seen.draft.regions
     head = tuple(sight.messages(0, sight.head)) if sight.length else ()
     found = regions.memory.measured_by(settings.pricer)

@@ -86,6 +86,19 @@ def _deferred(
     return attrs.evolve(regions, tools=tools), gone
 
 
+def stays_the_same(measured: Measured, ledger: Ledger, budget: Budget, *, everything: bool) -> bool:
+    """Whether each region gets the same however many messages come, for as long as what stays fits.
+
+    It does where `everything` that was gathered fits, and where the conversation asks for all that it may ever get. Not
+    where tools are sent that the conversation uses. O(turns that fit).
+    """
+    capability = budget.limits.get("capability")
+    if capability is not None and isinstance(capability.select, Deferring):
+        return False
+    limit = budget.input_limit - measured.prices.framing.upper
+    return everything or asked_for(ledger, limit) >= min(limit, conversation_cap(budget))
+
+
 def conversation_cap(budget: Budget) -> Tokens:
     """The most that the turns may cost, however many tokens are left."""
     limit = budget.limits.get("conversation")

@@ -27,7 +27,7 @@ from assembler.pipeline.planned import Planned
 from assembler.pipeline.steps import settled_by_turns
 from assembler.policies.traits import stands
 from assembler.pricing.ledger import Ledger
-from budgets import AssemblyError, Count, Tokens
+from budgets import AssemblyError, Budget, Count, Tokens
 from budgets.count import total
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ of a history of 100,000 messages would look at them all."""
 class Standing:
     """What a later build needs to go on from a decision. Never changed: a build that goes on leaves a new one."""
 
+    gathered: Measured
+    """What was measured of all that was gathered; `measured` is what limits left of it."""
     measured: Measured
     what: Kept
     head: int
@@ -71,6 +73,7 @@ class Standing:
     def later(self, length: int, conversation: Count, waiting: Open, pins: tuple[int, ...]) -> Standing:
         """The same decision about a history that has grown."""
         return Standing(
+            self.gathered,
             self.measured,
             self.what,
             self.head,
@@ -87,24 +90,28 @@ class Standing:
         )
 
 
-def standing_of(plan: Planned, last: Standing | None) -> Standing | None:
+def standing_of(plan: Planned, gathered: Measured, last: Standing | None) -> Standing | None:
     """What the next build can go on from; None for a decision that does not stand. `last` is what held before it."""
     settings, ledger, what = plan.settings, plan.ledger, plan.what
     budget, everything = settings.budget, not what.decisions
     if not settings.adds_up or plan.refused is not None or plan.measured.asked is not None:
         return None
-    if budget is not None and (budget.limits or not (everything or stands(settings.willing))):
+    if budget is not None and not (everything or stands(settings.willing)):
+        return None
+    tokens_left = None if budget is None else _tokens_left(plan, budget, gathered)
+    if budget is not None and tokens_left is None:
         return None
     if ledger.first >= plan.sight.length:
         return None  # no turn has begun: the next message may be a greeting, which costs nothing, or the first turn
     front = min(max(plan.sight.head, ledger.first) + 1, plan.sight.length)
     return Standing(
+        gathered,
         plan.measured,
         what,
         plan.sight.head,
         ledger.first,
         ledger.pins,
-        None if budget is None else budget.input_limit - plan.fixed.upper,
+        tokens_left,
         ledger.pinned_turns(plan.first),
         front,
         max(front, ledger.first if everything else one_turn_more(plan)),
@@ -113,6 +120,19 @@ def standing_of(plan: Planned, last: Standing | None) -> Standing | None:
         plan.waiting,
         front if last is None else max(front, last.looked_until()),
     )
+
+
+def _tokens_left(plan: Planned, budget: Budget, gathered: Measured) -> Tokens | None:
+    """The most that the turns that stay may cost; None where limits give them another part of the whole later."""
+    tokens_left = budget.input_limit - plan.fixed.upper
+    if not budget.limits:
+        return tokens_left
+    from assembler.pipeline.share import conversation_cap, stays_the_same  # for budgets with limits alone
+
+    everything = not plan.what.decisions and plan.measured is gathered
+    if not stays_the_same(gathered, plan.ledger, budget, everything=everything):
+        return None
+    return min(conversation_cap(budget), tokens_left)
 
 
 def still_holds(known: Standing, sight: Sight) -> bool:

@@ -8,8 +8,9 @@ and because the pieces of one text meet only at tag seams, where the bundled enc
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Callable, Sequence
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Literal, Protocol, TypeAlias, cast, runtime_checkable
 
 import attrs
 
@@ -168,7 +169,21 @@ def priced_layout(pricer: Pricer, layout: Layout) -> Count:
 
 def price_messages(pricer: Pricer, messages: Sequence[Message]) -> Count:
     """What neighbouring messages cost in one request: those that go out as one are priced as one."""
-    return total(map(pricer.message, pricer.joined(messages) if isinstance(pricer, JoiningPricer) else messages))
+    joined = cast(JoiningPricer, pricer).joined(messages) if is_joining(type(pricer)) else messages
+    return total(map(pricer.message, joined))
+
+
+# Asking a protocol of an object looks at its every member, and each message of a run is asked.
+@functools.cache
+def is_joining(kind: type) -> bool:
+    """Whether pricers of a class are of a dialect that sends some neighbouring messages as one."""
+    return issubclass(kind, JoiningPricer)
+
+
+@functools.cache
+def is_answering(kind: type) -> bool:
+    """Whether they are of a dialect that is billed for results side by side as for one message."""
+    return issubclass(kind, AnsweringPricer)
 
 
 def price_pieces(texts: Sequence[str], count: TokenCounter) -> list[Tokens]:

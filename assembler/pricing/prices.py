@@ -5,7 +5,6 @@ Prices are kept beside the readings of a history, so that drafts and forks that 
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
@@ -17,7 +16,7 @@ from assembler.conversation.keepsake import Keepsakes
 from assembler.conversation.messages import Message, Result, spoken
 from assembler.conversation.messages.responses import RESPONSES, continues
 from assembler.errors import UnsupportedContentError
-from assembler.pricing.pricer import AnsweringPricer, JoiningPricer, Pricer, price_messages
+from assembler.pricing.pricer import AnsweringPricer, Pricer, is_answering, is_joining, price_messages
 from assembler.pricing.rewritten import Rewritten
 from assembler.pricing.timeline import Replays
 from budgets import Count, TokenCountError, Tokens
@@ -254,11 +253,11 @@ class Priced:
     def _continues(self, index: int) -> bool:
         message, before = self._sight.message(index), self._sight.message(index - 1)
         if _may_answer(message) and _may_answer(before):
-            answers = self._pricer if _is_answering(type(self._pricer)) else None
+            answers = self._pricer if is_answering(type(self._pricer)) else None
             return answers is not None and cast(AnsweringPricer, answers).answers_together(message, before)
         if RESPONSES not in (message.shape, before.shape):
             return False
-        return _is_joining(type(self._pricer)) and continues(message, before)
+        return is_joining(type(self._pricer)) and continues(message, before)
 
     def dropped_tokens(self, start: int, stop: int) -> Tokens:
         """What the messages from `start` to before `stop` would cost, in tokens. O(messages not priced before)."""
@@ -279,14 +278,3 @@ def _may_answer(message: Message) -> bool:
 def _same(some: tuple[Message, ...], others: tuple[Message, ...]) -> bool:
     """Whether these are the very same messages."""
     return len(some) == len(others) and all(map(operator.is_, some, others))
-
-
-# Asking a protocol of an object looks at its every member, and each message of a run is asked.
-@functools.cache
-def _is_answering(kind: type) -> bool:
-    return issubclass(kind, AnsweringPricer)
-
-
-@functools.cache
-def _is_joining(kind: type) -> bool:
-    return issubclass(kind, JoiningPricer)

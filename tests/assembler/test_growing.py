@@ -12,7 +12,7 @@ from assembler import Assembler, AssemblyError, TrimOldest, first_user
 from assembler.dialects import DIALECTS, Emission
 from assembler.testing.conversations import conversations
 from assembler.testing.spellings import SPELLINGS
-from budgets import Budget
+from budgets import Budget, BudgetError, Limit
 from tests.assembler.drawn import histories
 from tests.scaled import scaled
 
@@ -53,6 +53,35 @@ def test_a_request_that_grew_is_the_one_that_is_spelled_at_once(
         except AssemblyError:
             return
         assert told(growing) == told(fresh().add_messages(messages[:stop]))
+
+
+@pytest.mark.parametrize("policy", [TrimOldest(), TrimOldest(low_water=0.5)], ids=str)
+@given(
+    sizes=st.lists(st.integers(0, 30), min_size=1, max_size=14),
+    documents=st.lists(st.integers(1, 30), max_size=3),
+    cap=st.sampled_from([None, 20, 0.3, 0.9]),
+    most=st.sampled_from([None, 40, 0.5]),
+    floor=st.sampled_from([0, 15, 0.4]),
+    window=st.integers(40, 120),
+)
+def test_a_session_under_limits_builds_at_every_message_what_is_built_at_once(
+    policy: Any, sizes: list[int], documents: list[int], cap: Any, most: Any, floor: Any, window: int
+) -> None:
+    def fresh() -> Assembler:
+        limits = {"knowledge": Limit(cap=cap), "conversation": Limit(floor=floor, cap=most)}
+        made = Assembler(Budget(window, counter=len, limits=limits), dialect="plain", on_overflow=policy)
+        for number, size in enumerate(documents):
+            made.add_knowledge("k" * size, type="t", score=number)
+        return made
+
+    try:
+        growing = fresh()
+    except BudgetError:  # a floor above its cap
+        assume(False)
+        return
+    messages = [{"role": "user", "content": "x" * size} for size in sizes]
+    for stop, message in enumerate(messages, 1):
+        assert told(growing.add_message(message)) == told(fresh().add_messages(messages[:stop]))
 
 
 def calls(times: int) -> list[dict[str, Any]]:

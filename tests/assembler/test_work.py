@@ -203,6 +203,19 @@ def test_a_policy_is_asked_when_what_it_kept_has_outgrown_the_room_and_not_befor
     assert len(asked) <= 400 // 20
 
 
+@pytest.mark.parametrize("cap", [60, 10])
+def test_a_budget_with_limits_asks_its_policy_no_more_often_and_prices_nothing_again(cap: int) -> None:
+    asked, tally = list[int](), Tally()
+    budget = Budget(40 * SIZE + cap, counter=tally, limits={"knowledge": Limit(cap=cap)})
+    assembler = Assembler(budget, dialect=plain, on_overflow=Asked(asked)).add_knowledge("know", type="t")
+    assembler.add_knowledge("more", type="t")
+    for message in dicts(400):
+        assembler.add_message(message).build()
+        assert len(tally.asked()) <= 1 or len(asked) < 2
+    # Once the conversation asks for more than it can ever get, more messages change no region's part.
+    assert len([length for length in asked if length > 40 + cap // SIZE]) <= 400 // 20
+
+
 def calls_of(work: Callable[[], object]) -> int:
     """How many Python functions `work` calls."""
     calls = 0
