@@ -48,7 +48,7 @@ class OpenModelPricer:
     @classmethod
     def of(cls, model: str, count: TokenCounter) -> OpenModelPricer:
         """The list of the model's maker, or Llama's."""
-        from assembler.dialects.hosts.hosted import hosted_pricer
+        from assembler.dialects.hosts.upstream import hosted_pricer
 
         if _MISTRAL.search(model.lower()):
             from assembler.dialects.mistral.dialect import mistral

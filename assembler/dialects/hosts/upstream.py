@@ -1,13 +1,15 @@
-"""Models of Anthropic, Google and Mistral in OpenAI's formats: a gateway forwards the request, and its maker's bill.
+"""Whose bill it is where a model of another maker is spoken to in OpenAI's formats.
 
-OpenRouter, Azure and the makers' own OpenAI-shaped endpoints do so. Evidence: docs/how-it-counts-hosts.md, Gateways.
+A gateway forwards models of Anthropic, Google and Mistral, whose makers bill; open models are billed by their host's
+chat template. OpenRouter, Azure and the makers' own OpenAI-shaped endpoints forward. Evidence:
+docs/how-it-counts-hosts.md, Gateways.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import attrs
 
@@ -18,14 +20,31 @@ if TYPE_CHECKING:
     from assembler.pricing.pricer import Pricer
 
 Maker: TypeAlias = Callable[[str, TokenCounter], "Pricer"]
+OpenAIApi: TypeAlias = Literal["chat", "responses"]
+
+_HOSTED = re.compile(r"deepseek|r1-distill|llama|qwen|gpt-oss|grok|compound|kimi|moonshot|glm")
+"""The makers whose templates `assembler.dialects.hosts.families` lists; a test holds the two together."""
 
 
-def forwarded_pricer(model: str | None, count: TokenCounter) -> Pricer | None:
-    """The price list of the maker whose model a gateway serves; None for any other model."""
+def upstream_pricer(model: str | None, count: TokenCounter, api: OpenAIApi) -> Pricer | None:
+    """The price list of the maker whose model a gateway serves, or of the model's host; None for any other model."""
     if model is None:
         return None
     name = bare(model)
-    return next((maker(model, count) for pattern, maker in _MAKERS if pattern.match(name)), None)
+    forwarded = next((maker(model, count) for pattern, maker in _MAKERS if pattern.match(name)), None)
+    return forwarded or hosted_pricer(model, count, api)
+
+
+def hosted_pricer(model: str | None, count: TokenCounter, api: OpenAIApi = "chat") -> Pricer | None:
+    """The price list of DeepSeek, Grok, Llama, Qwen, gpt-oss, Kimi, GLM, Groq's compound; None for any other model.
+
+    Exact texts where `count` is the model's own tokenizer, calibrated ones where a bundled one stands in.
+    """
+    if model is None or not _HOSTED.search(model.lower()):
+        return None
+    from assembler.dialects.hosts.bill import host_bill
+
+    return host_bill(model, count, api)
 
 
 def _claude(model: str, count: TokenCounter) -> Pricer:

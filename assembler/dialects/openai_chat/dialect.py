@@ -24,8 +24,7 @@ from assembler.dialects.beside_pricing import price_beside
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.foreign import foreign
 from assembler.dialects.graded import graded_pricer
-from assembler.dialects.hosts.hosted import hosted_pricer
-from assembler.dialects.hosts.upstream import forwarded_pricer
+from assembler.dialects.hosts.upstream import upstream_pricer
 from assembler.dialects.notes import MARKS, REASONING, RENAMED, SILENT, Notes
 from assembler.dialects.openai.bill import OpenAIBill
 from assembler.dialects.openai.families import family_of
@@ -79,7 +78,7 @@ class OpenAIChat:
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         """The price list of the model's family; where it is no model of OpenAI, its maker's or its host's."""
         own = foreign(OpenAIChatPricer(family_of(model), count, model), model, count)
-        return graded_pricer(forwarded_pricer(model, count) or hosted_pricer(model, count) or own, count)
+        return graded_pricer(upstream_pricer(model, count, "chat") or own, count)
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """`response_format` and `tool_choice`: OpenAI API reference, read 2026-11."""

@@ -21,8 +21,7 @@ from assembler.dialects.blocks.writer import fields_of
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.foreign import foreign as loosened
 from assembler.dialects.graded import graded_pricer
-from assembler.dialects.hosts.hosted import hosted_pricer
-from assembler.dialects.hosts.upstream import forwarded_pricer
+from assembler.dialects.hosts.upstream import upstream_pricer
 from assembler.dialects.notes import FIELDS, MARKS, REASONING, RENAMED, Notes
 from assembler.dialects.openai.bill import OpenAIBill
 from assembler.dialects.openai.families import family_of
@@ -94,8 +93,7 @@ class OpenAIResponses:
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         """The price list of the model's family on this API, or of its host where it is no model of OpenAI."""
         own = loosened(OpenAIResponsesPricer(family_of(model, "responses"), count, model), model, count)
-        hosted = forwarded_pricer(model, count) or hosted_pricer(model, count, "responses")
-        return graded_pricer(hosted or own, count)
+        return graded_pricer(upstream_pricer(model, count, "responses") or own, count)
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """`text.format` and `tool_choice`: OpenAI API reference, read 2026-11."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from assembler import Assembler, count_request
 from assembler.dialects import openai_chat
 from assembler.dialects.hosts import families as hosted_families
-from assembler.dialects.hosts.hosted import hosted_pricer
+from assembler.dialects.hosts.upstream import hosted_pricer
 from budgets import Budget, Grade, UnknownModelError, tiktoken_counter
 
 from ..drawn import histories
