@@ -52,8 +52,10 @@ def _next_step(overflow: TooLarge, trial: Trial) -> str:
     plan, excess = overflow.plan, overflow.excess
     if overflow.region is not None:
         return _of_limits(overflow, trial)
-    if plan.fixed.upper > overflow.available:
-        said = f"Dropping turns cannot help: the fixed regions alone need {plan.fixed.upper}. "
+    # A template may say more of the fixed regions than their parts cost: without a turn, all that is needed is theirs.
+    alone = plan.fixed.upper if plan.ledger.first < plan.ledger.length else overflow.required
+    if alone > overflow.available:
+        said = f"Dropping turns cannot help: the fixed regions alone need {alone}. "
         return f"{said}Shorten {_named(plan.costs)} by {excess} tokens{_of_documents(overflow, trial)}."
     cure = next(_cures(overflow, trial), None)
     if cure is not None:
@@ -96,7 +98,7 @@ def _shortening(overflow: TooLarge, trial: Trial) -> str:
 
 
 def _of_newest(overflow: TooLarge) -> str:
-    newest = next((turn.tokens for turn in overflow.plan.ledger.newest_first()), 0)
+    newest = next(iter(overflow.plan.ledger.newest_first())).tokens
     left = overflow.available - overflow.plan.fixed.upper
     if newest <= left:  # the whole costs more than its parts: by a template, or by a bill
         return "What stays in any case is too large"
@@ -127,7 +129,7 @@ def _of_pins(overflow: TooLarge) -> str | None:
     """What pinned turns cost beside the newest, where the newest alone would fit."""
     plan = overflow.plan
     begins, left = plan.ledger.newest_turns(1), overflow.available - plan.fixed.upper
-    newest = plan.ledger.turn_upper(begins, plan.ledger.length) if begins < plan.ledger.length else 0
+    newest = plan.ledger.turn_upper(begins, plan.ledger.length)
     pinned = sum(plan.ledger.turn_upper(start, stop) for start, stop in plan.ledger.pinned_turns(begins))
     if not pinned or newest > left:
         return None

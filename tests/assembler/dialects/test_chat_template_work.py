@@ -140,6 +140,15 @@ def test_policies_that_say_the_same_for_thousands_of_tokens_are_asked_a_few_doze
     ).build()
 
 
+def test_an_instruction_alone_that_the_template_makes_too_long_is_what_must_be_shortened() -> None:
+    def instructed(window: int) -> Assembler:
+        return Assembler(Budget(window), dialect=DIALECTS["chatml"]).add_instruction("abc " * 50)
+
+    whole = instructed(100_000).build().count.upper
+    with pytest.raises(ContextLengthError, match=rf"alone need {whole}\. Shorten the instruction by 1 tok"):
+        instructed(whole - 1).build()
+
+
 def test_calls_are_foreseen() -> None:
     assembler = Assembler(Budget(3_000), dialect=DIALECTS["chatml"], on_overflow=TrimOldest()).add_capability([TOOL])
     for number in range(40):
