@@ -63,9 +63,14 @@ def renamed(messages: Iterable[Message]) -> int:
 
 
 def says_nothing(message: Message) -> bool:
-    """Whether an assistant message has neither text nor calls: no API takes it, so it is left out of requests."""
-    if message.role != "assistant" or message.beside:
+    """Whether an assistant message has neither text nor calls, or another one marks of a cache alone.
+
+    No API takes it, so it is left out of requests.
+    """
+    if message.beside:
         return False
+    if message.role != "assistant":
+        return bool(message.parts) and all(map(is_mark, message.parts))
     for part in message.parts:  # noqa: SIM110 - a generator takes three times as long, at each message
         if part and (type(part) is not Thinking or _stays(part, message)):
             return False

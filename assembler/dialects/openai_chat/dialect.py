@@ -115,9 +115,10 @@ openai_chat = OpenAIChat()
 def _notes(layout: Layout) -> tuple[str, ...]:
     """How many assistant messages, parts and cache marks are left out, and what is renamed or sent as text."""
     unwritten = [message for message in layout.messages if message.sent.found is None]  # the others go out as they came
+    spoken = [message for message in unwritten if message.role == "assistant"]
     notes = Notes(
         {
-            SILENT: sum(says_nothing(heard_by(message, "openai")) for message in unwritten),
+            SILENT: sum(says_nothing(heard_by(message, "openai")) for message in spoken),
             RENAMED: renamed(unwritten),
             REASONING: foreign_thoughts(unwritten),
             MARKS: foreign_marks([*layout.head, *unwritten]),

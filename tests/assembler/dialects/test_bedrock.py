@@ -11,7 +11,7 @@ from assembler import Assembler, count_request
 from assembler.dialects import DIALECTS
 from assembler.errors import ConversationError, ToolError, UnsupportedContentError
 from assembler.verify import verify
-from budgets import Grade
+from budgets import Budget, Grade
 from tests.assembler.dialects.spoken import TOOLS, Dict
 from tests.assembler.verify import conversations as valid
 from tests.scaled import scaled
@@ -80,6 +80,15 @@ def test_the_result_of_a_failed_call_always_says_something() -> None:
     answer = request["messages"][2]["content"][0]["toolResult"]
     assert answer["status"] == "error"
     assert answer["content"][0]["text"].strip()
+
+
+@pytest.mark.parametrize(("name", "model"), [("openai_chat", "gpt-4o"), ("mistral", "mistral-large-latest")])
+def test_a_message_of_cache_points_alone_costs_nothing_where_it_is_left_out(name: str, model: str) -> None:
+    said = [("user", "q"), ("assistant", "a"), {"role": "user", "content": [POINT]}, ("user", "r")]
+    budget = Budget.for_model(model, max_output_tokens=1_000)
+    context = Assembler(budget, dialect=name).add_messages(said).build()
+    assert context.count == count_request(context.request(), dialect=name, model=model)
+    assert context.inside.notes
 
 
 @pytest.mark.parametrize("points", range(1, 8))
