@@ -10,6 +10,7 @@ from assembler.dialects.named import spoken_dialect
 from assembler.dialects.reading import UNREADABLE, unreadable
 from assembler.errors import AssemblyError, MessageTypeError
 from assembler.pricing.held import held_count, refuse_unseen
+from assembler.pricing.hosted import price_beside_tools
 from assembler.pricing.pricer import WholePricer, priced_request
 from assembler.validation import must_be, wrong
 from budgets import Count, TokenCounter, Tokens, total_counter
@@ -67,4 +68,4 @@ def _priced(
     pricer = dialect.pricer(model, counter)
     if isinstance(pricer, WholePricer):
         dialect.emit(layout)  # raises for what this dialect would not send
-    return priced_request(pricer, layout)
+    return priced_request(pricer, layout) + price_beside_tools(layout.options, layout.tools)

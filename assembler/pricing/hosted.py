@@ -8,7 +8,8 @@ priced when its result goes back.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 import attrs
 
@@ -19,10 +20,10 @@ from assembler.regions.tools import Tool
 from assembler.regions.tools.custom import as_function
 from assembler.regions.tools.hosted import snake
 from assembler.regions.tools.tool import own_definition
-from budgets.count import NOTHING, Count, Grade, Tokens
+from budgets.count import NOTHING, Count, Grade, Tokens, total
 from budgets.value import Value
 
-__all__ = ["TABLE", "fixed_with_hosted", "price_hosted", "row_of"]
+__all__ = ["TABLE", "fixed_with_hosted", "price_beside_tools", "price_hosted", "row_of"]
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -79,6 +80,25 @@ def price_hosted(tool: Tool) -> Count:
     row = row_of(tool.kind)
     length = len(compact_json({key: held for key, held in own_definition(tool).items() if held is not None}))
     return Count(row.tokens + length // _CHARACTERS_PER_TOKEN, Grade.ESTIMATED, upper=row.upper + length)
+
+
+def price_beside_tools(options: Mapping[str, Any], tools: Sequence[Tool]) -> Count:
+    """What a provider's own tools cost that a request asks for outside of its list of tools.
+
+    `web_search_options` is the search of Chat Completions. `mcp_servers` are Anthropic's: each brings its tools by
+    itself, where no `mcp_toolset` names it (the beta of 2025-04-04). Anthropic and OpenAI API references, read 2026-11.
+    """
+    asked = ["web_search"] if options.get("web_search_options") is not None else []
+    if "mcp_servers" in options:
+        asked += ["mcp_servers"] * _unnamed(options["mcp_servers"], tools)
+    return total(Count(row.tokens, Grade.ESTIMATED, upper=row.upper) for row in map(row_of, asked))
+
+
+def _unnamed(servers: object, tools: Sequence[Tool]) -> int:
+    named = [own_definition(tool).get("mcp_server_name") for tool in tools if tool.api is not None]
+    listed = cast("list[object]", servers) if isinstance(servers, list) else []
+    given = [cast("Mapping[str, object]", server) for server in listed if isinstance(server, Mapping)]
+    return sum(server.get("name") not in named for server in given)
 
 
 def fixed_with_hosted(

@@ -22,6 +22,7 @@ STATEFUL: list[tuple[str, Dict]] = [
     ("gemini", {"contents": "on", "config": {"cached_content": "cachedContents/1"}}),
     ("gemini", {"contents": [{"parts": [{"text": "on"}]}], "cachedContent": "cachedContents/1"}),
     ("anthropic", {"messages": [{"role": "user", "content": "on"}], "container": "container_1"}),
+    ("bedrock", {"messages": [{"role": "user", "content": [{"text": "on"}]}], "promptVariables": {"a": {"text": "b"}}}),
 ]
 
 

@@ -24,6 +24,7 @@ _CACHES = (
 
 API = Api(
     shape="bedrock",
+    held=("promptVariables",),  # of a prompt that the service keeps
     marks=BedrockMarks(),
     caches=_CACHES,
     # Cached tokens stand beside the number: Amazon Bedrock API reference, read 2026-11.

@@ -104,6 +104,18 @@ def _said(layout: Layout) -> list[Message]:
     return [Message("system", (layout.system,), fields, "openai", fields, shallow=True), *spoken]
 
 
+_SAFE_PROMPT = Difference(40, Grade.ESTIMATED, upper=80)
+"""Mistral docs, Guardrailing, read 2026-11: two sentences that `safe_prompt` puts in front. Not recorded."""
+_REASONING_PROMPT = Difference(200, Grade.ESTIMATED, upper=600)
+"""Mistral docs, Reasoning, read 2026-11: the default system prompt that `prompt_mode` brings. Not recorded."""
+
+
+def _hidden_prompts(options: Mapping[str, Any]) -> Difference:
+    """What the service puts in front of a request that asks for it."""
+    safe = _SAFE_PROMPT if options.get("safe_prompt") is True else Difference()
+    return safe + _REASONING_PROMPT if options.get("prompt_mode") == "reasoning" else safe
+
+
 @attrs.frozen(eq=False)
 class MistralPricer:
     """The bill of Mistral's chat API for one family: opening + messages + tools, each between control tokens.
@@ -159,7 +171,7 @@ class MistralPricer:
         if layout.options.get("tool_choice") == "none":
             tools = self._tool_list(layout.tools)
             hidden = Difference(-tools.tokens, tools.grade, upper=0)  # older templates show them all the same
-        return self._answer_format(layout) + hidden
+        return self._answer_format(layout) + hidden + _hidden_prompts(layout.options)
 
     def _answer_format(self, layout: Layout) -> Difference:
         """It takes the place of the settings block (3 recordings); its schema may reach the prompt."""
