@@ -23,8 +23,8 @@ from budgets.count import NOTHING, Count, Grade, TokenCounter, total
 
 SYSTEM = about(2, 0)
 USER = about(2, 0)
-ASSISTANT = about(1, 1)
-CALL = about(2, 1)
+ASSISTANT = about(1, 0)
+CALL = about(2, 0)
 RESULT = about(2, 1)
 TOOLS = about(2, 2)
 _FRAMING: Mapping[Role, Count] = {
@@ -58,7 +58,8 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
     """One message with its control tokens. Raises `UnsupportedContentError` on media other than images."""
     texts: list[str] = []
     framing = [_FRAMING[message.role], *(_part(part, texts) for part in message.parts)]
-    framing += [family.answered for part in message.parts if type(part) is Result]
+    answers = [part for part in message.parts if type(part) is Result]
+    framing += [family.answered + family.named if answer.name else family.answered for answer in answers]
     return total(framing) + total(price_text(text, count) for text in texts)
 
 
