@@ -9,7 +9,16 @@ template engine and no numpy before one of them has work to do.
 
 import typing
 
-from budgets.later import load_later as _load_later
+try:
+    from budgets.later import load_later as _load_later
+except ModuleNotFoundError as _missing:
+    import budgets as _theirs
+
+    raise ImportError(
+        f"assembler needs its own package budgets, and another one comes first on the path: {_theirs.__file__}; "
+        "rename that one, or start Python elsewhere",
+        name="budgets",
+    ) from _missing
 
 if typing.TYPE_CHECKING:
     from assembler.assembler import Assembler

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,3 +63,12 @@ def test_what_replaces_has_a_name_that_says_set(plain: str, older: str) -> None:
     getattr(two, older)(said[plain])
     assert getattr(one, plain)(said[plain]) is one
     assert one.build().request() == two.build().request() if plain == "set_messages" else repr(one) == repr(two)
+
+
+def test_a_module_of_the_callers_own_that_hides_budgets_is_named(tmp_path: Path) -> None:
+    (tmp_path / "budgets.py").write_text("YEARLY = 1\n")
+    code = f"import sys; sys.path[:0] = [{str(tmp_path)!r}, {str(Path(assembler.__file__).parents[1])!r}]; import assembler"
+    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=False)
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith("ImportError: assembler needs its own package budgets")
+    assert str(tmp_path / "budgets.py") in said
