@@ -67,7 +67,8 @@ def test_what_replaces_has_a_name_that_says_set(plain: str, older: str) -> None:
 
 def test_a_module_of_the_callers_own_that_hides_budgets_is_named(tmp_path: Path) -> None:
     (tmp_path / "budgets.py").write_text("YEARLY = 1\n")
-    code = f"import sys; sys.path[:0] = [{str(tmp_path)!r}, {str(Path(assembler.__file__).parents[1])!r}]; import assembler"
+    path = [str(tmp_path), str(Path(assembler.__file__).parents[1])]
+    code = f"import sys; sys.path[:0] = {path!r}; import assembler"
     done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=False)
     said = done.stderr.splitlines()[-1]
     assert said.startswith("ImportError: assembler needs its own package budgets")
