@@ -58,14 +58,15 @@ def _run(argv: list[str]) -> int:
         import cyclopts
     try:
         words = ["./-" if word == "-" else word for word in argv]  # a lone hyphen is a file, and no option to cyclopts
-        command, bound, _ = _app().parse_args(words, print_error=False, exit_on_error=False)
+        command, bound, _ = _app(words).parse_args(words, print_error=False, exit_on_error=False)
     except cyclopts.CycloptsError as error:
         return _failed(f"assemble: {one_line(str(error))} (assemble --help lists what there is)", WRONG_INPUT)
     code = command(*bound.args, **bound.kwargs)
     return code if isinstance(code, int) else 0
 
 
-def _app() -> App:
+def _app(words: Sequence[str]) -> App:
+    """The commands; where the first word is one, that alone: each loads what it needs, and no more."""
     from cyclopts import App
 
     app = App(
@@ -73,7 +74,7 @@ def _app() -> App:
         help="Lay out the context window of a language-model request: priced as billed, fitted, valid.",
         version=_version,
     )
-    for name in COMMANDS:
+    for name in words[:1] if words and words[0] in COMMANDS else COMMANDS:
         command: Callable[..., Any] = getattr(import_module(f"assembler.cli.{name}"), name)
         app.command(command)
     return app

@@ -60,6 +60,16 @@ def test_the_door_loads_few_modules_and_few_classes_that_are_compiled(loaded: di
     assert loaded["values"] <= VALUES  # type: ignore[operator]
 
 
+def test_a_command_loads_no_page_and_no_search_where_it_draws_none_and_cites_nothing() -> None:
+    code = (
+        "import json, sys; from assembler.cli import main; main(['batch', '--help']); print(json.dumps([*sys.modules]))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    modules = json.loads(run.stdout.splitlines()[-1])
+    assert "assembler.cli.batch" in modules
+    assert not {"assembler.rag", "assembler.report.page", "assembler.cli.view"}.intersection(modules)
+
+
 def test_no_long_pattern_is_compiled_at_the_import(loaded: dict[str, list[int]]) -> None:
     assert [length for length in loaded["compiled"] if length > 100] == []
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assembler import CacheMarks, ChatRegions, CitedSources, Strategy
+from assembler import CacheMarks, ChatRegions, CitedSources, Placement, Strategy
 from assembler.cli.request_file.named import Named, read_named
 from assembler.cli.request_file.shapes import Reader, any_text, mapping, one_of, refuse_unknown, whole
 from assembler.dialects.marking import Lifetime
 from assembler.files.place import Place
-from assembler.rag import Best, Everything, Greedy, Order, Placement
+from assembler.strategies.sources.ordering import Order
+from assembler.strategies.sources.selection import Best, Everything, Greedy
 
 _PLACEMENTS = {placement.name.lower(): placement for placement in Placement}
 _LIFETIME: Reader[Lifetime] = one_of({"5m": "5m", "1h": "1h"})
