@@ -3,8 +3,9 @@
     python -m tests.benchmarks.speed [--rounds 7] [--rows session,cache,…] [--peers] [--history FILE]
 
 Figures are medians of the rounds, and ratios within this run wherever one can be had: the yardstick is tiktoken with
-its published split pattern over every text once, in CPU seconds. A line for each run is added to the history, with the
-commit; a figure that is a tenth worse than its last is marked. `--peers` adds langchain-core where it is installed.
+its published split pattern over every text once, in CPU seconds. A line for each run is added to `history.jsonl` beside
+this file, which is committed: the commit, the figures, and the load of the machine, since a shared one makes every
+figure worse. A figure that is a tenth worse than its last is marked. `--peers` adds langchain-core where installed.
 Renders of a chat template are counted by `template.py`, and how every function grows by `growth.py`.
 """
 
@@ -14,6 +15,7 @@ import argparse
 import importlib
 import itertools
 import json
+import os
 import platform
 import statistics
 import subprocess
@@ -192,6 +194,8 @@ def keep(history: Path, figures: list[Figure], rounds: int) -> None:
         "commit": commit(),
         "python": platform.python_version(),
         "rounds": rounds,
+        "load": [round(load, 1) for load in os.getloadavg()],
+        "processors": os.cpu_count(),
         "figures": {figure.name: round(figure.value, 4) for figure in figures},
     }
     with history.open("a") as lines:
