@@ -7,14 +7,16 @@ add is taken from the open templates: docs/how-it-counts-hosts.md.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
 import attrs
 
-from assembler.conversation.messages import Message
+from assembler.conversation.messages import Call, Message, Result
+from assembler.dialects.graded import RuledPricer
 from assembler.dialects.own_tokenizer import counts_for_open_model, counts_for_openai
-from assembler.pricing.pricer import FixedPrices, JoiningPricer, Piece, Pricer
+from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from budgets import Count, Grade, TokenCounter, Tokens
@@ -44,34 +46,39 @@ def foreign(rules: Pricer, model: str | None, count: TokenCounter) -> Pricer:
 
 
 @attrs.frozen(eq=False)
-class ForeignPricer:
+class ForeignPricer(RuledPricer):
     """The prices of a pricer for a model that it was not made for: estimates, with bounds for any vocabulary."""
 
-    rules: Pricer
     farthest: float = FARTHEST
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
-        """By rule, each of them loosened."""
+        """By rule, each of them loosened. The system text costs the same in pieces and as a message of the head."""
         prices = self.rules.fixed(pieces, head, tools)
+        spoken = self._parts_of_one([*prices.pieces, *prices.head, prices.framing])
+        around_pieces = AROUND_A_MESSAGE if pieces else 0
         return attrs.evolve(
             prices.each(self._loosened),
-            head=tuple(map(self.message, head)),
+            pieces=spoken[: len(pieces)],
+            head=tuple(price + Count(0, upper=AROUND_A_MESSAGE) for price in spoken[len(pieces) : -1]),
             tooling=self._loosened(prices.tooling, AROUND_TOOLS if tools else 0),
-            framing=self._loosened(prices.framing, AROUND_A_REQUEST),
+            framing=spoken[-1] + Count(0, upper=AROUND_A_REQUEST + around_pieces),
         )
 
     def message(self, message: Message) -> Count:
-        """By rule, loosened."""
-        return self._loosened(self.rules.message(message), AROUND_A_MESSAGE * max(len(message.parts), 1))
-
-    def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """As the rules have it."""
-        return self.rules.joined(messages) if isinstance(self.rules, JoiningPricer) else messages
+        """By rule, loosened: a template frames a message, and each call and result in it."""
+        framed = 1 + sum(type(part) in (Call, Result) for part in message.parts)
+        return self._loosened(self.rules.message(message), AROUND_A_MESSAGE * framed)
 
     def options(self, layout: Layout) -> Count | Difference:
         """By rule, loosened; what an option saves with one model is not believed of another."""
         price = self.rules.options(layout)
         return self._loosened(price if isinstance(price, Count) else price.alone())
+
+    def _parts_of_one(self, pieces: Sequence[Count]) -> tuple[Count, ...]:
+        """Prices whose bounds add up to that of the whole, however it is parted."""
+        reached = [math.ceil(upper * self.farthest) for upper in itertools.accumulate(piece.upper for piece in pieces)]
+        bounds = [after - before for before, after in itertools.pairwise((0, *reached))]
+        return tuple(Count(piece.tokens, Grade.ESTIMATED, bound) for piece, bound in zip(pieces, bounds, strict=True))
 
     def _loosened(self, price: Count, around: Tokens = 0) -> Count:
         return Count(price.tokens, Grade.ESTIMATED, math.ceil(price.upper * self.farthest) + around)

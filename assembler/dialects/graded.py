@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import attrs
 
@@ -40,10 +40,29 @@ def graded_pricer(rules: Pricer, count: TokenCounter) -> Pricer:
 
 
 @attrs.frozen(eq=False)
-class GradedPricer:
-    """The prices of a pricer, none graded above its counter as it is when they are made: an endpoint may fall back."""
+class RuledPricer:
+    """What a pricer has that changes the prices of another: the same messages go out, and are billed, together."""
 
     rules: Pricer
+
+    def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """As the rules have it."""
+        return self.rules.joined(messages) if isinstance(self.rules, JoiningPricer) else messages
+
+    def answers_together(self, message: Message, before: Message) -> bool:
+        """As the rules have it."""
+        return isinstance(self.rules, AnsweringPricer) and self.rules.answers_together(message, before)
+
+    def formatted(self) -> Self:
+        """As the rules have it."""
+        rules = self.rules.formatted() if isinstance(self.rules, FormattingPricer) else self.rules
+        return self if rules is self.rules else attrs.evolve(self, rules=rules)
+
+
+@attrs.frozen(eq=False)
+class GradedPricer(RuledPricer):
+    """The prices of a pricer, none graded above its counter as it is when they are made: an endpoint may fall back."""
+
     count: TokenCounter
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
@@ -54,22 +73,9 @@ class GradedPricer:
         """By rule, graded."""
         return graded(self.rules.message(message), self.count)
 
-    def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """As the rules have it."""
-        return self.rules.joined(messages) if isinstance(self.rules, JoiningPricer) else messages
-
-    def answers_together(self, message: Message, before: Message) -> bool:
-        """As the rules have it."""
-        return isinstance(self.rules, AnsweringPricer) and self.rules.answers_together(message, before)
-
     def options(self, layout: Layout) -> Count | Difference:
         """By rule, graded."""
         return graded(self.rules.options(layout), self.count)
-
-    def formatted(self) -> Pricer:
-        """As the rules have it."""
-        rules = self.rules.formatted() if isinstance(self.rules, FormattingPricer) else self.rules
-        return self if rules is self.rules else attrs.evolve(self, rules=rules)
 
 
 @attrs.frozen(eq=False)

@@ -29,13 +29,13 @@ from assembler.pricing.pricer import WholePricer
 from budgets import Budget, ContextLengthError, Count, Tokens
 
 _ROUNDS = 8
-"""Readings before a message that changes while it is read is given up. One is enough for a message edited in place."""
+"""Trials of what fits as it is sent before the tokens left are called too few. One or two are enough."""
 
 
 _NEAR = 4
 _FEW = 64
 """A whole over the tokens left by more than one part in four and 64 tokens is not counted as it is sent: merging
-never saves so much, and a long history would be spelled for nothing."""
+never saves so much, and a long history would be spelled for nothing. Results that are written anew may save half."""
 
 
 def fit(seen: Gathered, measured: Measured) -> Planned:
@@ -117,14 +117,11 @@ def _by_parts(everything: Planned, start: Kept | None = None) -> Planned:
     tokens_left = settings.budget.input_limit - fixed.upper
     if settings.budget.limits:
         everything, tokens_left = _shared(everything, settings.budget)
-    merging = settings.merging is not None
-    if start is None and (
-        _everything_fits(everything, tokens_left) if merging else tokens_left >= 0 and ledger.fits(tokens_left)
-    ):
+    if start is None and _everything_fits(everything, tokens_left):
         return everything
     ledger = _with_pins(everything)
     plan = attrs.evolve(everything, ledger=ledger, what=relieved(ledger, settings, max(tokens_left, 0), start))
-    if merging:
+    if plan.merges:
         return _as_sent(_widened(plan, tokens_left, start), tokens_left, start)
     if (least := plan.what.count(ledger)).upper > tokens_left:
         raise _overflow(plan, settings.budget, least, tokens_left)
@@ -249,11 +246,12 @@ def _floor(sight: Sight, settings: Settings) -> tuple[int, ConversationError | N
 
 def _everything_fits(plan: Planned, tokens_left: Tokens) -> bool:
     """Whether everything fits into `tokens_left` as it is sent. O(the history), or less where it is far too long."""
-    return (
-        tokens_left >= 0
-        and plan.ledger.fits(tokens_left + tokens_left // _NEAR + _FEW)
-        and _fits_as_sent(plan, tokens_left)
-    )
+    if tokens_left < 0:
+        return False
+    if plan.settings.merging is None and plan.ledger.fits(tokens_left):
+        return True
+    near = tokens_left if plan.ledger.overpriced else tokens_left // _NEAR + _FEW
+    return plan.merges and plan.ledger.fits(tokens_left + near) and _fits_as_sent(plan, tokens_left)
 
 
 def _fits_as_sent(plan: Planned, tokens_left: Tokens) -> bool:

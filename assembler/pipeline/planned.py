@@ -22,6 +22,7 @@ from assembler.pipeline.measure import Measured
 from assembler.pipeline.once import found_once
 from assembler.pipeline.settings import Settings
 from assembler.pricing.ledger import Ledger
+from assembler.pricing.pricer import price_messages
 from assembler.regions.layout import Layout
 from budgets import AssemblyError, Count, RegionCosts
 from budgets.count import NOTHING
@@ -201,22 +202,34 @@ class Planned:
         return self.what.count(self.ledger)
 
     @found_once
+    def can_be_sent(self) -> bool:
+        """Whether a request can be made of what stays before another message comes."""
+        try:
+            return bool(self.emission)
+        except ConversationError:
+            return False
+
+    @found_once
     def by_rule(self) -> Count:
         """What the request costs by rule: the sum of its parts, or the count of the whole where they do not add up.
 
-        Where messages go out merged the request is read as it is sent: O(what stays). One that cannot be sent yet costs
-        the sum.
+        Where messages go out merged the request is counted as it is sent: O(what stays). One that cannot be sent yet
+        costs the sum.
         """
         if self.sealed is not None:
             return self.sealed
         pricer = self.settings.merging
-        if pricer is not None:
-            try:
-                held = self.measured.regions.held or NOTHING
-                return held + pricer.sent(self.settings.dialect.parse(self.emission.request))
-            except ConversationError:
-                pass
+        if pricer is not None and self.can_be_sent:
+            held = self.measured.regions.held or NOTHING
+            return held + pricer.sent(self.settings.dialect.parse(self.emission.request))
+        if self.ledger.prices.overpriced and self.ledger.overpriced:  # nothing is asked where there is nothing
+            return self.fixed + price_messages(self.settings.pricer, self.layout.messages)
         return self.fixed + self.conversation
+
+    @property
+    def merges(self) -> bool:
+        """Whether the request may cost less than the sum of its messages, and is counted as it is sent."""
+        return self.settings.merging is not None or self.ledger.overpriced
 
     @property
     def count(self) -> Count:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from assembler.conversation.history import Sight, Span
+from assembler.conversation.messages import Thinking
 from assembler.conversation.messages.pin import pinned_among
 from assembler.conversation.pins import pinned_messages
 from assembler.conversation.turns import Open
@@ -101,6 +102,8 @@ def standing_of(plan: Planned, gathered: Measured, last: Standing | None) -> Sta
     tokens_left = None if budget is None else _tokens_left(plan, budget, gathered)
     if budget is not None and tokens_left is None:
         return None
+    if settings.merging is not None and not everything and not plan.can_be_sent:
+        return None  # it was counted by the sum of its parts: once it can be sent, more may fit
     if ledger.first >= plan.sight.length:
         return None  # no turn has begun: the next message may be a greeting, which costs nothing, or the first turn
     front = min(max(plan.sight.head, ledger.first) + 1, plan.sight.length)
@@ -174,6 +177,8 @@ def gone_on(seen: Gathered) -> Planned | None:
         if not known.what.is_all and (settings.pins or pinned_among(sight.readings.raws(start, length))):
             pins = pinned_messages(sight, settings.pins, start)
             ledger = Ledger(sight, settings.pricer, prices, known.first, pins)
+    if settings.merging is not None and not known.what.is_all and _may_cost_less(known, sight):
+        return None
     plan = Planned(seen.draft, settings, sight, known.measured, ledger, known.what, looked=start)
     Planned.decided.keep(plan, decided)
     Planned.conversation.keep(plan, conversation)
@@ -186,6 +191,18 @@ def gone_on(seen: Gathered) -> Planned | None:
             return None
     decided.standing = known.later(length, conversation, waiting, pins)
     return plan
+
+
+def _may_cost_less(known: Standing, sight: Sight) -> bool:
+    """Whether what stayed may cost less than it did: with some models past reasoning is free once a turn has begun.
+
+    What went for its sake fits again then. O(what stays), where a turn begins; else O(new messages).
+    """
+    starts = (sight.readings.turn_start(index, sight.head) == index for index in range(known.length, sight.length))
+    if not any(starts):
+        return False
+    stayed = sight.messages(known.what.cut.first_kept, known.length)
+    return any(Thinking in map(type, message.parts) for message in stayed)
 
 
 def first_changed(plan: Planned, last: Standing | None) -> int | None:

@@ -79,6 +79,15 @@ class Ledger(Priced):
         """The ledger after some messages were rewritten or dropped inside their turns."""
         return attrs.evolve(self, savings=savings)
 
+    @property
+    def overpriced(self) -> bool:
+        """Whether messages that go out as one cost less together than their prices say, as far as they were priced.
+
+        A result that is JSON is read, and written anew, once another one stands beside it: it may then be shorter.
+        """
+        found = self.prices.overpriced
+        return bool(found) and any(self.first <= index < self.length for index in found.copy())
+
     def turn(self, start: int, stop: int) -> Count:
         """The price of a turn. O(its messages)."""
         whole = total(map(self.message, range(start, stop)))

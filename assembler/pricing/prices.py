@@ -77,6 +77,7 @@ class Prices:
         "fitting",
         "last_run",
         "messages",
+        "overpriced",
         "passed",
         "pricer",
         "replays",
@@ -91,6 +92,8 @@ class Prices:
         self.messages: list[Count | None] = []
         self.last_run: tuple[tuple[Message, ...], Count] | None = None
         """The items that were priced as one last, and their price: the next one is most often priced beside them."""
+        self.overpriced: set[int] = set()
+        """The messages that take more from the price of those before them than a price of their own can show."""
         self.running: list[Tokens | None] = []
         """The upper price of a message and of all before it in its turn."""
         self.sums = Sums()
@@ -138,6 +141,7 @@ class Prices:
         copy = Prices(self.pricer)
         copy.running = self.running[:stop]
         copy.messages = self.messages[:stop]
+        copy.overpriced = {index for index in self.overpriced.copy() if index < stop}
         copy.sums = self.sums.known_until(stop)
         copy.passed = self.passed.known_until(stop)
         return copy
@@ -225,7 +229,11 @@ class Priced:
         together = (*before, message)
         price = self.priced_run(together)
         self.prices.last_run = together, price
-        return (price - beside).alone()
+        more = price - beside
+        alone = more.alone()
+        if (alone.tokens, alone.upper) != (more.tokens, more.upper):
+            self.prices.overpriced.add(index)
+        return alone
 
     def priced_run(self, messages: Sequence[Message]) -> Count:
         """What neighbouring messages cost together."""

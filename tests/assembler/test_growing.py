@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -33,26 +34,27 @@ def told(assembler: Assembler) -> Any:
 @given(
     messages=st.one_of(histories(), st.sampled_from(list(SPELLINGS)).flatmap(conversations)),
     policy=st.sampled_from(POLICIES),
-    window=st.sampled_from([40, 400, 4_000]),
+    window=st.sampled_from([40, 400, 4_000]) | st.sampled_from([0.6, 0.9, 1.0]),
     tools=st.booleans(),
+    seen=st.lists(st.booleans(), min_size=1, max_size=9),
 )
 def test_a_request_that_grew_is_the_one_that_is_spelled_at_once(
-    dialect: str, messages: list[Any], policy: Any, window: int, tools: bool
+    dialect: str, messages: list[Any], policy: Any, window: float, tools: bool, seen: list[bool]
 ) -> None:
-    def fresh() -> Assembler:
+    def fresh(window: int) -> Assembler:
         made = Assembler(Budget(window, counter=len), dialect=dialect, on_overflow=policy)
         return made.add_capability(TOOLS) if tools else made
 
-    # A blank message costs a turn where nothing can be sent yet, and nothing where it goes out with its neighbour: once
-    # it was dropped for that it stays so.
-    assume(all(str(message.get("content", "…")).strip() for message in messages))
-    growing = fresh()
-    for stop, message in enumerate(messages, 1):
-        try:
+    try:
+        whole = fresh(1_000_000).add_messages(messages).plan().count.upper
+        limit = int(window * whole) if window <= 1 else int(window)
+        growing = fresh(max(limit, 1))
+        for stop, (message, built) in enumerate(zip(messages, itertools.cycle(seen), strict=False), 1):
             growing.add_message(message)
-        except AssemblyError:
-            return
-        assert told(growing) == told(fresh().add_messages(messages[:stop]))
+            if built or stop == len(messages):
+                assert told(growing) == told(fresh(max(limit, 1)).add_messages(messages[:stop]))
+    except AssemblyError:
+        return
 
 
 @pytest.mark.parametrize("policy", [TrimOldest(), TrimOldest(low_water=0.5)], ids=str)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import json
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -44,6 +46,7 @@ APIS = [
     Api("openai_chat", "gpt-3.5-turbo"),
     Api("openai_chat", "deepseek-chat"),
     Api("openai_chat", "llama-3.3-70b-versatile"),
+    Api("openai_chat", "nobody-knows-this-model"),
     Api("openai_responses", "gpt-4o"),
     Api("openai_responses", "gpt-5"),
     Api("openai_responses", "grok-4.3"),
@@ -127,6 +130,60 @@ def test_a_build_costs_what_its_own_request_is_counted(
     assert tight.count == billed(tight, api)
     assert tight.count.upper <= int(whole.count.upper * share)
     adds_up(tight)
+
+
+ESCAPED = '{"a": "caf\\u00e9 \\ud83d\\ude42"}'
+INDENTED = json.dumps({"rows": [1, 2]}, indent=4)
+RESULTS = st.sampled_from(["", "{}", "[]", "plain words", ESCAPED, INDENTED])
+
+
+def in_chat(results: list[str]) -> list[dict[str, Any]]:
+    calls = [{"id": f"c{n}", "type": "function", "function": {"name": "search", "arguments": "{}"}} for n in range(9)]
+    return [
+        {"role": "assistant", "content": None, "tool_calls": calls[: len(results)]},
+        *[{"role": "tool", "tool_call_id": f"c{n}", "content": result} for n, result in enumerate(results)],
+    ]
+
+
+def in_gemini(results: list[str]) -> list[dict[str, Any]]:
+    """Without ids, each result in a content of its own."""
+    answers = [{"function_response": {"name": "search", "response": {"output": result}}} for result in results]
+    return [
+        {"role": "model", "parts": [{"function_call": {"name": "search", "args": {}}} for _ in results]},
+        *[{"role": "user", "parts": [answer]} for answer in answers],
+    ]
+
+
+def in_converse(results: list[str]) -> list[dict[str, Any]]:
+    """All in one message, with a mark of a cache behind them."""
+    calls = [{"toolUse": {"toolUseId": f"c{n}", "name": "search", "input": {}}} for n in range(len(results))]
+    answers = [{"toolResult": {"toolUseId": f"c{n}", "content": [{"text": said}]}} for n, said in enumerate(results)]
+    return [
+        {"role": "assistant", "content": calls},
+        {"role": "user", "content": [*answers, {"cachePoint": {"type": "default"}}]},
+    ]
+
+
+@scaled(3)
+@given(
+    api=st.sampled_from(APIS),
+    spelled=st.sampled_from([in_chat, in_gemini, in_converse]),
+    steps=st.lists(st.lists(RESULTS, min_size=1, max_size=3), min_size=1, max_size=3),
+    less=st.integers(0, 3),
+)
+def test_results_of_one_step_cost_what_they_are_sent_as_however_they_are_spelled(
+    api: Api, spelled: Callable[[list[str]], list[dict[str, Any]]], steps: list[list[str]], less: int
+) -> None:
+    history = [one for step in steps for one in ({"role": "user", "content": "q"}, *spelled(step))]
+    whole = assembled(api, 1_000_000, history, (TrimOldest(),), {}, 0).build()
+    assert whole.count == billed(whole, api)
+    try:
+        tight = assembled(api, whole.count.upper - less, history, (TrimOldest(),), {}, 0).build()
+    except ContextLengthError:
+        assert less
+        return
+    assert tight.count == billed(tight, api)
+    assert bool(tight.dropped) == bool(less)
 
 
 @scaled(0.5)

@@ -125,6 +125,12 @@ def heard_by(message: Message, own: str) -> Message:
     return attrs.evolve(message, role=role, parts=kept, shape=FOREIGN, shallow=False, seen=_beside(message, parts))
 
 
+def without_marks(message: Message) -> Message:
+    """The message as it is billed by an API that takes no marks of another one's cache. O(parts)."""
+    kept = tuple(part for part in message.parts if not is_mark(part)) if Opaque in map(type, message.parts) else ()
+    return message if len(kept) in (0, len(message.parts)) else attrs.evolve(message, parts=kept)
+
+
 LEFT_OUT = "part(s) of another API that say nothing here left out"
 FOLDED = "part(s) of another API sent as text"
 
