@@ -28,6 +28,10 @@ NOT_OF_A_HISTORY = {
 those that no other dialect could tell from another rule (S3, S4), and of marks and thinking in the neutral spelling."""
 
 
+SHARED = {rule.id for rule in rules("plain")} | {"S1", "S2", "S3", "S4", "S5", "T4"}
+"""Rules that no API owns: those of an API need a breach in its folder, these are broken in other spellings too."""
+
+
 @pytest.mark.parametrize(("dialect", "rule"), CASES)
 @scaled(0.1)
 @given(data=st.data())
@@ -41,7 +45,8 @@ def test_exactly_the_named_rule_is_broken(dialect: str, rule: str, data: st.Data
 @pytest.mark.parametrize("dialect", BREACHES)
 def test_each_rule_of_a_history_has_its_breach(dialect: str) -> None:
     known = {rule.id for rule in rules(dialect)}
-    assert set(BREACHES[dialect]) == known - NOT_OF_A_HISTORY[dialect]
+    assert set(BREACHES[dialect]) >= known - NOT_OF_A_HISTORY.get(dialect, SHARED)
+    assert set(BREACHES[dialect]) <= known - NOT_OF_A_HISTORY.get(dialect, set())
 
 
 @scaled(0.3)

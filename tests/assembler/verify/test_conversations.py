@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler.verify import DIALECTS, verify
+from assembler.verify import verify
 from tests.assembler.verify.conversations import SPELLINGS, TURNS, Call, Conversation, Exchange, Request, conversations
 from tests.scaled import scaled
 
@@ -35,7 +35,7 @@ def turns_of(request: Request, dialect: str) -> list[Any]:
     return request[TURNS.get(dialect, "messages")]
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", SPELLINGS)
 @scaled(0.3)
 @given(conversation=conversations())
 def test_a_valid_conversation_breaks_nothing(dialect: str, conversation: Conversation) -> None:
@@ -44,7 +44,7 @@ def test_a_valid_conversation_breaks_nothing(dialect: str, conversation: Convers
     assert verify(json.loads(json.dumps(request)), dialect=dialect) == []
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", SPELLINGS)
 @scaled(0.3)
 @given(conversation=conversations())
 def test_a_request_is_left_as_it_was(dialect: str, conversation: Conversation) -> None:
@@ -187,7 +187,7 @@ MUTATIONS: dict[Callable[[list[Request]], None], dict[str, set[str]]] = {
 """One change to `STEPPED`, and the rules that each dialect must find broken: those, and no other."""
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", SPELLINGS)
 @pytest.mark.parametrize("mutate", MUTATIONS, ids=lambda mutate: mutate.__name__)
 def test_one_mutation_breaks_the_rule_that_forbids_it(mutate: Callable[[list[Request]], None], dialect: str) -> None:
     request = SPELLINGS[dialect](STEPPED)
@@ -196,7 +196,7 @@ def test_one_mutation_breaks_the_rule_that_forbids_it(mutate: Callable[[list[Req
     assert fired(request, dialect) == MUTATIONS[mutate][dialect]
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", SPELLINGS)
 @scaled(0.3)
 @given(conversation=conversations(), data=st.data())
 def test_a_lost_answer_never_goes_unseen(dialect: str, conversation: Conversation, data: st.DataObject) -> None:
@@ -208,7 +208,7 @@ def test_a_lost_answer_never_goes_unseen(dialect: str, conversation: Conversatio
         assert fired(request, dialect)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", SPELLINGS)
 @scaled(0.3)
 @given(conversation=conversations(), cut=st.integers(1, 12))
 def test_cutting_the_oldest_messages_is_seen_when_it_orphans_an_answer(

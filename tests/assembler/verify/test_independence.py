@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from assembler.verify import DIALECTS, rules
 
 HOUSE = Path(assembler.__file__).parent
 RULES = sorted((HOUSE / "dialects").glob("*/rules*.py"))
+TABLES = sorted((HOUSE / "dialects").glob("*/rules.toml"))
 DRAWN = [*sorted((HOUSE / "dialects").glob("*/drawn*.py")), *sorted((HOUSE / "drawn").glob("*.py"))]
 SOURCES = [*sorted((HOUSE / "verify").glob("*.py")), *RULES]
 
@@ -25,6 +27,8 @@ def test_the_checker_imports_nothing_else_of_this_library(source: Path) -> None:
     ours = [name for name in imported if name.split(".")[0] in ("assembler", "budgets")]
     rules_of_its_own = f"assembler.dialects.{source.parent.name}.rules"
     allowed = ("assembler.verify", "budgets.later", rules_of_its_own)
+    if source.parent.name == "verify" and source.stem == "__init__":  # it reads its arguments as every door does
+        allowed += ("assembler.validation", "budgets")
     assert [name for name in ours if not name.startswith(allowed)] == []
 
 
@@ -56,5 +60,7 @@ def test_every_published_rule_is_held_somewhere() -> None:
     numbered |= {"H": range(1, 3), "N": range(1, 10)}
     published = {f"{letter}{number}" for letter, numbers in numbered.items() for number in numbers}
     held = {rule.id for dialect in DIALECTS for rule in rules(dialect)}
-    assert published <= held
-    assert held - published == {"S1", "S2", "S3", "S4", "S5", "L0", "L1", "L2", "L3", "T1", "T2", "T3", "T4"}
+    assert published | {"L1", "L2", "L3"} <= held
+    listed = {rule_id for table in TABLES for rule_id in tomllib.loads(table.read_text("utf-8"))}
+    neutral = {f"N{number}" for number in numbered["N"]}
+    assert held - listed == neutral | {"S1", "S2", "S3", "S4", "S5", "L0", "T1", "T2", "T3", "T4"}
