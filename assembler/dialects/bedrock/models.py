@@ -27,8 +27,8 @@ _LISTED = 1.1
 _UNLISTED = 1.5
 """Margin over Llama's bound: of the published vocabularies none needs half as much again as Llama's for English, code
 and JSON (docs/how-it-counts-others.md: Claude 4.7, the largest, a third more than `o200k_base`)."""
-_PREAMBLE = Count(0, Grade.ESTIMATED, upper=40)
-"""A dated preamble that a host may put before a request: 25 tokens on Llama 3.3 (8 recordings, one repository)."""
+_PREAMBLE = Count(0, Grade.ESTIMATED, upper=20)
+"""What a host may put before a request: up to 9 tokens on Mistral's models (5 recordings, one repository)."""
 _MISTRAL = re.compile(r"mistral|mixtral|pixtral|magistral|ministral|voxtral|devstral")
 _STRANGER = "llama-3"
 

@@ -155,6 +155,18 @@ LLAMA_3_3 = attrs.evolve(
     evidence=recorded(55, 6),
     no_system=about(0, 12),  # once, where other requests of that project with a system text paid nothing more
 )
+# As Llama's open template has it, whose `tojson` does not escape.
+LLAMA_3_ON_BEDROCK = attrs.evolve(
+    LLAMA_3_3,
+    name="llama-3-bedrock",
+    names=named(r"meta\.llama-?3-[1-9]"),
+    evidence=recorded(16, 1),
+    definitions=Definitions.INDENTED,
+    tooling=guess(56, 58),
+    tool=guess(0, 2),
+    call=guess(9, 12),
+    escapes={},
+)
 LLAMA_4 = attrs.evolve(
     LLAMA_3,
     name="llama-4",
@@ -288,7 +300,7 @@ COMPOUND = attrs.evolve(
 FAMILIES: tuple[Family, ...] = (
     *(R1_DISTILLED, DEEPSEEK_V3_1_ON_AZURE, DEEPSEEK_V3_ON_AZURE),
     *(DEEPSEEK_CHAT, DEEPSEEK_V3_1, DEEPSEEK_V3, DEEPSEEK_V4),
-    *(LLAMA_GUARD, LLAMA_4_FP8, LLAMA_4, LLAMA_3_3, LLAMA_3_1, LLAMA_3),
+    *(LLAMA_GUARD, LLAMA_4_FP8, LLAMA_4, LLAMA_3_ON_BEDROCK, LLAMA_3_3, LLAMA_3_1, LLAMA_3),
     *(QWEN_3_CODER, QWEN_3, GPT_OSS_ON_BEDROCK, GPT_OSS, KIMI_K2, GLM),
     *GROKS,
     COMPOUND,

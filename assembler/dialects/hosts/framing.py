@@ -18,6 +18,7 @@ class Definitions(enum.Enum):
 
     SPACED = "JSON with a blank after each comma and colon"
     COMPACT = "JSON without blanks"
+    INDENTED = "JSON with each value on a line, indented by four"
     DECLARED = "tools and calls as gpt-oss is shown them, schemas as spaced JSON"
 
 

@@ -98,7 +98,8 @@ def _tagged(call: Call, family: Family) -> Count:
 
 def _json(value: object, family: Family) -> str:
     compact = family.definitions is Definitions.COMPACT
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":") if compact else None)
+    indent = 4 if family.definitions is Definitions.INDENTED else None
+    return json.dumps(value, ensure_ascii=False, indent=indent, separators=(",", ":") if compact else None)
 
 
 def _framing(message: Message, family: Family) -> Count:
