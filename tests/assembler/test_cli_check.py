@@ -64,7 +64,7 @@ REFUSALS = {
     "no such file": ("check gone.json", "gone.json: expected a file, found none at gone.json"),
     "a list": ("check list.json", "list.json: expected a request, a JSON object, got a list"),
     "no model and no dialect": ("check hello.json", "assemble check: --model: missing, and hello.json names no model"),
-    "an unknown dialect": ("check hello.json --dialect openai", "--dialect: expected one of anthropic, "),
+    "an unknown dialect": ("check hello.json --dialect openai", f"--dialect: expected one of {min(CHECKERS)}, "),
     "an unknown model": ("check hello.json --model gtp-4o", 'whose window is published, got "gtp-4o"'),
     "a model that is a number": ("check number.json", "number.json: model: expected text, got 5"),
     "a template without its tokenizer": (
