@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from assembler import Assembler, count_request, fit_request, verify
+from assembler import Assembler, TrimOldest, count_request, fit_request, verify
 from assembler.dialects import DIALECTS, typed_requests
-from assembler.testing import assemblers, assert_fits, assert_valid
+from assembler.testing import assemblers, assert_fits, assert_valid, check_dialect, planted, survival
 from budgets import Budget, BudgetError
 
 TYPED = {
@@ -35,6 +35,7 @@ def test_a_name_does_at_every_door_what_its_value_does(name: str) -> None:
     assert_fits(request, budget=Budget(1_000), dialect=name)
     assert_valid(request, dialect=name)
     assert assemblers(name) is not None
+    check_dialect(name, max_examples=1)
 
 
 @pytest.mark.parametrize(
@@ -46,6 +47,11 @@ def test_without_a_dialect_every_door_takes_that_of_the_model(model: str, name: 
     assert count_request({**request, "model": model}) == count_request(request, dialect=name, model=model)
     assert verify(request, model=model) == verify({**request, "model": model}) == []
     assert fit_request(request, assembler=Assembler(Budget(1_000, model=model))) == request
+
+
+def test_survival_takes_a_dialect_by_its_name() -> None:
+    by_name = survival(TrimOldest(), [planted(1, turns=6, facts=2)], dialect="openai_chat")
+    assert by_name == survival(TrimOldest(), [planted(1, turns=6, facts=2)])
 
 
 @pytest.mark.parametrize("door", [count_request, verify, assert_valid])

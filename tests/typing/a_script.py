@@ -8,7 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypedDict, assert_type
 
-from assembler import Assembler, Context, Summarize, TrimOldest, count_request, verify
+from assembler import (
+    Assembler,
+    Context,
+    Summarize,
+    TrimOldest,
+    Violation,
+    count_request,
+    fit_request,
+    register_reader,
+    repair,
+    verify,
+)
 from assembler.dialects import Dialect, openai_chat
 from assembler.dialects.typed_requests import AnthropicRequest, ChatRequest
 from budgets import Budget, Count
@@ -78,3 +89,29 @@ def with_a_budget_or_none(budget: Budget | None, dialect: str | Dialect) -> None
 def any_context(context: Context) -> Callable[[Assembler], object]:
     assert_type(context.max_output_tokens, int | None)
     return lambda assembler: assembler.build().request()
+
+
+class Bubble:
+    def __init__(self, who: str, text: str) -> None:
+        self.who, self.text = who, text
+
+
+def as_dict(bubble: Bubble) -> dict[str, Any]:
+    return {"role": bubble.who, "content": bubble.text}
+
+
+def from_dict(fields: dict[str, Any]) -> Bubble:
+    return Bubble(fields["role"], fields["content"])
+
+
+def in_a_framework(history: list[Bubble], body: dict[str, Any], state: dict[str, Any] | None) -> dict[str, Any]:
+    register_reader(Bubble, as_dict)
+    register_reader(Bubble, as_dict, writer=from_dict)
+    mended, changes = repair(history)
+    assert_type([change.index for change in changes], list[int])
+    base = Assembler(Budget.for_model("gpt-4o"), on_overflow=TrimOldest()).set_messages(mended).restore(state)
+    assert_type(base.plan().count.upper, int)
+    assert_type([row.after for row in base.build().report.rows], list[int])
+    assert_type(count_request(body), Count)
+    assert_type(verify(body, model="gpt-4o"), list[Violation])
+    return fit_request(body, assembler=base)

@@ -15,6 +15,7 @@ from assembler.context import Context
 from assembler.conversation.messages import Call, Message, Result, read_message
 from assembler.count_request import count_request
 from assembler.dialects import Api, Dialect, Emission, Opening
+from assembler.dialects.named import read_dialect
 from assembler.drawn.engine import given, st
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.fit_request import fit_request
@@ -45,9 +46,9 @@ _A_WORD = 3
 
 
 def check_dialect(
-    dialect: Dialect, *, model: str | None = None, rules: Rules | None = None, max_examples: int = 50
+    dialect: Dialect | str, *, model: str | None = None, rules: Rules | None = None, max_examples: int = 50
 ) -> None:
-    """Raise `ContractError` unless `dialect` keeps what every dialect promises.
+    """Raise `ContractError` unless `dialect`, a value or its name, keeps what every dialect promises.
 
     Conversations with tools and calls are drawn, gathered and emitted. Each request is plain JSON, the same each time,
     shares no list and no dict with what was given, and leaves that unchanged. Every text and every tool's name is in
@@ -62,7 +63,8 @@ def check_dialect(
     `rules` says what is wrong with a request; without it `assembler.verify` does for the dialects that it knows.
     """
     __tracebackhide__ = True
-    held = _Held(dialect, model, rules or _known_rules(dialect))
+    spoken = read_dialect(dialect)
+    held = _Held(spoken, model, rules or _known_rules(spoken))
     held.says_of_itself()
     held.nothing_and_the_unknown()
     built = [0]

@@ -58,7 +58,7 @@ def survival(
     conversations: Iterable[Planted],
     *,
     budget: Budget | None = None,
-    dialect: Dialect = openai_chat,
+    dialect: Dialect | str = openai_chat,
 ) -> Survival:
     """How many planted facts are in the request when they are asked about, by kind and age, and what that cost.
 
@@ -110,7 +110,7 @@ def _is_answered_next(messages: Sequence[Message], length: int) -> bool:
     return messages[length - 1]["role"] in ("user", "tool") and after == "assistant"
 
 
-def _session(ladder: object, budget: Budget, dialect: Dialect, count: Callable[[str], Tokens]) -> _Session:
+def _session(ladder: object, budget: Budget, dialect: Dialect | str, count: Callable[[str], Tokens]) -> _Session:
     if callable(ladder) and not (is_cutting(ladder) or is_rewriting(ladder)):
         return _of_function(cast("Trimmer", ladder), budget, dialect, count)
     assembler = Assembler(budget, dialect=dialect, on_overflow=cast("Policy | Sequence[Policy]", ladder))
@@ -125,7 +125,7 @@ def _session(ladder: object, budget: Budget, dialect: Dialect, count: Callable[[
     return sent
 
 
-def _of_function(trim: Trimmer, budget: Budget, dialect: Dialect, count: Callable[[str], Tokens]) -> _Session:
+def _of_function(trim: Trimmer, budget: Budget, dialect: Dialect | str, count: Callable[[str], Tokens]) -> _Session:
     def sent(messages: Sequence[Message]) -> list[Message] | None:
         kept = [dict(cast("Mapping[str, Any]", message)) for message in trim(list(messages), budget.input_limit)]
         said = sum(count(text) for message in kept for text in _counted(message))
@@ -141,7 +141,7 @@ def _counted(message: Message) -> Iterator[str]:
         yield from (call["function"]["name"], call["function"]["arguments"])
 
 
-def _broken(messages: list[Message], dialect: Dialect) -> bool:
+def _broken(messages: list[Message], dialect: Dialect | str) -> bool:
     return bool(verify({"messages": messages}, dialect=dialect))
 
 
