@@ -9,8 +9,9 @@ from typing import Any, TypeAlias
 import attrs
 
 from assembler import Assembler, Context, TrimOldest
-from assembler.dialects import anthropic, openai_responses
-from budgets import Budget, Count, Grade
+from assembler.dialects import openai_responses
+from assembler.dialects.anthropic.dialect import Anthropic
+from budgets import Budget
 from tests.integrations.script import looked_up, question
 
 Body: TypeAlias = dict[str, Any]
@@ -41,8 +42,6 @@ class Api:
     window: int
     more: Body
     """Sent beside what is assembled."""
-    held: Count
-    """What that is billed beyond what is assembled."""
     added: Callable[[Body], list[Body]]
     calls: Callable[[Body], Iterator[tuple[str, str]]]
     answered: Callable[[list[tuple[str, str]]], list[Body]]
@@ -81,20 +80,19 @@ RESPONSES = Api(
     kinds=("web_search", "file_search", "code_interpreter"),
     window=13_000,
     more={"store": False, "include": ["reasoning.encrypted_content"]},
-    held=Count(0),
     added=lambda answer: answer["output"],
     calls=_calls_of_items,
     answered=_outputs,
 )
+THINKING: Body = {"type": "enabled", "budget_tokens": 2_000}
 ANTHROPIC = Api(
-    dialect=anthropic,
+    dialect=Anthropic(thinking=THINKING),
     model="claude-sonnet-4-5",
     path="/v1/messages",
     hosted=({"type": "web_search_20250305", "name": "web_search"},),
     kinds=("web_search",),
     window=13_000,
-    more={"max_tokens": 4_000, "thinking": {"type": "enabled", "budget_tokens": 2_000}},
-    held=Count(29, Grade.ESTIMATED, upper=180),
+    more={"max_tokens": 4_000, "thinking": THINKING},
     added=lambda answer: [{"role": "assistant", "content": answer["content"]}],
     calls=_calls_of_blocks,
     answered=_results,
@@ -105,7 +103,7 @@ def lived_through(api: Api, post: Post, turns: int) -> tuple[Assembler, list[Con
     """The assembler after so many turns, and the context of every call."""
     budget = Budget.for_model(api.model, context_window=api.window, max_output_tokens=1_000)
     assembler = Assembler(budget, dialect=api.dialect, on_overflow=TrimOldest())
-    assembler.add_instruction("You plan trips.").add_capability([LOOK_UP, *api.hosted]).hold(api.held)
+    assembler.add_instruction("You plan trips.").add_capability([LOOK_UP, *api.hosted])
     assembler.add_output_schema(SCHEMA, name="trip")
     contexts: list[Context] = []
     for turn in range(turns):

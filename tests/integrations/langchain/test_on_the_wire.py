@@ -24,8 +24,10 @@ from pydantic import BaseModel
 
 from assembler import Assembler, Context, Summarize, TrimOldest, count_request
 from assembler.dialects import Dialect, anthropic, openai_chat, openai_responses
+from assembler.dialects.anthropic.dialect import Anthropic
 from assembler.integrations.langchain import AssemblerMiddleware, PreModelHook
-from budgets import Budget, Count, Grade
+from budgets import Budget
+from tests.integrations.bots import THINKING
 from tests.integrations.langchain.scripted import look_up
 from tests.integrations.ledger import Line, line
 from tests.integrations.provider import Provider, providing
@@ -81,9 +83,9 @@ class Watched(AssemblerMiddleware):
         return super().wrap_model_call(request, noted)
 
 
-def base(model: str, dialect: Dialect, held: Count | None = None) -> Assembler:
+def base(model: str, dialect: Dialect) -> Assembler:
     budget = Budget.for_model(model, context_window=11_000, max_output_tokens=1_000)
-    return Assembler(budget, dialect=dialect, on_overflow=TrimOldest()).add_instruction("Be brief.").hold(held)
+    return Assembler(budget, dialect=dialect, on_overflow=TrimOldest()).add_instruction("Be brief.")
 
 
 def openai_at(provider: Provider) -> ChatOpenAI:
@@ -153,7 +155,7 @@ def test_sixty_turns_of_two_agents_that_hand_over() -> None:
 
 
 def test_sixty_turns_with_thinking_hosted_search_and_an_answer_tool_on_anthropic() -> None:
-    watched = Watched(base("claude-sonnet-4-5", anthropic, Count(29, Grade.ESTIMATED, upper=180)))
+    watched = Watched(base("claude-sonnet-4-5", Anthropic(thinking=THINKING)))
     with providing(compacts=True) as provider:
         model: Any = ChatAnthropic(
             model="claude-sonnet-4-5",
@@ -161,7 +163,7 @@ def test_sixty_turns_with_thinking_hosted_search_and_an_answer_tool_on_anthropic
             base_url=provider.url,
             max_retries=0,
             max_tokens=4_000,
-            thinking={"type": "enabled", "budget_tokens": 2_000},
+            thinking=THINKING,
         )
         search = {"type": "web_search_20250305", "name": "web_search"}
         agent: Any = create_agent(model, [look_up, approve, search], middleware=[watched], checkpointer=InMemorySaver())
