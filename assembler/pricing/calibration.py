@@ -31,8 +31,8 @@ what is beyond 2 is the bill of something else, such as one without its cached t
 
 
 UNTOLD = 1.1
-"""What a refused request is believed to be over the limit, where the provider gave no number. Each refusal takes as
-much again, so that a few of them lead to a request that is taken."""
+"""What a refused request is believed to be over the limit, where the provider gave no number. The limit is then taken
+for that much less than the request; each refusal lowers it again, so that a few of them lead to one that is taken."""
 
 
 @attrs.frozen
@@ -238,6 +238,8 @@ def calibrate(context: Spelled, usage: object) -> CalibratedCounter:
         return CalibratedCounter(request, ours, billed, first=context.first_kept, limit=limit, most=most)
     told = most if usage.limit is None else usage.limit
     allowed = min((number for number in (told, limit) if number is not None), default=ours.tokens)
+    if usage == Overflow():
+        told = int(min(allowed, ours.tokens) / UNTOLD)
     billed = _refused(usage, ours.tokens, allowed)
     return CalibratedCounter(request, ours, billed, first=context.first_kept, limit=limit, most=told)
 
@@ -246,7 +248,9 @@ def _refused(overflow: Overflow, ours: Tokens, taken: Tokens) -> Tokens:
     """The bill of a request that was refused. Where the provider did not count it, `UNTOLD` times what it takes."""
     if overflow.used is not None:
         return max(overflow.used, 1)
-    return max(ours, ceil(taken * UNTOLD) if overflow.excess is None else taken + overflow.excess, 1)
+    if overflow.excess is not None:
+        return max(ours, taken + overflow.excess, 1)
+    return max(ours, 1 if overflow.limit is None else ceil(taken * UNTOLD))
 
 
 def _of(context: Spelled, turns: int | None = None) -> Fingerprint:

@@ -184,12 +184,17 @@ def test_after_a_refusal_the_second_build_is_taken(
 
 
 @pytest.mark.parametrize("kept", ["anchored", "restored"])
+@pytest.mark.parametrize(("said", "most"), [(WORDS, 1), (["Input is too long for requested model."], 7)])
 @scaled(0.05)
-@given(st.integers(900, 1_400), st.sampled_from(WORDS), st.sampled_from([1.0, 1.1]), st.sampled_from([None, 0.5]))
+@given(st.integers(900, 1_400), st.data(), st.sampled_from([1.0, 1.1]), st.sampled_from([None, 0.5]))
 def test_what_a_refusal_taught_outlives_the_bills_after_it(
-    kept: str, takes: int, words: str, factor: float, low_water: float | None
+    said: list[str], most: int, kept: str, takes: int, data: st.DataObject, factor: float, low_water: float | None
 ) -> None:
-    """Sixty turns of the loop that the pages show, with a window that is believed wider than it is."""
+    """Sixty turns of the loop that the pages show, with a window that is believed wider than it is.
+
+    Where a refusal has no number, each takes a tenth: seven lead from 1,650 to 900.
+    """
+    words = data.draw(st.sampled_from(said))
     refusals, state, history = 0, None, list[dict[str, Any]]()
     assembler = Assembler(Budget(1_500, counter=len), dialect=plain, on_overflow=TrimOldest(low_water))
     for turn in range(60):
@@ -207,17 +212,19 @@ def test_what_a_refusal_taught_outlives_the_bills_after_it(
         if kept == "anchored":
             assembler.anchor(calibrate(context, used))
         history.append({"role": "assistant", "content": "y" * 20})
-    assert refusals <= 1
+    assert refusals <= most
     forgotten = assembler.anchor(None).build()
     assert calibrate(forgotten, 10).most is None
 
 
-def test_a_refusal_without_a_limit_leaves_the_limit_that_another_told() -> None:
+def test_a_refusal_without_a_number_goes_below_the_limit_that_another_told() -> None:
     assembler = Assembler(Budget(200, counter=len), dialect=plain, on_overflow=TrimOldest())
     assembler.add_messages([{"role": "user", "content": "x" * 5} for _ in range(60)])
     told = calibrate(assembler.build(), Overflow(used=210, limit=150))
     again = assembler.anchor(told).build()
-    assert calibrate(again, Overflow()).most == 150
+    lower = calibrate(again, Overflow()).most
+    assert lower is not None
+    assert again.by_rule.tokens * 0.9 <= lower < again.by_rule.tokens <= 150
     assert calibrate(again, Overflow(used=160, limit=140)).most == 140
     assert again.state(Overflow(used=160, limit=140))["anchor"]["most"] == 140
 
