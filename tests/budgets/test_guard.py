@@ -58,6 +58,7 @@ def test_an_answer_that_is_no_count_is_an_error(answer: object, shown: str) -> N
     with pytest.raises(TokenCountError) as caught:
         total_counter(answering(answer))("text")
     step = "; return how many tokens there are: len(…)" if isinstance(answer, list) else ""
+    step = "; round it up: math.ceil(…)" if isinstance(answer, float) else step
     assert str(caught.value) == f"counter answering.<locals>.counter returned {shown} (int >= 0 expected){step}"
 
 
@@ -150,8 +151,8 @@ class WaitsToo:
         (no_argument, r"no_argument cannot be called with one text: its signature is \(\)"),
         (two_arguments, r"two_arguments cannot be called with one text: its signature is \(text, model\)"),
         (keyword_only, r"its signature is \(text\)"),
-        ("o200k_base", "counter is a str, not a callable"),
-        (7, "counter is a int, not a callable"),
+        ("o200k_base", "counter: expected a callable from a text to its tokens, got str"),
+        (7, "counter: expected a callable from a text to its tokens, got int"),
     ],
 )
 def test_a_counter_that_does_not_take_one_text_is_refused_at_once(make: Any, counter: Any, problem: str) -> None:
