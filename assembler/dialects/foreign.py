@@ -65,8 +65,9 @@ class ForeignPricer(RuledPricer):
         )
 
     def message(self, message: Message) -> Count:
-        """By rule, loosened: a template frames a message, and each call and result in it."""
-        framed = 1 + sum(type(part) in (Call, Result) for part in message.parts)
+        """By rule, loosened: a template frames a message, its calls and results, and what is said beside results."""
+        calls, results = (sum(type(part) is kind for part in message.parts) for kind in (Call, Result))
+        framed = 1 + calls + results + bool(results and results < len(message.parts))
         return self._loosened(self.rules.message(message), AROUND_A_MESSAGE * framed)
 
     def options(self, layout: Layout) -> Count | Difference:

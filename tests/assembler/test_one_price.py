@@ -138,7 +138,9 @@ RESULTS = st.sampled_from(["", "{}", "[]", "plain words", ESCAPED, INDENTED])
 
 
 def in_chat(results: list[str]) -> list[dict[str, Any]]:
-    calls = [{"id": f"c{n}", "type": "function", "function": {"name": "search", "arguments": "{}"}} for n in range(9)]
+    calls: list[dict[str, Any]] = [
+        {"id": f"c{n}", "type": "function", "function": {"name": "search", "arguments": "{}"}} for n in range(9)
+    ]
     return [
         {"role": "assistant", "content": None, "tool_calls": calls[: len(results)]},
         *[{"role": "tool", "tool_call_id": f"c{n}", "content": result} for n, result in enumerate(results)],
@@ -156,7 +158,9 @@ def in_gemini(results: list[str]) -> list[dict[str, Any]]:
 
 def in_converse(results: list[str]) -> list[dict[str, Any]]:
     """All in one message, with a mark of a cache behind them."""
-    calls = [{"toolUse": {"toolUseId": f"c{n}", "name": "search", "input": {}}} for n in range(len(results))]
+    calls: list[dict[str, Any]] = [
+        {"toolUse": {"toolUseId": f"c{n}", "name": "search", "input": {}}} for n in range(len(results))
+    ]
     answers = [{"toolResult": {"toolUseId": f"c{n}", "content": [{"text": said}]}} for n, said in enumerate(results)]
     return [
         {"role": "assistant", "content": calls},
@@ -164,10 +168,22 @@ def in_converse(results: list[str]) -> list[dict[str, Any]]:
     ]
 
 
+def in_blocks(results: list[str]) -> list[dict[str, Any]]:
+    """All in one message, with words of the user behind them."""
+    calls: list[dict[str, Any]] = [
+        {"type": "tool_use", "id": f"c{n}", "name": "search", "input": {}} for n in range(len(results))
+    ]
+    answers = [{"type": "tool_result", "tool_use_id": f"c{n}", "content": said} for n, said in enumerate(results)]
+    return [
+        {"role": "assistant", "content": calls},
+        {"role": "user", "content": [*answers, {"type": "text", "text": "and now?"}]},
+    ]
+
+
 @scaled(3)
 @given(
     api=st.sampled_from(APIS),
-    spelled=st.sampled_from([in_chat, in_gemini, in_converse]),
+    spelled=st.sampled_from([in_chat, in_gemini, in_converse, in_blocks]),
     steps=st.lists(st.lists(RESULTS, min_size=1, max_size=3), min_size=1, max_size=3),
     less=st.integers(0, 3),
 )
