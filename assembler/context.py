@@ -50,7 +50,7 @@ else:
 
 
 @attrs.frozen(repr=False, order=False)
-class Context(Decision, _Unpacked, Generic[Longest]):
+class Context(Decision, _Unpacked, Generic[Longest]):  # type: ignore[misc] # a tuple for type checkers alone
     """One request that fits: unpacks to `system, messages, tool_classes`.
 
     For type checkers a `Context[int]` was built with a budget: its `max_output_tokens` is a number.

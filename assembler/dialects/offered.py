@@ -43,7 +43,8 @@ def emitted_after(dialect: Dialect, before: Emission, added: Sequence[Message]) 
     if not _grows(type(dialect)):
         return None
     growing: Any = dialect
-    return growing.emit_after(before, _told(added, dialect.api.shape))
+    emission: Emission | None = growing.emit_after(before, _told(added, dialect.api.shape))
+    return emission
 
 
 def _told(messages: Sequence[Message], shape: str) -> Sequence[Message]:

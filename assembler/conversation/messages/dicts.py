@@ -130,9 +130,9 @@ def _of_chat(shape: str) -> str:
 def _foreign_calls(seen: Raw, calls: Iterable[Call]) -> bool:
     """Whether only this library's intake understands how calls are spelled: without an id, or by a name made up."""
     listed: list[Raw] = seen.get("tool_calls") or []
-    for call in listed:
-        named: object = call.get("id")
-        if ("function" not in call and "custom" not in call) or not isinstance(named, str) or not named:
+    for entry in listed:
+        named: object = entry.get("id")
+        if ("function" not in entry and "custom" not in entry) or not isinstance(named, str) or not named:
             return True
     for call in calls:  # noqa: SIM110 - a generator takes twice as long, at each message
         if CALL_NAME.fullmatch(call.name) is None:
