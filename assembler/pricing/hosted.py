@@ -36,34 +36,30 @@ class Row(Value):
     source: str
 
 
-def _row(kinds: str, tokens: Tokens, upper: Tokens, source: str) -> Row:
-    return Row(kinds, tokens, upper, source)
-
-
 _OURS = "a bound of ours: nothing is published"
 
 TABLE: tuple[Row, ...] = (
-    _row(r"bash_20\d+", 245 + 350, 1_000, "Anthropic, Bash tool: 245 input tokens, beside the prompt of any tool"),
-    _row(r"text_editor_20\d+", 700 + 350, 1_400, "Anthropic, Text editor tool: 700 input tokens, beside that prompt"),
-    _row(
+    Row(r"bash_20\d+", 245 + 350, 1_000, "Anthropic, Bash tool: 245 input tokens, beside the prompt of any tool"),
+    Row(r"text_editor_20\d+", 700 + 350, 1_400, "Anthropic, Text editor tool: 700 input tokens, beside that prompt"),
+    Row(
         r"computer(_toolset)?_20\d+",
         735 + 499,
         2_400,
         "Anthropic, Computer use: 735 input tokens a definition, 466 to 499 of prompt",
     ),
-    _row(r"memory_20\d+", 700, 2_000, _OURS),
-    _row(r"(web_search|web_fetch|code_execution|advisor|browser_toolset)_20\d+", 900, 4_000, _OURS),
-    _row(
+    Row(r"memory_20\d+", 700, 2_000, _OURS),
+    Row(r"(web_search|web_fetch|code_execution|advisor|browser_toolset)_20\d+", 900, 4_000, _OURS),
+    Row(
         r"tool_search_tool_\w+",
         500,
         1_500,
         "Anthropic, Introducing advanced tool use: about 500 tokens for the search alone",
     ),
-    _row(r"mcp|mcp_toolset|mcp_servers", 1_000, 10_000, "a bound of ours: the tools of the server are billed as tools"),
-    _row(r"web_search\w*|file_search|google_search\w*|google_maps|url_context|\w+_search", 300, 3_000, _OURS),
-    _row(r"code_interpreter|code_execution|programmatic_tool_calling|image_generation", 300, 2_500, _OURS),
-    _row(r"shell|local_shell|apply_patch|computer\w*|custom|namespace|tool_search", 250, 2_500, _OURS),
-    _row(r"", 500, 5_000, _OURS),
+    Row(r"mcp|mcp_toolset|mcp_servers", 1_000, 10_000, "a bound of ours: the tools of the server are billed as tools"),
+    Row(r"web_search\w*|file_search|google_search\w*|google_maps|url_context|\w+_search", 300, 3_000, _OURS),
+    Row(r"code_interpreter|code_execution|programmatic_tool_calling|image_generation", 300, 2_500, _OURS),
+    Row(r"shell|local_shell|apply_patch|computer\w*|custom|namespace|tool_search", 250, 2_500, _OURS),
+    Row(r"", 500, 5_000, _OURS),
 )
 """By kind; the first row that matches decides. API guides of the providers, read 2026-11."""
 

@@ -266,6 +266,10 @@ MIMES = {
     "a file named otherwise": ({"type": "input_file", "file_data": UNNAMED, "filename": "pdf"}, None),
     "a text of no type": ({"source": {"type": "text", "media_type": 7, "data": "a"}}, "text/plain"),
     "a text of a type": ({"source": {"type": "text", "media_type": "text/csv", "data": "a"}}, "text/csv"),
+    "MCP": ({"mimeType": "audio/x", "data": UNNAMED}, "audio/x"),
+    "MCP, from Python": ({"mime_type": "audio/x", "data": UNNAMED}, "audio/x"),
+    "MCP, as Anthropic says it": ({"media_type": "audio/x", "data": UNNAMED}, "audio/x"),
+    "a data URL with a parameter": ({"image_url": {"url": f"data:audio/x;rate=8;base64,{UNNAMED}"}}, "audio/x"),
     "a PDF that nobody named": ({"type": "input_file", "file_data": b64(b"%PDF-1.4")}, "application/pdf"),
 }
 
@@ -281,16 +285,24 @@ def test_content_that_does_not_say_its_type_has_the_one_that_was_named(name: str
     [
         ("Claude", lambda facts: claude.price_media(facts, claude.STANDARD)),
         ("OpenAI", lambda facts: openai.price_media(facts, "auto", "gpt-4o")),
+        pytest.param("Gemini", lambda facts: gemini.price_media(facts, gemini.Tiles()), id="Gemini"),
     ],
 )
-def test_a_pdf_costs_text_beside_pictures_and_one_of_unknown_pages_is_refused(provider: str, price: Any) -> None:
+def test_each_page_costs_the_same_and_a_pdf_of_unknown_pages_is_refused(provider: str, price: Any) -> None:
     one, three = (price(MediaFacts(kind="document", pages=pages)) for pages in (1, 3))
-    picture = price(MediaFacts(kind="image", source=Source.URL))
-    assert one.tokens > picture.tokens // 2
-    assert one.upper > picture.upper
     assert (three.tokens, three.upper) == (3 * one.tokens, 3 * one.upper)
     with pytest.raises(UnsupportedContentError, match=provider):
         price(MediaFacts(kind="document"))
+
+
+def test_a_page_costs_its_text_beside_its_picture() -> None:
+    for price in (
+        lambda facts: claude.price_media(facts, claude.STANDARD),
+        lambda facts: openai.price_media(facts, "auto", "gpt-4o"),
+    ):
+        page, picture = price(MediaFacts(kind="document", pages=1)), price(MediaFacts(kind="image", source=Source.URL))
+        assert page.tokens > picture.tokens // 2
+        assert page.upper > picture.upper
 
 
 def test_what_the_caller_says_stands_where_the_content_is_elsewhere() -> None:

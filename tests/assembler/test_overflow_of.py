@@ -248,3 +248,10 @@ def test_a_body_with_keys_that_json_does_not_know_is_read_all_the_same() -> None
     found = overflow_of({("a", 1): "left out", "message": words})
     assert found is not None
     assert (found.used, found.limit) == (120, 100)
+
+
+def test_a_body_that_repeats_a_long_prompt_of_another_script_is_read() -> None:
+    words = "This model's maximum context length is 100 tokens. However, your messages resulted in 120 tokens."
+    found = overflow_of({"prompt": "\u6f22" * 50_000, "message": words})
+    assert found is not None
+    assert (found.used, found.limit) == (120, 100)

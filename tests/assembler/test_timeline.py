@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import accumulate
+from typing import Any
 
 import attrs
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from assembler import Assembler
 from assembler.pricing.timeline import Timeline
-from budgets import Budget
+from budgets import Budget, Grade
 
 turns = st.lists(st.lists(st.integers(1, 30), min_size=1, max_size=4), min_size=1, max_size=6)
 
@@ -53,3 +54,12 @@ def timeline(drawn: list[list[int]], pins: list[int]) -> tuple[Timeline, list[in
     assembler = Assembler(Budget(1_000_000, counter=len)).add_messages(history)
     ledger = attrs.evolve(assembler.build().inside.ledger, pins=tuple(pins))
     return ledger.timeline(), [ledger.message(index).upper for index in range(ledger.length)]
+
+
+def test_what_stays_is_as_exact_as_its_least_exact_message() -> None:
+    seen = {"type": "image_url", "image_url": {"url": "https://x.test/a.png"}}
+    asked: list[dict[str, Any]] = [{"role": "user", "content": "a"}, {"role": "user", "content": [seen]}]
+    asked += [{"role": "user", "content": "b"}, {"role": "user", "content": [seen]}, {"role": "user", "content": "c"}]
+    ledger = Assembler(Budget.for_model("gpt-4o")).add_messages(asked).build().inside.ledger
+    grades = [ledger.since(first).grade for first in range(5)]  # each from what is known of the one before
+    assert grades == [Grade.ESTIMATED] * 4 + [Grade.EXACT]

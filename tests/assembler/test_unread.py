@@ -44,3 +44,23 @@ def test_a_part_without_words_costs_what_stands_beside_them_alone() -> None:
     part = Opaque("odd", {})
     assert unread(part).text == ""
     assert price_unread(part, lambda text: 100 + len(text)) == unread(part).beyond
+
+
+def test_bytes_in_it_cost_as_much_as_the_same_bytes_in_base64() -> None:
+    spelled = beyond({"held": "A" * 4_000}).tokens
+    assert abs(beyond({"held": b"\0" * 3_000}).tokens - spelled) <= 1
+    assert spelled > 100
+
+
+NO_MEDIA: list[dict[str, Any]] = [
+    {"type": "document", "source": {"type": "content", "content": [{"type": "text", "text": "words"}]}},
+    {"type": "document", "source": {"type": "text", "data": "words"}},
+    {"type": "search_result", "source": {"type": "url", "url": "words"}},
+    {"type": "image", "source": "words"},
+]
+
+
+@pytest.mark.parametrize("raw", NO_MEDIA)
+def test_what_holds_no_picture_and_no_page_is_read_as_words(raw: dict[str, Any]) -> None:
+    assert "words" in unread(Opaque("odd", {"held": [raw]})).text
+    assert beyond({"held": [raw]}).tokens == 0
