@@ -268,7 +268,7 @@ def test_a_number_that_is_none_is_refused_at_once(bad: Any) -> None:
 
 
 def test_a_summarizer_that_cannot_be_called_is_refused_at_once() -> None:
-    with pytest.raises(BudgetError, match="^Summarize: summarizer: expected a function, got str"):
+    with pytest.raises(BudgetError, match=r"^Summarize: summarizer: expected a function, got str"):
         Summarize("write it", 2)  # type: ignore[arg-type]
 
 
