@@ -9,13 +9,13 @@ import attrs
 
 from assembler.conversation.messages import Message
 from assembler.pricing.pricer import (
-    AnsweringPricer,
     FixedPrices,
     FormattingPricer,
-    JoiningPricer,
     MergingPricer,
     Piece,
     Pricer,
+    is_answering,
+    is_joining,
     priced_request,
 )
 from assembler.regions.layout import Layout
@@ -47,11 +47,11 @@ class RuledPricer:
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
         """As the rules have it."""
-        return self.rules.joined(messages) if isinstance(self.rules, JoiningPricer) else messages
+        return self.rules.joined(messages) if is_joining(self.rules) else messages
 
     def answers_together(self, message: Message, before: Message) -> bool:
         """As the rules have it."""
-        return isinstance(self.rules, AnsweringPricer) and self.rules.answers_together(message, before)
+        return is_answering(self.rules) and self.rules.answers_together(message, before)
 
     def formatted(self) -> Self:
         """As the rules have it."""

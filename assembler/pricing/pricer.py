@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Callable, Sequence
-from typing import Literal, Protocol, TypeAlias, cast, runtime_checkable
+from typing import Literal, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 import attrs
 
@@ -169,21 +169,23 @@ def priced_layout(pricer: Pricer, layout: Layout) -> Count:
 
 def price_messages(pricer: Pricer, messages: Sequence[Message]) -> Count:
     """What neighbouring messages cost in one request: those that go out as one are priced as one."""
-    joined = cast(JoiningPricer, pricer).joined(messages) if is_joining(type(pricer)) else messages
-    return total(map(pricer.message, joined))
+    return total(map(pricer.message, pricer.joined(messages) if is_joining(pricer) else messages))
+
+
+def is_joining(pricer: Pricer) -> TypeGuard[JoiningPricer]:
+    """Whether the dialect of a pricer sends some neighbouring messages as one."""
+    return _is(JoiningPricer, type(pricer))
+
+
+def is_answering(pricer: Pricer) -> TypeGuard[AnsweringPricer]:
+    """Whether the dialect of a pricer is billed for results side by side as for one message."""
+    return _is(AnsweringPricer, type(pricer))
 
 
 # Asking a protocol of an object looks at its every member, and each message of a run is asked.
 @functools.cache
-def is_joining(kind: type) -> bool:
-    """Whether pricers of a class are of a dialect that sends some neighbouring messages as one."""
-    return issubclass(kind, JoiningPricer)
-
-
-@functools.cache
-def is_answering(kind: type) -> bool:
-    """Whether they are of a dialect that is billed for results side by side as for one message."""
-    return issubclass(kind, AnsweringPricer)
+def _is(protocol: type, kind: type) -> bool:
+    return issubclass(kind, protocol)
 
 
 def price_pieces(texts: Sequence[str], count: TokenCounter) -> list[Tokens]:

@@ -16,7 +16,7 @@ from assembler.conversation.keepsake import Keepsakes
 from assembler.conversation.messages import Message, Result, spoken
 from assembler.conversation.messages.responses import RESPONSES, continues
 from assembler.errors import UnsupportedContentError
-from assembler.pricing.pricer import AnsweringPricer, Pricer, is_answering, is_joining, price_messages
+from assembler.pricing.pricer import Pricer, is_answering, is_joining, price_messages
 from assembler.pricing.rewritten import Rewritten
 from assembler.pricing.timeline import Replays
 from budgets import Count, TokenCountError, Tokens
@@ -261,11 +261,10 @@ class Priced:
     def _continues(self, index: int) -> bool:
         message, before = self._sight.message(index), self._sight.message(index - 1)
         if _may_answer(message) and _may_answer(before):
-            answers = self._pricer if is_answering(type(self._pricer)) else None
-            return answers is not None and cast(AnsweringPricer, answers).answers_together(message, before)
+            return is_answering(self._pricer) and self._pricer.answers_together(message, before)
         if RESPONSES not in (message.shape, before.shape):
             return False
-        return is_joining(type(self._pricer)) and continues(message, before)
+        return is_joining(self._pricer) and continues(message, before)
 
     def dropped_tokens(self, start: int, stop: int) -> Tokens:
         """What the messages from `start` to before `stop` would cost, in tokens. O(messages not priced before)."""
