@@ -194,7 +194,7 @@ def test_what_a_refusal_taught_outlives_the_bills_after_it(
 
     Where a refusal has no number, each takes a tenth: seven lead from 1,650 to 900.
     """
-    words = data.draw(st.sampled_from(said))
+    words: str = data.draw(st.sampled_from(said))
     refusals, state, history = 0, None, list[dict[str, Any]]()
     assembler = Assembler(Budget(1_500, counter=len), dialect=plain, on_overflow=TrimOldest(low_water))
     for turn in range(60):
