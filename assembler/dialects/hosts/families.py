@@ -268,6 +268,14 @@ KIMI_K2 = Family(
     result=guess(3, 4),
     escapes=JINJA,
 )
+# K2.5 behind Azure: no prompt is hidden, and past reasoning is not billed. Its tools are shown shorter than here.
+KIMI_ON_AZURE = attrs.evolve(
+    KIMI_K2,
+    name="kimi-azure",
+    names=re.compile(r"azure/.*kimi"),
+    evidence=recorded(33, 1),
+    no_system=about(0, 2),
+)
 GLM = Family(
     name="glm",
     names=named("glm"),
@@ -301,7 +309,7 @@ FAMILIES: tuple[Family, ...] = (
     *(R1_DISTILLED, DEEPSEEK_V3_1_ON_AZURE, DEEPSEEK_V3_ON_AZURE),
     *(DEEPSEEK_CHAT, DEEPSEEK_V3_1, DEEPSEEK_V3, DEEPSEEK_V4),
     *(LLAMA_GUARD, LLAMA_4_FP8, LLAMA_4, LLAMA_3_ON_BEDROCK, LLAMA_3_3, LLAMA_3_1, LLAMA_3),
-    *(QWEN_3_CODER, QWEN_3, GPT_OSS_ON_BEDROCK, GPT_OSS, KIMI_K2, GLM),
+    *(QWEN_3_CODER, QWEN_3, GPT_OSS_ON_BEDROCK, GPT_OSS, KIMI_ON_AZURE, KIMI_K2, GLM),
     *GROKS,
     COMPOUND,
 )
@@ -312,8 +320,8 @@ HIDES_UNCHOSEN = frozenset(family.name for family in FAMILIES if family.name.sta
 FORGETS_CALLERS = frozenset(family.name for family in FAMILIES if family.name.startswith("grok"))
 """Hosts that bill no text of past reasoning, not even beside a call (xAI, 5 recordings). The bound pays."""
 
-FORGETS_THOUGHTS = FORGETS_CALLERS | HIDES_UNCHOSEN
-"""Hosts that leave past reasoning out of an answer without calls (DeepSeek, 2 recordings). The bound pays."""
+FORGETS_THOUGHTS = FORGETS_CALLERS | HIDES_UNCHOSEN | {KIMI_ON_AZURE.name}
+"""Hosts that leave past reasoning out of an answer without calls (DeepSeek 2 recordings, Kimi 5). The bound pays."""
 
 SILENT_BESIDE_CALLS = frozenset({"gpt-oss", "gpt-oss-bedrock"})
 """Templates that leave out what is said beside calls (3 recordings of 2 hosts). The bound pays for it."""

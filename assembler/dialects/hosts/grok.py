@@ -49,7 +49,7 @@ GROK_2 = attrs.evolve(
     tooling=guess(72, 76),
     tool=guess(1, 3),
     call=guess(12, 15),
-    argument=guess(6, 9),
+    argument=guess(6, 11),
     result=guess(4, 5),
 )
 GROK_3 = attrs.evolve(
