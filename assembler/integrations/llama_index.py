@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, Self
 import attrs
 
 from assembler.assembler import Assembler
+from assembler.context import Context
 from assembler.conversation.messages import Message
-from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall
+from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, worth_keeping
 from assembler.integrations.llama_messages import message_fields, rewritten
 from assembler.integrations.own_objects import kept_objects
 from assembler.pipeline.draft import Draft
@@ -85,6 +86,7 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
     model_config = ConfigDict(arbitrary_types_allowed=True)
     assembler: Assembler | None = Field(default=None, exclude=True)
     conversations: int = CONVERSATIONS
+    states: dict[str, Any] = Field(default_factory=dict)
     _fitting: Fitting = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
@@ -120,8 +122,13 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
         return self.model_dump_json()
 
     def to_dict(self, **kwargs: Any) -> dict[str, Any]:
-        """The memory as plain data, without its assembler: `from_dict` is given that again."""
-        return self.model_dump(**kwargs)
+        """The memory as plain data, with its assembler, if it has one, as the object that it is.
+
+        JSON cannot carry that. So a workflow's context, which goes through JSON from run to run, leaves the memory out
+        with a warning, in place of going on with one that fits nothing.
+        """
+        own = {} if self.assembler is None else {"assembler": self.assembler}
+        return {**self.model_dump(**kwargs), **own}
 
     @classmethod
     def from_string(cls, json_str: str, *, assembler: Assembler | None = None) -> Self:
@@ -132,7 +139,8 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
     def from_dict(cls, data: Mapping[str, Any], *, assembler: Assembler | None = None, **kwargs: Any) -> Self:
         """The memory that `to_dict` made. `data` is left as it is; its store is one that LlamaIndex can load."""
         store = load_chat_store(dict(data["chat_store"]))
-        left = {key: value for key, value in data.items() if key in ("chat_store_key", "conversations")}
+        assembler = data.get("assembler") if assembler is None else assembler
+        left = {key: value for key, value in data.items() if key in ("chat_store_key", "conversations", "states")}
         return cls(assembler=assembler, chat_store=store, **left, **kwargs)
 
     def get(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:
@@ -144,7 +152,7 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
         history = self.chat_store.get_messages(self.chat_store_key)
         fields = self._fields(history, kwargs)
         if _is_request(fields):
-            return _with_system(self._fitting.fit(fields, Asked()).inside, history)
+            return self._kept(self._fitting.fit(fields, Asked(), state=self.states.get(_OWN)), history)
         return self._answered(history, fields)
 
     async def aget(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:
@@ -152,8 +160,12 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
         history = await self.chat_store.aget_messages(self.chat_store_key)
         fields = self._fields(history, kwargs)
         if _is_request(fields):
-            return _with_system((await self._fitting.afit(fields, Asked())).inside, history)
+            return self._kept(await self._fitting.afit(fields, Asked(), state=self.states.get(_OWN)), history)
         return self._answered(history, fields)
+
+    def _kept(self, context: Context, history: Sequence[ChatMessage]) -> list[ChatMessage]:
+        _remember(self.states, _OWN, context)
+        return _with_system(context.inside, history)
 
     def _fields(self, history: Sequence[ChatMessage], asked: dict[str, Any]) -> list[dict[str, Any]]:
         if asked.get("initial_token_count"):
@@ -169,6 +181,18 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
         except ContextLengthError:
             return list(history)
         return _with_system(plan.inside, history)
+
+
+_OWN = ""
+"""The name under which a memory keeps the state of what it gives; those of agents stand under the agents' names."""
+
+
+def _remember(states: dict[str, Any], name: str, context: Context) -> None:
+    """Keep what the conversation remembers beyond its messages, where there is something."""
+    if (state := worth_keeping(context)) is None:
+        states.pop(name, None)
+    else:
+        states[name] = state
 
 
 def _is_request(fields: Sequence[dict[str, Any]]) -> bool:
@@ -217,7 +241,11 @@ class AssemblerFunctionAgent(LastCall, FunctionAgent):
         if isinstance(memory, AssemblerMemory) and memory.assembler is not None:
             raise AssemblyError("the memory has an assembler too: give it to the agent or to the memory, not to both")
         rounds = await ctx.store.get(self.scratchpad_key, default=[])
-        fitted = await self._fitted([*llm_input, *rounds], tools, run=(id(memory), self.name))
+        own = isinstance(memory, AssemblerMemory)
+        states: dict[str, Any] = memory.states if own else await ctx.store.get(STORED_AS, default={})
+        fitted = await self._fitted([*llm_input, *rounds], tools, states)
+        if not own:
+            await ctx.store.set(STORED_AS, states)
         # `take_step` of the parent sends what it is given and what the scratchpad holds, and appends the answer there.
         await ctx.store.set(self.scratchpad_key, [])
         try:
@@ -227,10 +255,16 @@ class AssemblerFunctionAgent(LastCall, FunctionAgent):
             await ctx.store.set(self.scratchpad_key, rounds)
         return output
 
-    async def _fitted(self, messages: list[ChatMessage], tools: Sequence[Any], run: Any) -> list[ChatMessage]:
+    async def _fitted(
+        self, messages: list[ChatMessage], tools: Sequence[Any], states: dict[str, Any]
+    ) -> list[ChatMessage]:
         fields = [message_fields(message) for message in messages]
-        sent = [tool.metadata.to_openai_tool(skip_length_check=True) for tool in tools]
-        context = await self._fitting.afit(fields, Asked(tools=sent), run=run)
+        # The provider's own tools stand in the settings of the LLM.
+        sent = [*(getattr(self.llm, "built_in_tools", None) or ())]
+        sent += [tool.metadata.to_openai_tool(skip_length_check=True) for tool in tools]
+        # A memory is another object in each run of a workflow's context: a conversation is told by how it begins.
+        context = await self._fitting.afit(fields, Asked(tools=sent), run=self.name, state=states.get(self.name))
+        _remember(states, self.name, context)
         return _with_system(context.inside, messages)
 
 

@@ -161,7 +161,7 @@ def _broken_items(body: Body, said: _Said, verbatim: frozenset[str]) -> Iterator
         ):
             yield "what the server summed up is sent again"
     spoken = [item for item in items if item.get("role") == "user"]
-    if not spoken and "compaction" not in kinds:
+    if not spoken and "compaction" not in kinds and not isinstance(body["input"], str):
         yield "no user message"
     names = [tool.get("name") for tool in body.get("tools") or () if tool["type"] == "function"]
     if len(set(names)) != len(names):

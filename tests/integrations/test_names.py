@@ -61,8 +61,22 @@ NAMES: dict[str, dict[str, str]] = {
         "agent_framework.openai:OpenAIChatCompletionClient": "_prepare_options",
     },
     "adk": {
+        "google.adk.agents.callback_context:CallbackContext": "agent_name session state",
+        "google.adk.models.llm_request:LlmRequest": "contents config",
         "google.adk.models.base_llm:BaseLlm": "_maybe_append_user_content",
         "google.adk.plugins.base_plugin:BasePlugin": "before_model_callback",
+    },
+    "llama_index": {
+        "llama_index.core.agent.utils:": "generate_structured_response messages_to_xml_format",
+        "llama_index.core.agent.workflow:FunctionAgent": "take_step run scratchpad_key output_cls structured_output_fn "
+        "system_prompt",
+        "llama_index.core.base.llms.types:ToolCallBlock": "block_type tool_call_id tool_name tool_kwargs",
+        "llama_index.core.base.llms.types:ThinkingBlock": "block_type content additional_information",
+        "llama_index.core.llms:ChatMessage": "role blocks additional_kwargs",
+        "llama_index.core.memory.types:BaseChatStoreMemory": "chat_store chat_store_key",
+        "llama_index.core.tools.types:ToolMetadata": "to_openai_tool",
+        "llama_index.core.workflow:Context": "store",
+        "llama_index.llms.openai:OpenAIResponses": "built_in_tools",
     },
     "strands": {
         "strands.agent.conversation_manager:ConversationManager": "register_hooks apply_management reduce_context",

@@ -25,7 +25,7 @@ from tests.integrations.ledger import Line, line
 from tests.integrations.provider import Provider, providing
 from tests.integrations.script import looked_up, question
 
-pytestmark = pytest.mark.timeout(600)  # the clients spell a hundred contents anew for each call
+pytestmark = pytest.mark.timeout(1_200)  # the client and the store read a hundred contents anew for each call
 
 TURNS = 60
 MODEL = "gemini-2.5-flash"
@@ -117,8 +117,13 @@ def test_sixty_turns_from_a_stored_session_with_hosted_code_confirmations_and_a_
     contexts: list[Context] = []
     assembler = base()
     with providing(hosted=("code_execution",)) as provider:
-        for turn in range(TURNS):
-            asyncio.run(asked(planner_at(provider), Watched(assembler, contexts), tmp_path / "db", turn))
+        agent = planner_at(provider)
+
+        async def run() -> None:
+            for turn in range(TURNS):
+                await asked(agent, Watched(assembler, contexts), tmp_path / "db", turn)
+
+        asyncio.run(run())
         result = found(provider, contexts, "code execution")
     assert result.calls >= 3 * TURNS
     assert any(context.dropped for context in contexts)
@@ -131,9 +136,13 @@ def test_sixty_turns_with_an_output_schema(tmp_path: Path, tools: list[Any]) -> 
     with providing() as provider:
         agent = LlmAgent(name="planner", model=model_at(provider), tools=tools, output_schema=Trip)
         watched = Watched(base(), contexts)
-        for turn in range(TURNS):
-            events = asyncio.run(asked(agent, watched, tmp_path / "db", turn))
-            Trip.model_validate_json(events[-1].content.parts[-1].text)
+
+        async def run() -> None:
+            for turn in range(TURNS):
+                events = await asked(agent, watched, tmp_path / "db", turn)
+                Trip.model_validate_json(events[-1].content.parts[-1].text)
+
+        asyncio.run(run())
         result = found(provider, contexts, "")
     assert result.calls == TURNS * (3 if tools else 1)
     assert (result.over, result.invalid, result.unpriced) == ([], [], [])
@@ -149,10 +158,13 @@ def lived(stored: Path, *, rebuilt: bool) -> tuple[list[Any], list[int]]:
 
     assembler = base([Summarize(summarizer, keep_turns=4), TrimOldest(low_water=0.6)])
     with providing(hosted=("code_execution",)) as provider:
-        plugin = AssemblerPlugin(assembler)
-        for turn in range(16):
-            plugin = AssemblerPlugin(assembler) if rebuilt else plugin
-            asyncio.run(asked(planner_at(provider), plugin, stored, turn))
+        agent, stays = planner_at(provider), AssemblerPlugin(assembler)
+
+        async def run() -> None:
+            for turn in range(16):
+                await asked(agent, AssemblerPlugin(assembler) if rebuilt else stays, stored, turn)
+
+        asyncio.run(run())
         return provider.bodies, written
 
 

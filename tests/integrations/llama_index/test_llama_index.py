@@ -29,7 +29,7 @@ from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.workflow import Context
 from openai.types.chat import ChatCompletionMessageToolCall
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from assembler import (
     Assembler,
@@ -49,7 +49,7 @@ from assembler import (
     count_request,
     verify,
 )
-from assembler.dialects import gemini, openai_chat
+from assembler.dialects import gemini, openai_chat, openai_responses
 from assembler.integrations.llama_index import AssemblerFunctionAgent, AssemblerMemory
 from assembler.integrations.llama_messages import message_fields
 from budgets import Budget
@@ -92,7 +92,8 @@ def assert_sendable(model: Scripted, limit: int) -> None:
 def test_fifty_turns_with_tools_stay_valid_and_within_the_budget(streaming: bool) -> None:
     agent, model = agent_of(base(), streaming=streaming)
     memory = AssemblerMemory.from_defaults()
-    asyncio.run(session(agent, [f"Question {n}?" for n in range(TURNS)], memory=memory))
+    context = asyncio.run(session(agent, [f"Question {n}?" for n in range(TURNS)], memory=memory))
+    memory = asyncio.run(context.store.get("memory"))  # the context has a copy of its own from its second run on
     assert len(model.seen) > 2 * TURNS
     assert_sendable(model, WINDOW - 100)
     assert len(memory.get_all()) > 4 * len(model.seen[-1]["messages"]), "meant to overflow"
@@ -491,7 +492,49 @@ def test_a_memory_that_was_written_down_reads_back(written: str) -> None:
     assert again.chat_store_key == "one"
     assert again.get_all() == memory.get_all()
     assert again.get() == memory.get()
-    assert AssemblerMemory.from_dict(memory.to_dict()).assembler is None
+    assert AssemblerMemory.from_dict(memory.to_dict()).assembler is memory.assembler
+    assert AssemblerMemory.from_string(memory.to_string()).assembler is None
+
+
+def test_a_memory_with_an_assembler_still_fits_in_the_second_run_of_a_context() -> None:
+    model = Scripted()
+    agent = FunctionAgent(llm=model, tools=[])
+    memory = AssemblerMemory.from_defaults(assembler=base(220))
+    asyncio.run(session(agent, [f"Question {n}?" for n in range(12)], memory=memory))
+    assert len(memory.get_all()) == 24
+    assert_sendable(model, 120)
+
+
+def test_a_conversation_goes_on_though_each_run_has_another_copy_of_its_memory() -> None:
+    def summaries(*, copied: bool) -> list[int]:
+        written: list[int] = []
+
+        def summarizer(dropped: Any, previous: Any, most: int) -> str:
+            written.append(len(dropped))
+            return "They talked."
+
+        async def run() -> None:
+            agent, _ = agent_of(base(700, (Summarize(summarizer, keep_turns=2), TrimOldest())))
+            memory = AssemblerMemory.from_defaults()
+            context = Context(agent)
+            for turn in range(12):
+                await agent.run(f"Question {turn}?", memory=memory, ctx=context if copied else None)
+
+        asyncio.run(run())
+        return written
+
+    assert summaries(copied=True) == summaries(copied=False) != []
+
+
+def test_tools_of_the_provider_that_the_llm_holds_are_priced() -> None:
+    class Own(Scripted):
+        built_in_tools: list[Any] = Field(default_factory=lambda: [{"type": "web_search"}])
+
+    budget = Budget(100_000, model="gpt-5")
+    agent = AssemblerFunctionAgent(assembler=Assembler(budget, dialect=openai_responses), llm=Own(), tools=[TOOL])
+    asyncio.run(session(agent, ["Question?"], memory=AssemblerMemory.from_defaults()))
+    assert agent.last_context is not None
+    assert {"type": "web_search"} in agent.last_context.request()["tools"]
 
 
 class Trip(BaseModel):
