@@ -86,17 +86,16 @@ def _deferred(
     return attrs.evolve(regions, tools=tools), gone
 
 
-def stays_the_same(measured: Measured, ledger: Ledger, budget: Budget, *, everything: bool) -> bool:
-    """Whether each region gets the same however many messages come, for as long as what stays fits.
-
-    It does where `everything` that was gathered fits, and where the conversation asks for all that it may ever get. Not
-    where tools are sent that the conversation uses. O(turns that fit).
-    """
+def sends_used_tools(budget: Budget) -> bool:
+    """Whether tools are sent that the conversation uses: then their part of the budget changes with it."""
     capability = budget.limits.get("capability")
-    if capability is not None and isinstance(capability.select, Deferring):
-        return False
+    return capability is not None and isinstance(capability.select, Deferring)
+
+
+def asks_for_all(measured: Measured, ledger: Ledger, budget: Budget) -> bool:
+    """Whether the conversation asks for all that it may ever get: more messages change no part. O(turns that fit)."""
     limit = budget.input_limit - measured.prices.framing.upper
-    return everything or asked_for(ledger, limit) >= min(limit, conversation_cap(budget))
+    return asked_for(ledger, limit) >= min(limit, conversation_cap(budget))
 
 
 def conversation_cap(budget: Budget) -> Tokens:

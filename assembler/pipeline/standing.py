@@ -130,10 +130,10 @@ def _tokens_left(plan: Planned, budget: Budget, gathered: Measured) -> Tokens | 
     tokens_left = budget.input_limit - plan.fixed.upper
     if not budget.limits:
         return tokens_left
-    from assembler.pipeline.share import conversation_cap, stays_the_same  # for budgets with limits alone
+    from assembler.pipeline.share import asks_for_all, conversation_cap, sends_used_tools  # for limits alone
 
     everything = not plan.what.decisions and plan.measured is gathered
-    if not stays_the_same(gathered, plan.ledger, budget, everything=everything):
+    if sends_used_tools(budget) or not (everything or asks_for_all(gathered, plan.ledger, budget)):
         return None
     return min(conversation_cap(budget), tokens_left)
 
