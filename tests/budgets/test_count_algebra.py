@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from budgets import BudgetError, Count, Grade
 from budgets.apportion import apportioned, framed, settle
-from budgets.count import NOTHING, Difference, total
+from budgets.count import NOTHING, Difference, adds_at_seams, total
 
 few = st.integers(0, 60)
 
@@ -80,3 +80,7 @@ def test_amounts_are_settled_on_the_largest_and_none_falls_below_zero(amounts: l
     assert min(settled) >= 0
     smaller = [n for place, n in enumerate(amounts) if settled[place] == n]
     assert len(smaller) >= len(amounts) - 1 or whole < sum(amounts)
+
+
+def test_a_plain_function_promises_nothing_of_seams() -> None:
+    assert adds_at_seams(len) is False
