@@ -102,5 +102,6 @@ def test_every_name_that_an_adapter_reads_is_still_there(framework: str, place: 
     for step in filter(None, held.split(".")):
         owner = getattr(owner, step)
     fields = {name for kind in getattr(owner, "__mro__", ()) for name in getattr(kind, "__annotations__", ())}
-    fields |= {*inspect.signature(owner).parameters} if inspect.isclass(owner) else set()
+    if inspect.isclass(owner) and not issubclass(owner, dict):  # a typed dict has fields alone
+        fields |= {*inspect.signature(owner).parameters}
     assert [name for name in words.split() if not hasattr(owner, name) and name not in fields] == []
