@@ -24,8 +24,6 @@ class Family(Row):
     """The beginning-of-sequence token, and the settings block where a model has one."""
     answered: Count = attrs.field(default=Count(0, Grade.BOUNDED))
     """What a call and its answer cost more, where the template writes the call's id beside both."""
-    named: Count = attrs.field(default=Count(0, Grade.BOUNDED))
-    """What an answer costs more that names its tool."""
 
 
 OPENING = 1
@@ -39,8 +37,7 @@ SMALL = Family(
     names=re.compile(r"(mistral|magistral)-small"),
     evidence=recorded(158, 3),
     opening=about(OPENING + SETTINGS, 1),
-    answered=about(0, 4),
-    named=about(0, 18),
+    answered=about(0, 22),
 )
 PLAIN = Family(
     name="mistral",

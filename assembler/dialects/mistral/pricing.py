@@ -58,8 +58,7 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
     """One message with its control tokens. Raises `UnsupportedContentError` on media other than images."""
     texts: list[str] = []
     framing = [_FRAMING[message.role], *(_part(part, texts) for part in message.parts)]
-    answers = [part for part in message.parts if type(part) is Result]
-    framing += [family.answered + family.named if answer.name else family.answered for answer in answers]
+    framing += [family.answered for part in message.parts if type(part) is Result]
     return total(framing) + total(price_text(text, count) for text in texts)
 
 
