@@ -66,9 +66,12 @@ class ForeignPricer(RuledPricer):
 
     def message(self, message: Message) -> Count:
         """By rule, loosened: a template frames a message, its calls and results, and what is said beside results."""
+        price = self.rules.message(message)
+        if not price.upper:  # it is not sent
+            return price
         calls, results = (sum(type(part) is kind for part in message.parts) for kind in (Call, Result))
         framed = 1 + calls + results + bool(results and results < len(message.parts))
-        return self._loosened(self.rules.message(message), AROUND_A_MESSAGE * framed)
+        return self._loosened(price, AROUND_A_MESSAGE * framed)
 
     def options(self, layout: Layout) -> Count | Difference:
         """By rule, loosened; what an option saves with one model is not believed of another."""
