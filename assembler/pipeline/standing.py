@@ -184,13 +184,25 @@ def gone_on(seen: Gathered) -> Planned | None:
     Planned.conversation.keep(plan, conversation)
     if waiting is not None and not known.what.changed:
         Planned.waiting.keep(plan, waiting)
+    if not _still_lawful(plan, known):
+        return None
+    decided.standing = known.later(length, conversation, waiting, pins)
+    return plan
+
+
+def _still_lawful(plan: Planned, known: Standing) -> bool:
+    """Whether what stays is a conversation, and fits as it is sent.
+
+    Words of the API's own between messages that are kept apart may cost more than the messages by themselves.
+    """
     if known.what.changed:
         try:
             plan.check()
         except AssemblyError:
-            return None
-    decided.standing = known.later(length, conversation, waiting, pins)
-    return plan
+            return False
+    if plan.settings.merging is None or known.tokens_left is None:
+        return True
+    return plan.by_rule.upper <= plan.fixed.upper + known.tokens_left
 
 
 def _may_cost_less(known: Standing, sight: Sight) -> bool:
