@@ -1,5 +1,0 @@
-"""Moved to `assembler.testing.for_pytest`."""
-
-from assembler.testing.for_pytest import assert_fits, assert_valid
-
-__all__ = ["assert_fits", "assert_valid"]
