@@ -9,7 +9,7 @@ import attrs
 from assembler.conversation.messages.dicts import private_copy
 from assembler.dialects import Dialect, Emission
 from assembler.dialects.named import read_dialect
-from assembler.dialects.offered import emitted, emitted_after
+from assembler.dialects.offered import emitted
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.ladder import Kept
 from assembler.pipeline.measure import Measured
@@ -37,28 +37,16 @@ def emit(plan: Planned) -> Emission | None:
     for.
     """
     plan.refuse_unfinished()
-    known, length = plan.decided.spelled, plan.sight.length
-    emission = None
-    if known is not None and known.what is plan.what and known.measured is plan.measured and known.length <= length:
-        added = plan.sight.messages(known.length, length)
-        emission = emitted_after(plan.settings.dialect, known.emission, added)
-    if emission is None:
-        emission = _spelled(plan)
-    if emission is not None:
-        Planned.emission.keep(plan, emission)
-        plan.decided.spelled = Spelled(plan.what, plan.measured, length, emission)
-    return emission
-
-
-def _spelled(plan: Planned) -> Emission | None:
     try:
-        return plan.emission
+        emission = plan.emission
     except UnsupportedContentError:
         raise
     except ConversationError:
         if plan.layout.messages:
             raise
         return None
+    plan.decided.spelled = Spelled(plan.what, plan.measured, plan.sight.length, emission)
+    return emission
 
 
 def copied(plan: Planned, request: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from assembler.conversation.messages.unread import says_nothing_to
 from assembler.conversation.turns import Open, open_at_the_end, unanswered
 from assembler.conversation.wanted import Wanted
 from assembler.dialects import Emission
-from assembler.dialects.offered import emitted
+from assembler.dialects.offered import emitted, emitted_after
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.decisions import Decided, decided_by
 from assembler.pipeline.draft import Draft
@@ -176,8 +176,16 @@ class Planned:
 
     @found_once
     def emission(self) -> Emission:
-        """The request of this plan, spelled once, with its notes. Whoever hands it out hands out a copy."""
-        return emitted(self.settings.dialect, self.layout)
+        """The request of this plan, spelled once, with its notes. Whoever hands it out hands out a copy.
+
+        While a decision stands it goes on from the last one, where the dialect can: O(new messages).
+        """
+        known, dialect, length = self.decided.spelled, self.settings.dialect, self.sight.length
+        if known is not None and known.what is self.what and known.measured is self.measured and known.length <= length:
+            grown = emitted_after(dialect, known.emission, self.sight.messages(known.length, length))
+            if grown is not None:
+                return grown
+        return emitted(dialect, self.layout)
 
     @found_once
     def decided(self) -> Decided:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import inspect
 import io
 import json
 import os
@@ -443,5 +444,5 @@ def test_a_loop_of_links_is_one_line(
 def test_the_module_run_as_a_script_is_the_command_and_ends_with_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["assemble", "build", "no-such-file.yaml"])
     with pytest.raises(SystemExit) as ended:
-        runpy.run_module("assembler.cli", run_name="__main__")
+        runpy.run_path(str(Path(inspect.getfile(main)).with_name("__main__.py")), run_name="__main__")
     assert ended.value.code == 2

@@ -17,7 +17,7 @@ from assembler import Assembler, count_request
 from assembler.cli.request_file.policies import overflow
 from assembler.dialects import DIALECTS, plain
 from assembler.files.place import Place
-from budgets import Budget, ContextLengthError, counters
+from budgets import Budget, ContextLengthError, tiktoken_counter
 
 HERE = Path(__file__).parent
 VERSION = 1
@@ -119,7 +119,7 @@ def texts() -> Iterator[Case]:
     """Tokens of texts under the two public encodings."""
     draw = random.Random(1)
     drawn = [*PLAIN_TEXTS, *(text(draw, draw.randrange(1, 40)) for _ in range(150))]
-    count = {name: counters.tiktoken_counter(name) for name in ("o200k_base", "cl100k_base")}
+    count = {name: tiktoken_counter(name) for name in ("o200k_base", "cl100k_base")}
     for one in drawn:
         yield {"text": one, **{name: counter(one) for name, counter in count.items()}}
 
