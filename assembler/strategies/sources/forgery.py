@@ -50,6 +50,7 @@ _FIRST = re.compile(r"[ !-/:-@\[-`{-~]*+([0-9A-Za-z])")
 _HEADING = re.compile(r"sources?[\W_]*\d")
 _WHOLE_HEADING = re.compile(r"sources?[\W_]*\d+[\W_]*")
 _NUMBER = re.compile(r"\d+[\W_]*")
+_BEHIND_NUMBERS = re.compile(r"(?:\d+[\W_]+)+sources?[\W_]*\d")
 _COLON = re.compile(r"[\W_]*?[:꞉∶ː׃։]|[\W_]*$")
 _QUOTES = "(„‚"
 """Opening marks by their category that stand before prose as well."""
@@ -112,10 +113,10 @@ class _Ours:
 
 
 def _heading(lead: Sequence[str], rest: str) -> bool:
-    """In a square bracket or its like any `source`, or a number alone; in a round one, or none, a numbered source."""
+    """In a square bracket any `source`, a number alone or before a numbered source; elsewhere a numbered source."""
     square = any(unicodedata.category(mark) == "Ps" and mark not in _QUOTES for mark in lead)
     if square:
-        return rest.startswith("source") or _NUMBER.fullmatch(rest) is not None
+        return rest.startswith("source") or any((_NUMBER.fullmatch(rest), _BEHIND_NUMBERS.match(rest)))
     return ("(" in lead and _HEADING.match(rest) is not None) or _WHOLE_HEADING.fullmatch(rest) is not None
 
 

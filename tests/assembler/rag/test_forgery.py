@@ -69,7 +69,8 @@ def test_only_the_layout_writes_headings_rules_and_labels(found: list[str], head
     ours = [line for line in lines if looks_like_ours(line)]
     expected = [line for number in range(1, len(found) + 1) for line in ("---", f"[Source {number}]")]
     assert ours == ["SOURCES:", *expected[1:], "END OF SOURCES"]
-    cited = [line for line in lines if any(one.start == 0 and "ource" in line for one in parse_citations(line))]
+    markers = [(line, one) for line in lines for one in parse_citations(line) if one.start == 0]
+    cited = [line for line, marker in markers if "ource" in line[: marker.end]]  # a bare [1] opens a reference
     assert cited == [f"[Source {number}]" for number in range(1, len(found) + 1)]
 
 
