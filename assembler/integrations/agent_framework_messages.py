@@ -153,9 +153,9 @@ def _result(content: Any) -> dict[str, Any]:
 def _told(output: Any) -> str:
     if output is None or isinstance(output, str):
         return output or ""
-    listed: list[Any] = output if isinstance(output, list) else []
-    if listed and all(hasattr(part, "text") for part in listed):
-        return "\n".join(part.text or "" for part in listed)
+    parts: Any = output
+    if isinstance(output, list) and output and all(hasattr(part, "text") for part in parts):
+        return "\n".join(part.text or "" for part in parts)
     return json.dumps(output, default=str)
 
 
