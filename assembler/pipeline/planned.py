@@ -231,8 +231,14 @@ class Planned:
             held = self.measured.regions.held or NOTHING
             return held + pricer.sent(self.settings.dialect.parse(self.emission.request))
         if self.ledger.prices.overpriced and self.ledger.overpriced:  # nothing is asked where there is nothing
-            return self.fixed + price_messages(self.settings.pricer, self.layout.messages)
+            return self.fixed + price_messages(self.settings.pricer, self._unadorned)
         return self.fixed + self.conversation
+
+    @property
+    def _unadorned(self) -> list[Message]:
+        """What the turns say, without the knowledge that may stand around the question: its price is its own."""
+        summary, said = self.what.cut.summary, [message for _, message in self.standing]
+        return said if summary is None else [summary, *said]
 
     @property
     def merges(self) -> bool:

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from assembler import (
     Assembler,
+    ChatRegions,
+    CitedSources,
     ClearReasoning,
     ClearToolResults,
     Context,
@@ -28,6 +30,7 @@ from assembler import (
 from assembler.dialects import DIALECTS
 from assembler.dialects.chat_template.dialect import ControlText, chat_template
 from assembler.report.cache import CacheMarks
+from assembler.strategies import Placement
 from assembler.testing import conversations
 from budgets import Budget, Count, Limit
 from tests.budgets.toy_tokenizers import byte_level
@@ -200,6 +203,17 @@ def test_results_of_one_step_cost_what_they_are_sent_as_however_they_are_spelled
         return
     assert tight.count == billed(tight, api)
     assert bool(tight.dropped) == bool(less)
+
+
+@pytest.mark.parametrize("placement", Placement)
+@pytest.mark.parametrize("layout", [CitedSources, ChatRegions])
+def test_knowledge_costs_once_beside_results_that_cost_less_together(layout: Any, placement: Placement) -> None:
+    made = Assembler(Budget(10_000, model="gpt-4o"), dialect="openai_chat", strategy=layout(placement=placement))
+    made.add_knowledge("Snow delays parcels.", type="rag", source="delays.md")
+    context = made.add_messages(
+        [*in_chat([json.dumps({"a": "\u00e9" * 20}), "{}"]), {"role": "user", "content": "Why?"}]
+    ).build()
+    assert context.count == billed(context, Api("openai_chat", "gpt-4o"))
 
 
 @scaled(0.5)
