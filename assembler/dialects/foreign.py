@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import attrs
 
 from assembler.conversation.messages import Call, Message, Result
+from assembler.conversation.messages.unread import as_chat_sends, heard_by
 from assembler.dialects.graded import RuledPricer
 from assembler.dialects.own_tokenizer import counts_for_open_model, counts_for_openai
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
@@ -69,8 +70,9 @@ class ForeignPricer(RuledPricer):
         price = self.rules.message(message)
         if not price.upper:  # it is not sent
             return price
-        calls, results = (sum(type(part) is kind for part in message.parts) for kind in (Call, Result))
-        framed = 1 + calls + results + bool(results and results < len(message.parts))
+        parts = as_chat_sends(heard_by(message, "openai")).parts
+        calls, results = (sum(type(part) is kind for part in parts) for kind in (Call, Result))
+        framed = 1 + calls + results + bool(results and results < len(parts))
         return self._loosened(price, AROUND_A_MESSAGE * framed)
 
     def options(self, layout: Layout) -> Count | Difference:

@@ -171,7 +171,7 @@ def in_converse(results: list[str]) -> list[dict[str, Any]]:
     ]
 
 
-def in_blocks(results: list[str]) -> list[dict[str, Any]]:
+def in_blocks(results: list[str], behind: dict[str, Any] | None = None) -> list[dict[str, Any]]:
     """All in one message, with words of the user behind them."""
     calls: list[dict[str, Any]] = [
         {"type": "tool_use", "id": f"c{n}", "name": "search", "input": {}} for n in range(len(results))
@@ -179,14 +179,33 @@ def in_blocks(results: list[str]) -> list[dict[str, Any]]:
     answers = [{"type": "tool_result", "tool_use_id": f"c{n}", "content": said} for n, said in enumerate(results)]
     return [
         {"role": "assistant", "content": calls},
-        {"role": "user", "content": [*answers, {"type": "text", "text": "and now?"}]},
+        {"role": "user", "content": [*answers, behind or {"type": "text", "text": "and now?"}]},
     ]
+
+
+def before_silence(results: list[str]) -> list[dict[str, Any]]:
+    return in_blocks(results, {"type": "text", "text": ""})
+
+
+def before_what_nobody_knows(results: list[str]) -> list[dict[str, Any]]:
+    return in_blocks(results, {"type": "weather", "x": 1})
+
+
+SPELLINGS = [in_chat, in_gemini, in_converse, in_blocks, before_silence, before_what_nobody_knows]
+
+
+@pytest.mark.parametrize("spelled", SPELLINGS)
+@pytest.mark.parametrize("api", APIS, ids=str)
+def test_two_results_of_one_step_cost_what_they_are_sent_as(api: Api, spelled: Callable[[list[str]], Any]) -> None:
+    history = [{"role": "user", "content": "q"}, *spelled(["a", "{}"])]
+    whole = assembled(api, 1_000_000, history, (TrimOldest(),), {}, 0).build()
+    assert whole.count == billed(whole, api)
 
 
 @scaled(3)
 @given(
     api=st.sampled_from(APIS),
-    spelled=st.sampled_from([in_chat, in_gemini, in_converse, in_blocks]),
+    spelled=st.sampled_from(SPELLINGS),
     steps=st.lists(st.lists(RESULTS, min_size=1, max_size=3), min_size=1, max_size=3),
     less=st.integers(0, 3),
 )

@@ -131,6 +131,14 @@ def without_marks(message: Message) -> Message:
     return message if len(kept) in (0, len(message.parts)) else attrs.evolve(message, parts=kept)
 
 
+def as_chat_sends(message: Message) -> Message:
+    """The message as Chat bills it: no marks, and beside results, which go in messages of their own, no empty text."""
+    message = without_marks(message)
+    if "" not in message.parts or Result not in map(type, message.parts):
+        return message
+    return attrs.evolve(message, parts=tuple(part for part in message.parts if part != ""))
+
+
 LEFT_OUT = "part(s) of another API that say nothing here left out"
 FOLDED = "part(s) of another API sent as text"
 

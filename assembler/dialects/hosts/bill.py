@@ -9,7 +9,7 @@ import attrs
 
 from assembler.conversation.messages import Call, Message, Part, Result, Thinking
 from assembler.conversation.messages.responses import RESPONSES, in_steps, joined
-from assembler.conversation.messages.unread import heard_by, without_marks
+from assembler.conversation.messages.unread import as_chat_sends, heard_by, without_marks
 from assembler.conversation.turns import is_head
 from assembler.dialects.beside_pricing import price_beside
 from assembler.dialects.hosts.families import (
@@ -75,7 +75,8 @@ class HostBill:
 
     def message(self, message: Message) -> Count:
         """One message in its envelope; a message that carries several results is one message for each."""
-        message = without_marks(heard_by(message, "openai" if self.api == "chat" else RESPONSES))
+        chat = self.api == "chat"
+        message = as_chat_sends(heard_by(message, "openai")) if chat else without_marks(heard_by(message, RESPONSES))
         if says_nothing(message) or not message.parts:
             return NOTHING
         results = [part for part in message.parts if type(part) is Result]

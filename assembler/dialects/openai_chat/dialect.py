@@ -15,7 +15,7 @@ import attrs
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.conversation.messages.beside import REASONING as REASONING_FIELDS
 from assembler.conversation.messages.responses import in_steps, joined
-from assembler.conversation.messages.unread import folding_notes, heard_by, without_marks
+from assembler.conversation.messages.unread import as_chat_sends, folding_notes, heard_by
 from assembler.conversation.turns import head_length
 from assembler.dialects.answers import answered_at_once
 from assembler.dialects.api import Api
@@ -173,7 +173,7 @@ class OpenAIChatPricer(OpenAIBill):
         return total(self.settings(layout, choice, layout.options.get("response_format"), answers=answers))
 
     def _composed(self, message: Message) -> Count:
-        message = without_marks(heard_by(message, "openai"))
+        message = as_chat_sends(heard_by(message, "openai"))
         if says_nothing(message) or not message.parts:
             return Count(0)
         results = [part for part in message.parts if type(part) is Result] if Result in map(type, message.parts) else []
