@@ -1,17 +1,25 @@
 """Tables of families: one row for each generation of models, with the evidence for what its provider bills.
 
-A provider's table is a tuple of rows, most specific first. Adding a generation adds one row.
+A provider's table is the file `families.toml` in its folder, most specific row first. Adding a generation adds one row:
+
+    [llama-4-fp8]
+    like = "llama-4"                            # every field that is not given here is that row's
+    names = 'llama-?v?4.*-fp8'                  # the names of its models, a regular expression
+    evidence = { rows = 14, repositories = 1 }  # recorded bills, and the projects that they come from
+    tooling = "90 to 680"                       # a price, as `price` reads it
 """
 
 from __future__ import annotations
 
+import pkgutil
 import re
-from collections.abc import Iterable
-from typing import TypeVar
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias, TypeVar
 
 import attrs
 
-from budgets.count import Count, Grade, Tokens
+from budgets.count import NOTHING, Count, Grade, Tokens
 
 
 @attrs.frozen(kw_only=True)
@@ -60,3 +68,54 @@ def guess(tokens: Tokens, upper: Tokens) -> Count:
 def first_match(table: Iterable[AnyRow], name: str) -> AnyRow | None:
     """The first row whose pattern matches the beginning of `name`; None where none does. O(rows)."""
     return next((row for row in table if row.names.match(name)), None)
+
+
+Readers: TypeAlias = Mapping[str, Callable[[Any], object]]
+"""How a table's own fields are read, by their names. Of the others a text is a price, and the rest is as it stands."""
+
+
+def table_in(module: str, kind: type[AnyRow], readers: Readers) -> tuple[AnyRow, ...]:
+    """The rows of `families.toml` in the folder of this module, in its order."""
+    table = pkgutil.get_data(module, "families.toml")  # `importlib.resources` takes longer to import than this to read
+    if table is None:
+        raise FileNotFoundError(f"families.toml is not to be had beside {module}")
+    return rows_of(table.decode(), kind, readers)
+
+
+def rows_of(table: str, kind: type[AnyRow], readers: Readers) -> tuple[AnyRow, ...]:
+    """The rows that a text in TOML holds, in its order."""
+    written = tomllib.loads(table)
+
+    def fields(name: str) -> dict[str, Any]:
+        own = dict(written[name])
+        like = own.pop("like", None)
+        return own if like is None else {**fields(like), **own}
+
+    known: Readers = {"names": re.compile, "evidence": _evidence, **readers}
+    return tuple(
+        kind(name=name, **{key: _field(value, known.get(key)) for key, value in fields(name).items()})
+        for name in written
+    )
+
+
+def price(written: str) -> Count:
+    """A price as a table writes it: "4 + 2" is `about(4, 2)`, "4 to 6" is `guess(4, 6)`, and "0" is nothing."""
+    match written.split():
+        case ["0"]:
+            return NOTHING
+        case [tokens, "+", slack]:
+            return about(int(tokens), int(slack))
+        case [tokens, "to", upper]:
+            return guess(int(tokens), int(upper))
+        case _:
+            raise ValueError(f'expected a price such as "4 + 2", "4 to 6" or "0", got {written!r}')
+
+
+def _field(value: Any, read: Callable[[Any], object] | None) -> Any:
+    if read is not None:
+        return read(value)
+    return price(value) if isinstance(value, str) else value
+
+
+def _evidence(written: Mapping[str, Any]) -> Evidence:
+    return attrs.evolve(recorded(0, 0), **written)

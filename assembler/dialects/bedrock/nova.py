@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Sequence
 
 import attrs
@@ -17,7 +16,7 @@ from assembler.conversation.messages import Call, Media, Message, Opaque, Part, 
 from assembler.conversation.messages.unread import heard_by
 from assembler.dialects.blocks.pricing import with_error_texts, with_objects
 from assembler.dialects.blocks.writer import fields_of
-from assembler.dialects.families import Row, first_match, guess, recorded
+from assembler.dialects.families import Row, first_match, guess, table_in
 from assembler.pricing.media.refusal import without_price
 from assembler.pricing.pricer import FixedPrices, Piece, priced_layout
 from assembler.pricing.unread import words_of
@@ -46,32 +45,8 @@ class NovaFamily(Row):
     """What a word of a call or a result costs: they are written out more than once."""
 
 
-FAMILIES = (
-    NovaFamily(
-        name="nova-2",
-        names=re.compile("nova-2"),
-        evidence=recorded(61, 1),
-        opening=guess(44, 48),
-        message=guess(3, 5),
-        tooling=guess(810, 840),
-        tool=guess(6, 12),
-        call=guess(16, 26),
-        spoken=1.6,
-    ),
-    NovaFamily(
-        name="nova",
-        names=re.compile(""),
-        evidence=recorded(36, 6),
-        opening=guess(0, 3),
-        message=guess(0, 2),
-        tooling=guess(345, 375),
-        tool=guess(3, 15),
-        call=guess(6, 26),
-        spoken=2.0,
-    ),
-)
-"""Nova 2; Nova Micro, Lite and Pro. The last takes every name."""
-
+FAMILIES = table_in(__name__, NovaFamily, {})
+"""Most specific first; the last takes every name."""
 
 REASONING = guess(50, 70)
 """The hidden prompt of enabled reasoning (1 recording)."""

@@ -1,7 +1,7 @@
-"""Gemini's generations: what Google bills around the texts of a request, in tokens, one row a generation and host.
+"""Gemini's generations: what Google bills around the texts of a request, in tokens. The rows: `families.toml`.
 
 Each number was read off recorded bills: the texts, counted with Gemma 3's vocabulary, leave whole numbers behind. Which
-number rests on how much is in docs/how-it-counts-gemini.md, section Gemini. Adding a generation adds one row.
+number rests on how much is in docs/how-it-counts-gemini.md, section Gemini.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 
 import attrs
 
-from assembler.dialects.families import Row, about, first_match, guess, recorded
+from assembler.dialects.families import Row, about, first_match, guess, table_in
 from assembler.pricing.media.gemini import Flat, Rates, Tiles
 from budgets.count import Count, Grade, Tokens
 from budgets.models.names import bare
@@ -102,92 +102,17 @@ class Family(Row):
         return attrs.evolve(self.argument, tokens=tokens, upper=self.argument.upper + max(self.argument_described, 0))
 
 
-GEMINI_2 = Family(
-    name="gemini-2.0",
-    names=re.compile(r"gemini-([a-z-]+-)?(1|2[.-]0)(?!\d)|gemini-pro(-vision)?$"),
-    evidence=recorded(303, 10),
-    content=about(0, 1),
-    tool=about(0, 1),
-    parameters=about(1, 1),
-    argument=about(2, 0),
-    nested=guess(0, 12),
-    keyword=guess(1, 5),
-    alternative=guess(0, 5),
-    response=guess(0, 24),
-    signature=Signature(0.0, 0, 0.2),
-    answers=Answers.BILLED,
-    image=guess(258, 258),
+_ROWS = table_in(
+    __name__,
+    Family,
+    {
+        "signature": lambda written: Signature(**written),
+        "answers": lambda written: Answers[written.upper()],
+        "rates": {"tiles": Tiles(), "flat": Flat()}.__getitem__,
+    },
 )
-GEMINI_2_5 = attrs.evolve(
-    GEMINI_2,
-    name="gemini-2.5",
-    names=re.compile(r"gemini-([a-z-]+-)?2"),
-    evidence=recorded(620, 14),
-    content=about(1, 1),  # items of another API may go out in one content more
-    tool=about(18, 1),
-    parameters=about(0, 0),
-    argument=about(10, 0),
-    argument_described=-1,
-    optional=about(4, 0),
-    nested=guess(42, 50),
-    items=guess(2, 6),
-    value=guess(2, 4),
-    keyword=guess(1, 5),
-    alternative=guess(3, 6),
-    response=guess(5, 40),
-    call=about(7, 0),
-    call_argument=about(3, 0),
-    result=about(4, 1),
-    result_key=about(4, 0),
-    signature=Signature(0.0, 0, 0.2),
-    answers=Answers.FREE,
-)
-GEMINI_3 = attrs.evolve(
-    GEMINI_2_5,
-    name="gemini-3",
-    names=re.compile(""),
-    evidence=recorded(104, 8),
-    tool=about(5, 1),
-    described=about(5, 0),
-    parameters=about(8, 0),
-    object=about(4, 0),
-    argument=about(11, 0),
-    argument_described=5,
-    optional=about(0, 1),
-    nested=guess(4, 30),
-    items=guess(8, 12),
-    value=about(4, 2),
-    titled=about(5, 1),
-    root_described=about(5, 1),
-    response=guess(24, 40),
-    signature=Signature(0.205, 30, 0.22),
-    image=guess(1_120, 1_120),
-    rates=Flat(),
-)
-FAMILIES = (GEMINI_2, GEMINI_2_5, GEMINI_3)
-
-# On Vertex every generation is billed as 2.0 is at Google, but for signatures and the schemas of answers.
-_SIGNED_ON_VERTEX = Signature(0.16, 20, 0.2)
-VERTEX_2 = attrs.evolve(GEMINI_2, name="vertex-2.0", evidence=recorded(15, 2))
-VERTEX_2_5 = attrs.evolve(
-    GEMINI_2,
-    name="vertex-2.5",
-    names=GEMINI_2_5.names,
-    evidence=recorded(248, 3),
-    signature=_SIGNED_ON_VERTEX,
-    answers=Answers.UNSETTLED,
-)
-VERTEX_3 = attrs.evolve(
-    VERTEX_2_5,
-    name="vertex-3",
-    names=GEMINI_3.names,
-    evidence=recorded(10, 2),
-    signature=GEMINI_3.signature,
-    tool=about(0, 8),
-    image=GEMINI_3.image,
-    rates=Flat(),
-)
-ON_VERTEX = (VERTEX_2, VERTEX_2_5, VERTEX_3)
+FAMILIES = tuple(row for row in _ROWS if row.name.startswith("gemini"))
+ON_VERTEX = tuple(row for row in _ROWS if row.name.startswith("vertex"))
 
 _VERTEX = re.compile(r"(google[-_])?vertex(_?ai)?[/:]")
 

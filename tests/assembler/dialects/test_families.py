@@ -9,13 +9,13 @@ import pytest
 
 from assembler.dialects.anthropic import families as anthropic
 from assembler.dialects.bedrock import nova
-from assembler.dialects.families import Row, about, first_match, guess, recorded
+from assembler.dialects.families import Row, about, first_match, guess, price, recorded, rows_of
 from assembler.dialects.gemini import families as gemini
 from assembler.dialects.hosts import families as hosts
 from assembler.dialects.mistral import families as mistral
 from assembler.dialects.openai import families as openai
 from budgets import Grade
-from budgets.count import Count
+from budgets.count import NOTHING, Count
 
 TABLES: dict[str, tuple[Row, ...]] = {
     "anthropic": anthropic.FAMILIES,
@@ -63,3 +63,38 @@ def test_the_first_row_that_matches_is_taken() -> None:
 def test_slack_is_added_to_a_recorded_number_and_a_guess_names_its_bound() -> None:
     assert about(4, 2) == Count(4, Grade.BOUNDED, upper=6)
     assert guess(4, 6) == Count(4, Grade.ESTIMATED, upper=6)
+
+
+@attrs.frozen(kw_only=True)
+class Priced(Row):
+    opening: Count
+    call: Count = NOTHING
+    letters: str = ""
+
+
+TABLE = """
+[late]
+like = "early"
+names = 'b+'
+opening = "4 to 6"
+
+[early]
+names = 'a'
+evidence = { rows = 3, repositories = 2 }
+opening = "1 + 1"
+call = "2 + 0"
+letters = "x"
+"""
+
+
+def test_a_row_that_is_like_another_differs_in_what_it_says_alone() -> None:
+    late, early = rows_of(TABLE, Priced, {"letters": str.upper})
+    assert (late.name, late.names.pattern, late.opening) == ("late", "b+", guess(4, 6))
+    assert (late.evidence, late.call, late.letters) == (recorded(3, 2), about(2, 0), "X")
+    assert early.opening == about(1, 1)
+
+
+@pytest.mark.parametrize("written", ["", "4", "4 - 2", "four to six", "4 to"])
+def test_a_price_that_a_table_cannot_say_is_refused(written: str) -> None:
+    with pytest.raises(ValueError, match=r"expected a price|invalid literal"):
+        price(written)
