@@ -55,7 +55,8 @@ _MODES = ("disabled", "enabled", "adaptive")
 _CHOICES = ("auto", "none", "any", "tool")
 
 
-def _thinking(given: object) -> Mapping[str, Any] | None:
+def read_thinking(given: object) -> Mapping[str, Any] | None:
+    """A call's `thinking` as a copy of the caller's. Raises `BudgetError` for a type that has no price."""
     asked = fields_of(given)
     if given is not None and _word(given, _MODES) is None:
         raise BudgetError(f"thinking: expected {{'type': …, …}}, its type one of {', '.join(_MODES)}")
@@ -81,7 +82,7 @@ class Anthropic:
     api: Api = attrs.field(default=API, init=False, repr=False, eq=False)
     opening: Opening = Opening.USER
     ending: Ending = Ending.USER
-    thinking: Mapping[str, Any] | None = attrs.field(default=None, converter=_thinking, hash=False)
+    thinking: Mapping[str, Any] | None = attrs.field(default=None, converter=read_thinking, hash=False)
     """The call's `thinking` as the API spells it: it is sent as it is, and the hidden prompt that it adds is priced."""
 
     def parse(self, request: Mapping[str, Any]) -> Layout:

@@ -14,13 +14,13 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages import Message, read_message
-from assembler.dialects.anthropic.dialect import anthropic
+from assembler.dialects.anthropic.dialect import anthropic, read_thinking
 from assembler.dialects.api import Api
 from assembler.dialects.asked_for import asked_choice, bare_schema
 from assembler.dialects.bedrock.api import API
 from assembler.dialects.bedrock.blocks import BedrockWriter, tool_spec
 from assembler.dialects.bedrock.models import OpenModelPricer, is_claude
-from assembler.dialects.bedrock.nova import is_nova, nova_pricer
+from assembler.dialects.bedrock.nova import NOVA_EFFORT, is_nova, nova_pricer
 from assembler.dialects.bedrock.pricing import as_messages
 from assembler.dialects.blocks.blocks import (
     Ending,
@@ -52,11 +52,17 @@ class Bedrock:
     user turn. Names, reasoning of other models and cache points beyond four are left out. A history that calls tools
     needs tools, and the conversation ends with the user: else `ConversationError`. Images and PDFs go as bytes, which
     boto3 encodes by itself; everything else is plain JSON.
+
+    `Bedrock(thinking={"type": "enabled", "budget_tokens": 2_000})` is for calls of a Claude that thinks. Nova's word is
+    `{"type": "enabled", "maxReasoningEffort": "low"}`. Raises `BudgetError` for a `thinking` of no known type.
     """
 
     name: str = "bedrock"
     api: Api = attrs.field(default=API, init=False, repr=False, eq=False)
     opening: Opening = Opening.USER
+    thinking: Mapping[str, Any] | None = attrs.field(default=None, converter=read_thinking, hash=False)
+    """How the model is to think: sent in `additionalModelRequestFields`, and the hidden prompt that it adds is priced.
+    """
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
         """The regions of a Converse call; a cache point after a tool stays with that tool."""
@@ -84,12 +90,15 @@ class Bedrock:
         return nova_pricer(model, count) if is_nova(model) else OpenModelPricer.of(model, count)
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """`outputConfig`, and `toolChoice`, which stands in `toolConfig` and has no word for none.
+        """`outputConfig`, `additionalModelRequestFields`, and `toolChoice`, which stands in `toolConfig`.
 
-        Amazon Bedrock API reference, read 2026-11.
+        The last has no word for none. Amazon Bedrock API reference, read 2026-11.
         """
         words = {"auto": "auto", "required": "any"}
         options: dict[str, Any] = {}
+        if self.thinking is not None:
+            key = "reasoningConfig" if NOVA_EFFORT in self.thinking else "thinking"
+            options["additionalModelRequestFields"] = {key: dict(self.thinking)}
         if layout.output is not None:
             named = {"name": layout.output.name, "schema": json.dumps(bare_schema(layout.output))}
             options["outputConfig"] = {"textFormat": {"type": "json_schema", "structure": {"jsonSchema": named}}}

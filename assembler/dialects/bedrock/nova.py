@@ -50,6 +50,8 @@ FAMILIES = table_in(__name__, NovaFamily, {})
 
 REASONING = guess(50, 70)
 """The hidden prompt of enabled reasoning (1 recording)."""
+NOVA_EFFORT = "maxReasoningEffort"
+"""The key that only Nova's `reasoningConfig` has (Amazon Nova 2 user guide, read 2026-11)."""
 
 
 def is_nova(model: str) -> bool:

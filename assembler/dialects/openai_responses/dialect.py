@@ -22,7 +22,7 @@ from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.foreign import foreign as loosened
 from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosts.upstream import upstream_pricer
-from assembler.dialects.notes import FIELDS, MARKS, REASONING, RENAMED, Notes
+from assembler.dialects.notes import FIELDS, MARKS, REASONING, RENAMED, SILENT, Notes
 from assembler.dialects.openai.bill import OpenAIBill
 from assembler.dialects.openai.families import family_of
 from assembler.dialects.openai.pricing import (
@@ -146,6 +146,7 @@ def _notes(layout: Layout) -> tuple[str, ...]:
     notes = Notes(
         {
             "reasoning item(s) that nothing of the model follows left out": len(torn),
+            SILENT: sum(map(_says_nothing, foreign)),
             RENAMED: renamed(layout.messages),
             "name(s) of messages left out": sum(message.name is not None for message in foreign),
             REASONING: sum(type(part) is Thinking for message in foreign for part in message.parts),
@@ -154,6 +155,11 @@ def _notes(layout: Layout) -> tuple[str, ...]:
         }
     )
     return (*notes.lines(), *folding_notes(foreign, RESPONSES))
+
+
+def _says_nothing(message: Message) -> bool:
+    """Whether an assistant message of another spelling says nothing, so that no item is made of it."""
+    return message.role == "assistant" and not any(heard_by(message, RESPONSES).parts)
 
 
 @attrs.frozen(eq=False)

@@ -37,8 +37,8 @@ def torn_reasoning(messages: Sequence[Message]) -> frozenset[int]:
         message = messages[place]
         if message.role != "assistant":
             followed = False
-        elif any(type(part) is not Thinking and part for part in message.parts):
-            followed = True
+        elif any(type(part) is not Thinking and (part or sendable(message)) for part in message.parts):
+            followed = True  # an empty text is an item too where it goes out as it came
         elif not followed and sendable(message) and message.parts:
             torn.add(place)
     return frozenset(torn)

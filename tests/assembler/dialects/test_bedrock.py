@@ -7,11 +7,12 @@ import json
 import pytest
 from hypothesis import given
 
-from assembler import Assembler, count_request
+from assembler import Assembler, Context, count_request
 from assembler.dialects import DIALECTS
+from assembler.dialects.bedrock.dialect import Bedrock
 from assembler.errors import ConversationError, ToolError, UnsupportedContentError
 from assembler.verify import verify
-from budgets import Budget, Grade
+from budgets import Budget, BudgetError, Grade
 from tests.assembler.dialects.spoken import TOOLS, Dict
 from tests.assembler.verify import conversations as valid
 from tests.scaled import scaled
@@ -195,3 +196,30 @@ def test_a_schema_always_says_that_it_is_an_object(schema: Dict) -> None:
     spec = {"toolSpec": {"name": "search", "inputSchema": schema}}
     sent = again({"messages": [{"role": "user", "content": [{"text": "q"}]}], "toolConfig": {"tools": [spec]}})
     assert sent["toolConfig"]["tools"][0]["toolSpec"]["inputSchema"]["json"]["type"] == "object"
+
+
+@pytest.mark.parametrize(
+    ("model", "asked", "key"),
+    [
+        ("anthropic.claude-sonnet-4-5", {"type": "enabled", "budget_tokens": 2_000}, "thinking"),
+        ("us.amazon.nova-2-lite-v1:0", {"type": "enabled", "maxReasoningEffort": "low"}, "reasoningConfig"),
+    ],
+)
+def test_thinking_that_a_dialect_declares_is_sent_and_its_hidden_prompt_priced(
+    model: str, asked: Dict, key: str
+) -> None:
+    def context(dialect: Bedrock) -> Context:
+        budget = Budget(8_000, model=model, max_output_tokens=4_000)
+        return Assembler(budget, dialect=dialect).add_message({"role": "user", "content": "q"}).build()
+
+    thinking = context(Bedrock(thinking=asked))
+    request = thinking.request()
+    assert request["additionalModelRequestFields"] == {key: asked}
+    assert verify(request, dialect="bedrock") == []
+    assert thinking.count == count_request(request, dialect=bedrock, model=model)
+    assert thinking.count.upper > context(Bedrock()).count.upper
+
+
+def test_thinking_of_no_known_type_is_refused_here_too() -> None:
+    with pytest.raises(BudgetError, match="enabled"):
+        Bedrock(thinking={"type": "on"})

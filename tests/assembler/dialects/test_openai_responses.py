@@ -619,3 +619,34 @@ def test_what_the_server_adds_in_pro_mode_is_in_the_bill() -> None:
     assert low == plain
     assert pro.grade is Grade.ESTIMATED
     assert plain.tokens + 1_500 < pro.tokens < pro.upper
+
+
+@pytest.mark.parametrize("content", ["", [{"type": "output_text", "text": ""}]])
+def test_an_empty_text_of_the_assistant_is_sent_as_it_is_billed(content: object) -> None:
+    silent: Item = {"type": "message", "role": "assistant", "content": content}
+    history = [{"role": "user", "content": "q"}, silent, {"role": "user", "content": "on"}]
+    context = Assembler(Budget.for_model("gpt-5"), dialect=openai_responses).add_messages(history).build()
+    assert context.request()["input"] == history
+    assert context.count == count_request(context.request(), dialect=openai_responses, model="gpt-5")
+    without = count_request({"input": [history[0], history[2]]}, dialect=openai_responses, model="gpt-5")
+    assert context.count.tokens == without.tokens + 1
+
+
+def test_reasoning_stays_before_an_empty_text() -> None:
+    thought: Item = {"type": "reasoning", "id": "rs", "summary": []}
+    silent: Item = {"role": "assistant", "content": ""}
+    history = [{"role": "user", "content": "q"}, thought, silent, {"role": "user", "content": "on"}]
+    request = Assembler(dialect=openai_responses).add_messages(history).build().request()
+    assert request["input"] == history
+    assert verify(request, dialect=openai_responses) == []
+
+
+def test_an_answer_of_another_spelling_that_says_nothing_is_left_out_with_a_note() -> None:
+    history = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": []},
+        {"role": "user", "content": "on"},
+    ]
+    context = Assembler(dialect=openai_responses).add_messages(history).build()
+    assert len(context.request()["input"]) == 2
+    assert "1 empty assistant message(s) left out" in str(context.report)
