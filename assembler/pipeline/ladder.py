@@ -69,6 +69,8 @@ class Made(Value):
     """How many messages the history had."""
     place: int
     """The policy's, among those that are willing."""
+    first_kept: int
+    """The first message that stayed then: a policy that counts what stays counts from there."""
     indexes: tuple[tuple[int, ...], ...]
     """The messages of each change, in the order in which the changes were made."""
 
@@ -193,7 +195,7 @@ def _rewritten(ledger: Ledger, rung: RewritingRung, kept: Kept, excess: Tokens, 
         if saved >= excess:
             break
     decision = Decision(rung.name, saved, tuple(reasons.items()))
-    made = (*kept.made, Made(ledger.length, place, tuple(indexes))) if indexes else kept.made
+    made = (*kept.made, Made(ledger.length, place, kept.cut.first_kept, tuple(indexes))) if indexes else kept.made
     return attrs.evolve(kept, changed=changed, savings=savings, made=made, decisions=_noted(kept.decisions, decision))
 
 

@@ -67,8 +67,10 @@ class Recipe:
         rung = rungs[made.place] if made.place < len(rungs) else None
         if not isinstance(rung, RewritingRung) or not 0 < made.length <= self.length:
             return False
+        if not ledger.first <= made.first_kept <= min(self.first_kept, made.length):
+            return False
         then, missing = ledger.until(made.length), list(made.indexes)
-        for change, gains in changes(then, rung, min(self.first_kept, made.length), changed):
+        for change, gains in changes(then, rung, made.first_kept, changed):
             if tuple(change.messages) == missing[0]:
                 take(then, change, gains, changed, savings)
                 del missing[0]

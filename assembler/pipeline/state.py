@@ -27,7 +27,7 @@ from assembler.pricing.ledger import Ledger
 from assembler.validation import wrong
 from budgets import Count, Grade
 
-VERSION = 1
+VERSION = 2
 """Of the JSON value. One of another version is ignored: a server may be rolled back."""
 
 
@@ -60,7 +60,7 @@ class _Held(_Part):
     first_kept: int
     reason: str
     summary: str | None
-    made: list[tuple[int, int, list[list[int]]]]
+    made: list[tuple[int, int, int, list[list[int]]]]
     decisions: list[tuple[str, int, list[tuple[str, int]]]]
     failures: list[_Failure]
 
@@ -210,7 +210,7 @@ def _held(recipe: Recipe, sha256: str, settings: Settings) -> _Held:
         first_kept=recipe.first_kept,
         reason=recipe.reason,
         summary=recipe.summary,
-        made=[(one.length, one.place, [list(indexes) for indexes in one.indexes]) for one in recipe.made],
+        made=[(one.length, one.place, one.first_kept, [list(which) for which in one.indexes]) for one in recipe.made],
         decisions=[(one.policy, one.saved, list(one.done)) for one in recipe.decisions],
         failures=[_Failure(says=str(one), raised=_raised(one)) for one in recipe.failures],
     )
@@ -226,7 +226,7 @@ def _recipe_again(held: _Held) -> Recipe:
         held.first_kept,
         held.reason,
         held.summary,
-        tuple(Made(length, place, tuple(map(tuple, indexes))) for length, place, indexes in held.made),
+        tuple(Made(length, place, first, tuple(map(tuple, indexes))) for length, place, first, indexes in held.made),
         tuple(Decision(policy, saved, tuple(done)) for policy, saved, done in held.decisions),
         tuple(SummaryError(one.says, raised=one.raised) for one in held.failures),
     )
