@@ -14,16 +14,21 @@ _NOTHING: Mapping[str, str] = {}
 
 
 def load_later(package: str, homes: Mapping[str, str], *, elsewhere: Mapping[str, str] = _NOTHING) -> None:
-    """Let `package` find each name of `homes` in the module that it is mapped to, and its own modules, at first use.
+    """Let `package` find the names of `homes` in their modules, and its own modules too, at their first use.
 
-    Where a name is also that of a submodule, it stays the name's: the import system would bind the submodule to it.
-    `elsewhere` maps names that people look for here to the package that has them. Asking for one is an `ImportError`
-    that says the right import: of an `AttributeError` an import statement shows no text.
+    `homes` maps each module to the names that are taken from it, with blanks between them. A name that a submodule has
+    too stays the name's: the import system would bind it to the submodule. `elsewhere` maps other packages in the same
+    way to names of theirs that people look for here. Asking for one is an `ImportError` that says the right import: of
+    an `AttributeError` an import statement shows no text.
     """
     module = sys.modules[package]
-    module.__dict__["_homes"] = homes
-    module.__dict__["_elsewhere"] = elsewhere
+    module.__dict__["_homes"] = _by_name(homes)
+    module.__dict__["_elsewhere"] = _by_name(elsewhere)
     module.__class__ = _Package
+
+
+def _by_name(homes: Mapping[str, str]) -> Mapping[str, str]:
+    return {name: home for home, names in homes.items() for name in names.split()}
 
 
 class _Package(ModuleType):

@@ -23,7 +23,7 @@ openai_responses: Dialect
 plain: Dialect
 
 _NAMES = tuple(name for name, kind in __annotations__.items() if kind == "Dialect")
-load_later(__name__, {name: f"{__name__}.{name}.dialect" for name in __annotations__})
+load_later(__name__, {f"{__name__}.{name}.dialect": name for name in __annotations__})
 
 
 class _Shelf(Mapping[str, Dialect]):

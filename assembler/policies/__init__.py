@@ -29,17 +29,15 @@ if typing.TYPE_CHECKING:
 _load_later(
     __name__,
     {
-        "BM25": "assembler.policies.relevance",
-        "ClearReasoning": "assembler.policies.clear_reasoning",
-        "ClearToolResults": "assembler.policies.clear_tool_results",
-        "Cosine": "assembler.policies.relevance",
-        "Fetch": "assembler.policies.fetch",
-        "KeepRelevant": "assembler.policies.keep_relevant",
-        "Offload": "assembler.policies.offload",
-        "Score": "assembler.policies.relevance",
-        "Summarize": "assembler.policies.summarize",
-        "TrimSteps": "assembler.policies.trim_steps",
-        "Truncate": "assembler.policies.truncate",
+        "assembler.policies.clear_reasoning": "ClearReasoning",
+        "assembler.policies.clear_tool_results": "ClearToolResults",
+        "assembler.policies.fetch": "Fetch",
+        "assembler.policies.keep_relevant": "KeepRelevant",
+        "assembler.policies.offload": "Offload",
+        "assembler.policies.relevance": "BM25 Cosine Score",
+        "assembler.policies.summarize": "Summarize",
+        "assembler.policies.trim_steps": "TrimSteps",
+        "assembler.policies.truncate": "Truncate",
     },
 )
 

@@ -9,6 +9,6 @@ from budgets.later import load_later as _load_later
 if typing.TYPE_CHECKING:
     from assembler.report.report import CacheRow, Outcome, Report, Row, report_of
 
-_load_later(__name__, dict.fromkeys(("CacheRow", "Outcome", "Report", "Row", "report_of"), "assembler.report.report"))
+_load_later(__name__, {"assembler.report.report": "CacheRow Outcome Report Row report_of"})
 
 __all__ = ["CacheRow", "Outcome", "Report", "Row", "report_of"]

@@ -48,7 +48,7 @@ __all__ = [
 _load_later(
     __name__,
     {
-        "CitedSources": "assembler.strategies.cited_sources",
-        "QuestionChunks": "assembler.strategies.question_chunks",
+        "assembler.strategies.cited_sources": "CitedSources",
+        "assembler.strategies.question_chunks": "QuestionChunks",
     },
 )

@@ -17,10 +17,8 @@ if typing.TYPE_CHECKING:
 _load_later(
     __name__,
     {
-        "Defer": "assembler.regions.tools.deferred",
-        "ToolSearch": "assembler.regions.tools.deferred",
-        "read_tool": "assembler.regions.tools.intake",
-        "read_tools": "assembler.regions.tools.intake",
+        "assembler.regions.tools.deferred": "Defer ToolSearch",
+        "assembler.regions.tools.intake": "read_tool read_tools",
     },
 )
 
