@@ -33,7 +33,7 @@ def calibrate(recordings: Path, /, *, model: str | None = None, as_json: AsJson 
     model
         The model to fit. Needed if the file holds several.
     as_json
-        Print the row, a line of Python, as a JSON text.
+        Print the row as a JSON text.
     """
     place = Place(str(recordings))
     told = [(any_text(at.key("model"), line.get("model")), at, line) for at, line in _lines(recordings, place)]

@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler.cli import main
-from assembler.dialects.hosts import families as hosted_families
+from assembler.dialects.families import rows_of
+from assembler.dialects.hosts.families import READERS
 from assembler.dialects.hosts.fit import PARTS, Recorded, fitted
+from assembler.dialects.hosts.framing import Family
 from budgets import tiktoken_counter
 from tests.scaled import scaled
 
@@ -51,8 +53,9 @@ def written(path: Path, lines: list[dict[str, Any]]) -> str:
     return str(path)
 
 
-def row_of(printed: str) -> hosted_families.Family:
-    return eval(printed, dict(vars(hosted_families)))
+def row_of(printed: str) -> Family:
+    (row,) = rows_of(printed, Family, READERS)
+    return row
 
 
 MADE_OF = {"opening": 40, "texts": 1.0, "message": 5, "tooling": 130, "tool": 9, "call": 17, "result": 0}

@@ -12,12 +12,7 @@ from assembler.conversation.messages.responses import RESPONSES, in_steps, joine
 from assembler.conversation.messages.unread import as_chat_sends, heard_by, without_marks
 from assembler.conversation.turns import is_head
 from assembler.dialects.beside_pricing import price_beside
-from assembler.dialects.hosts.families import (
-    FORGETS_CALLERS,
-    FORGETS_THOUGHTS,
-    HIDES_UNCHOSEN,
-    family_of,
-)
+from assembler.dialects.hosts.families import family_of
 from assembler.dialects.hosts.framing import Family
 from assembler.dialects.hosts.pricing import (
     Api,
@@ -96,7 +91,7 @@ class HostBill:
         """What stands beside the content: past reasoning in the bound alone, where its host forgets it."""
         price = price_beside(message, self.count)
         calls = any(isinstance(part, Call) for part in message.parts)
-        if self.family.name not in (FORGETS_CALLERS if calls else FORGETS_THOUGHTS):
+        if not (self.family.forgets_callers if calls else self.family.forgets_thoughts):
             return price
         kept = attrs.evolve(message, parts=tuple(part for part in message.parts if not isinstance(part, Thinking)))
         return Count(price_beside(kept, self.count).tokens, price.grade, upper=price.upper)
@@ -128,7 +123,7 @@ class HostBill:
         choice: object = layout.options.get("tool_choice")
         if not layout.tools:
             return Difference()
-        if choice == "none" and self.family.name in HIDES_UNCHOSEN:
+        if choice == "none" and self.family.hides_tools_unchosen:
             return NOTHING - price_tools(layout.tools, self.family, self.count)
         return self.family.forced - NOTHING if choice == "required" or isinstance(choice, Mapping) else Difference()
 

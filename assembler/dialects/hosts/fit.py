@@ -9,19 +9,19 @@ Texts are counted by `o200k_base`. A constant that the recordings cannot tell fr
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from assembler.dialects.families import Evidence
+from assembler.dialects.families import rows_of
 from assembler.dialects.hosts.bill import HostBill
+from assembler.dialects.hosts.families import READERS
 from assembler.dialects.hosts.framing import Family
-from assembler.dialects.hosts.grok import GROK_LATER
 from assembler.pricing.pricer import priced_request
 from assembler.regions.layout import Layout
 from budgets import Count, TokenCounter, Tokens
-from budgets.count import NOTHING
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,15 +47,16 @@ _FIELDS: Mapping[str, dict[str, Any]] = {
     "message": _MESSAGES,
     **{name: {name: _ONE} for name in PARTS if name not in ("opening", "texts", "message")},
 }
-_FREE: dict[str, Any] = {
-    name: NOTHING for name, price in attrs.asdict(GROK_LATER, recurse=False).items() if isinstance(price, Count)
-}
-_BLANK = attrs.evolve(
-    GROK_LATER,
-    name="blank",
-    evidence=Evidence(source="nothing", read=""),
-    stand_in=None,
-    **_FREE,
+(_BLANK,) = rows_of(
+    """
+    [blank]
+    names = ""
+    evidence = {}
+    definitions = "compact"
+    opening = "0"
+    """,
+    Family,
+    READERS,
 )
 
 
@@ -148,24 +149,23 @@ def _least_deviations(parts: Array, bills: Array, shown: Sequence[int]) -> Array
 
 
 def row(fit: Fit, model: str, read: str) -> str:
-    """The fit as a row of `hosts.families.FAMILIES`: Python of its type, the held-out error in a comment."""
+    """The fit as a row of `families.toml`, the held-out error in a comment."""
     constant = {name: round(value) for name, value in fit.constants.items()}
     factor = round(fit.constants["texts"], 3)
-    values: dict[str, Any] = {
-        "name": json.dumps(model),
-        "names": f"named(re.escape({json.dumps(model.lower())}))",
-        "evidence": f'Evidence(source="recordings of my own", read="{read}", rows={fit.rows})',
-        "stand_in": f"StandIn({factor}, {round(factor * 1.05, 3)}, 2)",
-        "definitions": "Definitions.COMPACT",
+    values = {
+        "names": json.dumps(re.escape(model.lower())),
+        "evidence": f'{{ source = "recordings of my own", read = "{read}", rows = {fit.rows}, repositories = 0 }}',
+        "stand_in": f"{{ typical = {factor}, ceiling = {round(factor * 1.05, 3)}, flat = 2 }}",
+        "definitions": '"compact"',
         "opening": _guessed(constant["opening"], fit.short),
         **{field: _guessed(constant["message"]) for field in _MESSAGES},
         **{name: _guessed(constant[name]) for name in PARTS[3:] if constant[name]},
     }
-    lines = "".join(f"    {field}={value},\n" for field, value in values.items())
-    error = f"held out: median {fit.median:.1%}, largest {fit.largest:.1%}, at most {round(fit.short)} short"
-    unshown = f"\n# not shown by these recordings: {', '.join(fit.unshown)}" if fit.unshown else ""
-    return f"# {error}{unshown}\nFamily(\n{lines})"
+    error = f"# held out: median {fit.median:.1%}, largest {fit.largest:.1%}, at most {round(fit.short)} short\n"
+    unshown = f"# not shown by these recordings: {', '.join(fit.unshown)}\n" if fit.unshown else ""
+    lines = "\n".join(f"{field} = {value}" for field, value in values.items())
+    return f"{error}{unshown}[{json.dumps(model)}]\n{lines}"
 
 
 def _guessed(tokens: Tokens, short: float = 0.0) -> str:
-    return f"guess({tokens}, {tokens + round(short) + 1})"
+    return f'"{tokens} to {tokens + round(short) + 1}"'

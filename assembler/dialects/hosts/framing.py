@@ -1,9 +1,8 @@
-"""What the bill of a chat template on a host is made of. The values, one row a family: `hosts.families`."""
+"""What the bill of a chat template on a host is made of. The rows: `families.toml`."""
 
 from __future__ import annotations
 
 import enum
-import re
 from collections.abc import Mapping
 
 import attrs
@@ -59,8 +58,11 @@ class Family(Row):
     argument: Count = NOTHING
     """What each argument of a past call costs beside its name and value, where a template tags them one by one."""
     result: Count = NOTHING
-
-
-def named(pattern: str) -> re.Pattern[str]:
-    """A name with the pattern anywhere in it: hosts put their own words before and after."""
-    return re.compile(rf"(?s).*?(?:{pattern})")
+    hides_tools_unchosen: bool = False
+    """Whether tools are left out where none may be called."""
+    silent_beside_calls: bool = False
+    """Whether what is said beside calls is left out. The bound pays for it."""
+    forgets_thoughts: bool = False
+    """Whether the host bills no past reasoning of an answer without calls. The bound pays for it."""
+    forgets_callers: bool = False
+    """Whether it bills none beside calls either."""

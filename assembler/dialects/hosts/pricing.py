@@ -3,7 +3,7 @@
     request = price_request + price_system + sum(price_message) + price_tools
 
 An open model's chat template fixes the framing, and its own vocabulary counts the texts where it is bundled. What a
-host adds unseen (dates, tool preambles, safety texts) is a constant of its row in `assembler.dialects.hosts.families`,
+host adds unseen (dates, tool preambles, safety texts) is a constant of its row in `families.toml`,
 with an honest upper bound.
 """
 
@@ -17,7 +17,6 @@ import attrs
 
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.dialects.families import guess
-from assembler.dialects.hosts.families import HIDES_UNCHOSEN, SILENT_BESIDE_CALLS
 from assembler.dialects.hosts.framing import Definitions, Family
 from assembler.dialects.hosts.harmony import declaration, declared
 from assembler.dialects.standin import price_texts
@@ -56,7 +55,7 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
     texts: list[str] = []
     framing = [_framing(message, family), *(_part(part, family, texts) for part in message.parts)]
     price = total(framing) + price_texts(texts, count, family.stand_in)
-    if family.name not in SILENT_BESIDE_CALLS or not any(isinstance(part, Call) for part in message.parts):
+    if not family.silent_beside_calls or not any(isinstance(part, Call) for part in message.parts):
         return price
     silent = tuple(part for part in message.parts if not isinstance(part, str))
     if len(silent) == len(message.parts):
@@ -76,7 +75,7 @@ def price_tools(
     tools: Sequence[Tool], family: Family, count: TokenCounter, *, choice: ToolChoice | None = None
 ) -> Count:
     """All definitions and the hidden preamble; with choice "none" DeepSeek leaves them out (recorded)."""
-    if not tools or (choice == "none" and family.name in HIDES_UNCHOSEN):
+    if not tools or (choice == "none" and family.hides_tools_unchosen):
         return NOTHING
     if family.definitions is Definitions.DECLARED:
         return family.tooling + total([family.tool] * len(tools)) + price_text(declared(tools), family, count)
