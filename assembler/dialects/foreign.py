@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from assembler.conversation.messages import Call, Message, Result
+from assembler.conversation.messages import Call, Message, Part, Result
 from assembler.conversation.messages.unread import as_chat_sends, heard_by
 from assembler.dialects.graded import RuledPricer
 from assembler.dialects.own_tokenizer import counts_for_open_model, counts_for_openai
@@ -21,7 +21,7 @@ from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from budgets import Count, Grade, TokenCounter, Tokens
-from budgets.count import Difference
+from budgets.count import Difference, total
 
 FARTHEST = 2.2
 """Tokens of another vocabulary for one of `o200k_base`, at most."""
@@ -67,13 +67,18 @@ class ForeignPricer(RuledPricer):
 
     def message(self, message: Message) -> Count:
         """By rule, loosened: a template frames a message, its calls and results, and what is said beside results."""
+        parts = as_chat_sends(heard_by(message, "openai")).parts
+        results = tuple(part for part in parts if type(part) is Result)
+        if not 0 < len(results) < len(parts):
+            return self._framed(message, parts)
+        rest = tuple(part for part in parts if type(part) is not Result)  # it goes in a message of its own
+        return total(self._framed(attrs.evolve(message, parts=said), said) for said in (results, rest))
+
+    def _framed(self, message: Message, parts: Sequence[Part]) -> Count:
         price = self.rules.message(message)
         if not price.upper:  # it is not sent
             return price
-        parts = as_chat_sends(heard_by(message, "openai")).parts
-        calls, results = (sum(type(part) is kind for part in parts) for kind in (Call, Result))
-        framed = 1 + calls + results + bool(results and results < len(parts))
-        return self._loosened(price, AROUND_A_MESSAGE * framed)
+        return self._loosened(price, AROUND_A_MESSAGE * (1 + sum(type(part) in (Call, Result) for part in parts)))
 
     def options(self, layout: Layout) -> Count | Difference:
         """By rule, loosened; what an option saves with one model is not believed of another."""

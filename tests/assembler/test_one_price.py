@@ -197,9 +197,10 @@ SPELLINGS = [in_chat, in_gemini, in_converse, in_blocks, before_silence, before_
 @pytest.mark.parametrize("spelled", SPELLINGS)
 @pytest.mark.parametrize("api", APIS, ids=str)
 def test_two_results_of_one_step_cost_what_they_are_sent_as(api: Api, spelled: Callable[[list[str]], Any]) -> None:
-    history = [{"role": "user", "content": "q"}, *spelled(["a", "{}"])]
-    whole = assembled(api, 1_000_000, history, (TrimOldest(),), {}, 0).build()
-    assert whole.count == billed(whole, api)
+    for words in range(5):  # a share of each price is rounded up
+        history = [{"role": "user", "content": "q"}, *spelled(["a " * words, "{}"])]
+        whole = assembled(api, 1_000_000, history, (TrimOldest(),), {}, 0).build()
+        assert whole.count == billed(whole, api)
 
 
 @scaled(3)
