@@ -12,6 +12,7 @@ import attrs
 from assembler.conversation.messages.beside import REASONING, field_of
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.message import Call, Message, Part, Result
+from assembler.conversation.messages.objects import is_message_object
 from assembler.conversation.messages.parts import compact_json
 from assembler.conversation.messages.read import read_message
 from assembler.conversation.messages.registered import is_registered, registered_writer
@@ -191,6 +192,8 @@ def _like(raw: object, seen: dict[str, Any]) -> object:
         return private_copy(seen)
     if isinstance(raw, tuple | list):
         return (cast("tuple[object, ...]", raw)[0], seen["content"])
+    if not is_message_object(raw):
+        return _read_back(raw, seen)
     fields: dict[str, Any] = {
         key: private_copy(seen[key]) for key in ("content", "tool_calls") if key in seen and hasattr(raw, key)
     }
@@ -205,6 +208,20 @@ def _like(raw: object, seen: dict[str, Any]) -> object:
     except AttributeError:  # a frozen object: attrs and dataclasses say so with a subclass of this
         return private_copy(seen)
     return twin
+
+
+def _read_back(raw: object, seen: dict[str, Any]) -> object:
+    """What an SDK's own model makes of `seen`, such as an item of Responses; a dict where that says something else."""
+    fields = private_copy(seen)
+    validate: Any = getattr(type(raw), "model_validate_json", None)
+    if not callable(validate):
+        return fields
+    try:
+        made: object = validate(json.dumps(fields))  # from JSON: its bytes are base64 there, as they are here
+        same = read_message(made, 0).seen == fields
+    except Exception:  # a model of the caller's may refuse anything, in any words
+        return fields
+    return made if same else fields
 
 
 def _cleared(raw: object, seen: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,146 @@
+"""Policies and `repair` shorten what an SDK returned, when it was added to the conversation as it came."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pydantic
+import pytest
+
+from assembler import Assembler, ClearReasoning, ClearToolResults, TrimOldest, Truncate, repair
+from assembler.policies import Policy
+from budgets import Budget, tiktoken_counter
+
+
+class FunctionCall(pydantic.BaseModel):
+    """As `openai.types.responses.ResponseFunctionToolCall`."""
+
+    type: str = "function_call"
+    call_id: str
+    name: str = "find_order"
+    arguments: str
+    id: str | None = None
+    status: str | None = None
+
+
+class CustomCall(pydantic.BaseModel):
+    """As `openai.types.responses.ResponseCustomToolCall`."""
+
+    type: str = "custom_tool_call"
+    call_id: str
+    name: str = "find_order"
+    input: str
+
+
+class Call(pydantic.BaseModel):
+    """As `google.genai.types.FunctionCall`."""
+
+    name: str
+    args: dict[str, str]
+
+
+class Answer(pydantic.BaseModel):
+    """As `google.genai.types.FunctionResponse`."""
+
+    name: str
+    response: dict[str, str]
+
+
+class Part(pydantic.BaseModel):
+    """As `google.genai.types.Part`: bytes are base64 where they are JSON."""
+
+    model_config = pydantic.ConfigDict(extra="forbid", ser_json_bytes="base64", val_json_bytes="base64")
+    text: str | None = None
+    thought: bool | None = None
+    function_call: Call | None = None
+    function_response: Answer | None = None
+    thought_signature: bytes | None = None
+
+
+class Content(pydantic.BaseModel):
+    """As `google.genai.types.Content`."""
+
+    model_config = pydantic.ConfigDict(extra="forbid", ser_json_bytes="base64", val_json_bytes="base64")
+    role: str
+    parts: list[Part]
+
+
+LONG = "word " * 300
+
+
+def responses() -> Iterator[list[object]]:
+    for place in range(4):
+        call = FunctionCall(call_id=f"c{place}", arguments='{"number": "A-1"}', id=f"fc_{place}", status="completed")
+        yield [call, {"type": "function_call_output", "call_id": call.call_id, "output": LONG}]
+
+
+def custom() -> Iterator[list[object]]:
+    for place in range(4):
+        call = CustomCall(call_id=f"c{place}", input=LONG)
+        yield [call, {"type": "custom_tool_call_output", "call_id": call.call_id, "output": "found"}]
+
+
+def contents() -> Iterator[list[object]]:
+    for _ in range(4):
+        call = Call(name="find_order", args={"number": "A-1"})
+        asks = [Part(text=LONG, thought=True), Part(function_call=call, thought_signature=b"\xfb\xff signed")]
+        found = Answer(name="find_order", response={"output": LONG})
+        yield [Content(role="model", parts=asks), Content(role="user", parts=[Part(function_response=found)])]
+
+
+def find_order(number: str) -> str:
+    """Where an order is."""
+    return number
+
+
+def talk(answers: Iterator[list[object]]) -> list[object]:
+    said: list[object] = []
+    for answer in answers:
+        said += [{"role": "user", "content": "Where is it?"}, *answer, {"role": "assistant", "content": "There."}]
+    return [*said, {"role": "user", "content": "And now?"}]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "answers", "policy"),
+    [
+        ("openai_responses", responses, ClearToolResults(keep=1)),
+        ("openai_responses", custom, Truncate(100)),
+        ("gemini", contents, ClearToolResults(keep=1)),
+        ("gemini", contents, ClearReasoning()),
+        ("gemini", contents, Truncate(200)),
+    ],
+)
+def test_a_policy_shortens_what_an_sdk_returned(dialect: str, answers: Any, policy: Policy) -> None:
+    history = talk(answers())
+    before = [message.model_dump() for message in history if isinstance(message, pydantic.BaseModel)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # an SDK warns where a field holds what it should not
+        whole = Assembler(dialect=dialect).set_tools([find_order]).set_messages(history).build()
+        budget = Budget(whole.count.upper * 4 // 5, counter=tiktoken_counter("o200k_base"))
+        fitted = Assembler(budget, dialect=dialect, on_overflow=policy).set_tools([find_order]).set_messages(history)
+        context = fitted.build()
+    assert context.dropped
+    assert all(item.outcome == "shortened" for item in context.dropped)
+    assert len(str(context.request())) < len(str(whole.request()))
+    assert [message.model_dump() for message in history if isinstance(message, pydantic.BaseModel)] == before
+    assert {type(message) for message in context.messages} == {type(message) for message in history}
+
+
+def test_a_signature_survives_the_shortening_of_its_message() -> None:
+    def signatures(assembler: Assembler[Any]) -> list[str]:
+        contents = assembler.build().request()["contents"]
+        return [part["thought_signature"] for said in contents for part in said["parts"] if "thought_signature" in part]
+
+    whole = Assembler(dialect="gemini").set_tools([find_order]).set_messages(talk(contents()))
+    budget = Budget(whole.build().count.upper * 4 // 5, counter=tiktoken_counter("o200k_base"))
+    small = Assembler(budget, dialect="gemini", on_overflow=[ClearReasoning(), TrimOldest()])
+    assert signatures(small.set_tools([find_order]).set_messages(talk(contents()))) == signatures(whole)
+
+
+def test_repair_leaves_out_the_call_of_an_sdks_content_that_was_never_answered() -> None:
+    asks = Content(role="model", parts=[Part(text="I look."), Part(function_call=Call(name="find_order", args={}))])
+    messages, changes = repair([{"role": "user", "content": "Where?"}, asks, {"role": "user", "content": "Well?"}])
+    Assembler(dialect="gemini").set_tools([find_order]).set_messages(messages).build()
+    assert changes
