@@ -191,14 +191,29 @@ def before_what_nobody_knows(results: list[str]) -> list[dict[str, Any]]:
     return in_blocks(results, {"type": "weather", "x": 1})
 
 
-SPELLINGS = [in_chat, in_gemini, in_converse, in_blocks, before_silence, before_what_nobody_knows]
+def in_messages_with_marks(results: list[str]) -> list[dict[str, Any]]:
+    """Each in a message of its own, with a mark of a cache behind each."""
+    asking, answering = in_converse(results)
+    mark = answering["content"].pop()
+    return [asking, *({"role": "user", "content": [result, mark]} for result in answering["content"])]
+
+
+SPELLINGS = [
+    in_messages_with_marks,
+    in_chat,
+    in_gemini,
+    in_converse,
+    in_blocks,
+    before_silence,
+    before_what_nobody_knows,
+]
 
 
 @pytest.mark.parametrize("spelled", SPELLINGS)
 @pytest.mark.parametrize("api", APIS, ids=str)
 def test_two_results_of_one_step_cost_what_they_are_sent_as(api: Api, spelled: Callable[[list[str]], Any]) -> None:
     for words in range(5):  # a share of each price is rounded up
-        history = [{"role": "user", "content": "q"}, *spelled(["a " * words, "{}"])]
+        history = [{"role": "user", "content": "q"}, *spelled(["a " * words, "{}", json.dumps({"a": "é" * words})])]
         whole = assembled(api, 1_000_000, history, (TrimOldest(),), {}, 0).build()
         assert whole.count == billed(whole, api)
 

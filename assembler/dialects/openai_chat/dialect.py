@@ -163,7 +163,7 @@ class OpenAIChatPricer(OpenAIBill):
 
     def answers_together(self, message: Message, before: Message) -> bool:
         """Whether two neighbours are results of one step, which the model is shown as one list."""
-        results_meet = message.answers and before.answers_only  # what else a message says goes out behind its results
+        results_meet = message.answers and _sends_results_only(before)  # what else it says goes out behind its results
         return self.family.results_in_one and results_meet and not (_is_legacy(message) or _is_legacy(before))
 
     def options(self, layout: Layout) -> Count:
@@ -234,6 +234,10 @@ class OpenAIChatPricer(OpenAIBill):
         if isinstance(part, Opaque):
             return price_unread(part, self.count)
         return self.medium(part) if isinstance(part, Media) else Count(0)
+
+
+def _sends_results_only(message: Message) -> bool:
+    return message.answers_only or (message.answers and as_chat_sends(heard_by(message, "openai")).answers_only)
 
 
 def _only_answer(message: Message) -> str | None:
