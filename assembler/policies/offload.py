@@ -73,7 +73,7 @@ class Offload:
             seen.add(body.text)
         oldest = {body.text: body for body in reversed(bodies)}
         for text in sorted(oldest, key=lambda text: (newest[text].index, newest[text].place)):
-            if len(text) * 4 > self.min_tokens and passage.count(text) >= self.min_tokens:
+            if len(text) * 4 >= self.min_tokens and passage.count(text) >= self.min_tokens:
                 yield self._replaced(passage, oldest[text], f"stored, {len(text):,} characters", "tool result stored")
 
     def _replaced(self, passage: Passage, body: _Body, what: str, reason: str) -> Change:
