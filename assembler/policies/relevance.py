@@ -89,7 +89,7 @@ class BM25:
         """One score a text, 0 where it shares no word with the question."""
         documents = self._counted.of(texts, _all_counted)
         lengths = [sum(document.values()) for document in documents]
-        mean = sum(lengths) / len(lengths) if any(lengths) else 1.0
+        mean = sum(lengths) / max(len(lengths), 1)
         scores = [0.0] * len(documents)
         for word in sorted(set(words(question))):
             holding = [(place, document[word]) for place, document in enumerate(documents) if word in document]

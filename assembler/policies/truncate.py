@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, Literal, TypeAlias, cast
 
@@ -52,7 +53,7 @@ class Truncate:
             (tokens, index, place)
             for index, message in passage
             for place, part in enumerate(message.parts)
-            if (tokens := self._excessive(part, passage)) > 0
+            if (tokens := self._excessive(part, passage))
         ]
         for _, index, place in sorted(long, key=lambda found: (-found[0], found[1], found[2])):
             message = passage.current(index)
@@ -149,11 +150,10 @@ def cut_json(text: str, limit: Tokens, count: Callable[[str], Tokens], where: Wh
     None where even that costs more. What is no JSON object, or one that no API can carry (NaN, half a surrogate pair,
     nested too deeply), is emptied.
     """
-    try:
-        shorter = _json_cut(text, limit, count, where)
-    except (ValueError, RecursionError):
-        shorter = None
-    return shorter or next((least for least in (EMPTIED, NOTHING_ASKED) if count(least) <= limit), None)
+    with suppress(ValueError, RecursionError):
+        if shorter := _json_cut(text, limit, count, where):
+            return shorter
+    return next((least for least in (EMPTIED, NOTHING_ASKED) if count(least) <= limit), None)
 
 
 def _json_cut(text: str, limit: Tokens, count: Callable[[str], Tokens], where: Where) -> str | None:

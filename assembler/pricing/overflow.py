@@ -52,7 +52,7 @@ def overflow_of(refusal: object) -> Overflow | None:
 
 def _read(words: Iterable[Words], plain: str) -> Iterator[Overflow]:
     """What each of the words says of a text that has them."""
-    for found in (one.pattern.search(plain) for one in words):
+    for found in (one.found_in(plain) for one in words):
         if found is not None:
             said = {name: tokens for name, tokens in found.groupdict().items() if tokens}
             yield _overflow({name: int(tokens.replace(",", "")) for name, tokens in said.items()})

@@ -108,10 +108,8 @@ def test_what_ollama_says_is_by_how_much() -> None:
 
 
 def test_every_row_of_the_table_is_met_by_a_recorded_refusal_and_names_its_source() -> None:
-    firsts = [
-        next(words for words in TOO_LONG if words.pattern.search(text.replace("\\", ""))) for _, text, *_ in RECORDED
-    ]
-    assert {words.pattern.pattern for words in TOO_LONG[:-1]} == {words.pattern.pattern for words in firsts}
+    firsts = [next(words for words in TOO_LONG if words.found_in(text.replace("\\", ""))) for _, text, *_ in RECORDED]
+    assert {words.said for words in TOO_LONG[:-1]} == {words.said for words in firsts}
     assert all(words.source.startswith("https://") and words.providers for words in TOO_LONG)
 
 
@@ -255,3 +253,40 @@ def test_a_body_that_repeats_a_long_prompt_of_another_script_is_read() -> None:
     found = overflow_of({"prompt": "\u6f22" * 50_000, "message": words})
     assert found is not None
     assert (found.used, found.limit) == (120, 100)
+
+
+SAID = "prompt is too long: 210 tokens > 200 maximum"
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_the_first_hundred_thousand_characters_of_a_refusal_are_read(more: int) -> None:
+    found = overflow_of(" " * (100_000 - len(SAID) + more) + SAID)
+    assert found == (None if more else Overflow(used=210, limit=200))
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [b"\xff " + SAID.encode(), bytearray(SAID.encode()), {"message": SAID, "sealed": b"\xff"}, SAID.upper()],
+    ids=["no UTF-8", "bytearray", "bytes inside", "capitals"],
+)
+def test_a_refusal_with_bytes_and_capitals_in_it_is_read(refusal: Any) -> None:
+    assert overflow_of(refusal) == Overflow(used=210, limit=200)
+
+
+def test_what_an_exception_carries_is_read_before_what_it_says() -> None:
+    other = SAID.replace("210", "999")
+    for name in ("body", "details", "response"):
+        assert overflow_of(SdkError(other, **{name: SAID})) == Overflow(used=210, limit=200)
+        assert overflow_of(SdkError(SAID, **{name: "Bad Request"})) == Overflow(used=210, limit=200)
+
+
+@pytest.mark.parametrize("used", [2_499, 2_500, 2_501])
+def test_words_of_others_are_a_refusal_where_more_was_used_than_there_is(used: int) -> None:
+    found = overflow_of(f"The context window is 2500 tokens. Your messages resulted in {used} tokens.")
+    assert found == (Overflow(used=used, limit=2_500) if used > 2_500 else None)
+
+
+def test_the_tokens_of_the_answer_are_taken_from_the_window_and_from_what_was_asked_for_in_all() -> None:
+    asked = "maximum context length is 100 tokens. However, you requested {} tokens (1 in the messages, {} in the completion)"
+    assert overflow_of(asked.format(130, 40)) == Overflow(used=90, limit=60)
+    assert overflow_of(asked.format(230, 140)) == Overflow(used=90, limit=0)

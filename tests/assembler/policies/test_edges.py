@@ -1,0 +1,249 @@
+"""Policies at the very token, letter and turn where they answer otherwise, without a build around them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from assembler import Assembler, PlanError
+from assembler.conversation.messages.parts import compact_json
+from assembler.policies import (
+    ClearReasoning,
+    Fetch,
+    KeepRelevant,
+    KeepsAll,
+    KeepsNewest,
+    Offload,
+    Refuse,
+    Summarize,
+    Traits,
+    TrimOldest,
+    TrimSteps,
+    Truncate,
+)
+from assembler.policies.contract import proposed, verified
+from assembler.policies.passage import Change, StandingPassage
+from assembler.policies.traits import asks, briefest, rung_of, stands, trimming, unasked, unmarked, willing
+from assembler.policies.truncate import EMPTIED, MARKER, NOTHING_ASKED, cut_json
+from assembler.pricing.ledger import Cut, Ledger
+from budgets import Budget
+
+from .by_hand import History
+from .test_offload import passage_of, talk
+
+
+def ledger_of(*sizes: int) -> Ledger:
+    history: History = [{"role": "user", "content": "x" * size} for size in sizes]
+    return Assembler(Budget(10_000, counter=len)).add_messages(history).build().inside.ledger
+
+
+def test_a_replay_is_kept_with_the_tokens_that_it_holds_for_and_made_once() -> None:
+    ledger, policy = ledger_of(*[10] * 20), TrimOldest(low_water=0.5)
+    cut = policy.cut(ledger, 100)
+    kept = ledger.prices.replays.find(policy)
+    assert kept is not None
+    assert (kept.policy, kept.limit, kept.first, kept.stop) == (policy, 100, cut.first_kept, 17)
+    assert policy.cut(ledger, 100) == cut
+    assert ledger.prices.replays.find(policy) is kept
+
+
+def test_a_cut_says_how_far_it_went_down() -> None:
+    ledger = ledger_of(*[10] * 20)
+    assert TrimOldest(low_water=0.5).cut(ledger, 100).reason == "cut down to 50% of the tokens left"
+    assert TrimOldest(low_water="auto").cut(ledger, 100).reason == "cut down as far as its growth asks"
+    assert TrimOldest().cut(ledger, 100).reason == "older turns do not fit"
+
+
+@pytest.mark.parametrize("share", [None, 1.0])
+def test_a_note_takes_its_tokens_from_those_of_the_turns(share: float | None) -> None:
+    ledger, policy = ledger_of(*[10] * 20), TrimOldest(low_water=share, note="n" * 10)
+    assert [policy.cut(ledger, tokens).first_kept for tokens in (99, 100, 109, 110)] == [12, 11, 11, 10]
+
+
+def test_texts_are_shortened_the_longest_first_and_of_equal_ones_the_oldest() -> None:
+    history: History = [{"role": "user", "content": "x" * size} for size in (30, 20, 40, 30)]
+    assert [list(change.messages) for change in Truncate(19).rewrites(passage_of(history))] == [[2], [0], [3], [1]]
+    assert [list(change.messages) for change in Truncate(20).rewrites(passage_of(history))] == [[2], [0], [3]]
+    assert [list(change.messages) for change in Truncate(40).rewrites(passage_of(history))] == []
+
+
+def test_the_texts_in_arguments_keep_half_as_much_until_they_fit() -> None:
+    asked = {"a": "x" * 200, "b": ["y" * 116, "z" * 117], "c": 7}
+    text = json.dumps(asked)
+    assert (len(text) // 2, len(text) // 4, len(text) // 8) == (232, 116, 58)
+    shorter = {"a": "x" * 58 + MARKER + "x" * 58, "b": ["y" * 116, "z" * 58 + MARKER + "z" * 58], "c": 7}
+    limit = len(compact_json(shorter))
+    assert json.loads(cut_json(text, limit, len) or "") == shorter
+    a, y, z = (letter * 29 + MARKER + letter * 29 for letter in "xyz")
+    assert json.loads(cut_json(text, limit - 1, len) or "") == {"a": a, "b": [y, z], "c": 7}
+    assert json.loads(cut_json(json.dumps({"a": "x" * 5_000}), 4_200, len) or "")["a"].count("x") == 4_096
+
+
+@pytest.mark.parametrize("text", ['"a text"', "[1]", '{"a": ', '{"a": NaN}', '{"a": "\\ud800"}', "[" * 100_000])
+def test_arguments_that_no_api_can_carry_are_emptied_as_far_as_fits(text: str) -> None:
+    assert cut_json(text, len(EMPTIED), len) == EMPTIED
+    assert cut_json(text, len(EMPTIED) - 1, len) == NOTHING_ASKED
+    assert cut_json(text, len(NOTHING_ASKED), len) == NOTHING_ASKED
+    assert cut_json(text, len(NOTHING_ASKED) - 1, len) is None
+
+
+def test_a_step_goes_though_an_empty_text_came_with_its_results() -> None:
+    def step(name: str, said: str) -> History:
+        call = {"type": "tool_use", "id": name, "name": "f", "input": {}}
+        answer = {"type": "tool_result", "tool_use_id": name, "content": "r"}
+        words = [answer, {"type": "text", "text": said}]
+        return [{"role": "assistant", "content": [call]}, {"role": "user", "content": words}]
+
+    history: History = [{"role": "user", "content": "q"}, *step("a", ""), *step("b", "!"), *step("c", "")]
+    changes = TrimSteps(0).rewrites(passage_of([*history, {"role": "assistant", "content": "done"}]))
+    assert [list(change.messages) for change in changes] == [[1, 2], [5, 6]]
+
+
+@pytest.mark.parametrize("keep", [0, 1, 2])
+def test_the_last_step_stays_where_the_model_would_have_the_last_word(keep: int) -> None:
+    history = [*talk()[:1], {"role": "assistant", "content": "so"}, *talk("a", "b")[1:]]
+    ledger = Assembler(Budget(10_000, counter=len)).add_messages(history).build().inside.ledger
+    gone: dict[int, Any] = {}
+    for change in TrimSteps(keep).rewrites(StandingPassage(ledger, gone, None, [(0, ledger.length)], 0)):
+        gone |= change.messages
+    assert list(gone) == [[2, 3], [2, 3], []][keep]
+
+
+def test_a_result_of_exactly_the_least_size_is_stored_whatever_its_characters_cost() -> None:
+    history = talk("\U0001f600" * 5)
+
+    def by_bytes(text: str) -> int:
+        return len(text.encode())
+
+    ledger = Assembler(Budget(10_000, counter=by_bytes)).add_messages(history).build().inside.ledger
+    passage = StandingPassage(ledger, {}, None, [(0, ledger.length)], 0)
+    assert len(list(Offload({}, min_tokens=20).rewrites(passage))) == 1
+    assert not list(Offload({}, min_tokens=21).rewrites(passage))
+
+
+@pytest.mark.parametrize(
+    ("preview", "shown"), [(0, ""), (1, ""), (11, "\nabcde" + MARKER + "hijkl"), (12, "\nabcdefghijkl")]
+)
+def test_a_preview_shows_a_text_whole_that_is_no_longer(preview: int, shown: str) -> None:
+    (change,) = Offload({}, min_tokens=1, preview=preview).rewrites(passage_of(talk("abcdefghijkl")))
+    (message,) = change.messages.values()
+    assert message is not None
+    assert message.parts[0].parts[0].partition("gives it back]")[2] == shown  # type: ignore[union-attr]
+
+
+def test_the_least_relevant_turn_goes_first_and_of_equal_ones_the_older() -> None:
+    def score(question: str, texts: Any) -> list[float]:
+        assert (question, list(texts)) == ("e", ["a", "b", "c"])
+        return [1.0, 0.0, 0.0]
+
+    history: History = [{"role": "user", "content": letter} for letter in "abcde"]
+    changes = list(KeepRelevant(score).rewrites(passage_of(history)))
+    assert [(list(change.messages), change.reason) for change in changes] == [
+        ([1], "turn dropped as less relevant"),
+        ([2], "turn dropped as less relevant"),
+        ([0], "turn dropped as less relevant"),
+    ]
+    assert not list(KeepRelevant(score, keep_turns=5).rewrites(passage_of(history)))
+
+
+@pytest.mark.parametrize(("first", "lawful"), [(-1, False), (0, True), (1, False), (2, True), (3, False), (4, False)])
+def test_a_cut_is_lawful_where_a_turn_begins_and_is_refused_with_where_it_may_be(first: int, lawful: bool) -> None:
+    history: History = [{"role": role, "content": "x"} for role in ("user", "assistant", "user", "assistant")]
+    ledger = Assembler(Budget(100, counter=len)).add_messages(history).build().inside.ledger
+    cut = Cut(first, "")
+    if lawful:
+        assert verified(object(), cut, ledger) is cut
+        return
+    beyond = first not in range(4)
+    said = "it must keep from 0 to 3" if beyond else "where no turn begins; cut at TurnCost.start"
+    with pytest.raises(PlanError, match=f"object keeps from message {first}[;,] {said}"):
+        verified(object(), cut, ledger)
+
+
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_where_no_turn_has_begun_a_cut_may_keep_from_the_end_alone(first: int) -> None:
+    history: History = [{"role": "system", "content": "x"}]
+    ledger = Assembler(Budget(100, counter=len)).add_messages(history).plan().inside.ledger
+    assert (ledger.first, ledger.length) == (1, 1)
+    if first == 1:
+        assert verified(object(), Cut(first, ""), ledger).first_kept == 1
+    else:
+        with pytest.raises(PlanError, match=f"keeps from message {first}"):
+            verified(object(), Cut(first, ""), ledger)
+
+
+def test_an_answer_that_is_no_changes_is_shown_by_its_type() -> None:
+    class Odd:
+        def rewrites(self, passage: Any) -> Any:
+            return 7
+
+    with pytest.raises(PlanError, match=r"Odd answers rewrites\(\) with int; yield Change values"):
+        list(proposed(Odd(), passage_of(talk())))
+
+
+def test_a_search_goes_on_behind_what_it_has_shown() -> None:
+    body = "needle" + "." * 100 + "Needle" + "." * 700 + "NEEDLE"
+    found = Fetch({"a": body})("a", search="needle").split("\n")
+    assert found == [f"[from 0] {body[:206]}", f"[from 612] {body[612:]}"]
+    assert (
+        Fetch({"a": body})("a", start=1, stop="soon", search="needle")
+        == "\n".join(  # type: ignore[arg-type]
+            [f"[from 1] {body[1:312]}", f"[from 612] {body[612:]}"]
+        )
+    )
+    assert Fetch({"a": body})("a", stop=6, search="needle.") == "None of these 6 characters hold this text."
+
+
+def test_a_passage_shows_what_stays_in_either_order_and_nothing_beside_it() -> None:
+    ledger = ledger_of(1, 2, 3, 4, 5, 6)
+    said = ledger.reading(0)
+    passage = StandingPassage(ledger, {2: None, 4: said}, None, [(1, 3), (4, 6)], 5)
+    assert [index for index, _ in passage] == [1, 4, 5]
+    assert [index for index, _ in passage.newest_first()] == [5, 4, 1]
+    assert [index for index in range(-1, 8) if passage.holds(index)] == [1, 2, 4, 5]
+    assert (passage.current(4), passage.current(2)) == (said, ledger.reading(2))
+    assert [passage.price_of(index).upper for index in range(7)] == [0, 2, 0, 0, 1, 6, 0]
+    assert (list(passage.turns()), passage.turn_of(4), passage.turn_of(2)) == ([[1], [4], [5]], [4], [])
+    assert [passage.turn_from_the_end(number) for number in (1, 2, 9)] == [5, 4, 0]
+    gains = passage.gains(Change({1: None, 5: said, 4: None}, ""))
+    assert {index: gained.saved for index, gained in gains.items()} == {1: 2, 5: 5, 4: 1}
+
+
+class Marked:
+    """A policy of one's own with a mark, that keeps the newest turns that fit."""
+
+    traits = Traits(keeps=KeepsNewest(2), low_water=0.5, unmarked=TrimOldest())
+
+    def cut(self, ledger: Any, tokens_left: int) -> Cut:
+        raise AssertionError("nobody asks it")
+
+
+def test_what_the_pipeline_asks_of_a_ladder_follows_from_what_its_policies_declare() -> None:
+    refuse, trim, low, marked = map(rung_of, (Refuse(), TrimOldest(), TrimOldest(low_water=0.5), Marked()))
+    clear, chosen, model = map(rung_of, (ClearReasoning(), KeepRelevant(), Summarize(lambda *_: "")))
+    assert trimming((trim,)) == (trim, trim.traits.keeps)
+    assert [trimming(rungs) for rungs in ((refuse,), (low,), (marked,), (clear,), (trim, clear), ())] == [None] * 6
+    assert (willing((refuse, trim)), willing((refuse,)), willing((refuse, refuse))) == ((trim,), (refuse,), (refuse,))
+    assert isinstance(refuse.traits.keeps, KeepsAll)
+    assert [stands(rungs) for rungs in ((refuse,), (trim,), (low,), (marked,), (clear, low))] == [True] * 5
+    assert [stands(rungs) for rungs in ((clear,), (chosen,), (trim, clear), (chosen, low), (model,))] == [False] * 5
+    assert [asks(rung) for rung in (trim, model, unasked(model))] == [False, True, True]
+    assert (unasked(trim), briefest(trim), unmarked(trim)) == (trim, trim, trim)
+    assert [unasked(model).name, briefest(model).name, model.name] == [
+        "StandingSummary",
+        "BriefestSummary",
+        "Summarize",
+    ]
+    assert unmarked(low).policy == TrimOldest()
+
+
+def test_the_weight_of_a_word_is_that_of_its_formula_for_one_text_and_none() -> None:
+    from math import log1p
+
+    from assembler.policies.relevance import BM25
+
+    assert BM25()("a", ["a b"]) == [pytest.approx(log1p(0.5 / 1.5) * 2.2 / 2.2)]
+    assert BM25()("a", ["!", "?"]) == [0.0, 0.0]
+    assert BM25()("a", []) == []
