@@ -7,11 +7,16 @@ A dialect is loaded when it is first used: most programs speak one.
 from __future__ import annotations
 
 import sys
+import typing
 from collections.abc import Callable, Iterator, Mapping
 
 from assembler.dialects.api import Api
 from assembler.dialects.dialect import Dialect, Emission, Opening
 from budgets.later import load_later
+
+if typing.TYPE_CHECKING:
+    from assembler.dialects.anthropic.dialect import Anthropic
+    from assembler.dialects.bedrock.dialect import Bedrock
 
 anthropic: Dialect
 bedrock: Dialect
@@ -23,7 +28,9 @@ openai_responses: Dialect
 plain: Dialect
 
 _NAMES = tuple(name for name, kind in __annotations__.items() if kind == "Dialect")
-load_later(__name__, {f"{__name__}.{name}.dialect": name for name in __annotations__})
+_ALSO = {"anthropic": "Anthropic", "bedrock": "Bedrock"}
+"""The classes of those that can be told more: `Anthropic(thinking={…})`."""
+load_later(__name__, {f"{__name__}.{name}.dialect": f"{name} {_ALSO.get(name, '')}" for name in __annotations__})
 
 
 class _Shelf(Mapping[str, Dialect]):
@@ -44,4 +51,4 @@ class _Shelf(Mapping[str, Dialect]):
 
 DIALECTS: Mapping[str, Dialect] = _Shelf()
 
-__all__ = ["DIALECTS", "Api", "Dialect", "Emission", "Opening"]
+__all__ = ["DIALECTS", "Anthropic", "Api", "Bedrock", "Dialect", "Emission", "Opening"]

@@ -9,7 +9,8 @@ from typing import Any
 import pydantic
 import pytest
 
-from assembler import Assembler, ClearReasoning, ClearToolResults, TrimOldest, Truncate, repair
+from assembler import Assembler, ClearReasoning, ClearToolResults, MessageTypeError, TrimOldest, Truncate, repair
+from assembler.conversation.messages import edited, read_message
 from assembler.policies import Policy
 from budgets import Budget, tiktoken_counter
 
@@ -144,3 +145,20 @@ def test_repair_leaves_out_the_call_of_an_sdks_content_that_was_never_answered()
     messages, changes = repair([{"role": "user", "content": "Where?"}, asks, {"role": "user", "content": "Well?"}])
     Assembler(dialect="gemini").set_tools([find_order]).set_messages(messages).build()
     assert changes
+
+
+@pytest.mark.parametrize(
+    ("raw", "parts", "said"),
+    [
+        (
+            {"role": "tool", "tool_call_id": "c", "content": "long"},
+            ["short"],
+            r"a Result, got a str; .*parts=\(text,\)\)",
+        ),
+        (FunctionCall(call_id="c", arguments="{}"), ["{}"], r"a Call, got a str; .*arguments=json_text\)"),
+        ({"role": "user", "content": "long"}, [], "has 1 parts, got 0; pass None to leave one out"),
+    ],
+)
+def test_a_part_in_place_of_another_kind_is_refused_with_the_way_to_write_it(raw: Any, parts: Any, said: str) -> None:
+    with pytest.raises(MessageTypeError, match=said):
+        edited(read_message(raw, 0), parts)

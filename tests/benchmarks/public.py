@@ -49,7 +49,7 @@ from assembler import (
     without_invisible,
 )
 from assembler.batch import BatchAssembler, assemble_batch
-from assembler.conversation.messages import read_message, spoken, still_says, unchanged
+from assembler.conversation.messages import edited, read_message, spoken, still_says, unchanged
 from assembler.conversation.messages.message import Media
 from assembler.dialects import DIALECTS, anthropic, openai_chat, plain
 from assembler.dialects.marking import marked
@@ -372,6 +372,11 @@ ROWS: dict[str, dict[str, Case]] = {
             after=lambda c: base64.encodebytes(c).decode(),
         ),
     },
+    "assembler.conversation.messages.edited": over(
+        CONVERSATIONS,
+        lambda ms: [edited(m, m.parts) for m in ms],
+        after=lambda ms: [read_message(m, k) for k, m in enumerate(ms)],
+    ),
     "assembler.conversation.messages.read_message": over(
         CONVERSATIONS, lambda ms: [read_message(m, k) for k, m in enumerate(ms)]
     ),
@@ -505,7 +510,7 @@ ROWS: dict[str, dict[str, Case]] = {
 _VALUES = """
 assembler: Bill Change Cut Difference Dropped Invisible Offer Overflow Repair Row Violation Wanted
 assembler.batch: Columns Raise Record Skip
-assembler.dialects: Api Emission
+assembler.dialects: Anthropic Api Bedrock Emission
 assembler.report.cache: Marked PrefixCache Volatile
 assembler.greedy: Config
 assembler.pricing.media: MediaFacts

@@ -1,5 +1,6 @@
 """The conversation's nouns, and how every spelling of a message is read into them."""
 
+from assembler.conversation.messages.edit import edited
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking
 from assembler.conversation.messages.read import read_message, spoken, still_says, unchanged
 from assembler.conversation.messages.registered import reading, register_reader
@@ -13,6 +14,7 @@ __all__ = [
     "Result",
     "Role",
     "Thinking",
+    "edited",
     "read_message",
     "reading",
     "register_reader",

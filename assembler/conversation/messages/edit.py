@@ -24,8 +24,10 @@ def edited(message: Message, parts: Sequence[Part | None]) -> Message:
     """`message` with `parts` in place of its own, place by place; None leaves a part out. O(parts).
 
     Texts, results and call arguments may be replaced, anything may be left out; roles, names and ids stay. The new
-    `raw` is of the caller's own kind where that can be copied, else a dict.
+    `raw` is of the caller's own kind where that can be copied, else a dict. Raises `MessageTypeError` for a part of
+    another kind than the one whose place it takes, such as a text in place of a result.
     """
+    _refuse_other_kinds(message.parts, parts)
     seen = private_copy(message.seen)
     if message.shape == "gemini":
         parts = [_answered(part) for part in parts]
@@ -41,6 +43,23 @@ def edited(message: Message, parts: Sequence[Part | None]) -> Message:
     if kept and message.shape == RESPONSES and "role" not in seen:
         kept = read_item(seen, index=0).parts  # an item of a provider's own tool says a text in its own way, or cannot
     return attrs.evolve(message, parts=kept, seen=seen, raw=_like(message.raw, seen), shallow=False)
+
+
+def _refuse_other_kinds(old: Sequence[Part], new: Sequence[Part | None]) -> None:
+    """Raise `MessageTypeError` unless each part has the place and the kind of the one before."""
+    if len(old) != len(new):
+        raise MessageTypeError(
+            f"edited(): the message has {len(old)} parts, got {len(new)}; pass None to leave one out"
+        )
+    for place, (before, after) in enumerate(zip(old, new, strict=True)):
+        if after is not None and type(after) is not type(before):
+            kind, got = type(before).__name__, type(after).__name__
+            step = f"attrs.evolve(part, {_EVOLVED[kind]})" if kind in _EVOLVED else f"another {kind}"
+            raise MessageTypeError(f"edited(): parts[{place}] is a {kind}, got a {got}; write {step}")
+
+
+_EVOLVED = {"Result": "parts=(text,)", "Call": "arguments=json_text"}
+"""How a part that stays is told to say something else."""
 
 
 def may_lose_id(message: Message) -> bool:

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler, ChatRegions, CitedSources, ConversationError, MarkupError, PlanError, QuestionChunks
-from assembler.conversation.messages import Call, Message, Result, read_message
-from assembler.conversation.messages.edit import edited
+from assembler.conversation.messages import Call, Message, Result, edited, read_message
 from assembler.dialects import plain
 from assembler.policies import Change, Cut, KeepsAll, Passage, Refuse, Traits, TrimOldest
 from assembler.policies.traits import rung_of

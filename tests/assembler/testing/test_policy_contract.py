@@ -10,8 +10,7 @@ import attrs
 import pytest
 
 from assembler import ClearReasoning, ClearToolResults, Refuse, TrimOldest, TrimSteps, Truncate
-from assembler.conversation.messages import read_message, spoken
-from assembler.conversation.messages.edit import edited
+from assembler.conversation.messages import Message, edited, read_message, spoken
 from assembler.policies import (
     Change,
     Cut,
@@ -214,3 +213,16 @@ def test_the_library_s_own_policies_keep_the_contract(policy: Policy) -> None:
 
 def test_a_policy_that_declares_nothing_keeps_the_contract() -> None:
     check_policy(Odd(fitting), max_examples=5)
+
+
+@pytest.mark.parametrize("role", ["tool", "user"])
+def test_a_few_examples_show_a_policy_old_results_in_both_spellings(role: str) -> None:
+    """In messages of their own, and as parts of the user's: of thirty examples drawn at random all were of one."""
+    seen: list[Message] = []
+
+    def look(passage: Passage) -> Iterator[Change]:
+        seen.extend(message for index, message in passage if index < passage.newest and message.answer_ids)
+        return iter(())
+
+    check_policy(Editor(look), max_examples=10)
+    assert any(message.role == role for message in seen)
