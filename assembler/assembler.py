@@ -8,40 +8,36 @@ from typing import TYPE_CHECKING, Any, Generic, Self, cast, overload
 
 import attrs
 
-from assembler.context import Context, Longest, awaited, built, context_of
 from assembler.conversation.door import held_to_the_law, listed_messages, read_at_the_door, read_the_newest
-from assembler.conversation.wanted import Wanted
-from assembler.dialects import Dialect
 from assembler.errors import MessageTypeError
-from assembler.pipeline.answers import unasked
-from assembler.pipeline.build import measured_now
 from assembler.pipeline.draft import Draft
-from assembler.pipeline.emit import emit
-from assembler.pipeline.ladder import Kept
-from assembler.pipeline.relief import held_by, hold
-from assembler.pipeline.settings import MEANT, Settings
-from assembler.policies import Policy, Refuse
-from assembler.pricing.held import held_count
-from assembler.pricing.ledger import Ledger
-from assembler.pricing.pricer import WholePricer
 from assembler.regions.knowledge import Document, document, xml_tag
 from assembler.regions.provenance import provenance
-from assembler.report.logs import log_ignored
-from assembler.strategies import ChatRegions, Strategy
 from assembler.text.checked import checked_text
-from assembler.validation import must_be
-from budgets import Budget, BudgetError, Count, RegionCosts, Tokens
+from assembler.validation import ARGUMENTS, must_be
+from budgets import BudgetError
 from budgets.numbers import hints
 
 if TYPE_CHECKING:
+    from assembler.context import Context, Longest
+    from assembler.conversation.wanted import Wanted
+    from assembler.dialects import Dialect
+    from assembler.pipeline.ladder import Kept
+    from assembler.pipeline.settings import Settings
     from assembler.plan import Plan
+    from assembler.policies import Policy
     from assembler.pricing.calibration import CalibratedCounter
     from assembler.report.cache import CacheMarks
     from assembler.report.status import Status
+    from assembler.strategies import Strategy
+    from budgets import Budget, Count, RegionCosts, Tokens
+else:
+    from typing import TypeVar
 
+    Longest = TypeVar("Longest", covariant=True)
 
-_REFUSE = Refuse()
-_CHAT_REGIONS = ChatRegions()
+# The stages of a build are loaded by whoever first needs one: a program may import this and build nothing for long.
+_BY_DEFAULT: Any = ...
 
 
 class Assembler(Generic[Longest]):
@@ -93,16 +89,18 @@ class Assembler(Generic[Longest]):
         cache_marks: CacheMarks | None = None,
     ) -> None: ...
 
-    @hints(**MEANT)
+    @hints(**ARGUMENTS)
     def __init__(
         self,
         budget: Budget | None = None,
         *,
         dialect: Dialect | str | None = None,
-        on_overflow: Policy | Iterable[Policy] = _REFUSE,
-        strategy: Strategy = _CHAT_REGIONS,
+        on_overflow: Policy | Iterable[Policy] = _BY_DEFAULT,
+        strategy: Strategy = _BY_DEFAULT,
         cache_marks: CacheMarks | None = None,
     ) -> None:
+        from assembler.pipeline.settings import Settings
+
         self._settings = Settings.of(budget, dialect, on_overflow, strategy, cache_marks)
         self._draft = Draft()
 
@@ -196,9 +194,11 @@ class Assembler(Generic[Longest]):
         A list that has grown since the last call is recognised, and only its new messages are read. Raises
         `ConversationError` for anything that is no list of messages, and for a history that an API would refuse.
         """
-        if isinstance(messages, Context):
-            raise MessageTypeError("conversation: expected a list of messages, got Context; pass context.messages")
-        history = self._draft.history.replaced([] if messages is None else listed_messages(messages))
+        if messages is None:
+            messages = []
+        elif type(messages) is not list:
+            _refuse_context(messages)
+        history = self._draft.history.replaced(listed_messages(messages))
         held_to_the_law(history, read_at_the_door, self._draft.regions.held, self._settings.dialect.api.shape)
         self._draft = Draft(self._draft.regions, history)
         return self
@@ -219,6 +219,9 @@ class Assembler(Generic[Longest]):
         part of `costs.framing`. Raises `BudgetError` for anything that is no number of tokens, and for a dialect whose
         requests hold everything that is billed.
         """
+        from assembler.pricing.held import held_count
+        from assembler.pricing.pricer import WholePricer
+
         held = held_count(tokens)
         if held is not None and isinstance(self._settings.pricer, WholePricer):
             raise BudgetError(f"hold: a request of {self._settings.dialect.name} holds all that its model reads")
@@ -250,6 +253,8 @@ class Assembler(Generic[Longest]):
         the bill, within bounds. The report says how far off the rules were. A bill of another model or dialect is
         ignored, with a warning on the logger.
         """
+        from assembler.report.logs import log_ignored
+
         self._settings = self._settings.billed(calibration, log_ignored)
         return self
 
@@ -261,6 +266,7 @@ class Assembler(Generic[Longest]):
         anything that is no state, and for any state if no messages were added yet; None is the state of no build.
         """
         from assembler.pipeline.state import restored
+        from assembler.report.logs import log_ignored
 
         history = self._draft.history.current()
         self._settings, held = restored(state, history, self._settings, log_ignored)
@@ -271,11 +277,16 @@ class Assembler(Generic[Longest]):
         budget = self._settings.budget
         if budget is None:
             return cast("Longest", None)
+        from assembler.pipeline.build import measured_now
+
         _, measured = measured_now(self._draft, self._settings)
         return cast("Longest", budget.available(used=measured.fixed.upper))
 
     def costs(self) -> RegionCosts:
         """What all that was added costs, by region, before any cut. The first call prices the whole history."""
+        from assembler.pipeline.build import measured_now
+        from assembler.pricing.ledger import Ledger
+
         seen, measured = measured_now(self._draft, self._settings)
         ledger = Ledger.of(seen.sight, seen.settings.pricer)
         return measured.costs(ledger.since(ledger.first))
@@ -292,6 +303,7 @@ class Assembler(Generic[Longest]):
         message can mend (`UnsupportedContentError` for a part without a price), `TokenCountError` if the counter fails,
         and `PlanError` for a policy that breaks its contract.
         """
+        from assembler.pipeline.answers import unasked
         from assembler.plan import Plan  # it knows the report and the manifest, which a build does without
 
         return Plan(unasked(self._draft, self._settings))
@@ -311,6 +323,8 @@ class Assembler(Generic[Longest]):
         Raises what `plan` raises, `ConversationError` for a conversation that the API would refuse, and `BudgetError`
         if a summarizer is async: use `await assembler.abuild()`.
         """
+        from assembler.context import built
+
         return built(self._draft, self._settings)
 
     async def abuild(self) -> Context[Longest]:
@@ -319,6 +333,8 @@ class Assembler(Generic[Longest]):
         Async summarizers and counters are awaited. Any other summarizer runs in a thread, and so does the build itself.
         Messages that are added while it runs are left to the next build.
         """
+        from assembler.context import awaited
+
         return await awaited(self._draft, self._settings)
 
     def add_summary(self, wanted: Wanted, text: str) -> Self:
@@ -327,6 +343,9 @@ class Assembler(Generic[Longest]):
         From now on builds use it, unless it is longer than `wanted.max_tokens`. It is ignored, with a warning on the
         logger, if its messages have changed since or a newer summary covers them.
         """
+        from assembler.conversation.wanted import Wanted
+        from assembler.report.logs import log_ignored
+
         must_be("wanted", cast(object, wanted), (Wanted,), "what context.wanted or plan().wanted said")
         if wanted.question.speaks_of(self._draft.history.current()):
             wanted.question.settle(checked_text(text, field="summary"))
@@ -339,6 +358,8 @@ class Assembler(Generic[Longest]):
 
         Raises `ReplayError`, which names what changed since, and `ManifestError` for anything that is no manifest.
         """
+        from assembler.context import context_of
+        from assembler.pipeline.emit import emit
         from assembler.report.manifest.replay import replayed
 
         plan = replayed(manifest, self._draft, self._settings)
@@ -377,6 +398,8 @@ class Assembler(Generic[Longest]):
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
+        from assembler.pipeline.relief import held_by
+
         return _moved, (*self.inside, held_by(*self.inside))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Assembler:
@@ -396,5 +419,14 @@ class Assembler(Generic[Longest]):
 
 def _moved(draft: Draft, settings: Settings, held: tuple[int, Kept] | None) -> Assembler[Any]:
     """The assembler in another process."""
+    from assembler.pipeline.relief import hold
+
     hold(draft, settings, held)
     return Assembler.around(draft, settings)
+
+
+def _refuse_context(messages: object) -> None:
+    from assembler.context import Context
+
+    if isinstance(messages, Context):
+        raise MessageTypeError("conversation: expected a list of messages, got Context; pass context.messages")

@@ -26,7 +26,7 @@ from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_messages
 from assembler.regions.layout import Layout
 from assembler.regions.regions import Regions
-from assembler.strategies import Around, Continued, Needs, Rendered
+from assembler.strategies.strategy import Around, Continued, Needs, Rendered
 from budgets import Budget, Count, Limit, TokenCountError, Tokens
 from budgets.apportion import apportioned
 from budgets.count import NOTHING, Difference, adds_at_seams, total

@@ -12,7 +12,7 @@ from assembler.conversation.messages import Message
 from assembler.pipeline.choose import Asked, Choice, asked, laid_out
 from assembler.pricing.pricer import FixedPrices
 from assembler.regions.regions import Regions
-from assembler.strategies import Rendered
+from assembler.strategies.strategy import Rendered
 from budgets import Count, RegionCosts
 from budgets.count import total
 

@@ -11,12 +11,13 @@ from assembler.conversation.pins import NO_PINS, Pins
 from assembler.dialects import DIALECTS, Dialect
 from assembler.dialects.named import read_dialect
 from assembler.pipeline.once import found_once
-from assembler.policies import Policy
+from assembler.policies.policy import Policy
+from assembler.policies.refuse import Refuse
 from assembler.policies.traits import Rung, rung_of, unasked, willing
 from assembler.pricing.pricer import FormattingPricer, MergingPricer, Pricer, WholePricer
 from assembler.regions.regions import Regions
-from assembler.strategies import ChoosingStrategy, Strategy
-from assembler.strategies.strategy import chooser
+from assembler.strategies.chat_regions import ChatRegions
+from assembler.strategies.strategy import ChoosingStrategy, Strategy, chooser
 from assembler.validation import iterates, must_be
 from budgets import Budget, BudgetError, tiktoken_counter
 from budgets.counters.guard import Guarded
@@ -25,28 +26,8 @@ if TYPE_CHECKING:
     from assembler.dialects.marking import CacheMarks
     from assembler.pricing.calibration import CalibratedCounter
 
-_IN_THE_BUDGET = "it belongs to the budget: Assembler(Budget(…))"
-_MODEL = "name it in the budget: Assembler(Budget.for_model(name))"
-_WHAT_GOES = "what is left out when it does not fit is on_overflow=, such as TrimOldest()"
-MEANT = {
-    "api": "the API is dialect=",
-    "context_window": _IN_THE_BUDGET,
-    "counter": _IN_THE_BUDGET,
-    "instruction": "call set_instruction(text)",
-    "knowledge": "call add_knowledge(text, type=…) for each document",
-    "max_output_tokens": _IN_THE_BUDGET,
-    "max_tokens": _IN_THE_BUDGET,
-    "messages": "call set_messages(messages)",
-    "model": _MODEL,
-    "model_name": _MODEL,
-    "policies": _WHAT_GOES,
-    "policy": _WHAT_GOES,
-    "provider": "the API is dialect=",
-    "system": "call set_instruction(text)",
-    "tokenizer": _IN_THE_BUDGET,
-    "tools": "call set_tools(tools)",
-}
-"""What people pass to an assembler that has no argument of that name, and where it goes."""
+_REFUSE = Refuse()
+_CHAT_REGIONS = ChatRegions()
 
 
 class Session:
@@ -150,9 +131,10 @@ class Settings:
         strategy: Strategy,
         cache_marks: CacheMarks | None = None,
     ) -> Settings:
-        """Settings from what the caller passed. Raises `BudgetError` for what is none of these."""
+        """Settings from what the caller passed; `...` stands for what is taken by default. Raises `BudgetError`."""
         if budget is not None and not isinstance(cast(object, budget), Budget):
             raise BudgetError(f"budget: expected a Budget, got {type(budget).__name__}; pass Budget(context_window=…)")
+        strategy = _CHAT_REGIONS if strategy is ... else strategy
         chooser(strategy)  # refuses what is no strategy
         if cache_marks is not None:
             from assembler.dialects.marking import CacheMarks
@@ -161,7 +143,7 @@ class Settings:
         spoken = _dialect_for(budget) if dialect is None else read_dialect(dialect)
         model = budget.model if budget is not None else None
         pricer = spoken.pricer(model, counter_for(budget))
-        return cls(budget, spoken, _ladder(on_overflow), strategy, pricer, cache_marks)
+        return cls(budget, spoken, _ladder(_REFUSE if on_overflow is ... else on_overflow), strategy, pricer, cache_marks)
 
     def anchored(self, calibration: CalibratedCounter | None) -> Settings:
         """The same settings, counting from another bill. What was priced stays priced. Raises `TypeError`."""

@@ -16,7 +16,7 @@ from assembler.pricing.ledger import Ledger
 from assembler.regions.knowledge import Document
 from assembler.regions.regions import Regions
 from assembler.regions.tools import Tool
-from assembler.strategies import Omitted
+from assembler.strategies.strategy import Omitted
 from budgets import Budget, BudgetError, Tokens
 from budgets.allotment import allotments
 from budgets.numbers import whole
