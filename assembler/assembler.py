@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Generic, Self, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast, overload
 
 import attrs
 
+from assembler import pipeline
 from assembler.conversation.door import held_to_the_law, listed_messages, read_at_the_door, read_the_newest
+from assembler.conversation.wanted import Wanted
 from assembler.errors import MessageTypeError
 from assembler.pipeline.draft import Draft
+from assembler.pricing.held import held_count
 from assembler.regions.knowledge import Document, document, xml_tag
 from assembler.regions.provenance import provenance
+from assembler.report.logs import log_ignored
 from assembler.text.checked import checked_text
 from assembler.validation import ARGUMENTS, must_be
 from budgets import BudgetError
@@ -20,10 +24,7 @@ from budgets.numbers import hints
 
 if TYPE_CHECKING:
     from assembler.context import Context, Longest
-    from assembler.conversation.wanted import Wanted
     from assembler.dialects import Dialect
-    from assembler.pipeline.ladder import Kept
-    from assembler.pipeline.settings import Settings
     from assembler.plan import Plan
     from assembler.policies import Policy
     from assembler.pricing.calibration import CalibratedCounter
@@ -32,12 +33,9 @@ if TYPE_CHECKING:
     from assembler.strategies import Strategy
     from budgets import Budget, Count, RegionCosts, Tokens
 else:
-    from typing import TypeVar
-
     Longest = TypeVar("Longest", covariant=True)
 
-# The stages of a build are loaded by whoever first needs one: a program may import this and build nothing for long.
-_BY_DEFAULT: Any = ...
+_BY_DEFAULT: Any = ...  # what that is, the settings know: they are loaded when an assembler is made
 
 
 class Assembler(Generic[Longest]):
@@ -56,7 +54,7 @@ class Assembler(Generic[Longest]):
 
     __slots__ = ("_draft", "_settings")
     _draft: Draft
-    _settings: Settings
+    _settings: pipeline.Settings
 
     @overload
     def __init__(
@@ -99,9 +97,7 @@ class Assembler(Generic[Longest]):
         strategy: Strategy = _BY_DEFAULT,
         cache_marks: CacheMarks | None = None,
     ) -> None:
-        from assembler.pipeline.settings import Settings
-
-        self._settings = Settings.of(budget, dialect, on_overflow, strategy, cache_marks)
+        self._settings = pipeline.Settings.of(budget, dialect, on_overflow, strategy, cache_marks)
         self._draft = Draft()
 
     @property
@@ -194,11 +190,9 @@ class Assembler(Generic[Longest]):
         A list that has grown since the last call is recognised, and only its new messages are read. Raises
         `ConversationError` for anything that is no list of messages, and for a history that an API would refuse.
         """
-        if messages is None:
-            messages = []
-        elif type(messages) is not list:
+        if type(cast(object, messages)) is not list:
             _refuse_context(messages)
-        history = self._draft.history.replaced(listed_messages(messages))
+        history = self._draft.history.replaced([] if messages is None else listed_messages(messages))
         held_to_the_law(history, read_at_the_door, self._draft.regions.held, self._settings.dialect.api.shape)
         self._draft = Draft(self._draft.regions, history)
         return self
@@ -219,11 +213,8 @@ class Assembler(Generic[Longest]):
         part of `costs.framing`. Raises `BudgetError` for anything that is no number of tokens, and for a dialect whose
         requests hold everything that is billed.
         """
-        from assembler.pricing.held import held_count
-        from assembler.pricing.pricer import WholePricer
-
         held = held_count(tokens)
-        if held is not None and isinstance(self._settings.pricer, WholePricer):
+        if held is not None and self._settings.whole is not None:
             raise BudgetError(f"hold: a request of {self._settings.dialect.name} holds all that its model reads")
         held_to_the_law(self._draft.history, read_at_the_door, held, self._settings.dialect.api.shape)
         return self._with_regions(held=held)
@@ -233,9 +224,8 @@ class Assembler(Generic[Longest]):
         history = self._draft.history
         if not history.length:
             raise IndexError("pop_message: there is no message to take back")
-        (last,) = history.raws(history.length - 1)
         self._draft = Draft(self._draft.regions, history.without_last())
-        return last
+        return history.raws(history.length - 1)[0]
 
     def clear_knowledge(self) -> Self:
         """Remove every document. A bot that searches at every turn calls this before it adds the new results."""
@@ -253,8 +243,6 @@ class Assembler(Generic[Longest]):
         the bill, within bounds. The report says how far off the rules were. A bill of another model or dialect is
         ignored, with a warning on the logger.
         """
-        from assembler.report.logs import log_ignored
-
         self._settings = self._settings.billed(calibration, log_ignored)
         return self
 
@@ -265,11 +253,8 @@ class Assembler(Generic[Longest]):
         the state saves work and is never needed. So is a bill of another model or dialect. Raises `StateError` for
         anything that is no state, and for any state if no messages were added yet; None is the state of no build.
         """
-        from assembler.pipeline.state import restored
-        from assembler.report.logs import log_ignored
-
         history = self._draft.history.current()
-        self._settings, held = restored(state, history, self._settings, log_ignored)
+        self._settings, held = pipeline.restored(state, history, self._settings, log_ignored)
         return self if held is None else self.hold(held)
 
     def available_for_messages(self) -> Longest:
@@ -277,19 +262,12 @@ class Assembler(Generic[Longest]):
         budget = self._settings.budget
         if budget is None:
             return cast("Longest", None)
-        from assembler.pipeline.build import measured_now
-
-        _, measured = measured_now(self._draft, self._settings)
-        return cast("Longest", budget.available(used=measured.fixed.upper))
+        used = pipeline.measured_now(self._draft, self._settings)[1].fixed.upper
+        return cast("Longest", budget.available(used=used))
 
     def costs(self) -> RegionCosts:
         """What all that was added costs, by region, before any cut. The first call prices the whole history."""
-        from assembler.pipeline.build import measured_now
-        from assembler.pricing.ledger import Ledger
-
-        seen, measured = measured_now(self._draft, self._settings)
-        ledger = Ledger.of(seen.sight, seen.settings.pricer)
-        return measured.costs(ledger.since(ledger.first))
+        return pipeline.costs_now(self._draft, self._settings)
 
     def plan(self) -> Plan:
         """What a build would keep and drop, and how full the window is, at any point of a conversation.
@@ -303,10 +281,9 @@ class Assembler(Generic[Longest]):
         message can mend (`UnsupportedContentError` for a part without a price), `TokenCountError` if the counter fails,
         and `PlanError` for a policy that breaks its contract.
         """
-        from assembler.pipeline.answers import unasked
         from assembler.plan import Plan  # it knows the report and the manifest, which a build does without
 
-        return Plan(unasked(self._draft, self._settings))
+        return Plan(pipeline.unasked(self._draft, self._settings))
 
     def status(self) -> Status:
         """Tokens used, free and cached, at any point of a conversation. Calls no model.
@@ -343,9 +320,6 @@ class Assembler(Generic[Longest]):
         From now on builds use it, unless it is longer than `wanted.max_tokens`. It is ignored, with a warning on the
         logger, if its messages have changed since or a newer summary covers them.
         """
-        from assembler.conversation.wanted import Wanted
-        from assembler.report.logs import log_ignored
-
         must_be("wanted", cast(object, wanted), (Wanted,), "what context.wanted or plan().wanted said")
         if wanted.question.speaks_of(self._draft.history.current()):
             wanted.question.settle(checked_text(text, field="summary"))
@@ -359,11 +333,10 @@ class Assembler(Generic[Longest]):
         Raises `ReplayError`, which names what changed since, and `ManifestError` for anything that is no manifest.
         """
         from assembler.context import context_of
-        from assembler.pipeline.emit import emit
         from assembler.report.manifest.replay import replayed
 
         plan = replayed(manifest, self._draft, self._settings)
-        return context_of(plan, emit(plan))
+        return context_of(plan, pipeline.emit(plan))
 
     def fork(self) -> Assembler[Longest]:
         """An independent copy, made in O(1). Neither of the two sees what the other adds."""
@@ -386,27 +359,24 @@ class Assembler(Generic[Longest]):
     __hash__ = None  # type: ignore[assignment] # it changes in place
 
     @property
-    def inside(self) -> tuple[Draft, Settings]:
+    def inside(self) -> tuple[Draft, pipeline.Settings]:
         """What was added, and the settings. For this library alone; no public contract."""
         return self._draft, self._settings
 
     @classmethod
-    def around(cls, draft: Draft, settings: Settings) -> Assembler[Any]:
+    def around(cls, draft: Draft, settings: pipeline.Settings) -> Assembler[Any]:
         """An assembler made from what another one has `inside`. For this library alone. O(1)."""
         made = object.__new__(cls)
         made._draft, made._settings = draft, settings
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from assembler.pipeline.relief import held_by
-
-        return _moved, (*self.inside, held_by(*self.inside))
+        return _moved, (*self.inside, pipeline.held_by(*self.inside))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Assembler:
         return self.fork()
 
-    def __copy__(self) -> Assembler:
-        return self.fork()
+    __copy__ = fork
 
     def __repr__(self) -> str:
         regions = self._draft.regions
@@ -417,16 +387,14 @@ class Assembler(Generic[Longest]):
         )
 
 
-def _moved(draft: Draft, settings: Settings, held: tuple[int, Kept] | None) -> Assembler[Any]:
+def _moved(draft: Draft, settings: pipeline.Settings, held: tuple[int, pipeline.Kept] | None) -> Assembler[Any]:
     """The assembler in another process."""
-    from assembler.pipeline.relief import hold
-
-    hold(draft, settings, held)
+    pipeline.hold(draft, settings, held)
     return Assembler.around(draft, settings)
 
 
 def _refuse_context(messages: object) -> None:
-    from assembler.context import Context
+    from assembler.context import Context  # no list is one
 
     if isinstance(messages, Context):
         raise MessageTypeError("conversation: expected a list of messages, got Context; pass context.messages")

@@ -19,7 +19,8 @@ from assembler.pipeline.measure import Measured, measure
 from assembler.pipeline.overflow import TooLarge, Trial
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.settings import Settings
-from budgets import ContextLengthError
+from assembler.pricing.ledger import Ledger
+from budgets import ContextLengthError, RegionCosts
 
 Told = TypeVar("Told")
 
@@ -71,6 +72,13 @@ def measured_now(draft: Draft, settings: Settings) -> tuple[Gathered, Measured]:
     """The first three stages alone, of what the messages say now. O(messages that were read)."""
     seen = Gathered(draft, settings.asking(draft.regions), draft.history.current())
     return seen, measure(seen, choose(seen))
+
+
+def costs_now(draft: Draft, settings: Settings) -> RegionCosts:
+    """What all that was gathered costs, by region, before any cut. O(messages that were not priced before)."""
+    seen, measured = measured_now(draft, settings)
+    ledger = Ledger.of(seen.sight, seen.settings.pricer)
+    return measured.costs(ledger.since(ledger.first))
 
 
 def _instructed(draft: Draft, settings: Settings, overflow: TooLarge) -> ContextLengthError:

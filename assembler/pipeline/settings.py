@@ -143,7 +143,8 @@ class Settings:
         spoken = _dialect_for(budget) if dialect is None else read_dialect(dialect)
         model = budget.model if budget is not None else None
         pricer = spoken.pricer(model, counter_for(budget))
-        return cls(budget, spoken, _ladder(_REFUSE if on_overflow is ... else on_overflow), strategy, pricer, cache_marks)
+        rungs = _ladder(_REFUSE if on_overflow is ... else on_overflow)
+        return cls(budget, spoken, rungs, strategy, pricer, cache_marks)
 
     def anchored(self, calibration: CalibratedCounter | None) -> Settings:
         """The same settings, counting from another bill. What was priced stays priced. Raises `TypeError`."""

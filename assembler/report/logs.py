@@ -9,12 +9,11 @@ import functools
 import sys
 from typing import TYPE_CHECKING
 
-from budgets import ContextLengthError
-
 if TYPE_CHECKING:
     from logging import Logger
 
     from assembler.context import Context
+    from budgets import ContextLengthError
 
 NAME = "assembler"
 """The logger's name."""
