@@ -70,11 +70,16 @@ CASES := 1000000
 search: $(READY)
 	$(BIN)/python -m tests.search --cases $(CASES)
 
+# An environment of its own: where it lies, and what pip installs there beside the library.
+define environment
+@test -x $(1)/bin/python || $(PYTHON) -m venv $(1)
+@echo "setting up $(1) …"
+@$(1)/bin/python -m pip install --quiet --disable-pip-version-check --editable $(2)
+endef
+
 MUTATION := .venv-mutation
 $(MUTATION)/ready: pyproject.toml
-	@test -x $(MUTATION)/bin/python || $(PYTHON) -m venv $(MUTATION)
-	@echo "setting up $(MUTATION) …"
-	@$(MUTATION)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' 'mutmut==3.8.1'
+	$(call environment,$(MUTATION),'.[dev]' 'mutmut==3.8.1')
 	@touch $@
 
 # Resumable too: verdicts are kept in .mutation/, to be thrown away once the library or its tests have changed.
@@ -88,10 +93,7 @@ mutation-sample: $(MUTATION)/ready
 
 SDKS := .venv-sdks
 $(SDKS)/ready: pyproject.toml tests/sdks/requirements-sdks.txt
-	@test -x $(SDKS)/bin/python || $(PYTHON) -m venv $(SDKS)
-	@echo "setting up $(SDKS) …"
-	@$(SDKS)/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
-		--requirement tests/sdks/requirements-sdks.txt
+	$(call environment,$(SDKS),. --requirement tests/sdks/requirements-sdks.txt)
 	@touch $@
 
 test-sdks: $(SDKS)/ready
@@ -99,10 +101,7 @@ test-sdks: $(SDKS)/ready
 
 STORES := .venv-batch
 $(STORES)/ready: pyproject.toml tests/batch/requirements-batch.txt
-	@test -x $(STORES)/bin/python || $(PYTHON) -m venv $(STORES)
-	@echo "setting up $(STORES) …"
-	@$(STORES)/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
-		--requirement tests/batch/requirements-batch.txt
+	$(call environment,$(STORES),. --requirement tests/batch/requirements-batch.txt)
 	@touch $@
 
 test-batch: $(STORES)/ready
@@ -110,10 +109,7 @@ test-batch: $(STORES)/ready
 
 PAGE := .venv-page
 $(PAGE)/ready: pyproject.toml tests/page/requirements.txt
-	@test -x $(PAGE)/bin/python || $(PYTHON) -m venv $(PAGE)
-	@echo "setting up $(PAGE) …"
-	@$(PAGE)/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
-		--requirement tests/page/requirements.txt
+	$(call environment,$(PAGE),. --requirement tests/page/requirements.txt)
 	@npm install --silent --no-audit --no-fund --prefix $(PAGE) axe-core@4.14.1
 	@touch $@
 
@@ -123,10 +119,7 @@ test-page: $(PAGE)/ready
 # A requirements file is a framework: tests/integrations/frameworks.py. Frameworks warn of themselves: no errors here.
 FRAMEWORKS := $(patsubst tests/integrations/requirements-%.txt,%,$(wildcard tests/integrations/requirements-*.txt))
 .venv-integrations/%/ready: pyproject.toml tests/integrations/requirements.txt tests/integrations/requirements-%.txt
-	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
-	@echo "setting up $(@D) …"
-	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
-		--requirement tests/integrations/requirements.txt --requirement tests/integrations/requirements-$*.txt
+	$(call environment,$(@D),. --requirement tests/integrations/requirements.txt --requirement tests/integrations/requirements-$*.txt)
 	@touch $@
 
 .PRECIOUS: .venv-integrations/%/ready
@@ -156,10 +149,7 @@ test-wheel: $(READY)
 
 PEERS := .venv-peers
 $(PEERS)/ready: pyproject.toml tests/peers/requirements-peers.txt
-	@test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
-	@echo "setting up $(PEERS) …"
-	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
-		--requirement tests/peers/requirements-peers.txt
+	$(call environment,$(PEERS),. --requirement tests/peers/requirements-peers.txt)
 	@touch $@
 
 check-fitters: $(PEERS)/ready
@@ -168,9 +158,7 @@ check-fitters: $(PEERS)/ready
 # ctok declares Python 3.12 and runs on 3.11; it needs nothing but regex, which the library has.
 CLAUDE := .venv-claude
 $(CLAUDE)/ready: pyproject.toml
-	@test -x $(CLAUDE)/bin/python || $(PYTHON) -m venv $(CLAUDE)
-	@echo "setting up $(CLAUDE) …"
-	@$(CLAUDE)/bin/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(call environment,$(CLAUDE),.)
 	@$(CLAUDE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python ctok==1.3.0
 	@touch $@
 
