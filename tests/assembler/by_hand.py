@@ -123,3 +123,8 @@ def auto_cut(costs: list[list[int]], room: int) -> int:
             if cut:
                 levels.append(sum(sizes))
     return first
+
+
+def talk(*texts: str) -> list[Message]:
+    """What a user and an assistant say in turn."""
+    return [{"role": ("user", "assistant")[place % 2], "content": text} for place, text in enumerate(texts)]

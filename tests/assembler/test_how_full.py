@@ -10,20 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import (
-    Assembler,
-    CacheMarks,
-    ClearToolResults,
-    ContextLengthError,
-    ConversationError,
-    Policy,
-    TrimOldest,
-    TrimSteps,
-    Truncate,
-    UnsupportedContentError,
-    calibrate,
-)
+from assembler import Assembler, CacheMarks, ContextLengthError, ConversationError, UnsupportedContentError, calibrate
 from assembler.dialects import DIALECTS, Dialect, anthropic, chat_template
+from assembler.policies import ClearToolResults, Policy, TrimOldest, TrimSteps, Truncate
 from budgets import Budget
 
 Message = dict[str, Any]

@@ -16,19 +16,14 @@ from assembler import (
     Assembler,
     ChatRegions,
     CitedSources,
-    ClearReasoning,
-    ClearToolResults,
     Context,
     ContextLengthError,
     ConversationError,
-    Policy,
-    TrimOldest,
-    TrimSteps,
-    Truncate,
     count_request,
 )
 from assembler.dialects import DIALECTS
 from assembler.dialects.chat_template.dialect import ControlText, chat_template
+from assembler.policies import ClearReasoning, ClearToolResults, Policy, TrimOldest, TrimSteps, Truncate
 from assembler.report.cache import CacheMarks
 from assembler.strategies import Placement
 from assembler.testing import conversations

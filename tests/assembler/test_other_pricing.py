@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking
 from assembler.dialects import standin
+from assembler.dialects.anthropic import families as claude_families
+from assembler.dialects.anthropic import pricing as claude
 from assembler.dialects.gemini import families as gemini_families
 from assembler.dialects.gemini import pricing as gemini
 from assembler.dialects.hosts import families as hosted_families
@@ -419,6 +421,9 @@ def test_options_of_a_hosted_request_are_paid_for() -> None:
 # ── all of them ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 PROVIDERS = [
+    (claude, claude_families, "claude-sonnet-4-5"),
+    (claude, claude_families, "claude-opus-4-7"),
+    (claude, claude_families, "claude-opus-4-8"),
     (gemini, gemini_families, "gemini-2.0-flash"),
     (gemini, gemini_families, "gemini-2.5-flash"),
     (gemini, gemini_families, "gemini-3-pro-preview"),

@@ -17,21 +17,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import (
-    Assembler,
-    ClearToolResults,
-    ContextLengthError,
-    ConversationError,
-    Summarize,
-    TrimOldest,
-    calibrate,
-    count_request,
-)
+from assembler import Assembler, ContextLengthError, ConversationError, calibrate, count_request
 from assembler.conversation.messages import Message, copies
 from assembler.conversation.readings import Readings
 from assembler.dialects import Dialect, openai_chat, plain
 from assembler.pipeline.settings import Settings
 from assembler.pipeline.standing import GLANCE
+from assembler.policies import ClearToolResults, Summarize, TrimOldest
 from assembler.policies.traits import Traits
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.layout import Layout

@@ -30,22 +30,29 @@ def caps(chosen: dict[str, Limit], room: int) -> dict[str, int]:
     return {r: room if r not in chosen or chosen[r].cap is None else int(chosen[r].cap or 0) for r in REGIONS}
 
 
-@given(ROOM, demands, limits())
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[int, dict[str, int], dict[str, Limit]]:
+    """Tokens that hold all floors, what each region asks for, and the limits."""
+    chosen = draw(limits())
+    return max(draw(ROOM), sum(int(limit.floor) for limit in chosen.values())), draw(demands), chosen
+
+
+@given(cases())
 def test_no_region_gets_more_than_it_asks_for_or_its_cap_and_all_get_at_most_the_room(
-    room: int, asked: dict[str, int], chosen: dict[str, Limit]
+    case: tuple[int, dict[str, int], dict[str, Limit]],
 ) -> None:
-    room = max(room, sum(limit.floor for limit in chosen.values()))  # type: ignore[assignment]
+    room, asked, chosen = case
     given_out = allotments(room, asked, chosen)
     assert sum(given_out.values()) <= room
     for region in REGIONS:
         assert 0 <= given_out[region] <= min(asked[region], caps(chosen, room)[region])
 
 
-@given(ROOM, demands, limits())
+@given(cases())
 def test_floors_are_kept_and_what_nobody_needs_is_all_that_is_left(
-    room: int, asked: dict[str, int], chosen: dict[str, Limit]
+    case: tuple[int, dict[str, int], dict[str, Limit]],
 ) -> None:
-    room = max(room, sum(limit.floor for limit in chosen.values()))  # type: ignore[assignment]
+    room, asked, chosen = case
     given_out = allotments(room, asked, chosen)
     for region, limit in chosen.items():
         assert given_out[region] >= min(asked[region], limit.floor)

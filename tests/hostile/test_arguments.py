@@ -21,12 +21,7 @@ from assembler import (
     CacheMarks,
     ChatRegions,
     CitedSources,
-    ClearReasoning,
-    ClearToolResults,
     Placement,
-    TrimOldest,
-    TrimSteps,
-    Truncate,
     calibrate,
     count_request,
     repair,
@@ -38,6 +33,7 @@ from assembler.dialects import anthropic, plain
 from assembler.greedy import Config
 from assembler.greedy import PromptBuilder as GreedyBuilder
 from assembler.greedy.config import Generator
+from assembler.policies import ClearReasoning, ClearToolResults, TrimOldest, TrimSteps, Truncate
 from assembler.pricing.media import read_media
 from assembler.prompts import Prompt, PromptFormatter, PromptLibrary, ValidatedPromptTemplate, read_prompt
 from assembler.testing import assert_fits, assert_valid, conversations

@@ -6,10 +6,12 @@ calls, gpt-4o's figures, read 2026-11), with a call's name and arguments as text
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from assembler import Assembler, Context, count_request, verify
+import pytest
+
+from assembler import Assembler, Context, ContextLengthError, count_request, verify
 from assembler.dialects import openai_chat
 from budgets import tiktoken_counter
 
@@ -61,3 +63,17 @@ def _tools(tools: Sequence[Mapping[str, Any]]) -> int:
             about = schema.get("description", "").rstrip(".")
             total += PER_PROPERTY + tokens(f"{name}:{schema.get('type', '')}:{about}")
     return total
+
+
+def assert_overflows(run: Callable[[], object]) -> None:
+    """What comes out of the framework is this library's own error, with its arithmetic."""
+    with pytest.raises(ContextLengthError) as caught:
+        run()
+    assert type(caught.value) is ContextLengthError
+    assert caught.value.required > caught.value.available
+
+
+def assert_newest_objects(sent: Sequence[object], history: Sequence[object]) -> None:
+    """What was sent is some of the newest messages: the very objects."""
+    assert 1 < len(sent) < len(history)
+    assert all(a is b for a, b in zip(sent, history[-len(sent) :], strict=True))

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from pydantic import BaseModel
+
+from assembler import Assembler
+
 TURNS = 50
 CALLS_OF_A_TURN = 3
 WINDOW, ANSWER = 3_000, 200
@@ -26,3 +32,39 @@ def looked_up(question: str) -> str:
 
 def question(turn: int) -> str:
     return f"Question {turn}: what is the weather, and how do I get there?"
+
+
+class Summarizer:
+    """Writes summaries, and notes how many messages each of them is about.
+
+    `text` may speak of the summary before (`{previous}`) and of the `{number}` of messages.
+    """
+
+    def __init__(self, text: str = "They talked about the weather.") -> None:
+        self.text = text
+        self.written: list[int] = []
+
+    def __call__(self, dropped: Any, previous: str | None, most: int) -> str:
+        self.written.append(len(dropped))
+        return self.text.format(previous=previous or "They talked", number=len(dropped))
+
+
+MORE = "{previous}, {number} more."
+"""A summary that tells each earlier one too."""
+
+
+def librarian(assembler: Assembler) -> Assembler:
+    """With the instruction and the notice that agents of a library are given."""
+    assembler.add_instruction("Answer from the archive.")
+    return assembler.add_knowledge("The archive is closed on Mondays & Tuesdays.", type="notice", source="notice.txt")
+
+
+def planner(assembler: Assembler) -> Assembler:
+    """With the instruction and the knowledge that agents which plan trips are given."""
+    return assembler.add_instruction("Be brief.").add_knowledge("The user lives in Köln & Bonn.", type="entity")
+
+
+class Trip(BaseModel):
+    """Where to go."""
+
+    town: str

@@ -13,6 +13,7 @@ from assembler.dialects import openai_chat
 from assembler.integrations.fitting import Asked, Fitting
 from assembler.regions.output_schema import OutputSchema
 from budgets import Budget, BudgetError
+from tests.integrations.script import Summarizer
 
 SCHEMA = {"type": "object", "properties": {"town": {"type": "string", "description": "Where to go."}}}
 
@@ -24,14 +25,9 @@ def said(name: str, turns: int) -> list[Any]:
 
 
 def counted() -> tuple[list[int], Assembler]:
-    written: list[int] = []
-
-    def summarizer(dropped: Any, previous: str | None, room: int) -> str:
-        written.append(len(dropped))
-        return "They talked."
-
+    summarizer = Summarizer()
     budget = Budget(260, max_output_tokens=10, model="gpt-4o")
-    return written, Assembler(budget, on_overflow=[Summarize(summarizer, keep_turns=1), TrimOldest()])
+    return summarizer.written, Assembler(budget, on_overflow=[Summarize(summarizer, keep_turns=1), TrimOldest()])
 
 
 def summaries(names: list[str], conversations: int = 64) -> int:

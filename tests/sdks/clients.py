@@ -61,14 +61,8 @@ def mistral(url: str) -> Post:
     return lambda request: client.chat.complete(model=MODELS["mistral"], **request)
 
 
-CLIENTS: dict[str, Callable[[str], Post]] = {
-    "openai_chat": openai_chat,
-    "openai_responses": openai_responses,
-    "anthropic": anthropic,
-    "gemini": gemini,
-    "bedrock": bedrock,
-    "mistral": mistral,
-}
+_ALL = (openai_chat, openai_responses, anthropic, gemini, bedrock, mistral)
+CLIENTS: dict[str, Callable[[str], Post]] = {one.__name__: one for one in _ALL}
 
 
 def _gemini_wire(request: Request) -> Request:

@@ -111,18 +111,10 @@ def test_a_user_never_follows_a_tool_directly_and_the_report_says_what_stands_be
 
 
 def test_a_system_message_after_an_answer_is_sent_as_the_users() -> None:
-    history = [
-        {"role": "developer", "content": "rules"},
-        {"role": "user", "content": "q"},
-        {"role": "system", "content": "legal here"},
-        {"role": "assistant", "content": "a"},
-        {"role": "system", "content": "not here"},
-        {"role": "user", "content": "q2"},
-        {"role": "system", "content": "nor at the end"},
-    ]
-    context = asked(history)
-    roles = [message["role"] for message in context.request()["messages"]]
-    assert roles == ["system", "user", "system", "assistant", "user", "user", "user"]
+    roles = ("developer", "user", "system", "assistant", "system", "user", "system")
+    context = asked([{"role": role, "content": f"text {place}"} for place, role in enumerate(roles)])
+    sent = [message["role"] for message in context.request()["messages"]]
+    assert sent == ["system", "user", "system", "assistant", "user", "user", "user"]
     assert "2 system message(s) after an answer sent as the user's" in str(context.report)
 
 

@@ -17,12 +17,12 @@ from assembler.policies import (
     ClearReasoning,
     ClearToolResults,
     KeepRelevant,
-    Policy,
     Summarize,
     TrimOldest,
     TrimSteps,
     Truncate,
 )
+from assembler.policies.policy import Policy
 from assembler.verify import verify
 from budgets import Budget, ContextLengthError, tiktoken_counter
 from tests.scaled import scaled

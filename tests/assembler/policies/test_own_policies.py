@@ -17,6 +17,7 @@ from assembler.policies import Change, Cut, KeepsAll, Passage, Refuse, Traits, T
 from assembler.policies.traits import rung_of
 from assembler.strategies import Placement
 from budgets import Budget, BudgetError, ContextLengthError, Limit
+from tests.assembler import by_hand as spoken
 from tests.scaled import scaled
 
 from . import by_hand
@@ -58,13 +59,7 @@ class Shout:
 
 
 def test_a_policy_of_ones_own_shortens_only_as_far_as_needed() -> None:
-    history = [
-        {"role": "user", "content": "q"},
-        {"role": "assistant", "content": "One. Two. Three."},
-        {"role": "user", "content": "q"},
-        {"role": "assistant", "content": "Four. Five. Six."},
-        {"role": "user", "content": "n"},
-    ]
+    history = spoken.talk("q", "One. Two. Three.", "q", "Four. Five. Six.", "n")
     context = built(history, by_hand.cost(history) - 1, Shout())
     assert context is not None
     check(context, history, 40)

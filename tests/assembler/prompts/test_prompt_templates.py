@@ -55,26 +55,15 @@ def template(text, **options):
     return ValidatedPromptTemplate("t", text, **options)
 
 
+SOURCE = """
+    question history documents context submission_text rubric_text summary analysis additional_comments condense_output
+    retriever_output condensed_question full_history condensed_output
+"""
+
+
 def test_the_supported_variables_are_the_twelve_of_the_source_and_two_of_its_files():
     assert isinstance(SUPPORTED_INPUT_VARIABLES, list)
-    assert sorted(SUPPORTED_INPUT_VARIABLES) == sorted(
-        [
-            "question",
-            "history",
-            "documents",
-            "context",
-            "submission_text",
-            "rubric_text",
-            "summary",
-            "analysis",
-            "additional_comments",
-            "condense_output",
-            "retriever_output",
-            "condensed_question",
-            "full_history",
-            "condensed_output",
-        ]
-    )
+    assert sorted(SUPPORTED_INPUT_VARIABLES) == sorted(SOURCE.split())
 
 
 def test_unsupported_variables_are_logged_by_name_in_one_warning(caplog):

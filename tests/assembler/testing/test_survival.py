@@ -13,6 +13,7 @@ from assembler.policies import KeepRelevant, Refuse, TrimOldest
 from assembler.testing import Fact, Planted, planted, survival, survival_table
 from assembler.verify import verify
 from budgets import Budget, BudgetError
+from tests.assembler import by_hand
 
 CHARACTERS = Budget(4_000, counter=len)
 
@@ -88,12 +89,7 @@ def test_what_does_not_fit_or_is_broken_is_unfit_and_holds_no_facts(trim: Any) -
 
 
 def test_ones_own_conversation_with_its_facts_will_do() -> None:
-    messages = [
-        {"role": "user", "content": "My sister is called Ada."},
-        {"role": "assistant", "content": "Noted."},
-        {"role": "user", "content": "And what is the weather?"},
-        {"role": "assistant", "content": "Rain."},
-    ]
+    messages = by_hand.talk("My sister is called Ada.", "Noted.", "And what is the weather?", "Rain.")
     mine = Planted(messages, [Fact("family", 0, "What is my sister called?", "Ada")], 2)
     outcome = survival(TrimOldest(), [mine], budget=Budget(60, counter=len))
     assert outcome.kinds["family"].survived == 0

@@ -15,24 +15,13 @@ from google.adk.models.llm_request import LlmRequest
 from google.adk.runners import InMemoryRunner
 from google.genai import types
 
-from assembler import (
-    Assembler,
-    ClearReasoning,
-    ClearToolResults,
-    ContextLengthError,
-    ConversationError,
-    Refuse,
-    Summarize,
-    TrimOldest,
-    TrimSteps,
-    Truncate,
-    count_request,
-    verify,
-)
+from assembler import Assembler, ContextLengthError, ConversationError, count_request, verify
 from assembler.dialects import gemini, plain
 from assembler.integrations.adk import AssemblerPlugin
+from assembler.policies import ClearReasoning, ClearToolResults, Refuse, Summarize, TrimOldest, TrimSteps, Truncate
 from budgets import Budget
 from tests.integrations.adk.scripted import Scripted, gemini_request, look_up
+from tests.integrations.script import Summarizer, librarian
 
 WINDOW = 900
 TURNS = 50
@@ -40,9 +29,7 @@ TURNS = 50
 
 def base(window: int = WINDOW, on_overflow: Any = None, **options: Any) -> Assembler:
     budget = Budget(window, max_output_tokens=100, model="gemini-2.5-flash", **options)
-    assembler = Assembler(budget, on_overflow=TrimOldest() if on_overflow is None else on_overflow)
-    assembler.add_instruction("Answer from the archive.")
-    return assembler.add_knowledge("The archive is closed on Mondays & Tuesdays.", type="notice", source="notice.txt")
+    return librarian(Assembler(budget, on_overflow=TrimOldest() if on_overflow is None else on_overflow))
 
 
 def agent_of(model: Scripted, **options: Any) -> LlmAgent:
@@ -231,18 +218,13 @@ def test_a_long_turn_gives_up_its_oldest_steps() -> None:
 
 
 def test_a_summary_is_a_content_and_is_made_once() -> None:
-    made: list[int] = []
-
-    def summarizer(dropped: Any, previous: Any, most: int) -> str:
-        made.append(len(dropped))
-        return "They talked."
-
+    summarizer = Summarizer()
     plugin = AssemblerPlugin(base(1_000, (Summarize(summarizer, keep_turns=2), TrimOldest())))
     for _ in range(2):
         request = request_of(history(10))
         plugin.fit(request)
-        assert request.contents[0].parts[0].text.endswith("They talked.")
-    assert len(made) == 1
+        assert request.contents[0].parts[0].text.endswith("They talked about the weather.")
+    assert len(summarizer.written) == 1
 
 
 def test_instruction_and_knowledge_follow_the_instruction_of_the_agent() -> None:

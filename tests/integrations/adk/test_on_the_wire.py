@@ -15,7 +15,6 @@ from google.adk.runners import Runner
 from google.adk.sessions.sqlite_session_service import SqliteSessionService
 from google.adk.tools import FunctionTool
 from google.genai import types
-from pydantic import BaseModel
 
 from assembler import Assembler, Context, Summarize, TrimOldest
 from assembler.dialects import gemini
@@ -23,19 +22,13 @@ from assembler.integrations.adk import AssemblerPlugin
 from budgets import Budget
 from tests.integrations.ledger import Line, line
 from tests.integrations.provider import Provider, providing
-from tests.integrations.script import looked_up, question
+from tests.integrations.script import MORE, Summarizer, Trip, looked_up, question
 
 pytestmark = pytest.mark.timeout(1_200)  # the client and the store read a hundred contents anew for each call
 
 TURNS = 60
 MODEL = "gemini-2.5-flash"
 WINDOW, ANSWER = 11_000, 1_000
-
-
-class Trip(BaseModel):
-    """Where to go."""
-
-    town: str
 
 
 def look_up(question: str) -> str:
@@ -150,12 +143,7 @@ def test_sixty_turns_with_an_output_schema(tmp_path: Path, tools: list[Any]) -> 
 
 def lived(stored: Path, *, rebuilt: bool) -> tuple[list[Any], list[int]]:
     """The bodies of a session, and how many turns each summary was written of."""
-    written: list[int] = []
-
-    def summarizer(dropped: Any, previous: str | None, room: int) -> str:
-        written.append(len(dropped))
-        return f"{previous or 'They talked'}, {len(dropped)} more."
-
+    summarizer = Summarizer(MORE)
     assembler = base([Summarize(summarizer, keep_turns=4), TrimOldest(low_water=0.6)])
     with providing(hosted=("code_execution",)) as provider:
         agent, stays = planner_at(provider), AssemblerPlugin(assembler)
@@ -165,7 +153,7 @@ def lived(stored: Path, *, rebuilt: bool) -> tuple[list[Any], list[int]]:
                 await asked(agent, AssemblerPlugin(assembler) if rebuilt else stays, stored, turn)
 
         asyncio.run(run())
-        return provider.bodies, written
+        return provider.bodies, summarizer.written
 
 
 def test_a_process_that_is_rebuilt_at_each_turn_sends_the_bytes_of_one_that_stays(tmp_path: Path) -> None:

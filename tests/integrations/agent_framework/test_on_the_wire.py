@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from agent_framework import Agent, AgentSession, Message, tool
 from agent_framework.openai import OpenAIChatClient, OpenAIChatCompletionClient
-from pydantic import BaseModel
 
 from assembler import Assembler, Context, TrimOldest
 from assembler.dialects import Dialect, openai_chat, openai_responses
@@ -18,19 +17,13 @@ from assembler.integrations.agent_framework import AssemblerMiddleware
 from budgets import Budget
 from tests.integrations.ledger import Line, line
 from tests.integrations.provider import Provider, providing
-from tests.integrations.script import looked_up, question
+from tests.integrations.script import Trip, looked_up, question
 
 pytestmark = pytest.mark.timeout(600)  # the clients spell a hundred items anew for each call
 
 TURNS = 60
 CODE: Any = {"type": "code_interpreter", "container": {"type": "auto"}}
 WEB: Any = {"type": "web_search"}
-
-
-class Trip(BaseModel):
-    """Where to go."""
-
-    town: str
 
 
 @tool(approval_mode="never_require")

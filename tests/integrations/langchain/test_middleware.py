@@ -19,7 +19,6 @@ from assembler import (
     Assembler,
     ClearReasoning,
     ClearToolResults,
-    ContextLengthError,
     ConversationError,
     Summarize,
     TrimOldest,
@@ -30,17 +29,16 @@ from assembler.dialects import anthropic, openai_chat
 from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting
 from assembler.integrations.langchain import AssemblerMiddleware
 from budgets import Budget, BudgetError
-from tests.integrations.independent import assert_sendable
+from tests.integrations.independent import assert_newest_objects, assert_overflows, assert_sendable
 from tests.integrations.langchain.scripted import CHAT, Scripted, look_up
-from tests.integrations.script import ANSWER, CALLS_OF_A_TURN, TURNS, WINDOW, question
+from tests.integrations.script import ANSWER, CALLS_OF_A_TURN, TURNS, WINDOW, Summarizer, planner, question
 
 THREAD: Any = {"configurable": {"thread_id": "one"}}
 
 
 def base(window: int = WINDOW, policy: Any = None) -> Assembler:
     budget = Budget.for_model("gpt-4o", context_window=window, max_output_tokens=ANSWER)
-    assembler = Assembler(budget, on_overflow=policy or TrimOldest())
-    return assembler.add_instruction("Be brief.").add_knowledge("The user lives in Köln & Bonn.", type="entity")
+    return planner(Assembler(budget, on_overflow=policy or TrimOldest()))
 
 
 def invoked(agent: Any, text: str, config: Any) -> None:
@@ -112,8 +110,7 @@ def test_what_stays_is_the_very_objects() -> None:
     history = turns(40)
     before = list(history)
     sent = asked(AssemblerMiddleware(base()), history).messages
-    assert 1 < len(sent) < len(history)
-    assert all(a is b for a, b in zip(sent, history[-len(sent) :], strict=True))
+    assert_newest_objects(sent, history)
     assert all(a is b for a, b in zip(history, before, strict=True))
 
 
@@ -279,10 +276,7 @@ def test_a_tool_of_the_provider_is_priced_or_stands_in_the_overhead() -> None:
 @pytest.mark.parametrize("run", RUNS)
 def test_an_overflow_reaches_the_caller_as_ours(run: Callable[[Any, str, Any], None]) -> None:
     agent = create_agent(Scripted(), [look_up], middleware=[AssemblerMiddleware(base(300))])
-    with pytest.raises(ContextLengthError) as caught:
-        run(agent, "much too long " * 200, {})
-    assert type(caught.value) is ContextLengthError
-    assert caught.value.required > caught.value.available
+    assert_overflows(lambda: run(agent, "much too long " * 200, {}))
 
 
 def test_a_broken_history_reaches_the_caller_as_ours() -> None:
@@ -294,18 +288,13 @@ def test_a_broken_history_reaches_the_caller_as_ours() -> None:
 
 
 def test_a_summary_is_written_once_for_many_calls() -> None:
-    written: list[int] = []
-
-    def summarizer(dropped: Any, previous: str | None, room: int) -> str:
-        written.append(len(dropped))
-        return "They talked about the weather."
-
+    summarizer = Summarizer()
     model = Scripted()
     middleware = AssemblerMiddleware(base(1_500, [Summarize(summarizer, keep_turns=1), TrimOldest()]))
     agent = create_agent(model, [look_up], middleware=[middleware], checkpointer=InMemorySaver())
     for turn in range(8):
         invoked(agent, question(turn), THREAD)
-    assert 0 < len(written) < 8
+    assert 0 < len(summarizer.written) < 8
     assert any("They talked about" in message.text for message in model.seen[-1][:3])
 
 

@@ -20,7 +20,6 @@ from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import create_react_agent
 from langgraph.prebuilt.chat_agent_executor import AgentState as OlderState
 from langgraph.types import Command, interrupt
-from pydantic import BaseModel
 
 from assembler import Assembler, Context, Summarize, TrimOldest, count_request
 from assembler.dialects import Dialect, anthropic, openai_chat, openai_responses
@@ -32,7 +31,7 @@ from tests.integrations.langchain.scripted import look_up
 from tests.integrations.ledger import Line, line
 from tests.integrations.provider import Provider, providing
 from tests.integrations.referee import judged
-from tests.integrations.script import question
+from tests.integrations.script import MORE, Summarizer, Trip, question
 
 pytestmark = pytest.mark.timeout(600)  # the clients spell a hundred items anew for each call
 
@@ -46,12 +45,6 @@ class Remembered(OlderState):
     """The older agent's state, with a place for what the conversation remembers."""
 
     context_assembler: NotRequired[dict[str, Any]]
-
-
-class Trip(BaseModel):
-    """Where to go."""
-
-    town: str
 
 
 @tool
@@ -185,11 +178,7 @@ def rebuilt_through(anew: Callable[[Provider, Any], Any], turns: int) -> list[An
 
 @pytest.mark.parametrize("hooked", [False, True])
 def test_a_thread_from_a_checkpoint_goes_on_in_another_process_with_the_same_bytes(hooked: bool) -> None:
-    written: list[int] = []
-
-    def summarizer(dropped: Any, previous: str | None, room: int) -> str:
-        written.append(len(dropped))
-        return f"They talked, and before that: {previous}"
+    summarizer = Summarizer(MORE)
 
     def agent_of(provider: Provider, saver: Any) -> Any:
         budget = Budget.for_model("gpt-4o", context_window=2_500, max_output_tokens=200)
@@ -212,10 +201,10 @@ def test_a_thread_from_a_checkpoint_goes_on_in_another_process_with_the_same_byt
         return one[0]
 
     stays = rebuilt_through(the_same, 12)
-    alone = written.copy()
-    written.clear()
+    alone = summarizer.written.copy()
+    summarizer.written.clear()
     assert rebuilt_through(agent_of, 12) == stays
-    assert written == alone != []
+    assert summarizer.written == alone != []
 
 
 def test_the_structured_answer_of_the_older_agent_is_fitted_too() -> None:

@@ -10,12 +10,12 @@ from langchain.agents.middleware.types import ModelRequest, ModelResponse
 from langchain.agents.structured_output import ProviderStrategy
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_openai import ChatOpenAI
-from pydantic import BaseModel
 
 from assembler import Assembler, Summarize, TrimOldest, Truncate, count_request
 from assembler.dialects import openai_chat, openai_responses
 from assembler.integrations.langchain import AssemblerMiddleware
 from budgets import Budget
+from tests.integrations.script import Summarizer, Trip
 
 CHAT = ChatOpenAI(model="gpt-5", api_key="none", use_responses_api=True, output_version="responses/v1")
 SEALED = base64.b64encode(b"x" * 1_200).decode()
@@ -105,12 +105,6 @@ def test_a_shortened_text_keeps_its_block_and_the_reasoning_before_it() -> None:
     assert len(sent[1].content[1]["text"]) < 900
 
 
-class Trip(BaseModel):
-    """Where to go."""
-
-    town: str
-
-
 @pytest.mark.parametrize("model", ["gpt-4o", "gpt-5"])
 def test_an_answer_in_the_providers_format_costs_what_its_format_costs(model: str) -> None:
     chat = ChatOpenAI(model=model, api_key="none")
@@ -125,14 +119,10 @@ def test_an_answer_in_the_providers_format_costs_what_its_format_costs(model: st
 
 
 def test_an_agent_and_its_sub_agent_in_one_thread_keep_their_own_summaries() -> None:
-    written: list[int] = []
-
-    def summarizer(dropped: Any, previous: str | None, room: int) -> str:
-        written.append(len(dropped))
-        return "They talked."
+    summarizer = Summarizer()
 
     def calls_of(agents: list[str]) -> int:
-        written.clear()
+        summarizer.written.clear()
         middleware = AssemblerMiddleware(base(900, [Summarize(summarizer, keep_turns=1), TrimOldest()]))
         for turn in range(3, 24):
             for agent in agents:
@@ -141,7 +131,7 @@ def test_an_agent_and_its_sub_agent_in_one_thread_keep_their_own_summaries() -> 
                     middleware,
                     [m if isinstance(m.content, str) else m.model_copy(update={"content": "."}) for m in said],
                 )
-        return len(written)
+        return len(summarizer.written)
 
     alone = calls_of(["planner"])
     assert calls_of(["planner", "almanac"]) == 2 * alone > 0

@@ -12,13 +12,12 @@ import litellm
 import pytest
 from litellm import BadRequestError, ContextWindowExceededError
 from litellm.caching.caching import DualCache
-from pydantic import BaseModel
 
 from assembler import Assembler, AssemblyError, ContextLengthError, Summarize, TrimOldest, TrimSteps, count_request
 from assembler.dialects import openai_chat
 from assembler.integrations.litellm import AssemblerHook, AssemblerProxyHook, fitted
 from budgets import Budget, BudgetError
-from tests.integrations.script import ANSWER, CALLS_OF_A_TURN, looked_up, question
+from tests.integrations.script import ANSWER, CALLS_OF_A_TURN, Trip, looked_up, planner, question
 from tests.integrations.wire import Wire, serving
 
 TURNS = 20
@@ -31,12 +30,6 @@ LOOK_UP = {
         "parameters": {"type": "object", "properties": {"question": {"type": "string"}}, "required": ["question"]},
     },
 }
-
-
-class Trip(BaseModel):
-    """Where to go."""
-
-    town: str
 
 
 @pytest.fixture
@@ -53,8 +46,7 @@ def _no_callbacks() -> Iterator[None]:
 
 def base(limit: int = LIMIT, policy: Any = None) -> Assembler:
     budget = Budget.for_model("gpt-4o", context_window=limit + ANSWER, max_output_tokens=ANSWER)
-    said = Assembler(budget, on_overflow=policy or [TrimOldest(), TrimSteps()])
-    return said.add_instruction("Be brief.").add_knowledge("The user lives in Köln & Bonn.", type="entity")
+    return planner(Assembler(budget, on_overflow=policy or [TrimOldest(), TrimSteps()]))
 
 
 def asked(wire: Wire, messages: list[Any], **more: Any) -> dict[str, Any]:

@@ -29,22 +29,15 @@ from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.workflow import Context
 from openai.types.chat import ChatCompletionMessageToolCall
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from assembler import (
     Assembler,
     AssemblyError,
     ChatRegions,
-    ClearReasoning,
-    ClearToolResults,
     ContextLengthError,
     ConversationError,
     Placement,
-    Refuse,
-    Summarize,
-    TrimOldest,
-    TrimSteps,
-    Truncate,
     UnsupportedContentError,
     count_request,
     verify,
@@ -52,9 +45,11 @@ from assembler import (
 from assembler.dialects import gemini, openai_chat, openai_responses
 from assembler.integrations.llama_index import AssemblerFunctionAgent, AssemblerMemory
 from assembler.integrations.llama_messages import message_fields
+from assembler.policies import ClearReasoning, ClearToolResults, Refuse, Summarize, TrimOldest, TrimSteps, Truncate
 from budgets import Budget
 from tests.integrations.independent import recount
 from tests.integrations.llama_index.scripted import TOOL, WORDS, Scripted, openai_request
+from tests.integrations.script import Summarizer, Trip, librarian
 
 WINDOW = 900
 TURNS = 50
@@ -62,9 +57,7 @@ TURNS = 50
 
 def base(window: int = WINDOW, on_overflow: Any = None, **options: Any) -> Assembler:
     budget = Budget(window, max_output_tokens=100, model="gpt-4o")
-    assembler = Assembler(budget, on_overflow=TrimOldest() if on_overflow is None else on_overflow, **options)
-    assembler.add_instruction("Answer from the archive.")
-    return assembler.add_knowledge("The archive is closed on Mondays & Tuesdays.", type="notice", source="notice.txt")
+    return librarian(Assembler(budget, on_overflow=TrimOldest() if on_overflow is None else on_overflow, **options))
 
 
 def agent_of(assembler: Assembler, **options: Any) -> tuple[AssemblerFunctionAgent, Scripted]:
@@ -262,17 +255,12 @@ def test_knowledge_at_the_question_makes_a_new_question_and_leaves_the_old() -> 
 
 
 def test_a_summary_is_a_chat_message_and_is_made_once() -> None:
-    made: list[int] = []
-
-    def summarizer(dropped: Any, previous: Any, most: int) -> str:
-        made.append(len(dropped))
-        return "They talked."
-
+    summarizer = Summarizer()
     ladder = (Summarize(summarizer, keep_turns=2), TrimOldest())
     memory = AssemblerMemory.from_defaults(history(8), assembler=base(800, ladder))
-    assert str(memory.get()[1].content).endswith("They talked.")
-    assert str(asyncio.run(memory.aget())[1].content).endswith("They talked.")
-    assert len(made) == 1
+    assert str(memory.get()[1].content).endswith("They talked about the weather.")
+    assert str(asyncio.run(memory.aget())[1].content).endswith("They talked about the weather.")
+    assert len(summarizer.written) == 1
 
 
 def test_instruction_and_knowledge_follow_the_prompt_of_the_agent() -> None:
@@ -507,11 +495,7 @@ def test_a_memory_with_an_assembler_still_fits_in_the_second_run_of_a_context() 
 
 def test_a_conversation_goes_on_though_each_run_has_another_copy_of_its_memory() -> None:
     def summaries(*, copied: bool) -> list[int]:
-        written: list[int] = []
-
-        def summarizer(dropped: Any, previous: Any, most: int) -> str:
-            written.append(len(dropped))
-            return "They talked."
+        summarizer = Summarizer()
 
         async def run() -> None:
             agent, _ = agent_of(base(700, (Summarize(summarizer, keep_turns=2), TrimOldest())))
@@ -521,7 +505,7 @@ def test_a_conversation_goes_on_though_each_run_has_another_copy_of_its_memory()
                 await agent.run(f"Question {turn}?", memory=memory, ctx=context if copied else None)
 
         asyncio.run(run())
-        return written
+        return summarizer.written
 
     assert summaries(copied=True) == summaries(copied=False) != []
 
@@ -535,12 +519,6 @@ def test_tools_of_the_provider_that_the_llm_holds_are_priced() -> None:
     asyncio.run(session(agent, ["Question?"], memory=AssemblerMemory.from_defaults()))
     assert agent.last_context is not None
     assert {"type": "web_search"} in agent.last_context.request()["tools"]
-
-
-class Trip(BaseModel):
-    """Where to go."""
-
-    town: str
 
 
 def test_the_call_for_a_structured_answer_is_fitted_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:

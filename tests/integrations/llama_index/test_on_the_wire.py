@@ -9,7 +9,6 @@ from llama_index.core.agent.workflow import AgentWorkflow
 from llama_index.core.workflow import Context as Run
 from llama_index.core.workflow import HumanResponseEvent, InputRequiredEvent
 from llama_index.llms.openai import OpenAIResponses
-from pydantic import BaseModel
 
 from assembler import Assembler, Context, Summarize, TrimOldest, count_request
 from assembler.dialects import Dialect, openai_responses
@@ -18,19 +17,13 @@ from budgets import Budget
 from tests.integrations.ledger import LINES, Line, line
 from tests.integrations.provider import Provider, providing
 from tests.integrations.referee import judged
-from tests.integrations.script import looked_up, question
+from tests.integrations.script import MORE, Summarizer, Trip, looked_up, question
 
 pytestmark = pytest.mark.timeout(1_200)  # the clients spell a hundred messages anew for each call
 
 TURNS = 60
 WINDOW, ANSWER = 11_000, 1_000
 OWN: list[Any] = [{"type": "web_search"}, {"type": "code_interpreter", "container": {"type": "auto"}}]
-
-
-class Trip(BaseModel):
-    """Where to go."""
-
-    town: str
 
 
 def look_up(question: str) -> str:
@@ -142,16 +135,11 @@ def test_sixty_turns_with_a_structured_answer_in_a_call_of_its_own() -> None:
 
 def summed_up(*, rebuilt: bool) -> tuple[list[Any], list[int]]:
     """The inputs of a session, and how many turns each summary was written of."""
-    written: list[int] = []
-
-    def summarizer(dropped: Any, previous: str | None, room: int) -> str:
-        written.append(len(dropped))
-        return f"{previous or 'They talked'}, {len(dropped)} more."
-
+    summarizer = Summarizer(MORE)
     policy = [Summarize(summarizer, keep_turns=4), TrimOldest(low_water=0.6)]
     with providing(hosted=("web_search",)) as provider:
         asyncio.run(lived(provider, base("gpt-5", openai_responses, policy), 20, rebuilt=rebuilt))
-        return [body["input"] for body in provider.bodies], written
+        return [body["input"] for body in provider.bodies], summarizer.written
 
 
 def test_a_workflow_that_is_rebuilt_at_each_turn_sends_the_bytes_of_one_that_stays() -> None:

@@ -38,42 +38,36 @@ class Scripted(Model):
         """The same for Responses, which takes the items as they are."""
 
     async def get_response(
-        self,
-        system_instructions: str | None,
-        input: Any,
-        model_settings: Any,
-        tools: list[Any],
-        output_schema: Any,
-        handoffs: list[Any],
-        tracing: Any,
-        **_: Any,
+        self, system_instructions: str | None, input: Any, *given: Any, **more: Any
     ) -> ModelResponse:
-        return ModelResponse(self._next(system_instructions, input, tools, handoffs), Usage(), None)
+        return ModelResponse(self._next(system_instructions, input, *given, **more), Usage(), None)
 
     async def stream_response(
-        self,
-        system_instructions: str | None,
-        input: Any,
-        model_settings: Any,
-        tools: list[Any],
-        output_schema: Any,
-        handoffs: list[Any],
-        tracing: Any,
-        **_: Any,
+        self, system_instructions: str | None, input: Any, *given: Any, **more: Any
     ) -> AsyncIterator[Any]:
         said = Response(
             id="r",
             created_at=0,
             model="gpt-4o",
             object="response",
-            output=self._next(system_instructions, input, tools, handoffs),
+            output=self._next(system_instructions, input, *given, **more),
             parallel_tool_calls=True,
             tool_choice="auto",
             tools=[],
         )
         yield ResponseCompletedEvent(response=said, sequence_number=0, type="response.completed")
 
-    def _next(self, system: str | None, items: list[Any], tools: list[Any], handoffs: list[Any]) -> list[Any]:
+    def _next(
+        self,
+        system: str | None,
+        items: list[Any],
+        model_settings: Any,
+        tools: list[Any],
+        output_schema: Any,
+        handoffs: list[Any],
+        *_: Any,
+        **__: Any,
+    ) -> list[Any]:
         call = len(self.seen)
         self.seen.append(list(items))
         messages: list[Any] = [{"role": "system", "content": system}] if system else []

@@ -22,32 +22,21 @@ from agents import (
 from agents.run_config import CallModelData, ModelInputData
 from pydantic import BaseModel
 
-from assembler import (
-    Assembler,
-    ClearToolResults,
-    ContextLengthError,
-    ConversationError,
-    Summarize,
-    TrimOldest,
-    TrimSteps,
-    Truncate,
-    count_request,
-    verify,
-)
+from assembler import Assembler, ConversationError, count_request, verify
 from assembler.dialects import Dialect, openai_chat, openai_responses
 from assembler.integrations.openai_agents import FitInput
+from assembler.policies import ClearToolResults, Summarize, TrimOldest, TrimSteps, Truncate
 from budgets import Budget, BudgetError, MissingExtraError
-from tests.integrations.independent import assert_sendable, recount
+from tests.integrations.independent import assert_overflows, assert_sendable, recount
 from tests.integrations.openai_agents.scripted import Scripted, look_up
-from tests.integrations.script import ANSWER, CALLS_OF_A_TURN, TURNS, WINDOW, question
+from tests.integrations.script import ANSWER, CALLS_OF_A_TURN, TURNS, WINDOW, Summarizer, planner, question
 
 set_tracing_disabled(True)
 
 
 def base(window: int = WINDOW, policy: Any = None, dialect: Dialect = openai_responses, **more: int) -> Assembler:
     budget = Budget.for_model("gpt-4o", context_window=window, max_output_tokens=ANSWER, **more)
-    assembler = Assembler(budget, on_overflow=policy or TrimOldest(), dialect=dialect)
-    return assembler.add_instruction("Be brief.").add_knowledge("The user lives in Köln & Bonn.", type="entity")
+    return planner(Assembler(budget, on_overflow=policy or TrimOldest(), dialect=dialect))
 
 
 def agent_of(model: Any, **more: Any) -> Agent[Any]:
@@ -295,10 +284,7 @@ def test_items_of_hosted_tools_go_on_to_the_next_call() -> None:
 @pytest.mark.parametrize("run", RUNS)
 def test_an_overflow_reaches_the_caller_as_ours(run: Callable[..., None]) -> None:
     config = RunConfig(call_model_input_filter=FitInput(base(300)))
-    with pytest.raises(ContextLengthError) as caught:
-        run(agent_of(Scripted()), "much too long " * 200, config)
-    assert type(caught.value) is ContextLengthError
-    assert caught.value.required > caught.value.available
+    assert_overflows(lambda: run(agent_of(Scripted()), "much too long " * 200, config))
 
 
 def test_a_broken_history_reaches_the_caller_as_ours() -> None:
@@ -313,18 +299,13 @@ def test_a_broken_history_reaches_the_caller_as_ours() -> None:
 
 
 def test_a_summary_is_written_once_for_many_calls() -> None:
-    written: list[int] = []
-
-    def summarizer(dropped: Any, previous: str | None, room: int) -> str:
-        written.append(len(dropped))
-        return "They talked about the weather."
-
+    summarizer = Summarizer()
     model = Scripted()
     fit = FitInput(base(1_500, [Summarize(summarizer, keep_turns=1), TrimOldest()]))
     session = SQLiteSession("one")
     for turn in range(8):
         invoked(agent_of(model), question(turn), RunConfig(call_model_input_filter=fit), session)
-    assert 0 < len(written) < 8
+    assert 0 < len(summarizer.written) < 8
     assert any("They talked about" in str(item.get("content")) for item in model.seen[-1][:3])
 
 

@@ -20,7 +20,6 @@ from agents import (
     set_tracing_disabled,
 )
 from openai import AsyncOpenAI
-from pydantic import BaseModel
 
 from assembler import Assembler, TrimOldest
 from assembler.dialects import openai_responses
@@ -30,7 +29,7 @@ from tests.integrations.ledger import line
 from tests.integrations.openai_agents.scripted import look_up
 from tests.integrations.openai_agents.test_filter import watched
 from tests.integrations.provider import providing
-from tests.integrations.script import question
+from tests.integrations.script import Trip, question
 
 set_tracing_disabled(True)
 
@@ -39,12 +38,6 @@ pytestmark = pytest.mark.timeout(600)  # the clients spell a hundred items anew 
 TURNS = 60
 WINDOW, ANSWER = 13_000, 1_000
 CODE: Any = {"type": "code_interpreter", "container": {"type": "auto"}}
-
-
-class Trip(BaseModel):
-    """Where to go."""
-
-    town: str
 
 
 @function_tool

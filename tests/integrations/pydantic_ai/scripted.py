@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ThinkingPart, ToolCallPart
+from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
+from assembler.integrations.pydantic_ai import FitContext
 from tests.integrations.script import answer, wanted
 
 CHAT = OpenAIChatModel("gpt-4o", provider=OpenAIProvider(api_key="none"))
@@ -45,3 +48,18 @@ class Script:
         tools = [CHAT._map_tool_definition(tool, {}) for tool in (*info.function_tools, *info.output_tools)]
         self.seen.append(list(messages))
         self.bodies.append({"messages": sent, **({"tools": tools} if tools else {})})
+
+
+def fitted(capability: FitContext, messages: list[ModelMessage], **parameters: Any) -> ModelRequestContext:
+    """What the model is given of one request, by the capability alone."""
+
+    class Run:
+        conversation_id = run_id = "one"
+
+    request = ModelRequestContext(
+        model=CHAT,
+        messages=messages,
+        model_settings=None,
+        model_request_parameters=ModelRequestParameters(**parameters),
+    )
+    return asyncio.run(capability.prepare_model_request(Run(), request))

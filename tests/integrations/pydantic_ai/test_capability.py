@@ -21,31 +21,20 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
-from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from assembler import (
-    Assembler,
-    ClearToolResults,
-    ContextLengthError,
-    ConversationError,
-    Summarize,
-    TrimOldest,
-    TrimSteps,
-    Truncate,
-    verify,
-)
+from assembler import Assembler, ConversationError, verify
 from assembler.integrations.pydantic_ai import FitContext
+from assembler.policies import ClearToolResults, Summarize, TrimOldest, TrimSteps, Truncate
 from budgets import Budget
-from tests.integrations.independent import assert_sendable
-from tests.integrations.pydantic_ai.scripted import CHAT, Script
-from tests.integrations.script import ANSWER, CALLS_OF_A_TURN, TURNS, WINDOW, looked_up, question
+from tests.integrations.independent import assert_overflows, assert_sendable
+from tests.integrations.pydantic_ai.scripted import CHAT, Script, fitted
+from tests.integrations.script import ANSWER, CALLS_OF_A_TURN, TURNS, WINDOW, Summarizer, looked_up, planner, question
 
 
 def base(window: int = WINDOW, policy: Any = None) -> Assembler:
     budget = Budget.for_model("gpt-4o", context_window=window, max_output_tokens=ANSWER)
-    assembler = Assembler(budget, on_overflow=policy or TrimOldest())
-    return assembler.add_instruction("Be brief.").add_knowledge("The user lives in Köln & Bonn.", type="entity")
+    return planner(Assembler(budget, on_overflow=policy or TrimOldest()))
 
 
 def agent_of(model: Any, capability: FitContext, **more: Any) -> Agent[None, Any]:
@@ -77,21 +66,6 @@ def streamed(agent: Agent[None, Any], text: str, history: list[ModelMessage]) ->
 
 
 RUNS: list[Callable[..., list[ModelMessage]]] = [invoked, awaited, streamed]
-
-
-def fitted(capability: FitContext, messages: list[ModelMessage], **parameters: Any) -> ModelRequestContext:
-    """What the model is given of one request, by the capability alone."""
-
-    class Run:
-        conversation_id = run_id = "one"
-
-    request = ModelRequestContext(
-        model=CHAT,
-        messages=messages,
-        model_settings=None,
-        model_request_parameters=ModelRequestParameters(**parameters),
-    )
-    return asyncio.run(capability.prepare_model_request(Run(), request))
 
 
 def turns(count: int) -> list[ModelMessage]:
@@ -233,10 +207,7 @@ def test_an_image_is_priced_as_one() -> None:
 @pytest.mark.parametrize("run", RUNS)
 def test_an_overflow_reaches_the_caller_as_ours(run: Callable[..., list[ModelMessage]]) -> None:
     agent = agent_of(Script().model, FitContext(base(300)))
-    with pytest.raises(ContextLengthError) as caught:
-        run(agent, "much too long " * 200, [])
-    assert type(caught.value) is ContextLengthError
-    assert caught.value.required > caught.value.available
+    assert_overflows(lambda: run(agent, "much too long " * 200, []))
 
 
 def test_a_broken_history_reaches_the_caller_as_ours() -> None:
@@ -250,18 +221,13 @@ def test_a_broken_history_reaches_the_caller_as_ours() -> None:
 
 
 def test_a_summary_is_written_once_for_many_requests() -> None:
-    written: list[int] = []
-
-    def summarizer(dropped: Any, previous: str | None, room: int) -> str:
-        written.append(len(dropped))
-        return "They talked about the weather."
-
+    summarizer = Summarizer()
     script = Script()
     agent = agent_of(script.model, FitContext(base(1_500, [Summarize(summarizer, keep_turns=1), TrimOldest()])))
     history: list[ModelMessage] = []
     for turn in range(8):
         history = invoked(agent, question(turn), history)
-    assert 0 < len(written) < 8
+    assert 0 < len(summarizer.written) < 8
     assert any("They talked about" in str(message["content"]) for message in script.bodies[-1]["messages"][:3])
 
 

@@ -38,25 +38,12 @@ from assembler import Assembler, ClearReasoning, TrimOldest, Truncate, Unsupport
 from assembler.dialects import Dialect, anthropic, openai_chat, openai_responses
 from assembler.integrations.pydantic_ai import FitContext
 from budgets import Budget
-from tests.integrations.pydantic_ai.scripted import CHAT
+from tests.integrations.pydantic_ai.scripted import CHAT, fitted
 
 
 def fitting(window: int = 4_000, policy: Any = None, dialect: Dialect = openai_chat, **more: int) -> FitContext:
     budget = Budget.for_model("gpt-4o", context_window=window, max_output_tokens=100, **more)
     return FitContext(Assembler(budget, on_overflow=policy or TrimOldest(), dialect=dialect))
-
-
-def fitted(capability: FitContext, messages: list[ModelMessage], **parameters: Any) -> ModelRequestContext:
-    class Run:
-        conversation_id = run_id = "one"
-
-    request = ModelRequestContext(
-        model=CHAT,
-        messages=messages,
-        model_settings=None,
-        model_request_parameters=ModelRequestParameters(**parameters),
-    )
-    return asyncio.run(capability.prepare_model_request(Run(), request))
 
 
 def body(request: ModelRequestContext) -> dict[str, Any]:

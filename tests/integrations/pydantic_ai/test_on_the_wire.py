@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
 from pydantic_ai import Agent, NativeOutput
 from pydantic_ai.capabilities import NativeTool
 from pydantic_ai.messages import ModelMessage
@@ -21,17 +20,11 @@ from assembler.integrations.pydantic_ai import FitContext
 from budgets import Budget, Count, Grade
 from tests.integrations.ledger import Line, line
 from tests.integrations.provider import Provider, providing
-from tests.integrations.script import looked_up, question
+from tests.integrations.script import Trip, looked_up, question
 
 pytestmark = pytest.mark.timeout(600)  # the clients spell a hundred items anew for each call
 
 TURNS = 60
-
-
-class Trip(BaseModel):
-    """Where to go."""
-
-    town: str
 
 
 class Watched(FitContext):

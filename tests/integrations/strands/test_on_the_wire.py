@@ -7,7 +7,6 @@ from typing import Any
 
 import boto3
 import pytest
-from pydantic import BaseModel
 from strands import Agent, ToolContext, tool
 from strands.models import BedrockModel
 from strands.models.openai_responses import OpenAIResponsesModel
@@ -19,18 +18,12 @@ from assembler.integrations.strands import AssemblerConversationManager
 from budgets import Budget, Count, Grade
 from tests.integrations.ledger import Line, line
 from tests.integrations.provider import Provider, providing
-from tests.integrations.script import looked_up, question
+from tests.integrations.script import MORE, Summarizer, Trip, looked_up, question
 
 pytestmark = pytest.mark.timeout(600)  # the clients spell a hundred messages anew for each call
 
 TURNS = 60
 CLAUDE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
-
-
-class Trip(BaseModel):
-    """Where to go."""
-
-    town: str
 
 
 @tool
@@ -137,12 +130,7 @@ def test_sixty_turns_with_hosted_tools_and_a_schema_on_responses(tmp_path: Path)
 
 def lived(stored: Path, *, rebuilt: bool) -> tuple[list[Any], list[int]]:
     """The bodies of a session, and how many turns each summary was written of."""
-    written: list[int] = []
-
-    def summarizer(dropped: Any, previous: str | None, room: int) -> str:
-        written.append(len(dropped))
-        return f"{previous or 'They talked'}, {len(dropped)} more."
-
+    summarizer = Summarizer(MORE)
     policy = [Summarize(summarizer, keep_turns=4), TrimOldest(low_water=0.6)]
     assembler = base(CLAUDE, bedrock, policy=policy)
     with providing() as provider:
@@ -152,7 +140,7 @@ def lived(stored: Path, *, rebuilt: bool) -> tuple[list[Any], list[int]]:
             if rebuilt and turn:
                 agent = planner(model, AssemblerConversationManager(assembler), stored)
             asked(agent, turn)
-        return provider.bodies, written
+        return provider.bodies, summarizer.written
 
 
 def test_an_agent_that_is_rebuilt_at_each_turn_sends_the_bytes_of_one_that_stays(tmp_path: Path) -> None:

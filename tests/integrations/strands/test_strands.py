@@ -14,23 +14,12 @@ from strands.agent.state import AgentState
 from strands.middleware import InvokeModelStage
 from strands.types.exceptions import ContextWindowOverflowException
 
-from assembler import (
-    Assembler,
-    ClearReasoning,
-    ClearToolResults,
-    ContextLengthError,
-    ConversationError,
-    Refuse,
-    Summarize,
-    TrimOldest,
-    TrimSteps,
-    Truncate,
-    count_request,
-    verify,
-)
+from assembler import Assembler, ContextLengthError, ConversationError, count_request, verify
 from assembler.dialects import bedrock, openai_responses, plain
 from assembler.integrations.strands import AssemblerConversationManager
+from assembler.policies import ClearReasoning, ClearToolResults, Refuse, Summarize, TrimOldest, TrimSteps, Truncate
 from budgets import Budget
+from tests.integrations.script import Summarizer, librarian
 from tests.integrations.strands.scripted import Scripted, bedrock_request, look_up
 
 WINDOW = 2_500
@@ -40,9 +29,7 @@ TURNS = 50
 def base(window: int = WINDOW, on_overflow: Any = None, **options: Any) -> Assembler:
     budget = Budget(window, max_output_tokens=100)
     policy = TrimOldest() if on_overflow is None else on_overflow
-    assembler = Assembler(budget, dialect=bedrock, on_overflow=policy, **options)
-    assembler.add_instruction("Answer from the archive.")
-    return assembler.add_knowledge("The archive is closed on Mondays & Tuesdays.", type="notice", source="notice.txt")
+    return librarian(Assembler(budget, dialect=bedrock, on_overflow=policy, **options))
 
 
 def agent_of(assembler: Assembler, **options: Any) -> tuple[Agent, Scripted, AssemblerConversationManager]:
@@ -219,19 +206,14 @@ def test_a_long_turn_gives_up_its_oldest_steps() -> None:
 
 
 def test_a_summary_is_a_message_of_strands_and_is_made_once() -> None:
-    asked: list[int] = []
-
-    def summarizer(dropped: Any, previous: Any, most: int) -> str:
-        asked.append(len(dropped))
-        return "They talked."
-
+    summarizer = Summarizer()
     manager = AssemblerConversationManager(base(2_000, (Summarize(summarizer, keep_turns=2), TrimOldest())))
     call = call_of(history(10))
     fitted = manager.fitted(call)
-    times = len(asked)
-    assert fitted.messages[0]["content"][0]["text"].endswith("They talked.")
+    times = len(summarizer.written)
+    assert fitted.messages[0]["content"][0]["text"].endswith("They talked about the weather.")
     manager.fitted(call)
-    assert len(asked) == times
+    assert len(summarizer.written) == times
 
 
 def test_instruction_and_knowledge_follow_the_prompt_of_the_agent() -> None:
