@@ -45,8 +45,9 @@ class Recipe:
 
         O(messages) for each time that something was changed.
         """
-        begins = self.first_kept == ledger.first or ledger.begins_turn(self.first_kept)
-        if not ledger.first <= self.first_kept < self.length <= ledger.length or not begins:
+        if not ledger.first <= self.first_kept < self.length <= ledger.length:
+            return None
+        if self.first_kept != ledger.first and not ledger.begins_turn(self.first_kept):
             return None
         changed, savings = dict[int, Message | None](), dict[int, Difference]()
         for made in self.made:
@@ -64,8 +65,8 @@ class Recipe:
         changed: dict[int, Message | None],
         savings: dict[int, Difference],
     ) -> bool:
-        rung = rungs[made.place] if made.place < len(rungs) else None
-        if not isinstance(rung, RewritingRung) or not 0 < made.length <= self.length:
+        rung = rungs[made.place] if 0 <= made.place < len(rungs) else None
+        if not isinstance(rung, RewritingRung) or not made.indexes or not 0 < made.length <= self.length:
             return False
         if not ledger.first <= made.first_kept <= min(self.first_kept, made.length):
             return False

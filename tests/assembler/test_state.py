@@ -328,6 +328,27 @@ def test_a_summary_that_is_none_is_refused_or_ignored(field: str) -> None:
         assert "told" not in json.dumps(assembler.build().request())
 
 
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"first_kept": 8},
+        {"first_kept": 10**9},
+        {"first_kept": -5},
+        {"made": [[8, -9, 0, [[2]]]]},
+        {"made": [[8, 0, 0, []]]},
+        {"made": [[8, 0, 0, [[]]]]},
+    ],
+    ids=str,
+)
+def test_what_was_held_of_a_history_that_is_not_this_one_is_left_out(broken: dict[str, Any]) -> None:
+    ladder = [Truncate(20), Summarize(lambda *_: "told", 1), TrimOldest(low_water=0.5)]
+    context = new(150, ladder).add_messages(talk(8)).build()
+    state = json.loads(json.dumps(context.state()))
+    assert state["held"]["first_kept"] == 7
+    state["held"] |= broken
+    assert new(150, ladder).add_messages(talk(8)).restore(state).build().request() == context.request()
+
+
 def gist(dropped: Any, before: str | None, most: int) -> str:
     return f"{before or ''}/{len(dropped)}"[-most:]
 

@@ -1,0 +1,374 @@
+"""The stages of a build, each asked by itself where its answer becomes another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import accumulate
+from typing import Any, cast
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler import Assembler, ChatRegions, Refuse, TrimOldest, TrimSteps, Truncate, first_user
+from assembler.dialects import anthropic, plain
+from assembler.errors import SummaryError
+from assembler.pipeline.choose import asked_for
+from assembler.pipeline.ladder import Decision, Kept, Made, rung_by_rung, whole
+from assembler.pipeline.most_turns import Weighed, most_turns
+from assembler.pipeline.remade import Recipe
+from assembler.pipeline.seal import _next_answer, _tightened  # pyright: ignore[reportPrivateUsage]
+from assembler.pipeline.settings import Settings
+from assembler.pipeline.steps import ASKED, Step, steps_of
+from assembler.policies import Policy
+from assembler.policies.traits import CuttingRung, KeepsNewest, rung_of
+from assembler.pricing.ledger import Cut, Ledger
+from budgets import Budget, BudgetError, Count, Grade
+
+
+def plan_of(*sizes: int, policy: Any = None, **budget: Any) -> Any:
+    """Turns of one message each, of so many tokens."""
+    history = [{"role": "user", "content": "x" * size} for size in sizes]
+    assembler = Assembler(Budget(100_000, counter=len, **budget), dialect=plain, on_overflow=policy or TrimOldest())
+    return assembler.add_messages(history).plan().inside
+
+
+def ledger_of(*sizes: int) -> Ledger:
+    return cast(Ledger, plan_of(*sizes).ledger)
+
+
+SHORTENED = Decision("R", 5, (("shortened", 2),))
+DROPPED = Decision("T", 7, (("old", 0),))
+BOTH = Decision("B", 3, (("shortened", 2), ("cleared", 1)))
+IDLE = Decision("I", 0, (("could not", 0),))
+NOTHING = Decision("N", 0)
+
+
+def test_a_decision_says_what_it_did_and_how_often_where_that_means_something() -> None:
+    every = (SHORTENED, DROPPED, BOTH, IDLE, NOTHING)
+    assert [one.reason for one in every] == [
+        "2 × shortened",
+        "old",
+        "2 × shortened, 1 × cleared",
+        "could not",
+        "nothing left to give",
+    ]
+    assert [str(one) for one in every] == [f"{one.policy}: {one.reason}" for one in every]
+    assert [one.in_words for one in every] == [
+        "R: shortened",
+        "T: old",
+        "B: shortened, cleared",
+        "I: could not",
+        "N: nothing left to give",
+    ]
+    assert [one.cut for one in every] == [False, True, False, False, False]
+    assert [one.in_turn(3) for one in every] == ["R: 3 × shortened", "T: 3 × old", "B", "I: 3 × could not", "N"]
+
+
+def test_two_decisions_of_one_policy_add_up_what_is_counted_and_say_the_rest_anew() -> None:
+    again = Decision("B", 3, (("cleared", 2), ("new", 4), ("as far", 0)))
+    assert Decision("B", 5, (("old words", 0), ("cleared", 1))).again(again) == Decision(
+        "B", 8, (("cleared", 3), ("new", 4), ("as far", 0))
+    )
+
+
+def test_what_stays_says_why_the_rest_went_those_first_that_dropped_turns() -> None:
+    kept = Kept(Cut(0, ""), decisions=(IDLE, SHORTENED, DROPPED))
+    assert (kept.why_gone, kept.why_shortened(), kept.idle, kept.is_all) == (
+        "T: old; R: shortened",
+        "R: shortened",
+        (IDLE,),
+        False,
+    )
+    assert kept.why_shortened({"R": 1, "T": 1, "I": 1}) == "R: 1 × shortened"
+    assert kept.why_shortened({"T": 1}) == ""
+    assert Kept(Cut(0, ""), decisions=(IDLE,)).why_gone == "I: could not"
+    assert Kept(Cut(0, "")).is_all
+
+
+def test_a_ladder_asks_the_next_policy_only_while_too_much_is_left() -> None:
+    ledger, rungs = ledger_of(10, 10, 30, 10), tuple(map(rung_of, (Truncate(29), TrimOldest())))
+    decided = [[one.policy for one in rung_by_rung(ledger, rungs, left).decisions] for left in (60, 59, 58, 20, 1)]
+    assert decided == [
+        [],
+        ["Truncate"],
+        ["Truncate", "TrimOldest"],
+        ["Truncate", "TrimOldest"],
+        ["Truncate", "TrimOldest"],
+    ]
+    kept = rung_by_rung(ledger, rungs, 40)
+    assert (kept.cut.first_kept, kept.decisions[0].saved, kept.decisions[1].saved) == (2, 1, 20)
+    assert kept.made == (Made(4, 0, 0, ((2,),)),)
+    assert kept.count(ledger).upper == 39
+
+
+def test_a_cut_that_saves_nothing_is_said_and_not_made() -> None:
+    kept = rung_by_rung(ledger_of(10, 10), (rung_of(TrimOldest(keep_turns=2)),), 19)
+    assert (kept.cut.first_kept, kept.decisions[0].saved) == (0, 0)
+    assert kept.decisions[0].reason == "older turns do not fit"
+
+
+def test_a_ladder_that_goes_on_begins_with_what_stayed_and_forgets_what_was_missing() -> None:
+    ledger = ledger_of(10, 10, 10, 10)
+    start = Kept(Cut(1, "as it was"), failures=(SummaryError("s"),))
+    kept = rung_by_rung(ledger, (rung_of(TrimOldest()),), 30, start)
+    assert (kept.cut.first_kept, kept.failures, kept.decisions) == (1, (), ())
+    kept = rung_by_rung(ledger, (rung_of(TrimOldest()),), 20, start)
+    assert (kept.cut.first_kept, kept.decisions[0].saved) == (2, 10)
+
+
+def kept_at(first: int) -> Kept:
+    return Kept(Cut(first, ""))
+
+
+@pytest.mark.parametrize("begins", [0, 1, 2, 3, 7, 50, 98, 99])
+def test_the_first_other_answer_is_found_at_the_most_tokens_it_is_given_for(begins: int) -> None:
+    asked: list[int] = []
+
+    def relieve(tokens: int) -> Kept:
+        asked.append(tokens)
+        return kept_at(2 if tokens > begins else 5)
+
+    assert _next_answer(kept_at(0), 99, relieve) == (99, kept_at_of(99, relieve))
+    asked.clear()
+    tokens, answer = _next_answer(kept_at(2), 99, relieve) or (-1, kept_at(-1))
+    assert (tokens, answer.cut.first_kept) == (begins, 5)
+    assert len(asked) <= 16
+    assert _next_answer(kept_at(5), begins, relieve) is None
+
+
+def kept_at_of(tokens: int, relieve: Callable[[int], Kept]) -> Any:
+    """Whatever is equal to what is relieved: two values of a `Kept` are never equal, two cuts are."""
+
+    class Same:
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, Kept) and other.cut == relieve(tokens).cut
+
+        __hash__ = None  # type: ignore[assignment]
+
+    return Same()
+
+
+@pytest.mark.parametrize(
+    ("beside", "limit", "first"),
+    [(0, 40, 0), (0, 39, 1), (5, 45, 0), (5, 44, 1), (5, 25, 2), (5, 14, 3)],
+)
+def test_a_whole_that_weighs_more_than_its_parts_is_tightened_no_further_than_it_must(
+    beside: int, limit: int, first: int
+) -> None:
+    ledger, weighed = ledger_of(10, 10, 10, 10), list[int]()
+
+    def weigh(kept: Kept) -> Count:
+        weighed.append(kept.cut.first_kept)
+        return kept.count(ledger) + Count(beside)
+
+    kept, count = _tightened(
+        ledger, None, limit, limit, weigh, lambda tokens: kept_at(TrimOldest().cut(ledger, tokens).first_kept)
+    )
+    assert (kept.cut.first_kept, count.upper) == (first, (4 - first) * 10 + beside)
+    assert len(weighed) == len(set(weighed))
+
+
+def test_a_weight_foretells_another_by_its_own_error_within_a_half_and_twice() -> None:
+    told = [Weighed(100, found).predicts(120) for found in (100, 150, 500, 80, 10)]
+    assert told == [120, 180, 540, 96, 20]
+    assert (Weighed().predicts(50), Weighed(100, 0).predicts(110), Weighed(0, 40).predicts(50)) == (50, 10, 90)
+
+
+class Scales:
+    """Weighs what stays as `factor` times its tokens and some more, and counts how often it was asked."""
+
+    def __init__(self, ledger: Ledger, factor: float, more: int, promises: bool) -> None:
+        self.ledger, self.factor, self.more, self.promises, self.times = ledger, factor, more, promises, 0
+
+    def weigh(self, kept: Kept) -> Count:
+        self.times += 1
+        return self.weight(kept.cut.first_kept)
+
+    def weight(self, first: int) -> Count:
+        return Count(self.more + int(self.ledger.since(first).upper * self.factor), Grade.EXACT)
+
+    def at_least(self, message: object, price: Count) -> int:
+        return int(price.upper * self.factor) if self.promises else 0
+
+
+@given(
+    st.lists(st.integers(1, 40), min_size=1, max_size=12),
+    st.sampled_from([0.3, 0.9, 1.0, 1.1, 3.0]),
+    st.integers(0, 20),
+    st.integers(1, 3),
+    st.integers(0, 500),
+    st.booleans(),
+)
+def test_of_turns_that_are_weighed_the_most_stay_that_the_limit_holds(
+    sizes: list[int], factor: float, more: int, keep: int, limit: int, promises: bool
+) -> None:
+    ledger = ledger_of(*sizes)
+    scales = Scales(ledger, factor, more, promises)
+    rung, keeps = rung_of(TrimOldest(keep_turns=keep)), KeepsNewest(keep)
+    pricer: Any = scales
+    kept, count, seen = most_turns(
+        ledger, cast(CuttingRung, rung), keeps, limit, 0, pricer, scales.weigh, Weighed(), ledger.first
+    )
+    length = len(sizes)
+    fitting = [first for first in range(length) if scales.weight(first).upper <= limit]
+    wanted = min([*fitting, max(length - keep, 0)])
+    assert (kept.cut.first_kept, count) == (wanted, scales.weight(wanted))
+    assert (seen.start, seen.stop, seen.found) == (wanted, length, count.upper)
+    assert kept.is_all == (wanted == 0)
+    assert scales.times <= 8
+
+
+def test_one_weighing_and_a_promise_show_that_no_turn_more_fits() -> None:
+    ledger = ledger_of(*[10] * 50)
+    pricer: Any = Scales(ledger, 1.0, 0, promises=True)
+    rung = cast(CuttingRung, rung_of(TrimOldest()))
+    kept, _, seen = most_turns(ledger, rung, KeepsNewest(), 105, 0, pricer, pricer.weigh, Weighed(), 0)
+    assert (kept.cut.first_kept, pricer.times) == (40, 1)
+    grown: Any = Scales(ledger_of(*[10] * 51), 1.0, 0, promises=True)
+    kept, _, _ = most_turns(grown.ledger, rung, KeepsNewest(), 105, 0, grown, grown.weigh, seen, 0)
+    assert (kept.cut.first_kept, grown.times) == (41, 1)
+    noted = cast(CuttingRung, rung_of(TrimOldest(note="n")))
+    both: Any = Scales(ledger_of(10, 10), 1.0, 0, promises=True)
+    kept, _, _ = most_turns(both.ledger, noted, KeepsNewest(), 20, 0, both, both.weigh, Weighed(), 0)
+    assert kept.is_all  # a note that nobody needs is not weighed against the turn that it would stand for
+
+
+def test_no_turn_before_the_oldest_that_may_stay_is_weighed() -> None:
+    ledger = ledger_of(*[10] * 9)
+    pricer: Any = Scales(ledger, 1.0, 0, promises=False)
+    rung = cast(CuttingRung, rung_of(TrimOldest()))
+    for oldest in range(9):
+        kept, _, _ = most_turns(ledger, rung, KeepsNewest(), 1_000, 0, pricer, pricer.weigh, Weighed(), oldest)
+        assert kept.cut.first_kept == oldest
+
+
+@pytest.mark.parametrize("limit", [0, 4, 5, 9, 10, 11, 100])
+def test_a_conversation_asks_for_all_of_it_or_for_a_turn_more_than_there_is_room(limit: int) -> None:
+    turns = [4, 5, 1, 3]  # newest first: 3, 4, 9, 13
+    asked = [so_far for so_far in accumulate(reversed(turns)) if so_far > limit]
+    assert asked_for(ledger_of(*turns), limit) == (asked[0] if asked else 13)
+
+
+def steps(plan: Any) -> list[tuple[int, int, int, int]]:
+    return [(one.context_window, one.first_kept, one.left_out, one.tokens) for one in steps_of(plan)]
+
+
+def test_steps_tell_the_window_the_first_turn_what_is_left_out_and_the_price() -> None:
+    assert steps(plan_of(5, 4, 3)) == [(3, 2, 2, 3), (7, 1, 1, 7), (12, 0, 0, 12)]
+    assert steps(plan_of(5, 4, 3, overhead=2, safety_margin=1)) == [(6, 2, 2, 3), (10, 1, 1, 7), (15, 0, 0, 12)]
+    assert steps(plan_of(5, 4, 3, policy=TrimOldest(keep_turns=2))) == [(7, 1, 1, 7), (12, 0, 0, 12)]
+    assert steps(plan_of(5, 4, 3, policy=TrimOldest(pins=first_user))) == [(8, 2, 1, 8), (12, 0, 0, 12)]
+    assert steps(plan_of(5, 4, 3, policy=Refuse())) == [(12, 0, 0, 12)]
+    assert steps(plan_of(5, 4, 3, policy=[Refuse(), TrimSteps()])) == [(12, 0, 0, 12)]
+    assert steps(plan_of(2, 4, 3, policy=TrimOldest(note="n" * 3))) == [(6, 2, 2, 6), (9, 0, 0, 9)]
+    assert steps(plan_of()) == [(0, 0, 0, 0)]
+
+
+@pytest.mark.parametrize(("cap", "most"), [(6, 3), (7, 3), (9, 3), (10, 7), (14, 7), (15, 12)])
+def test_steps_end_where_the_provider_takes_no_more(cap: int, most: int) -> None:
+    plan = plan_of(5, 4, 3)
+    budget = attrs.evolve(plan.settings.budget, max_input_tokens=cap, overhead=2, safety_margin=1)
+    capped = attrs.evolve(plan, settings=attrs.evolve(plan.settings, budget=budget))
+    assert steps_of(capped)[-1].tokens == most
+
+
+class Asked:
+    """A policy of one's own, of which nobody knows beforehand what it keeps: the newest turns that fit."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def cut(self, ledger: Any, tokens_left: int) -> Cut:
+        self.times += 1
+        return Cut(ledger.newest_that_fit(tokens_left, 1), "")
+
+
+def test_steps_of_a_policy_that_must_be_asked_are_those_of_one_that_need_not() -> None:
+    policy = Asked()
+    assert steps(plan_of(5, 4, 3, 8, policy=policy)) == steps(plan_of(5, 4, 3, 8))
+    assert policy.times <= 3 * 4
+    assert len(steps(plan_of(*[1] * ASKED, policy=Asked()))) == ASKED
+    assert len(steps(plan_of(*[1] * (ASKED + 1), policy=Asked()))) == 1
+
+
+def test_a_step_is_a_value_that_is_shown_and_compared() -> None:
+    assert steps_of(plan_of(3)) == (Step(3, 0, 0, 3),)
+
+
+def recipe(first: int, length: int = 3, made: tuple[Made, ...] = ()) -> Recipe:
+    return Recipe(length, first, "held", None, made)
+
+
+@pytest.mark.parametrize(
+    ("first", "length", "made"),
+    [(0, 3, True), (1, 3, True), (2, 3, True), (3, 3, False), (-1, 3, False), (0, 4, False), (1, 2, True)],
+)
+def test_what_was_held_is_made_again_where_the_history_has_it(first: int, length: int, made: bool) -> None:
+    found = recipe(first, length).made_again(ledger_of(10, 10, 10), (rung_of(TrimOldest()),))
+    assert (found is not None) is made
+    if found is not None:
+        assert (found[0], found[1].cut.first_kept, found[1].cut.reason, found[1].cut.summary) == (
+            length,
+            first,
+            "held",
+            None,
+        )
+
+
+@pytest.mark.parametrize(
+    ("change", "again"),
+    [
+        (Made(3, 0, 0, ((2,), (0,))), True),
+        (Made(3, 0, 0, ((2,), (1,))), False),
+        (Made(3, 1, 0, ((2,),)), False),
+        (Made(3, 2, 0, ((2,),)), False),
+        (Made(0, 0, 0, ((2,),)), False),
+        (Made(4, 0, 0, ((2,),)), False),
+        (Made(1, 0, 0, ((0,),)), True),
+        (Made(3, 0, 1, ((2,),)), False),
+        (Made(3, 0, -1, ((2,),)), False),
+        (Made(3, -1, 0, ((2,),)), False),
+        (Made(3, -3, 0, ((2,),)), False),
+        (Made(3, 0, 0, ()), False),
+    ],
+)
+def test_what_was_changed_is_changed_again_by_the_policy_that_changed_it(change: Made, again: bool) -> None:
+    ledger, rungs = ledger_of(30, 10, 40), tuple(map(rung_of, (Truncate(20), TrimOldest())))
+    found = recipe(0, 3, (change,)).made_again(ledger, rungs)
+    assert (found is not None) is again
+    if found is not None:
+        assert sorted(found[1].changed) == sorted(index for one in change.indexes for index in one)
+        assert found[1].count(ledger).upper < 80
+
+
+def test_the_recipe_of_what_stayed_holds_no_change_of_what_has_gone() -> None:
+    ledger = attrs.evolve(ledger_of(10, 10, 10, 10), pins=(0,))
+    made = (Made(4, 0, 0, ((0,), (1,), (3,))), Made(4, 1, 0, ((1,),)))
+    kept = Kept(Cut(2, "why"), decisions=(SHORTENED,), failures=(SummaryError("s"),), made=made)
+    found = Recipe.of(4, kept, ledger)
+    assert (found.length, found.first_kept, found.reason, found.summary) == (4, 2, "why", None)
+    assert (found.made, found.decisions, len(found.failures)) == ((Made(4, 0, 0, ((0,), (3,))),), (SHORTENED,), 1)
+
+
+def test_settings_are_refused_by_what_is_no_budget_and_no_policy() -> None:
+    of: Any = Settings.of
+    with pytest.raises(BudgetError, match=r"budget: expected a Budget, got int; pass Budget\(context_window=…\)"):
+        of(8_000, plain, Refuse(), ChatRegions())
+    with pytest.raises(BudgetError, match=r"expected at least one policy, got an empty ladder; pass Refuse\(\)"):
+        of(None, plain, [], ChatRegions())
+    with pytest.raises(BudgetError, match="cache_marks"):
+        of(None, plain, Refuse(), ChatRegions(), 7)
+    with pytest.raises(TypeError, match="anchor: expected what calibrate"):
+        of(None, plain, Refuse(), ChatRegions()).anchored(7)
+    assert of(None, None, Refuse(), ChatRegions()).dialect is plain
+    assert of(Budget(10, model="claude-opus-4-1"), None, Refuse(), ChatRegions()).dialect is anthropic
+    assert of(Budget(10, model="nobody-knows"), None, Refuse(), ChatRegions()).dialect is plain
+
+
+def test_everything_is_whole_and_what_a_policy_returns_is_a_policy() -> None:
+    ledger = ledger_of(1, 2)
+    assert (whole(ledger).cut, whole(ledger).is_all) == (Cut(0, ""), True)
+    policy: Policy = TrimOldest()
+    assert rung_of(policy).policy is policy
