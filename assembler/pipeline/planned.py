@@ -24,7 +24,7 @@ from assembler.pipeline.settings import Settings
 from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import price_messages
 from assembler.regions.layout import Layout
-from budgets import AssemblyError, Count, RegionCosts
+from budgets import AssemblyError, Count, Grade, RegionCosts
 from budgets.count import NOTHING
 
 
@@ -207,7 +207,19 @@ class Planned:
     @found_once
     def conversation(self) -> Count:
         """What the turns that stay cost, by the prices of their messages."""
-        return self.what.count(self.ledger)
+        cost = self.what.count(self.ledger)
+        if cost.grade is Grade.EXACT or not self.what.changed:
+            return cost
+        return attrs.evolve(cost, grade=self._grade_of_what_stays(cost.grade))
+
+    def _grade_of_what_stays(self, at_worst: Grade) -> Grade:
+        """Of grades there is no less: what is gone may have been the only estimate. O(messages that stay)."""
+        changed, ledger, summary = self.what.changed, self.ledger, self.what.cut.summary
+        grade = max((ledger.message(i).grade for i, _ in self.standing if i not in changed), default=Grade.EXACT)
+        if grade == at_worst:
+            return grade
+        anew = [message for i, message in self.standing if i in changed] + ([] if summary is None else [summary])
+        return max([grade, *(ledger.price(message).grade for message in anew)])
 
     @found_once
     def can_be_sent(self) -> bool:

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from assembler import Assembler, count_request
+from assembler import Assembler, TrimOldest, count_request
 from assembler.dialects import DIALECTS, openai_chat, plain
+from assembler.policies import KeepRelevant, Policy
 from assembler.testing import conversations
 from budgets import Budget, Grade, tiktoken_counter
 from tests.scaled import scaled
@@ -67,3 +68,16 @@ def test_a_known_model_with_its_own_vocabulary_is_exact(model: str) -> None:
     context = Assembler(Budget.for_model(model)).add_message(QUESTION).build()
     assert context.count == count_request(context.request(), dialect=openai_chat, model=model)
     assert context.count.grade is Grade.EXACT
+
+
+@pytest.mark.parametrize("policy", [KeepRelevant(keep_turns=1), TrimOldest()], ids=str)
+def test_what_is_dropped_takes_its_grade_with_it(policy: Policy) -> None:
+    thought = {"role": "assistant", "content": "Snow.", "reasoning_content": "It is an estimate what this costs."}
+    history = [QUESTION, thought, {"role": "user", "content": "And today?"}]
+    budget = Budget(10_000, model="gpt-3.5-turbo")
+    whole = Assembler(budget, dialect=openai_chat).add_messages(history).build().count
+    budget = Budget(whole.upper - 1, model="gpt-3.5-turbo")
+    context = Assembler(budget, dialect=openai_chat, on_overflow=policy).add_messages(history).build()
+    assert len(context.dropped) == 2
+    assert whole.grade > context.count.grade
+    assert context.count == count_request(context.request(), dialect=openai_chat, model="gpt-3.5-turbo")

@@ -133,8 +133,10 @@ def without_marks(message: Message) -> Message:
 
 def as_chat_sends(message: Message) -> Message:
     """The message as Chat bills it: no marks, and beside results, which go in messages of their own, no empty text."""
-    message = without_marks(message)
-    if "" not in message.parts or Result not in map(type, message.parts):
+    kinds = set(map(type, message.parts))
+    if Opaque in kinds:
+        message = without_marks(message)
+    if Result not in kinds or "" not in message.parts:
         return message
     return attrs.evolve(message, parts=tuple(part for part in message.parts if part != ""))
 

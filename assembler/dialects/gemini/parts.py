@@ -87,7 +87,7 @@ class GeminiWriter(Writer):
 
     def thinking(self, part: Thinking, shape: str) -> Block | None:
         """Thoughts of Gemini untouched."""
-        return own_fields(part.raw) if shape == _SHAPE else None
+        return own_fields(part.raw) if sends(part, shape) else None
 
     def media(self, part: Media) -> Block:
         """Data in the part, or a file in one of Google's stores."""
@@ -113,12 +113,12 @@ class GeminiWriter(Writer):
 
 
 def sends(part: Part, shape: str) -> bool:
-    """Whether a part reaches the model: no empty text, no other model's reasoning, no other API's mark."""
+    """Whether a part reaches the model: no empty text or thought, no other model's reasoning, no other API's mark."""
     match part:
         case str():
             return part != "" or shape == _SHAPE  # an empty text of its own may carry a signature
         case Thinking():
-            return shape == _SHAPE
+            return shape == _SHAPE and (part.text != "" or either(part.raw, "thought_signature") is not None)
         case Opaque():
             return "cachePoint" not in part.raw
         case _:

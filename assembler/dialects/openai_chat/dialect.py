@@ -163,8 +163,10 @@ class OpenAIChatPricer(OpenAIBill):
 
     def answers_together(self, message: Message, before: Message) -> bool:
         """Whether two neighbours are results of one step, which the model is shown as one list."""
-        results_meet = message.answers and _sends_results_only(before)  # what else it says goes out behind its results
-        return self.family.results_in_one and results_meet and not (_is_legacy(message) or _is_legacy(before))
+        if not (self.family.results_in_one and message.answers):
+            return False
+        only_results = before.answers_only or (before.role != "assistant" and _sends_results_only(before))
+        return only_results and not (_is_legacy(message) or _is_legacy(before))
 
     def options(self, layout: Layout) -> Count:
         """A forced tool, serial calls and an output schema; everything else is free."""

@@ -252,3 +252,13 @@ def test_a_tool_of_googles_costs_the_same_however_it_is_spelled(wire: str, sdk: 
     )
     assert abs(on_the_wire.tokens - in_the_sdk.tokens) <= 1
     assert abs(on_the_wire.upper - in_the_sdk.upper) <= 1
+
+
+def test_an_empty_thought_without_a_signature_is_not_sent() -> None:
+    thoughts = [{"text": "", "thought": True}, {"text": "", "thought": True, "thought_signature": "c2ln"}]
+    answer = {"role": "model", "parts": [*thoughts, {"text": "Snow."}]}
+    asked = [{"role": "user", "parts": [{"text": "Why?"}]}]
+    context = Assembler(dialect="gemini").add_messages([*asked, answer, *asked]).build()
+    assert context.request()["contents"][1]["parts"] == [thoughts[1], {"text": "Snow."}]
+    assert count_request(context.request(), dialect="gemini") == context.count
+    assert not verify(context.request(), dialect="gemini")
