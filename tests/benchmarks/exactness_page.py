@@ -43,7 +43,7 @@ class Section:
 
 
 def _host(name: str) -> Section:
-    return Section(frozenset({name}), frozenset({"chat", "messages", "responses"}), host=True)
+    return Section(frozenset({name}), frozenset({"chat", "messages", "responses", "cohere"}), host=True)
 
 
 SECTIONS: Final[Mapping[str, Section]] = {
@@ -54,7 +54,7 @@ SECTIONS: Final[Mapping[str, Section]] = {
     "Gemini": Section(frozenset({"google"}), frozenset({"generateContent"})),
     "On Vertex": Section(frozenset({"google-vertex"}), frozenset({"generateContent"})),
     "Mistral": Section(frozenset({"mistral"}), frozenset({"chat"})),
-    **{name: _host(name.lower()) for name in ("xAI", "Groq", "DeepSeek", "Cerebras", "Together", "Azure")},
+    **{name: _host(name.lower()) for name in ("xAI", "Groq", "DeepSeek", "Cohere", "Cerebras", "Together", "Azure")},
 }
 
 

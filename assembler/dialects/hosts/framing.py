@@ -45,6 +45,8 @@ class Family(Row):
     assistant: Count = NOTHING
     spoken: Count = NOTHING
     """What an assistant's message costs more that says something."""
+    calling: Count = NOTHING
+    """What an assistant's message costs more that calls tools, however many."""
     tool_role: Count = NOTHING
     """A message that carries results, beyond each result's own framing."""
     tooling: Count = NOTHING

@@ -109,7 +109,7 @@ def _framing(message: Message, family: Family) -> Count:
             return family.user
         case "assistant":
             calls = any(isinstance(part, Call) for part in message.parts)
-            return family.assistant if calls else family.assistant + family.spoken
+            return family.assistant + (family.calling if calls else family.spoken)
         case "tool":
             return family.tool_role
         case _:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Maker: TypeAlias = Callable[[str, TokenCounter], "Pricer"]
 OpenAIApi: TypeAlias = Literal["chat", "responses"]
 
-_HOSTED = re.compile(r"deepseek|r1-distill|llama|qwen|gpt-oss|grok|compound|kimi|moonshot|glm")
+_HOSTED = re.compile(r"deepseek|r1-distill|llama|qwen|gpt-oss|grok|compound|kimi|moonshot|glm|command|c4ai|aya-")
 """The makers whose templates `assembler.dialects.hosts.families` lists; a test holds the two together."""
 
 

@@ -17,7 +17,14 @@ from budgets import Budget, Grade, UnknownModelError, tiktoken_counter
 
 from ..drawn import histories
 
-HOSTED = ("deepseek-v4-flash", "meta-llama/llama-4-maverick", "llama3-8b-8192", "qwen/qwen3-32b", "openai/gpt-oss-120b")
+HOSTED = (
+    "deepseek-v4-flash",
+    "meta-llama/llama-4-maverick",
+    "llama3-8b-8192",
+    "qwen/qwen3-32b",
+    "openai/gpt-oss-120b",
+    "command-a-03-2025",
+)
 OTHERS = ("gpt-4o", "gpt-5", "o3-mini", "claude-opus-4-8", "mistral-large-latest", "novel-1", None)
 USER = {"role": "user", "content": "q"}
 TOOL = {"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object"}}}
@@ -43,7 +50,7 @@ def test_any_other_model_has_none(model: str | None) -> None:
     assert hosted_pricer(model, own) is None
 
 
-@given(st.sampled_from(["deepseek", "llama", "qwen", "gpt-oss", "grok", "compound", "gpt-4o", "o1", "x"]), st.text())
+@given(st.sampled_from(["deepseek", "llama", "qwen", "gpt-oss", "grok", "compound", "command", "gpt-4o", "o1", "x"]), st.text())
 def test_a_name_is_hosted_if_and_only_if_a_template_is_listed_for_it(stem: str, rest: str) -> None:
     try:
         hosted_families.family_of(stem + rest)
@@ -63,6 +70,23 @@ def test_the_sum_is_the_one_of_the_published_table() -> None:
     assert tokens("moonshotai/kimi-k2-instruct", USER) == 3 + 18 + 5
     assert tokens("moonshotai/kimi-k2-instruct", {"role": "system", "content": "s"}, USER) == 3 + 5 + 5
     assert tokens("openai/gpt-oss-120b", USER) == 67 + 4 + 1
+
+
+def test_command_frames_a_turn_of_calls_once_however_many_they_are() -> None:
+    def turn(*ids: str) -> int:
+        calls = [{"id": one, "type": "function", "function": {"name": "f", "arguments": "{}"}} for one in ids]
+        results = [{"role": "tool", "tool_call_id": one, "content": "r"} for one in ids]
+        called = tokens("command-a-03-2025", USER, {"role": "assistant", "tool_calls": calls}, *results)
+        return called - tokens("command-a-03-2025", USER)
+
+    assert turn("a") == 5 + 24 + (51 + 2) + own("f") + own("{}") + own("r")
+    assert turn("a", "b") == turn("a") + (51 + 2) + own("f") + own("{}") + own("r")
+
+
+def test_bedrock_bills_the_words_of_a_request_to_command_alone() -> None:
+    said = {"role": "user", "content": [{"text": "to be or not to be"}]}
+    counted = count_request({"messages": [said]}, dialect="bedrock", model="cohere.command-r-v1:0", counter=own)
+    assert counted.tokens == own("to be or not to be") < counted.upper
 
 
 def test_tools_that_may_not_be_called_cost_nothing_where_the_template_leaves_them_out() -> None:
