@@ -74,10 +74,10 @@ def test_the_table_leaves_out_the_project_that_helps_most(tmp_path: Path, capsys
 def test_what_cannot_be_counted_is_listed_by_reason_and_no_text_is_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = [{"api": "cohere", "provider": "cohere"}, {"request": {"messages": [{"role": SECRET}]}}, {}]
+    rows = [{"api": "smoke", "provider": "signals"}, {"request": {"messages": [{"role": SECRET}]}}, {}]
     script.main([str(recorded(tmp_path, *rows)), "--worst", "9", "--under", "9", "--wrong", "9"])
     told = capsys.readouterr().out
-    assert "no dialect speaks cohere" in told
+    assert "no dialect speaks smoke" in told
     assert "unknown role" in told
     assert SECRET not in told
 

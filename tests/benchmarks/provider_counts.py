@@ -54,7 +54,8 @@ SPOKEN: Final = {
     "converse": "bedrock",
     "cohere": "openai_chat",
 }
-"""Which dialect speaks an API, as the recordings name it. Mistral's chat API has one of its own; Cohere's is read as Chat."""
+"""Which dialect speaks an API, as the recordings name it. Mistral's chat API has one of its own; Cohere's is
+read as Chat Completions."""
 
 HOSTS: Final = frozenset({"azure", "bedrock", "google-vertex", "openrouter"})
 """Providers that serve other makers' models: their models are named `host/model`, as users of a gateway do."""

@@ -42,7 +42,7 @@ from assembler.pricing.pricer import FixedPrices, Piece, price_pieces, priced_la
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
 from budgets import Count, TokenCounter
-from budgets.count import total
+from budgets.count import NOTHING, total
 
 _NEWEST = ""
 """No model's name: priced as the newest family."""
@@ -87,8 +87,8 @@ class Gemini:
     def pricer(self, model: str | None, count: TokenCounter) -> GeminiPricer:
         """The price list of the model's family on its host. A counter that is none of OpenAI's is taken for Gemma's."""
         family = family_of(model or _NEWEST)
-        content = estimated_for(model, VOCABULARY, family.content)
-        return GeminiPricer(attrs.evolve(family, content=content), own_counter(VOCABULARY, count))
+        opening = estimated_for(model, VOCABULARY, family.opening)
+        return GeminiPricer(attrs.evolve(family, opening=opening), own_counter(VOCABULARY, count))
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """`response_json_schema` and `tool_config`, in the config: Gemini API reference, read 2026-11."""
@@ -177,7 +177,7 @@ class GeminiPricer:
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """The system instruction in its pieces, one content; the declarations."""
-        framing = self.family.content if pieces or head else Count(0, self.family.content.grade)
+        framing = self.family.opening + (self.family.content if pieces or head else NOTHING)
         return FixedPrices(
             pieces=tuple(self._graded(Count(p)) for p in price_pieces([piece.text for piece in pieces], self.count)),
             head=tuple(self._texts([p for p in message.parts if isinstance(p, str)]) for message in head),

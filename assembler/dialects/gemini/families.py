@@ -53,6 +53,8 @@ _UP_TO_1 = about(0, 1)
 class Family(Row):
     """One generation of Gemini on one host: what stands around the texts, in tokens."""
 
+    opening: Count
+    """Every request, whatever is in it."""
     content: Count
     """Each entry of `contents`; the system instruction is one more."""
     tool: Count

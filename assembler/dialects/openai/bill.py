@@ -56,7 +56,7 @@ class OpenAIBill(abc.ABC):
         bill = price_tools(tools, self.family, self.count, Has.what(texts or head, tools)) if tools else NOTHING
         each, tooling = framed(bill, [price_one_tool(tool, self.family, self.count) for tool in tools])
         framing = self.family.primer + (self.envelope if texts else 0)
-        slack = self.family.text_slack + (0 if tools else self.family.untooled_slack)
+        slack = self.family.text_slack + (self.family.tooled_slack if tools else self.family.untooled_slack)
         return FixedPrices(
             pieces=tuple(Count(n) for n in price_pieces(texts, self.count)),
             head=tuple(self._head(message, first_in_head if place == 0 else "") for place, message in enumerate(head)),

@@ -228,9 +228,14 @@ _GPT_4O_ON_RESPONSES = attrs.evolve(
     names=re.compile(r"(chat)?gpt-4o(-|$)"),
     untooled_slack=18,  # March 2025, 11 recordings of 4 repositories
 )
+_GPT_4O_0806_ON_RESPONSES = attrs.evolve(
+    _GPT_4O_ON_RESPONSES,
+    names=re.compile(r"gpt-4o(-2024-08-06)?$"),
+    tooled_slack=216,  # March 2025, 13 recordings of 3 repositories
+)
 RESPONSES = (
     *(_on_responses(family) for family in (GPT_35_0301, GPT_35_0613, GPT_35_ALIAS, GPT_4O_SEARCH, COMPUTER_USE)),
-    _GPT_4O_ON_RESPONSES,
+    *(_GPT_4O_0806_ON_RESPONSES, _GPT_4O_ON_RESPONSES),
     attrs.evolve(_on_responses(GPT_4O, recorded(363, 15)), name="gpt-4.1"),
     attrs.evolve(_on_responses(GPT_4, recorded(8, 3)), primer=2),
     *map(_on_responses, (GPT_4_TURBO, GPT_35)),

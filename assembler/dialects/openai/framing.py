@@ -114,3 +114,5 @@ class Family(Row):
     """How far the bill of a request of plain texts may be above the rule, once a request."""
     untooled_slack: Tokens = 0
     """What a server of the past billed more for a request without tools."""
+    tooled_slack: Tokens = 0
+    """What it billed more beside tools."""
