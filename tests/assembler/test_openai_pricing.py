@@ -372,9 +372,9 @@ def test_no_tools_cost_nothing() -> None:
         ("gpt-4-32k", "gpt-4"),
         ("gpt-4-turbo-2024-04-09", "gpt-4-turbo"),
         ("gpt-4-1106-preview", "gpt-4-turbo"),
-        ("gpt-4o", "gpt-4o"),
+        ("gpt-4o-mini", "gpt-4o"),
         ("openai/gpt-4o-mini-2024-07-18", "gpt-4o"),
-        ("ft:gpt-4o-2024-08-06:acme::abc", "gpt-4o"),
+        ("ft:gpt-4o-mini-2024-07-18:acme::abc", "gpt-4o"),
         ("chatgpt-4o-latest", "gpt-4o"),
         ("gpt-4o-search-preview", "gpt-4o-search"),
         ("computer-use-preview", "computer-use"),
@@ -397,6 +397,14 @@ def test_no_tools_cost_nothing() -> None:
 def test_a_name_decides_the_family(model: str | None, family: str) -> None:
     assert family_of(model).name == family
     assert (family_of(model, "responses").name, family_of(model, "responses").api) == (family, "responses")
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-4o-2024-08-06", "ft:gpt-4o-2024-08-06:acme::abc"])
+def test_on_responses_gpt_4o_is_priced_as_ever_with_room_for_its_server_of_march_2025(model: str) -> None:
+    later = family_of("gpt-4o-2024-11-20", "responses")
+    own = family_of(model, "responses")
+    assert own == attrs.evolve(later, name=own.name, names=own.names, tooled_slack=216)
+    assert family_of(model).name == "gpt-4o"
 
 
 @pytest.mark.parametrize("model", ["gpt-4.1-nano", "gpt-4.5-preview"])

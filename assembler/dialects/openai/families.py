@@ -230,6 +230,7 @@ _GPT_4O_ON_RESPONSES = attrs.evolve(
 )
 _GPT_4O_0806_ON_RESPONSES = attrs.evolve(
     _GPT_4O_ON_RESPONSES,
+    name="gpt-4o-2024-08-06",
     names=re.compile(r"gpt-4o(-2024-08-06)?$"),
     tooled_slack=216,  # March 2025, 13 recordings of 3 repositories
 )
