@@ -50,7 +50,10 @@ def test_any_other_model_has_none(model: str | None) -> None:
     assert hosted_pricer(model, own) is None
 
 
-@given(st.sampled_from(["deepseek", "llama", "qwen", "gpt-oss", "grok", "compound", "command", "gpt-4o", "o1", "x"]), st.text())
+@given(
+    st.sampled_from(["deepseek", "llama", "qwen", "gpt-oss", "grok", "compound", "command", "gpt-4o", "o1", "x"]),
+    st.text(),
+)
 def test_a_name_is_hosted_if_and_only_if_a_template_is_listed_for_it(stem: str, rest: str) -> None:
     try:
         hosted_families.family_of(stem + rest)
