@@ -46,6 +46,7 @@ _THE_ANSWER = "the length of the answer is max_output_tokens="
 _THE_WINDOW = "the size of the window is context_window="
 _THE_COUNTER = "pass a function from a text to its tokens as counter="
 _MEANT = {
+    "context_window": "for the published window of a model write Budget.for_model(name)",
     "max_tokens": f"{_THE_ANSWER}, {_THE_WINDOW}",
     "max_completion_tokens": _THE_ANSWER,
     "output_tokens": _THE_ANSWER,

@@ -51,5 +51,10 @@ class ContextLengthError(Evidence):
         limits = f", less {held} that limits keep from it" if held else ""
         super().__init__(
             f"context needs {required} tokens but only {self.available} are free ({budget.arithmetic()}{limits}): "
-            f"{self.excess} too many.\n  {costs}\n  {advice}"
+            f"{self.excess} too many.\n  {costs}{_doubt(costs, required)}\n  {advice}"
         )
+
+
+def _doubt(costs: RegionCosts, required: Tokens) -> str:
+    """Why the regions of an estimate add up to less than is required."""
+    return "" if costs.total == required else f": {costs.total} expected, at most {required}"

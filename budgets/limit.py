@@ -63,6 +63,16 @@ class Limit(Value):
             raise BudgetError(f"floor {self.floor} is above cap {self.cap}: lower the floor or raise the cap")
 
 
+_WORDS = {
+    "instruction": "instructions system system_prompt prompt",
+    "capability": "capabilities tools functions",
+    "knowledge": "context docs documents rag retrieval sources",
+    "conversation": "chat history messages turns",
+}
+_MEANT = {word: region for region, words in _WORDS.items() for word in words.split()}
+"""What people call the regions."""
+
+
 def limits_by_region(limits: object) -> Mapping[str, Limit]:
     """A copy of `limits`. Raises BudgetError unless it is a mapping from region names to `Limit`."""
     if not isinstance(limits, Mapping):
@@ -72,7 +82,8 @@ def limits_by_region(limits: object) -> Mapping[str, Limit]:
     for region, limit in given.items():
         if region not in REGIONS:
             shown = repr(region) if isinstance(region, str) else f"a {type(region).__name__}"
-            raise BudgetError(f"limits has {shown}, which is no region: choose {', '.join(REGIONS)}")
+            near = f"; did you mean {_MEANT[region]}?" if region in _MEANT else ""
+            raise BudgetError(f"limits has {shown}, which is no region: choose {', '.join(REGIONS)}{near}")
         if not isinstance(limit, Limit):
             raise BudgetError(
                 f"limits[{region!r}] is a {type(limit).__name__}: a Limit is expected, such as Limit(cap=0.4)"

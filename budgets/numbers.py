@@ -75,21 +75,28 @@ LONGEST_WORD = 60
 
 
 def hints(**meant: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A decorator of functions: `meant` says, by an unknown keyword, what to write in its place.
+    """A decorator of functions: `meant` says, by an unknown keyword, what to write in its place; by one that is known
+    and needed, what to do without it.
 
     Other unknown keywords are answered with the nearest known one, or with all there are. The error is a `TypeError`,
     as Python's own.
     """
 
     def around(function: Callable[P, R]) -> Callable[P, R]:
-        code = cast(FunctionType, function).__code__
+        written = cast(FunctionType, function)
+        code = written.__code__
         known = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+        without_default = known[: code.co_argcount - 1 - len(written.__defaults__ or ())]
+        needed = [(place, word) for place, word in enumerate(without_default, 1) if word in meant]
 
         @functools.wraps(function)
         def called(*args: P.args, **given: P.kwargs) -> R:
             for word in given:
                 if word not in known:
                     raise TypeError(_refusal(function, word, known, meant))
+            for place, word in needed:
+                if word not in given and len(args) <= place:
+                    raise TypeError(f"{_name(function)} needs {word}=; {meant[word]}")
             return function(*args, **given)
 
         return called
@@ -111,7 +118,6 @@ def hints_at(**meant: str) -> Callable[[Class], Class]:
 def _refusal(function: Callable[..., object], word: str, known: tuple[str, ...], meant: dict[str, str]) -> str:
     import difflib  # most keywords are right
 
-    name = function.__qualname__.removesuffix(".__init__")
     near = next(iter(difflib.get_close_matches(word[:LONGEST_WORD], known, n=1)), None)
     if word in meant:
         step = meant[word]
@@ -119,4 +125,8 @@ def _refusal(function: Callable[..., object], word: str, known: tuple[str, ...],
         step = f"did you mean {near}=?"
     else:
         step = f"it has {', '.join(known)}"
-    return f"{name} has no argument {word[:LONGEST_WORD]!r}; {step}"
+    return f"{_name(function)} has no argument {word[:LONGEST_WORD]!r}; {step}"
+
+
+def _name(function: Callable[..., object]) -> str:
+    return function.__qualname__.removesuffix(".__init__")

@@ -133,7 +133,8 @@ class Settings:
     ) -> Settings:
         """Settings from what the caller passed; `...` stands for what is taken by default. Raises `BudgetError`."""
         if budget is not None and not isinstance(cast(object, budget), Budget):
-            raise BudgetError(f"budget: expected a Budget, got {type(budget).__name__}; pass Budget(context_window=…)")
+            step = "Budget.for_model(name)" if isinstance(budget, str) else "Budget(context_window=…)"
+            raise BudgetError(f"budget: expected a Budget, got {type(budget).__name__}; pass {step}")
         strategy = _CHAT_REGIONS if strategy is ... else strategy
         chooser(strategy)  # refuses what is no strategy
         if cache_marks is not None:

@@ -137,7 +137,7 @@ def restored(
         return settings, None
     found = _read(state)
     if not sight.length:
-        raise StateError("state: there is no message yet that it could speak of; restore(state) after add_messages(…)")
+        raise StateError("state: there is no message yet that it could speak of; restore(state) after set_messages(…)")
     if found is None:
         ignored("a state", f"it is of another version than {VERSION}")
         return settings, None
@@ -165,7 +165,8 @@ def _read(state: object) -> _State | None:
     given = state
     version = cast("Mapping[str, object]", state).get("state") if isinstance(state, Mapping) else None
     if not isinstance(version, int):
-        raise StateError(wrong("state", "what context.state() returned", given))
+        step = "; pass json.loads(text)" if isinstance(state, str | bytes) else ""
+        raise StateError(wrong("state", "what context.state() returned", given) + step)
     if version != VERSION:
         return None
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -41,12 +42,33 @@ def a_plain_function(policy: object, field: attrs.Attribute[Any], value: object)
 
 
 def a_summarizer(policy: object, field: attrs.Attribute[Any], value: object) -> None:
-    """Something that can be called, or None."""
+    """Something that can be called with what a summarizer is given, or None."""
+    place = f"{type(policy).__name__}: {field.name}"
     if value is not None and not callable(value):
-        raise BudgetError(
-            f"{type(policy).__name__}: {field.name}: expected a function, got {type(value).__name__}; "
-            "write one: (dropped_messages, previous_summary, max_tokens) -> text"
-        )
+        raise BudgetError(f"{place}: expected a function, got {type(value).__name__}; write one: {_SUMMARIZER}")
+    if value is not None and (names := not_called_with(value, 3)) is not None:
+        raise BudgetError(f"{place} cannot be called with three arguments, but with {names}; write {_SUMMARIZER}")
+
+
+_SUMMARIZER = "(dropped_messages, previous_summary, max_tokens) -> text"
+
+
+def not_called_with(function: Callable[..., object], arguments: int) -> str | None:
+    """The names of a function's parameters, where it cannot be called with so many arguments; else None.
+
+    What does not tell its signature is believed.
+    """
+    import inspect
+
+    try:
+        signature = inspect.signature(function)
+    except Exception:  # a builtin's ValueError, or what a strange object raises when it is looked at
+        return None
+    try:
+        signature.bind(*range(arguments))
+    except TypeError:
+        return f"({', '.join(signature.parameters)})"
+    return None
 
 
 def a_text(policy: object, field: attrs.Attribute[Any], value: object) -> None:

@@ -44,7 +44,11 @@ def read_output_schema(given: object, name: str | None) -> OutputSchema:
         refuse_unlisted(schema, tool=name or "answer")
         title: object = schema.get("title")
         return _finished(schema, name or (title if isinstance(title, str) and _is_legal(title) else "answer"))
-    raise ToolError(f"output schema: expected a JSON schema (a dict) or a pydantic model class, got {named(given)}")
+    kind = (
+        f"the class {given.__name__}; pass pydantic.TypeAdapter(cls).json_schema()" if isinstance(given, type) else ""
+    )
+    expected = "output schema: expected a JSON schema (a dict) or a pydantic model class"
+    raise ToolError(f"{expected}, got {kind or named(given)}")
 
 
 def written_by_the_sdk(model: Any) -> OutputSchema:

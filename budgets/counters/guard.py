@@ -260,6 +260,7 @@ def refuse_wrong_arity(counter: TokenCounter | AwaitedCounter) -> None:
     except TypeError:
         raise BudgetError(
             f"counter {name_of(counter)} cannot be called with one text: its signature is {_parameters(signature)}"
+            + ("; pass an object of the class, not the class" if isinstance(counter, type) else "")
         ) from None
 
 

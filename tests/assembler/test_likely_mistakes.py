@@ -7,6 +7,8 @@ changed: `python -m tests.assembler.test_likely_mistakes`.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
+import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -128,6 +130,7 @@ class Held:
 
 
 DEFINED = {"name": "search", "description": "Look something up.", "parameters": {"type": "object"}}
+ANSWERED = {"name": "f", "response": {"output": "x"}}
 SEEN = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}]}
 
 
@@ -214,7 +217,24 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "an answer's length by OpenAI's name": lambda: Budget.for_model("gpt-4o", max_completion_tokens=9),  # type: ignore[call-arg]
     "a window by another name": lambda: Budget(n_ctx=4_096),  # type: ignore[call-arg]
     "a misspelled number": lambda: Budget(4_096, max_output_token=9),  # type: ignore[call-arg]
+    "a model's name without its window": lambda: Budget(model="gpt-4o"),  # type: ignore[call-arg]
     "a model without a budget": lambda: Assembler(model="gpt-4o"),  # type: ignore[call-overload]
+    "a model as budget": lambda: Assembler("gpt-4o"),  # type: ignore[call-overload]
+    "a counter's class": lambda: counted(HuggingFaceTokenizer),
+    "tools as the name of a region": lambda: Budget(100, limits={"tools": Limit(cap=0.4)}),
+    "a summarizer of two arguments": lambda: Summarize(lambda dropped, previous: ""),  # type: ignore[arg-type, misc]
+    "a part of Gemini's as message": lambda: Assembler().add_message({"function_response": ANSWERED}),
+    "a block of Anthropic's as message": lambda: Assembler().add_message(
+        {"type": "tool_result", "tool_use_id": "c1", "content": "x"}
+    ),
+    "a result without the id of its call": lambda: Assembler().add_message({"role": "tool", "content": "x"}),
+    "a state as text": lambda: Assembler().add_message(USER).restore('{"state": 1}'),  # type: ignore[arg-type]
+    "a state before its messages": lambda: Assembler().restore(Assembler().add_message(USER).build().state()),
+    "a class that is no pydantic model as answer": lambda: Assembler().set_output_schema(Held),
+    "Anthropic's word for a tool that must be called": lambda: Assembler().set_tools([search], choice="any"),
+    "an estimate that is too large": lambda: built(
+        [USER], budget=Budget(10, model="my-finetune-7b"), dialect="openai_chat"
+    ),
     "a policy by another name": lambda: Assembler(SMALL, policy=TrimOldest()),  # type: ignore[call-overload]
     "turns to keep by another name": lambda: TrimOldest(keep=2),  # type: ignore[call-arg]
     "a model without a table": lambda: Budget.for_model("my-finetune-7b"),
@@ -266,6 +286,25 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "an answer at the end": lambda: built([USER, ("assistant", "Hi")], dialect="anthropic"),
     "a conversation without a question": lambda: Assembler(dialect="anthropic").add_instruction("x").build().request(),
 }
+
+
+class Counter:
+    def __call__(self, text: str) -> int:
+        return len(text)
+
+
+@dataclasses.dataclass
+class Order:
+    number: str
+
+
+STATE = json.dumps(Assembler().add_message(USER).build().state())
+
+
+def answered(parts: list[Any]) -> None:
+    """A call of Gemini's without an id, and these parts as its answer."""
+    call = {"role": "model", "parts": [{"function_call": {"name": "f", "args": {}}}]}
+    kept([USER, call, {"role": "user", "parts": parts}])
 
 
 def kept(messages: list[Any], **given: Any) -> None:
@@ -331,7 +370,28 @@ FOLLOWED: dict[str, Callable[[], object]] = {
     "an answer's length by OpenAI's name": lambda: Budget.for_model("gpt-4o", max_output_tokens=9),
     "a window by another name": lambda: Budget(context_window=4_096),
     "a misspelled number": lambda: Budget(4_096, max_output_tokens=9),
+    "a model's name without its window": lambda: Budget.for_model("gpt-4o"),
     "a model without a budget": lambda: Assembler(Budget.for_model("gpt-4o")),
+    "a model as budget": lambda: Assembler(Budget.for_model("gpt-4o")),
+    "a counter's class": lambda: counted(Counter()),
+    "tools as the name of a region": lambda: Budget(100, limits={"capability": Limit(cap=0.4)}),
+    "a summarizer of two arguments": lambda: Summarize(lambda dropped, previous, most: ""),
+    "a part of Gemini's as message": lambda: answered([{"function_response": ANSWERED}]),
+    "a block of Anthropic's as message": lambda: kept(
+        [USER, CALL, {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "x"}]}]
+    ),
+    "a result without the id of its call": lambda: answered(
+        [{"function_response": {"name": "f", "response": {"output": "x"}}}]
+    ),
+    "a state as text": lambda: Assembler().add_message(USER).restore(json.loads(STATE)),
+    "a state before its messages": lambda: Assembler().set_messages([USER]).restore(json.loads(STATE)),
+    "a class that is no pydantic model as answer": lambda: Assembler().set_output_schema(
+        pydantic.TypeAdapter(Order).json_schema()
+    ),
+    "Anthropic's word for a tool that must be called": lambda: Assembler().set_tools([search], choice="required"),
+    "an estimate that is too large": lambda: built(
+        [USER], budget=Budget(103, model="my-finetune-7b"), dialect="openai_chat"
+    ),
     "a policy by another name": lambda: Assembler(SMALL, on_overflow=TrimOldest()),
     "turns to keep by another name": lambda: TrimOldest(keep_turns=2),
     "a model without a table": lambda: Budget(context_window=4_096, max_output_tokens=100, model="my-finetune-7b"),

@@ -260,7 +260,7 @@ def test_a_state_that_comes_before_the_messages_is_refused_with_the_order_whatev
     ladder: list[Policy], version: int, bill: int | None
 ) -> None:
     state = new(119, ladder).add_messages(talk(8)).build().state(bill)
-    with pytest.raises(StateError, match=r"after add_messages"):
+    with pytest.raises(StateError, match=r"after set_messages"):
         new(119, ladder).restore({**state, "state": version})
 
 

@@ -145,12 +145,18 @@ def _speaks_otherwise(raw: Raw) -> bool:
     return raw.get("role") == "assistant" and any(raw.get(key) for key in ("refusal", "audio"))
 
 
+_ANSWERS = (
+    "pass the id of the call. A call without an id is answered by its name: "
+    "{'role': 'user', 'parts': [{'function_response': {'name': name, 'response': {'output': text}}}]}"
+)
+
+
 def _tool_message(seen: dict[str, Any], source: object, index: int) -> Message:
     if seen.get("content") is None:
         raise ConversationError("tool message without content; give it the tool's answer", index=index)
     call_id = seen.get("tool_call_id")
     if seen["role"] == "tool" and not isinstance(call_id, str):
-        raise ConversationError("tool message without tool_call_id; name the call that it answers", index=index)
+        raise ConversationError(f"tool message without tool_call_id; {_ANSWERS}", index=index)
     if seen.get("tool_calls"):
         raise ConversationError("a tool message cannot call tools; leave its tool_calls out", index=index)
     result = result_of(seen["content"], call_id=call_id, name=seen.get("name"), index=index)

@@ -11,11 +11,13 @@ _HOLDS_THE_MESSAGE = {
     "candidates": "pass the content of the response: response.candidates[0].content",
     "output": "pass the items of the response, one after another: for item in response.output: add_message(item)",
     "message": "pass its .message",
-    "messages": "pass its messages: add_messages(body['messages'])",
-    "contents": "pass its contents: add_messages(body['contents'])",
+    "messages": "pass its messages: set_messages(body['messages'])",
+    "contents": "pass its contents: set_messages(body['contents'])",
 }
 """What holds messages, by the name under which it holds them: the responses and requests of the APIs."""
 
+_OF_GEMINI = ("function_response", "functionResponse", "function_call", "functionCall", "inline_data", "inlineData")
+_OF_ANTHROPIC = ("tool_result", "tool_use", "text", "image", "document")
 _ONE_PIECE = "add up the deltas of the stream, and pass the whole message: {'role': 'assistant', 'content': text}"
 
 
@@ -34,6 +36,10 @@ def _step(raw: object) -> str:
         fields = cast("Mapping[str, Any]", raw)
         if _streamed(fields):
             return _ONE_PIECE
+        if any(name in fields for name in _OF_GEMINI):
+            return "put the part into a content: {'role': 'user', 'parts': [part]}; 'model' for what the model said"
+        if fields.get("type") in _OF_ANTHROPIC:
+            return "put the block into a message: {'role': 'user', 'content': [block]}"
         return next((step for name, step in _HOLDS_THE_MESSAGE.items() if name in fields), "")
     return next((step for name, step in _HOLDS_THE_MESSAGE.items() if _has(raw, name)), "")
 

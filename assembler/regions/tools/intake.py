@@ -45,7 +45,10 @@ def checked_choice(choice: object, tools: Sequence[Tool]) -> str | None:
     """A choice that these tools can meet, or ToolError."""
     if choice is None or (isinstance(choice, str) and choice in (*_CHOICES, *(tool.name for tool in tools))):
         return choice
-    raise refused(f"choice: expected {', '.join(_CHOICES)} or the name of one of the tools, got {shown(choice)!r}")
+    near = "; did you mean required?" if choice == "any" else ""
+    raise refused(
+        f"choice: expected {', '.join(_CHOICES)} or the name of one of the tools, got {shown(choice)!r}{near}"
+    )
 
 
 _CHOICES = ("auto", "required", "none")
