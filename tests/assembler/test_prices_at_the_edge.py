@@ -1,0 +1,416 @@
+"""Prices to the token, and heads of files to the byte, where the answer becomes another."""
+
+from __future__ import annotations
+
+import io
+import struct
+import wave
+from typing import Any
+
+import attrs
+import pytest
+
+from assembler import Assembler, TrimOldest
+from assembler.conversation.messages import Media, Opaque, spoken
+from assembler.dialects import anthropic, plain
+from assembler.pricing.calibration import CalibratedCounter, Fingerprint
+from assembler.pricing.held import held_count
+from assembler.pricing.hosted import TABLE, price_beside_tools, price_hosted, row_of
+from assembler.pricing.ledger import Cut, Ledger, TurnCost
+from assembler.pricing.media.pixels import image_size
+from assembler.pricing.media.reading import read_media
+from assembler.pricing.media.sound import wav_seconds
+from assembler.pricing.media.window import PlainBytes
+from assembler.pricing.overflow import Overflow
+from assembler.pricing.pricer import Has, price_pieces
+from assembler.pricing.prices import PRICERS, Prices
+from assembler.pricing.timeline import Replay, Replays
+from assembler.pricing.unread import FRAMING, PAGE, PICTURE, REFERENCED, price_unread, unread
+from assembler.regions.tools.intake import read_tool
+from budgets import Budget, BudgetError, Count, Grade
+from budgets.count import Difference
+
+
+def ledger_of(*sizes: int, window: int = 10_000) -> Ledger:
+    history = [{"role": "user", "content": "x" * size} for size in sizes]
+    found: Ledger = Assembler(Budget(window, counter=len), dialect=plain).add_messages(history).plan().inside.ledger
+    return found
+
+
+# ── A ledger
+
+
+def test_a_ledger_says_what_each_turn_costs_and_where_it_stands_newest_first() -> None:
+    ledger = ledger_of(1, 2, 3)
+    assert list(ledger.newest_first()) == [TurnCost(2, 3, 3), TurnCost(1, 2, 2), TurnCost(0, 1, 1)]
+    assert [ledger.newest_turns(number) for number in range(5)] == [3, 2, 1, 0, 0]
+    assert [ledger.since(first).upper for first in range(4)] == [6, 5, 3, 0]
+    assert [ledger.since(first).upper for first in (3, 2, 0)] == [0, 3, 6]
+    assert list(attrs.evolve(ledger, first=1).turns()) == [(2, 3), (1, 2)]
+    assert ledger.turn_span(1) == (1, 2)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_everything_fits_where_no_token_is_missing_however_often_it_is_asked(times: int) -> None:
+    ledger = ledger_of(1, 2, 3)
+    for _ in range(times):
+        assert [ledger.fits(tokens) for tokens in (7, 6, 5, 3, 2, 5, 6, 3)] == [
+            True,
+            True,
+            False,
+            False,
+            False,
+            False,
+            True,
+            False,
+        ]
+    assert not ledger_of(0, 1).fits(-1)
+
+
+@pytest.mark.parametrize("least", [1, 2, 3])
+def test_as_many_of_the_newest_turns_fit_as_by_adding_them_up(least: int) -> None:
+    sizes = [5, 1, 4, 2, 3]
+    for pins in ((), (0,), (3,)):
+        ledger = attrs.evolve(ledger_of(*sizes), pins=pins)
+        for tokens in (*range(18), *range(17, -1, -1)):
+            pinned = sum(sizes[pin] for pin in pins)
+            fitting = [
+                first
+                for first in range(6)
+                if pinned + sum(size for at, size in enumerate(sizes) if at >= first and at not in pins) <= tokens
+            ]
+            wanted = min([*fitting, 5 - least])
+            assert ledger.newest_that_fit(tokens, least) == wanted, (pins, tokens)
+
+
+def test_as_many_fit_when_the_history_has_grown_by_turns_of_any_size() -> None:
+    history = [{"role": "user", "content": "x" * 10} for _ in range(8)]
+    assembler = Assembler(Budget(45, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(history)
+    for size, first in ((1, 4), (15, 6), (30, 9), (14, 10), (1, 10), (46, None)):
+        assembler.add_message({"role": "user", "content": "y" * size})
+        if first is not None:
+            assert assembler.build().inside.first == first
+
+
+def test_pinned_turns_stay_beside_a_cut_and_are_told_up_to_a_place() -> None:
+    ledger = attrs.evolve(ledger_of(1, 2, 4, 8), pins=(0, 2))
+    assert ledger.pinned_turns() == ((0, 1), (2, 3))
+    assert [ledger.pinned_turns(before) for before in range(5)] == [
+        (),
+        ((0, 1),),
+        ((0, 1),),
+        ((0, 1), (2, 3)),
+        ((0, 1), (2, 3)),
+    ]
+    assert [ledger.kept(Cut(first, "")).upper for first in range(4)] == [15, 15, 13, 13]
+    assert ledger.kept(Cut(3, "", spoken("said"))).upper == 17
+    assert [len(ledger.objects(start, stop)) for start, stop in ((0, 4), (0, 3), (0, 1), (1, 2))] == [2, 1, 0, 1]
+    assert attrs.evolve(ledger, first=1).pinned_turns() == ((2, 3),)
+    assert ledger.until(2).pins == (0,)
+
+
+def test_what_was_saved_in_a_turn_is_saved_where_that_turn_stays() -> None:
+    ledger = ledger_of(10, 20, 30).with_savings({1: Difference(-5, Grade.EXACT, -3)})
+    assert [ledger.since(first).upper for first in range(3)] == [57, 47, 30]
+    assert [ledger.turn_upper(at, at + 1) for at in range(3)] == [10, 17, 30]
+    assert (ledger.turn(1, 2).tokens, ledger.turn(0, 1).tokens) == (15, 10)
+
+
+# ── What is remembered
+
+
+def test_a_history_remembers_the_replays_of_its_last_eight_policies() -> None:
+    replays = Replays()
+    for policy in range(9):
+        replays.keep(Replay(policy, 10, 0, 0))
+    assert [replays.find(policy) is not None for policy in range(9)] == [False, *[True] * 8]
+    copy = replays.copy()
+    copy.keep(Replay(8, 20, 1, 2))
+    assert (replays.find(8), copy.find(8)) == (Replay(8, 10, 0, 0), Replay(8, 20, 1, 2))
+    assert copy.find(1) is not None
+
+
+def test_a_history_remembers_the_prices_of_its_last_pricers() -> None:
+    sight = ledger_of(1)._sight  # pyright: ignore[reportPrivateUsage]
+    pricers = [plain.pricer(None, Budget(10, counter=len).token_counter) for _ in range(PRICERS + 1)]
+    found = [Prices.of(sight, pricer) for pricer in pricers]
+    assert [Prices.known(sight.readings.prices, pricer) for pricer in pricers] == [None, *found[1:]]
+    assert Prices.of(sight, pricers[-1]) is found[-1]
+
+
+# ── A bill
+
+
+def bill(ours: Count, billed: int, **more: Any) -> CalibratedCounter:
+    return CalibratedCounter(Fingerprint("d", 1), ours, billed, **more)
+
+
+@pytest.mark.parametrize("billed", [1, 40, 49, 50, 51, 99, 100, 101, 150, 199, 200, 201, 1_000])
+def test_what_is_left_under_a_bill_is_the_most_that_keeps_to_the_limit(billed: int) -> None:
+    counter, elsewhere = bill(Count(100), billed), Fingerprint("e", 1)
+    for limit in (0, 1, 60, 100, 137, 400):
+        left = counter.tokens_left(limit)
+        fitting = [rule for rule in range(limit + 1) if counter.correct(Count(rule), elsewhere).upper <= limit]
+        assert left == max(fitting, default=0), limit
+        assert [counter.bound(rule) for rule in (0, 50, 120)] == [
+            counter.correct(Count(rule), elsewhere).upper for rule in (0, 50, 120)
+        ]
+
+
+def test_a_bill_is_told_by_its_margin_its_factor_and_its_grade() -> None:
+    same = Fingerprint("d", 1)
+    found = [bill(Count(100), billed) for billed in (10, 50, 100, 120, 200, 300)]
+    assert [one.factor for one in found] == [0.5, 0.5, 1.0, 1.2, 2.0, 2.0]
+    assert [one.margin for one in found] == [-90, -50, 0, 20, 100, 200]
+    exact, bounded, estimated = Grade.EXACT, Grade.BOUNDED, Grade.ESTIMATED
+    assert [one.correct(Count(100), same).grade for one in found] == [estimated, *[exact] * 5]
+    assert [one.correct(Count(101), same).grade for one in found] == [estimated, bounded, exact, *[bounded] * 3]
+    assert [one.correct(Count(101, Grade.ESTIMATED), same).grade for one in found] == [estimated] * 6
+    assert [one.correct(Count(99), same).grade for one in found] == [estimated] * 6
+    assert [one.correct(Count(110), same).tokens for one in found] == [60, 60, 110, 130, 210, 310]
+    assert [one.correct(Count(110), same).upper for one in found] == [60, 60, 110, 132, 220, 310]
+    slack = bill(Count(100, Grade.BOUNDED, 130), 100)
+    assert slack.correct(Count(110, Grade.BOUNDED, 145), same).upper == 115  # of the billed part nothing is open
+
+
+def test_a_bill_is_of_its_dialect_and_model_or_of_any() -> None:
+    of = bill(Count(1), 1)
+    named = attrs.evolve(of, request=Fingerprint("d", 1, "anthropic", "m"))
+    assert [of.is_of("plain", "x"), named.is_of("anthropic", "m")] == [True, True]
+    assert [named.is_of("anthropic", None), named.is_of("plain", "m")] == [False, False]
+    assert [of.allowed(7), attrs.evolve(of, most=5).allowed(7), attrs.evolve(of, most=9).allowed(7)] == [7, 5, 7]
+
+
+@pytest.mark.parametrize(
+    ("said", "billed", "most"),
+    [
+        (Overflow(used=150, limit=90), 150, 90),
+        (Overflow(used=0, limit=90), 1, 90),
+        (Overflow(excess=30), 130, None),
+        (Overflow(excess=30, limit=90), 120, 90),
+        (Overflow(limit=90), 100, 90),
+        (Overflow(limit=95), 105, 95),
+        (Overflow(), 100, 90),
+    ],
+)
+def test_a_refusal_is_a_bill_of_what_it_says_and_else_of_a_tenth_too_much(
+    said: Overflow, billed: int, most: int | None
+) -> None:
+    from assembler import calibrate
+
+    context = Assembler(Budget(200, counter=len), dialect=plain).add_message({"role": "user", "content": "x" * 100})
+    counter = calibrate(context.build(), said)
+    assert (counter.billed, counter.most, counter.limit) == (billed if said != Overflow(excess=30) else 230, most, 200)
+
+
+# ── Tools of a provider's own
+
+
+def test_a_tool_of_the_providers_own_costs_its_row_and_its_words() -> None:
+    tool = read_tool({"type": "bash_20250124", "name": "bash", "cache_control": None})
+    words = len('{"type":"bash_20250124","name":"bash"}')
+    assert price_hosted(tool) == Count(595 + words // 4, Grade.ESTIMATED, upper=1_000 + words)
+
+
+@pytest.mark.parametrize(
+    ("kind", "tokens"),
+    [
+        ("bash_20250124", 595),
+        ("text_editor_20250728", 1_050),
+        ("computer_toolset_20251124", 1_234),
+        ("memory_20250818", 700),
+        ("web_fetch_20260318", 900),
+        ("tool_search_tool_regex", 500),
+        ("mcp", 1_000),
+        ("googleSearch", 300),
+        ("codeExecution", 300),
+        ("local_shell", 250),
+        ("bash", 500),
+        ("", 500),
+    ],
+)
+def test_the_first_row_whose_kinds_are_the_tools_own_is_taken(kind: str, tokens: int) -> None:
+    assert row_of(kind).tokens == tokens
+    assert row_of(kind) in TABLE
+
+
+def test_what_a_request_asks_for_beside_its_tools_costs_a_row_each() -> None:
+    toolset = read_tool({"type": "mcp_toolset", "mcp_server_name": "named"})
+    servers = [{"name": "named"}, {"name": "other"}, {}, "no server"]
+    search, server = Count(300, Grade.ESTIMATED, upper=3_000), Count(1_000, Grade.ESTIMATED, upper=10_000)
+    assert price_beside_tools({}, []) == Count(0)
+    assert price_beside_tools({"web_search_options": None, "mcp_servers": 7}, []) == Count(0)
+    assert price_beside_tools({"web_search_options": {}}, []) == search
+    assert price_beside_tools({"mcp_servers": servers}, []) == server + server + server
+    assert price_beside_tools({"mcp_servers": servers, "web_search_options": {}}, [toolset]) == search + server + server
+
+
+# ── Parts that nobody reads
+
+
+def test_what_a_part_hides_is_in_its_bound_and_what_it_seals_in_its_price() -> None:
+    def beyond(raw: Any) -> Count:
+        return unread(Opaque("odd", raw)).beyond
+
+    bare = Count(0, Grade.ESTIMATED, upper=FRAMING)
+    assert beyond({"said": "words"}) == bare
+    assert beyond({"id": "i" * 7, "status": 3}) == Count(0, Grade.ESTIMATED, upper=FRAMING + 7)
+    assert beyond({"signature": "A" * 201}) == Count(0, Grade.ESTIMATED, upper=FRAMING + 100)
+    assert beyond({"signature": "A" * 199}) == Count(0, Grade.ESTIMATED, upper=FRAMING + 199)
+    sealed = Count(800 * 3 // 4 // 4, Grade.ESTIMATED, upper=FRAMING + 800 * 3 // 4 // 2)
+    assert beyond({"encrypted_content": "A" * 800}) == beyond({"said": "A" * 800}) == sealed
+    assert beyond({"encrypted_content": "A" * 400, "said": "A" * 400}) == sealed
+    assert beyond({"said": b"x" * 600}) == sealed
+    assert beyond({"said": "A" * 199}) == bare
+    assert beyond({"encrypted_content": ["words"]}) == bare
+    page = {"type": "document", "source": {"type": "url", "url": "https://x.test/a.pdf"}}
+    assert beyond([page, page]) == bare + PAGE + PAGE
+    assert beyond(["data:,", "data:,"]) == bare + PICTURE + PICTURE
+    assert unread(Opaque("item_reference", {"id": "i"})).beyond == REFERENCED
+
+
+def test_of_a_part_the_words_are_shown_and_nothing_that_is_empty() -> None:
+    raw = {"type": "odd", "id": "i", "a": ["", None, {}, [], 0, False, "word"], "b": {"c": ""}, "d": None, "e": 0}
+    assert unread(Opaque("odd", raw)).text == '{"a":[0,false,"word"],"e":0}'
+    assert price_unread(Opaque("odd", {"a": "b"}), len) == Count(9, Grade.ESTIMATED, upper=11 + FRAMING)
+
+
+# ── Heads of files
+
+
+def riff(kind: bytes, *chunks: bytes) -> bytes:
+    body = kind + b"".join(chunks)
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+def chunk(name: bytes, body: bytes, length: int | None = None) -> bytes:
+    return name + struct.pack("<I", len(body) if length is None else length) + body
+
+
+FORMAT = chunk(b"fmt ", struct.pack("<HHIIHH", 1, 1, 8_000, 16_000, 2, 16))
+
+
+@pytest.mark.parametrize(
+    ("content", "seconds"),
+    [
+        (riff(b"WAVE", FORMAT, chunk(b"data", b"\0" * 8_000)), 0.5),
+        (riff(b"WAVE", chunk(b"note", b"odd" + b"\0", 3), FORMAT, chunk(b"data", b"\0" * 8_000)), 0.5),
+        (riff(b"WAVE", FORMAT, chunk(b"data", b"\0" * 8_000, 4_000)), 0.25),
+        (riff(b"WAVE", FORMAT, chunk(b"data", b"\0" * 8_000, 16_000)), 0.5),
+        (riff(b"WAVE", FORMAT, chunk(b"data", b"\0" * 8_000, 0)), 0.5),
+        (riff(b"WAVE", FORMAT, chunk(b"data", b"\0" * 8_000, 0xFFFF_FFFF)), 0.5),
+        (riff(b"WAVE", chunk(b"data", b"\0" * 8_000)), None),
+        (riff(b"WAVE", FORMAT), None),
+        (riff(b"WAVE", *[chunk(b"note", b"")] * 62, FORMAT, chunk(b"data", b"\0" * 8_000)), 0.5),
+        (riff(b"WAVE", *[chunk(b"note", b"")] * 63, FORMAT, chunk(b"data", b"\0" * 8_000)), None),
+        (riff(b"AVI ", FORMAT, chunk(b"data", b"\0" * 8_000)), None),
+        (b"RIFX" + riff(b"WAVE", FORMAT, chunk(b"data", b"\0" * 8_000))[4:], None),
+    ],
+)
+def test_a_sound_is_as_long_as_its_data_at_the_rate_that_it_names(content: bytes, seconds: float | None) -> None:
+    assert wav_seconds(PlainBytes(content)) == seconds
+    whole = io.BytesIO()
+    with wave.open(whole, "wb") as written:
+        written.setnchannels(1)
+        written.setsampwidth(2)
+        written.setframerate(8_000)
+        written.writeframes(b"\0" * 4_000)
+    assert read_media(Media("audio", {"data": whole.getvalue()})).seconds == 0.25
+
+
+def box(kind: bytes, *inner: bytes) -> bytes:
+    body = b"".join(inner)
+    return struct.pack(">I", 8 + len(body)) + kind + body
+
+
+def ispe(width: int, height: int) -> bytes:
+    return box(b"ispe", b"\0" * 4, struct.pack(">II", width, height))
+
+
+def avif(*properties: bytes) -> bytes:
+    return box(b"ftyp", b"avif", b"\0" * 4) + box(b"meta", b"\0" * 4, box(b"iprp", box(b"ipco", *properties)))
+
+
+LARGE = struct.pack(">I4sQ", 1, b"free", 20) + b"\0" * 4
+"""A box whose length stands behind its kind, in eight bytes."""
+LAST = struct.pack(">I4s", 0, b"ispe") + b"\0" * 4 + struct.pack(">II", 70, 80)
+"""A box that runs to the end."""
+
+
+@pytest.mark.parametrize(
+    ("content", "size"),
+    [
+        (b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", 30, 40), (30, 40)),
+        (b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IDAT", 30, 40), None),
+        (b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", 0, 40), None),
+        (b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", 1, 1), (1, 1)),
+        (b"GIF87a" + struct.pack("<HH", 30, 40), (30, 40)),
+        (b"BM" + b"\0" * 12 + struct.pack("<IHH", 12, 30, 40), (30, 40)),
+        (b"BM" + b"\0" * 12 + struct.pack("<Iii", 40, 30, -40), (30, 40)),
+        (riff(b"WEBP", b"VP8X", b"\0" * 8, b"\x1d\0\0", b"\x27\0\0"), (30, 40)),
+        (riff(b"WEBP", b"VP8L", b"\0" * 4, b"\x2f", struct.pack("<I", 29 | 39 << 14)), (30, 40)),
+        (riff(b"WEBP", b"VP8L", b"\0" * 4, b"\x2e", struct.pack("<I", 29 | 39 << 14)), None),
+        (riff(b"WEBP", b"VP8 ", b"\0" * 7, b"\x9d\x01\x2a", struct.pack("<HH", 30 | 0xC000, 40)), (30, 40)),
+        (riff(b"WEBP", b"VP8 ", b"\0" * 7, b"\x9d\x01\x2b", struct.pack("<HH", 30, 40)), None),
+        (b"\xff\xd8\xff\xe0\0\x02\xff\xc0\0\x11\x08\0\x28\0\x1e", (30, 40)),
+        (b"\xff\xd8\xff\xff\xe0\0\x02\xff\xd0\xff\xc2\0\x11\x08\0\x28\0\x1e", (30, 40)),
+        (b"\xff\xd8\xff\xc4\0\x02\xff\xcf\0\x11\x08\0\x28\0\x1e", (30, 40)),
+        (b"\xff\xd8\xff\xda\0\x02\xff\xc0\0\x11\x08\0\x28\0\x1e", None),
+        (b"\xff\xd8\xff\xe0\0\x03\0\0\xff\xc0\0\x11\x08\0\x28\0\x1e", None),
+        (avif(ispe(30, 40), ispe(20, 61), ispe(10, 10)), (20, 61)),
+        (avif(LARGE, ispe(30, 40)), (30, 40)),
+        (avif(ispe(30, 40), LAST), (70, 80)),
+        (avif(struct.pack(">I4s", 7, b"free"), ispe(30, 40)), None),
+        (avif(struct.pack(">I4s", 8, b"free"), ispe(30, 40)), (30, 40)),
+        (avif(box(b"free")), None),
+    ],
+)
+def test_the_size_of_an_image_stands_where_its_format_says_and_one_byte_less_has_none(
+    content: bytes, size: tuple[int, int] | None
+) -> None:
+    assert image_size(PlainBytes(content))[1] == size
+    last = image_size(PlainBytes(content[:-1]))[1]
+    assert last is None or last != size or content[:4] == b"\0\0\0\x10"  # a box that is cut off has what it has
+
+
+# ── Small things
+
+
+def test_a_request_has_what_is_neither_none_nor_empty() -> None:
+    assert Has.what("a", [1]) == Has.SYSTEM | Has.TOOLS
+    assert [Has.what("", []), Has.what(None, None), Has.what("a", []), Has.what("", [1])] == [
+        Has.NOTHING,
+        Has.NOTHING,
+        Has.SYSTEM,
+        Has.TOOLS,
+    ]
+
+
+def test_pieces_cost_together_what_the_whole_costs() -> None:
+    def by_words(text: str) -> int:
+        return len(text.split())
+
+    assert price_pieces(["a b c", "d"], by_words) == [2, 1]
+    assert price_pieces(["a b"], by_words) == [2]
+    assert price_pieces([], by_words) == []
+
+
+@pytest.mark.parametrize("held", [-1, 1.5, "7", True, object()])
+def test_what_is_held_is_refused_by_what_came(held: Any) -> None:
+    shown = "-1" if held == -1 else f"a {type(held).__name__}"
+    with pytest.raises(BudgetError, match=rf"held: expected the tokens .*, got {shown}$"):
+        held_count(held)
+    assert [held_count(None), held_count(0), held_count(Count(7))] == [None, Count(0), Count(7)]
+
+
+def test_answers_side_by_side_are_priced_beside_what_they_go_out_with() -> None:
+    def result(at: int) -> dict[str, Any]:
+        return {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"c{at}", "content": "r"}]}
+
+    calls = [{"type": "tool_use", "id": f"c{at}", "name": "f", "input": {}} for at in range(3)]
+    history: list[Any] = [{"role": "user", "content": "q"}, {"role": "assistant", "content": calls}]
+    history += [result(0), result(1), result(2), {"role": "assistant", "content": "a"}]
+    ledger = Assembler(Budget(10_000, model="claude-opus-4-1"), dialect=anthropic).add_messages(history).plan()
+    found = ledger.inside.ledger
+    assert [found.beside_others(at) for at in range(6)] == [False, False, True, True, True, False]
+    assert [found.run(at) for at in range(6)] == [range(1), range(1, 2), *[range(2, 5)] * 3, range(5, 6)]
