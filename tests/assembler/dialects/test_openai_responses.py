@@ -624,7 +624,7 @@ def test_what_the_server_adds_in_pro_mode_is_in_the_bill() -> None:
 @pytest.mark.parametrize("content", ["", [{"type": "output_text", "text": ""}]])
 def test_an_empty_text_of_the_assistant_is_sent_as_it_is_billed(content: object) -> None:
     silent: Item = {"type": "message", "role": "assistant", "content": content}
-    history = [{"role": "user", "content": "q"}, silent, {"role": "user", "content": "on"}]
+    history: list[Item] = [{"role": "user", "content": "q"}, silent, {"role": "user", "content": "on"}]
     context = Assembler(Budget.for_model("gpt-5"), dialect=openai_responses).add_messages(history).build()
     assert context.request()["input"] == history
     assert context.count == count_request(context.request(), dialect=openai_responses, model="gpt-5")
@@ -635,7 +635,7 @@ def test_an_empty_text_of_the_assistant_is_sent_as_it_is_billed(content: object)
 def test_reasoning_stays_before_an_empty_text() -> None:
     thought: Item = {"type": "reasoning", "id": "rs", "summary": []}
     silent: Item = {"role": "assistant", "content": ""}
-    history = [{"role": "user", "content": "q"}, thought, silent, {"role": "user", "content": "on"}]
+    history: list[Item] = [{"role": "user", "content": "q"}, thought, silent, {"role": "user", "content": "on"}]
     request = Assembler(dialect=openai_responses).add_messages(history).build().request()
     assert request["input"] == history
     assert verify(request, dialect=openai_responses) == []
