@@ -184,7 +184,7 @@ def _gemini() -> Iterator[Row]:
     blob = {"mime_type": "image/png", "data": "AAAA"}
     for field in sorted(genai.Part.model_fields):
         if field in ("thought", "thought_signature") or field.endswith(("_metadata", "_resolution", "_processing")):
-            yield Row("Gemini", "beside a part", field, "as it came", "with its part", "left out with a note")
+            yield Row("Gemini", "beside a part", field, "as it came", "with its part", "left out")
             continue
         held = values.get(field, blob if field in ("inline_data", "file_data") else {"k": "v"})
         part = read_message({"role": "model", "parts": [{field: held}]}, 0).parts[0]

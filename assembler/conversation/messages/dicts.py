@@ -113,7 +113,7 @@ def _plain(raw: Raw, role: Role, content: str, source: object, index: int) -> Me
     if not content.isascii():
         refuse_surrogates(content, field=f"conversation[{index}]")
     if len(raw) == 2 and role != "tool":
-        seen = {"role": word, "content": content}
+        seen = dict(raw)
         # By place: keywords would take a fifth of the time that such a message takes.
         return Message(role, (content,), source, NEUTRAL if word == role else FOREIGN, seen, None, False, True)
     call_id = raw.get("tool_call_id")
@@ -132,7 +132,8 @@ def _foreign_calls(seen: Raw, calls: Iterable[Call]) -> bool:
     listed: list[Raw] = seen.get("tool_calls") or []
     for entry in listed:
         named: object = entry.get("id")
-        if ("function" not in entry and "custom" not in entry) or not isinstance(named, str) or not named:
+        spelled = "function" in entry or "custom" in entry or entry.get("type") in entry
+        if not spelled or not isinstance(named, str) or not named:
             return True
     for call in calls:  # noqa: SIM110 - a generator takes twice as long, at each message
         if CALL_NAME.fullmatch(call.name) is None:
@@ -202,5 +203,8 @@ def _call(spelled: object, index: int) -> Call:
     custom = spelled.get("custom")
     if _is_fields(custom):
         return call_of(custom.get("name"), custom.get("input"), id=spelled.get("id"), index=index)
+    new = spelled.get(str(spelled.get("type")))
+    if _is_fields(new):  # a kind of call that nobody knows yet: all that it says are its arguments
+        return call_of(new.get("name") or spelled["type"], new, id=spelled.get("id"), index=index)
     # LangChain's own spelling: {"id", "name", "args"}.
     return call_of(spelled.get("name"), spelled.get("args"), id=spelled.get("id"), index=index)

@@ -107,6 +107,15 @@ def _sourced(kind: str) -> Callable[[Raw, int], Media]:
     return read
 
 
+def _document(part: Raw, index: int) -> Media | Opaque:
+    """A document. One that is a list of blocks, or a text of its own, is no file: its words are what it costs."""
+    block: object = part if "type" in part else part.get("document")
+    source: object = cast(Raw, block).get("source") if isinstance(block, Mapping) else None
+    if isinstance(source, Mapping) and "content" in cast(Raw, source):
+        return Opaque("document", part, "anthropic" if "type" in part else "bedrock")
+    return _sourced("document")(part, index)
+
+
 def _thinking(part: Raw, index: int) -> Thinking:
     text = part.get("thinking", "")
     return Thinking(text if isinstance(text, str) else "", part)
@@ -245,7 +254,7 @@ _READERS: dict[str, tuple[Callable[[Raw, int], Part], str]] = {
     "input_image": (_media("image"), "responses"),
     "input_file": (_media("document"), "responses"),
     "image": (_sourced("image"), "anthropic"),
-    "document": (_sourced("document"), "anthropic"),
+    "document": (_document, "anthropic"),
     "thinking": (_thinking, "anthropic"),
     "redacted_thinking": (_thinking, "anthropic"),
     "tool_use": (_tool_use, "anthropic"),

@@ -38,6 +38,7 @@ _SAYS: Mapping[str, tuple[str, ...]] = {
     "code_execution_tool_result": ("content",),
     "code_interpreter_call": ("code", "outputs"),
     "compaction": ("content",),
+    "document": ("title", "source", "document"),
     "executableCode": ("executableCode",),
     "executable_code": ("executable_code",),
     "file_search_call": ("results",),
@@ -112,17 +113,31 @@ def heard_by(message: Message, own: str) -> Message:
     """
     message = with_functions(message, own)
     for part in message.parts:
-        if type(part) is Opaque or (type(part) is Result and Opaque in map(type, part.parts)):
+        if type(part) in _TOLD or (type(part) is Result and not _TOLD.isdisjoint(map(type, part.parts))):
             break
     else:
         return message
-    parts = [_heard(part, message.shape, own) for part in message.parts]
+    drawn = message.role == "assistant" and not _is_spelled_by(message, own)
+    parts = [None if drawn and type(part) is Media else _heard(part, message.shape, own) for part in message.parts]
     if all(new is old for new, old in zip(parts, message.parts, strict=True)):
         return message
     kept = tuple(part for part in parts if part is not None)
     spoken = message.role == "tool" and not any(type(part) is Result for part in kept)
     role = "assistant" if spoken else message.role  # what the server ran is no answer to a call of the caller's tools
     return attrs.evolve(message, role=role, parts=kept, shape=FOREIGN, shallow=False, seen=_beside(message, parts))
+
+
+_TOLD = frozenset([Opaque, Media])
+"""The parts that may mean something else to another API."""
+
+
+def _is_spelled_by(message: Message, own: str) -> bool:
+    """Whether a message may be in the spelling of the API of the shape `own`.
+
+    What a model drew or spoke goes to no other API: none takes pictures from an assistant (Amazon Bedrock API
+    reference, Message; OpenAI API reference, assistant message; read 2026-11).
+    """
+    return message.shape in (NEUTRAL, own, *_TYPED.get(own, ()))
 
 
 def without_marks(message: Message) -> Message:
@@ -153,7 +168,7 @@ def told(messages: Iterable[Message], own: str, done: Counter[str]) -> list[Mess
         heard.append(new)
         if new is not message:
             before, after = _unread_in(message.parts), _unread_in(new.parts)
-            gone = len(message.parts) - len(new.parts)
+            gone = _held_by(message.parts) - _held_by(new.parts)
             done.update({what: n for what, n in ((FOLDED, before - after - gone), (LEFT_OUT, gone)) if n > 0})
     return heard
 
@@ -170,12 +185,18 @@ def says_nothing_to(message: Message, own: str) -> bool:
 
     The dialect of that API leaves such a message out.
     """
-    return Opaque in map(type, message.parts) and not heard_by(message, own).parts
+    return not _TOLD.isdisjoint(map(type, message.parts)) and not heard_by(message, own).parts
 
 
 def _unread_in(parts: Iterable[Part]) -> int:
+    """How many parts, those inside results among them, are no text, call or thought."""
     every = [inner for part in parts for inner in (part.parts if isinstance(part, Result) else (part,))]
-    return sum(type(part) is Opaque and not is_mark(part) for part in every)
+    return sum(type(part) in _TOLD and not is_mark(part) for part in every)
+
+
+def _held_by(parts: Iterable[Part]) -> int:
+    """How many parts there are, those inside results among them."""
+    return sum(1 + (len(part.parts) if isinstance(part, Result) else 0) for part in parts)
 
 
 def _beside(message: Message, parts: Sequence[Part | None]) -> Any:
@@ -195,10 +216,28 @@ def _heard(part: Part, shape: str, own: str) -> Part | None:
     match part:
         case Opaque():
             return part if is_mark(part) or speaks(part, shape, own) else said_elsewhere(part)
-        case Result() if any(type(inner) is Opaque for inner in part.parts):
+        case Media():
+            return _written_in(part, own) or part
+        case Result() if not _TOLD.isdisjoint(map(type, part.parts)):
             inner = [_heard(held, shape, own) for held in part.parts]
             if all(new is old for new, old in zip(inner, part.parts, strict=True)):
                 return part
             return attrs.evolve(part, parts=tuple(held for held in inner if isinstance(held, str | Media | Opaque)))
         case _:
             return part
+
+
+def _written_in(part: Media, own: str) -> str | None:
+    """The words of a document that is a plain text, for an API other than its own; None for any other medium."""
+    home = "anthropic" if "type" in part.raw else "bedrock"
+    if part.kind != "document" or own == home:
+        return None
+    block: object = part.raw if home == "anthropic" else part.raw.get("document")
+    source: object = cast(_Raw, block).get("source") if isinstance(block, Mapping) else None
+    if not isinstance(source, Mapping):
+        return None
+    fields = cast(_Raw, source)
+    text: object = fields.get("data") if fields.get("type") == "text" else fields.get("text")
+    return (
+        said_elsewhere(Opaque("document", {"title": part.raw.get("title"), "source": {"text": text}})) if text else None
+    )

@@ -133,7 +133,8 @@ class AnthropicWriter(Writer):
 def is_own_reasoning(part: Thinking) -> bool:
     """Whether a part of reasoning is a block of this API's, under its seal: the API takes no thinking without one."""
     seal = _SEALS.get(str(part.raw.get("type")))
-    return seal is not None and isinstance(part.raw.get(seal), str)
+    listed = isinstance(part.raw.get("thinking"), list)  # Mistral's spelling, which may be sealed too
+    return seal is not None and isinstance(part.raw.get(seal), str) and not listed
 
 
 def _signed(part: Thinking) -> Raw | None:

@@ -261,11 +261,12 @@ class AnthropicPricer:
         return self._graded(total(claude.price_text(text, self.count) for text in _texts_of(message)))
 
     def _media(self, part: Media) -> Count:
-        facts = read_media(part)
+        facts, told = read_media(part), total(claude.price_text(text, self.count) for text in _told_of(part))
+        beside = Count(told.tokens, Grade.ESTIMATED, told.upper) if told.upper else told
         if facts.source is Source.TEXT and facts.text is not None:
-            return claude.price_text(facts.text, self.count) + _PLAIN_TEXT_DOCUMENT
+            return claude.price_text(facts.text, self.count) + _PLAIN_TEXT_DOCUMENT + beside
         high = self.family.image_side > pictures.STANDARD.longest_side
-        return pictures.price_media(facts, pictures.HIGH if high else pictures.STANDARD)
+        return pictures.price_media(facts, pictures.HIGH if high else pictures.STANDARD) + beside
 
     def _graded(self, price: Count) -> Count:
         return graded(price, self.count)
@@ -277,6 +278,14 @@ def _bounded(tokens: int) -> Count:
 
 def _texts_of(message: Message) -> list[str]:
     return [part for part in message.parts if isinstance(part, str) and part]
+
+
+def _told_of(part: Media) -> Iterator[str]:
+    """What a document's block says of it to the model (Anthropic, "Citations", read 2026-11), here and on Bedrock."""
+    fields = fields_of(part.raw.get("document")) or part.raw
+    for key in ("title", "context"):
+        if isinstance(text := fields.get(key), str) and part.kind == "document":
+            yield text
 
 
 def _choice(given: object) -> claude.Choice:

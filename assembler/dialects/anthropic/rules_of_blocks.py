@@ -22,7 +22,8 @@ from assembler.verify.violation import Violation, shown
 _BLOCKS = frozenset(
     [
         *("advisor_tool_result", "bash_code_execution_tool_result", "code_execution_tool_result", "compaction"),
-        *("container_upload", "document", "image", "mcp_tool_result", "mcp_tool_use", "redacted_thinking"),
+        *("container_upload", "document", "fallback", "image", "mcp_tool_listing", "mcp_tool_result", "mcp_tool_use"),
+        *("redacted_thinking", "tool_addition", "tool_removal"),
         *("search_result", "server_tool_use", "text", "text_editor_code_execution_tool_result", "thinking"),
         *("tool_result", "tool_search_tool_result", "tool_use", "web_fetch_tool_result"),
         *("web_search_tool_result",),

@@ -36,8 +36,8 @@ from assembler.dialects.graded import graded
 from assembler.dialects.own_tokenizer import estimated_for, own_counter
 from assembler.dialects.reading import options_in, read_messages
 from assembler.errors import ConversationError
-from assembler.pricing.media import Source, read_media
 from assembler.pricing.media import gemini as pictures
+from assembler.pricing.media import read_media
 from assembler.pricing.pricer import FixedPrices, Piece, price_pieces, priced_layout
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
@@ -224,10 +224,7 @@ class GeminiPricer:
         return self._graded(google.price_texts(texts, self.count))
 
     def _media(self, part: Media) -> Count:
-        facts = read_media(part)
-        if facts.source is Source.TEXT and facts.text is not None:
-            return self._texts([facts.text])
-        return pictures.price_media(facts, self.family.rates)
+        return pictures.price_media(read_media(part), self.family.rates)
 
     def _graded(self, price: Count) -> Count:
         return graded(price, self.count)

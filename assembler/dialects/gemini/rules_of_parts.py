@@ -19,7 +19,7 @@ _CONTENTS = shape.Kind("a string, an object or a list", (str, dict, list, tuple)
 _DATA = frozenset(
     {
         *("text", "inline_data", "file_data", "function_call", "function_response", "executable_code"),
-        *("code_execution_result", "tool_call", "tool_response"),
+        *("code_execution_result", "tool_call", "tool_response", "audio_transcription"),
     }
 )
 

@@ -25,9 +25,12 @@ _PAIRING = Pairing(unanswered=RULE["M3"], orphan=RULE["M3"])
 _UNEXPECTED = {("tool", "user"), ("tool", "system"), ("assistant", "system")}
 """Roles that may not follow each other: (before, after). A tool message without a call is M3's."""
 
-# Chunk types: mistral-common 1.13.1 (protocol/instruct/chunk); document_url, file and reference: mistralai 3.7.0.
+# Chunk types: mistral-common 1.13.1 (protocol/instruct/chunk), and those of mistralai 3.7.0 (models/contentchunk).
 _MEDIA = frozenset(
-    ["image", "image_url", "input_audio", "audio_url", "document_url", "file", "reference", "tool_reference"]
+    [
+        *("image", "image_url", "input_audio", "audio_url", "document_url", "file", "reference", "resource"),
+        *("resource_link", "tool_reference"),
+    ]
 )
 _SPELLING = chat.Spelling(
     parts={

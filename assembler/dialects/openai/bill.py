@@ -91,8 +91,6 @@ class OpenAIBill(abc.ABC):
     def medium(self, part: Media) -> Count:
         """An image, a document, a sound by its published formula."""
         facts = read_media(part)
-        if facts.text is not None:
-            return Count(self.count(facts.text), Grade.BOUNDED)
         return price_media(facts, detail_of(part), self.model)
 
     def _head(self, message: Message, closing: str) -> Count:

@@ -201,6 +201,8 @@ def _respelled(message: Message, waiting: Waiting[tuple[Call, str]]) -> Iterator
         if type(part) is Result:
             yield {"role": "tool", "tool_call_id": _answered(part, waiting), "content": _text_of(part)}
     calls = [part for part in message.parts if type(part) is Call]
+    if message.role in ("system", "developer"):
+        _refuse_media(message)
     written = [item for part in message.parts if (item := _written(part))]
     if not written and not calls and not message.beside:
         if "" not in message.parts or Result in map(type, message.parts):
@@ -215,6 +217,13 @@ def _respelled(message: Message, waiting: Waiting[tuple[Call, str]]) -> Iterator
             waiting.add((call, call_id), asked_by(call.id, call.name))
         fields["tool_calls"] = [_tool_call(call, call_id) for call, call_id in named]
     yield fields | _beside(message)
+
+
+def _refuse_media(message: Message) -> None:
+    """A system message holds texts alone (OpenAI API reference, Chat, system and developer messages; read 2026-11)."""
+    for part in message.parts:
+        if isinstance(part, Media):
+            raise not_carried(part, "openai_chat")
 
 
 def _beside(message: Message) -> dict[str, Any]:

@@ -221,14 +221,13 @@ def test_a_request_without_contents_is_an_error() -> None:
         gemini.parse({"messages": []})
 
 
-def test_a_text_document_is_priced_as_its_text_and_cannot_be_moved() -> None:
+def test_a_text_document_is_sent_and_priced_as_its_text() -> None:
     part = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "a b c d"}}
-    price = gemini.pricer(None, lambda text: len(text.split())).message(
-        read_message({"role": "user", "content": [part]}, 0)
-    )
-    assert price.tokens == 1 + 4
-    with pytest.raises(UnsupportedContentError, match="gemini"):
-        Assembler(dialect=gemini).add_messages([{"role": "user", "content": [part]}]).build()
+    history = [{"role": "user", "content": [part]}]
+    price = gemini.pricer(None, lambda text: len(text.split())).message(read_message(history[0], 0))
+    assert price.tokens == 1 + 1 + 4  # the content, the line that says what it is, and its words
+    request = Assembler(dialect=gemini).add_messages(history).build().request()
+    assert request["contents"] == [{"role": "user", "parts": [{"text": "[document]\na b c d"}]}]
 
 
 def test_a_response_that_is_no_object_becomes_an_empty_one() -> None:

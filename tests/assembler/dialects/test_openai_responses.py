@@ -374,7 +374,7 @@ def test_a_call_without_a_call_id_is_answered_under_the_one_it_gets() -> None:
 
 UNCARRIED: list[Item] = [
     {"role": "user", "content": [{"type": "input_audio", "input_audio": {}}]},
-    {"role": "assistant", "content": [{"type": "image", "source": {}}]},
+    {"role": "assistant", "content": [{"type": "input_image", "image_url": "https://a.example/i.png"}]},
 ]
 
 

@@ -1,0 +1,162 @@
+"""What one API's conversation becomes in another's: words stay words, what no other API takes is left out and noted."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from assembler import Assembler, UnsupportedContentError, count_request, verify
+from assembler.dialects import DIALECTS
+
+Dict = dict[str, Any]
+
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="  # one pixel
+WORDS = "A walrus eats clams"
+TOOL: Dict = {"name": "ask", "description": "Asks.", "parameters": {"type": "object", "properties": {}}}
+CLAUDE = "claude-sonnet-4-5"
+OTHERS = ["openai_chat", "openai_responses", "gemini", "bedrock", "mistral"]
+
+
+def asked(*blocks: Dict) -> list[Dict]:
+    return [{"role": "user", "content": [*blocks, {"type": "text", "text": "q"}]}]
+
+
+def answered(*content: Dict) -> list[Dict]:
+    use: Dict = {"type": "tool_use", "id": "t", "name": "ask", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "t", "content": list(content)}
+    return [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [result]},
+    ]
+
+
+SOURCES: list[Dict] = [
+    {"type": "text", "media_type": "text/plain", "data": WORDS},
+    {"type": "content", "content": WORDS},
+    {"type": "content", "content": [{"type": "text", "text": WORDS}]},
+]
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("name", ["anthropic", *OTHERS])
+def test_a_document_that_is_a_text_goes_to_every_api(source: Dict, name: str) -> None:
+    dialect = DIALECTS[name]
+    document = {"type": "document", "source": source, "title": "Walruses"}
+    for history in (asked(document), answered(document)):
+        context = Assembler(dialect=dialect).add_capability([TOOL]).add_messages(history).build()
+        request = context.request()
+        assert WORDS in json.dumps(request)
+        assert verify(request, dialect=dialect) == []
+        counted = count_request(request, dialect=dialect)
+        assert (context.count.tokens, context.count.upper) == (counted.tokens, counted.upper)
+        assert ("'document'" in str(request)) == (name == "anthropic")
+
+
+@pytest.mark.parametrize("name", ["anthropic", *OTHERS])
+def test_a_text_document_of_bedrock_goes_to_every_api(name: str) -> None:
+    for source in ({"text": WORDS}, {"content": [{"text": WORDS}]}):
+        document = {"document": {"format": "txt", "name": "d", "source": source}}
+        history = [{"role": "user", "content": [document, {"text": "q"}]}]
+        request = Assembler(dialect=DIALECTS[name]).add_messages(history).build().request()
+        assert WORDS in json.dumps(request)
+        assert ("'source'" in str(request)) == (name == "bedrock")
+
+
+@pytest.mark.parametrize("key", ["title", "context"])
+@pytest.mark.parametrize("source", SOURCES)
+def test_what_a_document_s_block_says_of_it_is_priced(source: Dict, key: str) -> None:
+    def count(**said: str) -> int:
+        history = asked({"type": "document", "source": source, **said})
+        return count_request({"messages": history}, dialect="anthropic", model=CLAUDE).tokens
+
+    assert count(**{key: "word " * 500}) >= count() + 500
+
+
+@pytest.mark.parametrize("name", ["anthropic", "openai_chat", "openai_responses", "bedrock", "mistral"])
+def test_a_picture_that_a_model_drew_is_left_out_for_other_apis(name: str) -> None:
+    drawn = {"inline_data": {"mime_type": "image/png", "data": PNG}}
+    history: list[Dict] = [
+        {"role": "user", "parts": [{"text": "draw"}]},
+        {"role": "model", "parts": [drawn, {"text": WORDS}]},
+        {"role": "user", "parts": [{"text": "again"}]},
+    ]
+    dialect = DIALECTS[name]
+    context = Assembler(dialect=dialect).add_messages(history).build()
+    assert PNG not in str(context.request())
+    assert verify(context.request(), dialect=dialect) == []
+    assert "1 part(s) of another API that say nothing here left out" in " ".join(str(context.report).split())
+    counted = count_request(context.request(), dialect=dialect)
+    assert (context.count.tokens, context.count.upper) == (counted.tokens, counted.upper)
+    assert Assembler(dialect="gemini").add_messages(history).build().request()["contents"] == history
+
+
+@pytest.mark.parametrize("name", ["openai_chat", "mistral"])
+def test_a_picture_in_a_system_message_of_responses_is_refused_where_none_may_stand(name: str) -> None:
+    shown = {"type": "input_image", "detail": "low", "image_url": f"data:image/png;base64,{PNG}"}
+    history = [
+        {"role": "user", "content": "q"},
+        {"role": "system", "content": [shown]},
+        {"role": "user", "content": "on"},
+    ]
+    with pytest.raises(UnsupportedContentError, match="image"):
+        Assembler(dialect=name).add_messages(history).build().request()
+
+
+@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("kind", ["tool_reference", "browser_state"])
+def test_a_part_of_a_result_that_says_nothing_elsewhere_is_noted_as_left_out(name: str, kind: str) -> None:
+    history = answered({"type": kind, "tool_name": "ask", "state": "x"})
+    context = Assembler(dialect=DIALECTS[name]).add_capability([TOOL]).add_messages(history).build()
+    report = " ".join(str(context.report).split())
+    assert "1 part(s) of another API that say nothing here left out" in report
+    assert "sent as text" not in report
+
+
+def test_a_sealed_thought_of_mistral_s_is_none_of_claude_s() -> None:
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}], "signature": "s"}
+    history = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": [thought, {"type": "text", "text": "so"}]},
+        {"role": "user", "content": "on"},
+    ]
+    request = Assembler(dialect="anthropic").add_messages(history).build().request()
+    assert verify(request, dialect="anthropic") == []
+    assert "hm" not in str(request)
+
+
+def test_a_kind_of_call_that_nobody_knows_yet_goes_back_to_chat_as_it_came() -> None:
+    call = {"id": "c", "type": "dream", "dream": {"name": "ask", "said": WORDS}}
+    history: list[Dict] = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "x"},
+    ]
+    assembler = Assembler(dialect="openai_chat").add_capability([TOOL]).add_messages(history)
+    assert assembler.build().request()["messages"] == history
+    elsewhere = assembler.build().request("anthropic")["messages"][1]["content"][0]
+    assert (elsewhere["name"], elsewhere["input"]) == ("ask", {"name": "ask", "said": WORDS})
+
+
+@pytest.mark.parametrize("name", ["openai_chat", "openai_responses", "anthropic", "mistral"])
+def test_the_keys_of_a_message_keep_their_order(name: str) -> None:
+    history = [{"content": "q", "role": "user"}]
+    request = Assembler(dialect=name).add_messages(history).build().request()
+    sent = request["input" if name == "openai_responses" else "messages"]
+    assert json.dumps(sent) == json.dumps(history)
+
+
+@pytest.mark.parametrize("kind", ["fallback", "mcp_tool_listing", "tool_addition", "tool_removal"])
+def test_what_the_server_of_anthropic_writes_passes_the_rules(kind: str) -> None:
+    said: list[Dict] = [{"type": kind, "tools": []}, {"type": "text", "text": "so"}]
+    history: list[Dict] = [*asked(), {"role": "assistant", "content": said}, *asked()]
+    assert verify({"messages": history}, dialect="anthropic") == []
+
+
+def test_a_transcription_of_gemini_s_and_a_resource_of_mistral_s_pass_the_rules() -> None:
+    heard = {"contents": [{"role": "user", "parts": [{"audioTranscription": {"text": WORDS}}]}]}
+    assert verify(heard, dialect="gemini") == []
+    linked = {"type": "resource_link", "uri": "https://a.example"}
+    assert verify({"messages": [{"role": "user", "content": [linked]}]}, dialect="mistral") == []
