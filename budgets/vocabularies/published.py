@@ -6,7 +6,10 @@ and ids sit inside functions that download the token files, so they cannot be im
 
 from __future__ import annotations
 
+import json
+import pkgutil
 from collections.abc import Mapping
+from typing import Any
 
 import attrs
 
@@ -15,7 +18,8 @@ import attrs
 class Vocabulary:
     """One encoding. Ranks run from 0 to `entries - 1` without a gap.
 
-    `sha256` is of the published `.tiktoken` file, `packed_sha256` of ours: `pack` proves that one spells the other.
+    `sha256` is of the published `.tiktoken` file, `packed_sha256` of ours. `tools.published_vocabularies`, which packs,
+    proves that one spells the other.
     """
 
     file: str
@@ -24,6 +28,15 @@ class Vocabulary:
     packed_sha256: str
     pattern: str
     specials: Mapping[str, int] = attrs.field(factory=dict[str, int])
+
+
+_FILES: Mapping[str, Mapping[str, Any]] = json.loads(pkgutil.get_data(__name__, "files.json") or "{}")
+_NO_SPECIALS: Mapping[str, int] = {}
+
+
+def bundled(name: str, pattern: str, specials: Mapping[str, int] = _NO_SPECIALS) -> Vocabulary:
+    """The vocabulary of a bundled file, by the name that `files.json` lists its size and its hashes under."""
+    return Vocabulary(file=f"{name}.zlib", pattern=pattern, specials=specials, **_FILES[name])
 
 
 _R50K_PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"""
@@ -80,23 +93,13 @@ _HARMONY_NAMED = {
 _HARMONY_RESERVED = [200000, 200001, 200004, 200009, 200010, 200011, *range(200013, 201088)]
 _HARMONY_SPECIALS = _HARMONY_NAMED | {f"<|reserved_{i}|>": i for i in _HARMONY_RESERVED}
 
-_O200K = Vocabulary(
-    file="o200k_base.zlib",
-    entries=199_998,
-    sha256="446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
-    packed_sha256="ecd64943ed18acf9073c882dc98ac68018ee3c07fe132b4f2179167beff4ff24",
-    pattern=_O200K_PATTERN,
-    specials={_END_OF_TEXT: 199999, _END_OF_PROMPT: 200018},
-)
+_O200K = bundled("o200k_base", _O200K_PATTERN, {_END_OF_TEXT: 199999, _END_OF_PROMPT: 200018})
 
 PUBLISHED: Mapping[str, Vocabulary] = {
-    "cl100k_base": Vocabulary(
-        file="cl100k_base.zlib",
-        entries=100_256,
-        sha256="223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
-        packed_sha256="1d65f76973209991e1ae4710bb643483eb30bc6527eda6ffa466af7696fdb19a",
-        pattern=_CL100K_PATTERN,
-        specials={
+    "cl100k_base": bundled(
+        "cl100k_base",
+        _CL100K_PATTERN,
+        {
             _END_OF_TEXT: 100257,
             "<|fim_prefix|>": 100258,
             "<|fim_middle|>": 100259,
@@ -108,13 +111,6 @@ PUBLISHED: Mapping[str, Vocabulary] = {
     # The same tokens as o200k_base under the chat format of gpt-oss; only the special ids differ.
     "o200k_harmony": attrs.evolve(_O200K, specials=_HARMONY_SPECIALS),
     # Also published as "gpt2".
-    "r50k_base": Vocabulary(
-        file="r50k_base.zlib",
-        entries=50_256,
-        sha256="306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
-        packed_sha256="a2260e0b592a6083e2fce7e789eb2cc9974619c74b2cbe2903668ae4b6f694f2",
-        pattern=_R50K_PATTERN,
-        specials={_END_OF_TEXT: 50256},
-    ),
+    "r50k_base": bundled("r50k_base", _R50K_PATTERN, {_END_OF_TEXT: 50256}),
 }
 """Every bundled encoding by its published name."""

@@ -14,7 +14,7 @@ from budgets import Grade, TokenCountError, open_model_counter
 from budgets.counters.by_model import counter_for
 from budgets.counters.tiktoken import OPEN_MODELS
 from budgets.vocabularies import OPEN, mergeable_ranks, vocabulary_of
-from budgets.vocabularies.packing import published_sha256
+from tools.published_vocabularies import published_sha256
 
 TEXTS = st.text(
     st.one_of(

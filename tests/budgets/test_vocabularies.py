@@ -15,9 +15,10 @@ import budgets.vocabularies.loading as loading
 from budgets import TokenCountError, tiktoken_counter
 from budgets.counters.tiktoken import BUNDLED
 from budgets.vocabularies import PUBLISHED, mergeable_ranks
-from budgets.vocabularies.pack import main, recognise
-from budgets.vocabularies.packing import pack, parse, published_sha256, unpack
+from budgets.vocabularies.loading import unpack
 from tests.budgets.raw_engines import NAMES, published_parameters, published_text, tokens
+from tools import published_vocabularies
+from tools.published_vocabularies import main, pack, parse, published_sha256, recognise
 
 
 def test_the_counter_offers_what_is_bundled() -> None:
@@ -111,7 +112,7 @@ def test_run_as_a_script_it_refuses_a_file_that_was_never_published(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "mine.tiktoken").write_bytes(b"YQ== 0\n")
-    script = Path(loading.__file__).with_name("pack.py")
+    script = Path(published_vocabularies.__file__)
     monkeypatch.setattr(sys, "argv", [str(script), str(tmp_path / "mine.tiktoken")])
     with pytest.raises(ValueError, match="is not that of a published vocabulary"):
         runpy.run_path(str(script), run_name="__main__")
@@ -120,7 +121,7 @@ def test_run_as_a_script_it_refuses_a_file_that_was_never_published(
 def test_packing_that_loses_a_token_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     published = tmp_path / "official.tiktoken"
     published.write_bytes(published_text("r50k_base"))
-    monkeypatch.setattr("budgets.vocabularies.pack.unpack", lambda _packed: [b"a"])
+    monkeypatch.setattr("tools.published_vocabularies.unpack", lambda _packed: [b"a"])
     with pytest.raises(ValueError, match="does not unpack"):
         main([str(published)], folder=tmp_path)
     assert not (tmp_path / "r50k_base.zlib").exists()
