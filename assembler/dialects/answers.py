@@ -7,17 +7,13 @@ from collections.abc import Callable, Sequence
 import attrs
 
 from assembler.conversation.messages import Message
+from assembler.text.runs import runs
 
 
 def answered_at_once(messages: Sequence[Message], together: Callable[[Message, Message], bool]) -> Sequence[Message]:
     """The messages, each run of neighbours that are billed `together` in one, which is priced and never sent. O(n)."""
-    runs: list[list[Message]] = []
-    for message in messages:
-        if runs and together(message, runs[-1][-1]):
-            runs[-1].append(message)
-        else:
-            runs.append([message])
-    return messages if len(runs) == len(messages) else [_one(run) for run in runs]
+    found = runs(messages, together)
+    return messages if len(found) == len(messages) else [_one(run) for run in found]
 
 
 def _one(run: Sequence[Message]) -> Message:

@@ -15,9 +15,9 @@ from typing import Any
 import attrs
 
 from budgets.count import Tokens
-from budgets.counters.guard import Guarded, failure_of, no_text, refuse_surrogates
+from budgets.counters.guard import failure_of, no_text
 from budgets.counters.settled_characters import all_settled
-from budgets.counters.tiktoken import tiktoken_counter
+from budgets.counters.tiktoken import TiktokenCounter
 from budgets.errors import MissingExtraError, TokenCountError, from_extra
 
 ENCODINGS = ("cl100k_base", "o200k_base", "o200k_harmony")
@@ -47,25 +47,13 @@ def _count_of(encoding: str) -> Callable[[str], int]:
 
 
 @attrs.frozen
-class ToktokCounter(Guarded):
+class ToktokCounter(TiktokenCounter):
     """Counts exactly what tiktoken counts, text that looks like a control token as the text that it is."""
-
-    encoding: str
 
     @property
     def name(self) -> str:
         """`toktok:` and the encoding."""
         return f"toktok:{self.encoding}"
-
-    @property
-    def vocabulary_sha256(self) -> str:
-        """tiktoken's: both hold the same."""
-        return tiktoken_counter(self.encoding).vocabulary_sha256
-
-    @property
-    def additive_at_tag_seams(self) -> bool:
-        """tiktoken's promise: the counts are the same."""
-        return tiktoken_counter(self.encoding).additive_at_tag_seams
 
     @functools.cached_property
     def _count(self) -> Callable[[str], int]:
@@ -76,14 +64,13 @@ class ToktokCounter(Guarded):
         try:
             if text.isascii() or all_settled(text):
                 return self._count(text)
-            refuse_surrogates(self.name, text)
-            return tiktoken_counter(self.encoding)(text)
         except MissingExtraError:
             raise
         except BaseException as failure:  # panics are BaseExceptions
             if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # asked here, off the fast path
                 raise no_text(self.name, text) from None
             raise failure_of(self.name, failure)  # noqa: B904 - chained there, unless it is the failure itself
+        return super().__call__(text)
 
 
 def toktok_counter(encoding: str = "o200k_base") -> ToktokCounter:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,17 +32,18 @@ def caps(chosen: dict[str, Limit], room: int) -> dict[str, int]:
     return {r: room if r not in chosen or chosen[r].cap is None else int(chosen[r].cap or 0) for r in REGIONS}
 
 
+Case: TypeAlias = tuple[int, dict[str, int], dict[str, Limit]]
+
+
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[int, dict[str, int], dict[str, Limit]]:
+def cases(draw: st.DrawFn) -> Case:
     """Tokens that hold all floors, what each region asks for, and the limits."""
     chosen = draw(limits())
     return max(draw(ROOM), sum(int(limit.floor) for limit in chosen.values())), draw(demands), chosen
 
 
 @given(cases())
-def test_no_region_gets_more_than_it_asks_for_or_its_cap_and_all_get_at_most_the_room(
-    case: tuple[int, dict[str, int], dict[str, Limit]],
-) -> None:
+def test_no_region_gets_more_than_it_asks_for_or_its_cap_and_all_get_at_most_the_room(case: Case) -> None:
     room, asked, chosen = case
     given_out = allotments(room, asked, chosen)
     assert sum(given_out.values()) <= room
@@ -49,9 +52,7 @@ def test_no_region_gets_more_than_it_asks_for_or_its_cap_and_all_get_at_most_the
 
 
 @given(cases())
-def test_floors_are_kept_and_what_nobody_needs_is_all_that_is_left(
-    case: tuple[int, dict[str, int], dict[str, Limit]],
-) -> None:
+def test_floors_are_kept_and_what_nobody_needs_is_all_that_is_left(case: Case) -> None:
     room, asked, chosen = case
     given_out = allotments(room, asked, chosen)
     for region, limit in chosen.items():

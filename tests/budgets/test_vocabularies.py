@@ -7,6 +7,7 @@ import json
 import runpy
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -121,7 +122,7 @@ def test_run_as_a_script_it_refuses_a_file_that_was_never_published(
 def test_packing_that_loses_a_token_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     published = tmp_path / "official.tiktoken"
     published.write_bytes(published_text("r50k_base"))
-    monkeypatch.setattr("tools.published_vocabularies.unpack", lambda _packed: [b"a"])
+    monkeypatch.setattr("tools.published_vocabularies.pack", lambda _tokens: zlib.compress(b"a"))
     with pytest.raises(ValueError, match="does not unpack"):
         main([str(published)], folder=tmp_path)
     assert not (tmp_path / "r50k_base.zlib").exists()

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from assembler import Assembler
+from assembler.policies import ClearReasoning, ClearToolResults, TrimOldest, Truncate
 
 TURNS = 50
 CALLS_OF_A_TURN = 3
@@ -68,3 +69,13 @@ class Trip(BaseModel):
     """Where to go."""
 
     town: str
+
+
+def shortening(tokens: int) -> dict[str, Any]:
+    """Ladders that shorten before they drop, to `tokens` at most where they truncate, by name."""
+    return {
+        "clear": (ClearToolResults(keep=1), TrimOldest()),
+        "clear-truncate": (ClearToolResults(keep=1), Truncate(tokens), TrimOldest()),
+        "truncate": (Truncate(tokens), TrimOldest()),
+        "ladder": (ClearReasoning(), ClearToolResults(keep=1), TrimOldest()),
+    }

@@ -24,6 +24,7 @@ from assembler.conversation.messages.parts import (
 )
 from assembler.errors import ConversationError
 from assembler.text.checked import checked_text
+from assembler.text.runs import runs
 
 RESPONSES = "responses"
 """The shape of an item of `input`; `seen` is the item, or a list of items where several are one turn."""
@@ -236,13 +237,7 @@ def _is_text(parts: tuple[Part, ...]) -> bool:
 
 def joined(messages: Iterable[Message]) -> list[Message]:
     """The messages with each turn of the model in one: reasoning, text and calls side by side. O(messages)."""
-    runs: list[list[Message]] = []
-    for message in messages:
-        if runs and continues(message, runs[-1][-1]):
-            runs[-1].append(message)
-        else:
-            runs.append([message])
-    return [run[0] if len(run) == 1 else _one(run) for run in runs]
+    return [run[0] if len(run) == 1 else _one(run) for run in runs(messages, continues)]
 
 
 def in_steps(messages: Sequence[Message]) -> Sequence[Message]:

@@ -9,6 +9,7 @@ import attrs
 
 from assembler.dialects.chat_template.render import Spoken
 from assembler.dialects.chat_template.traits import Traits
+from assembler.text.runs import runs
 
 _SEAM = "\n\n"
 """Between two messages that had to become one."""
@@ -149,15 +150,10 @@ def _alternating(lines: list[Line], traits: Traits) -> _Folded:
     """Neighbours of one role in one, where the template demands that user and assistant alternate."""
     if not traits.alternates:
         return lines, ()
-    runs: list[list[Line]] = []
-    for line in lines:
-        if runs and _joinable(runs[-1][-1], line):
-            runs[-1].append(line)
-        else:
-            runs.append([line])
-    gone = len(lines) - len(runs)
+    joined = runs(lines, _joinable)
+    gone = len(lines) - len(joined)
     said = f"{gone} message(s) merged into their neighbours: the template demands that roles alternate"
-    return [_merged(run) for run in runs], (said,) if gone else ()
+    return [_merged(run) for run in joined], (said,) if gone else ()
 
 
 def _bridged(lines: list[Line], traits: Traits) -> _Folded:
@@ -174,7 +170,7 @@ def _bridged(lines: list[Line], traits: Traits) -> _Folded:
     return bridged, (said,) if put else ()
 
 
-def _joinable(before: Line, line: Line) -> bool:
+def _joinable(line: Line, before: Line) -> bool:
     return before.role == line.role and line.role in ("user", "assistant")
 
 

@@ -8,6 +8,7 @@ import attrs
 
 from assembler.regions.knowledge import Document
 from assembler.strategies.sources.source import Source, of, position
+from assembler.text.runs import runs
 from assembler.validation import as_int, at_least_zero
 
 OVERLAP = 20
@@ -47,13 +48,7 @@ class MergeNeighbours:
     def merge(self, sources: Sequence[Source]) -> list[Source]:
         """Runs of neighbours as one source each, the rest as they are; in no particular order. O(characters)."""
         line = sorted(sources, key=lambda source: (str(source.origin), position(source.document), source.place))
-        merged: list[list[Source]] = []
-        for source in line:
-            if merged and _follows(merged[-1][-1], source):
-                merged[-1].append(source)
-            else:
-                merged.append([source])
-        return [self._joined(run) if len(run) > 1 else run[0] for run in merged]
+        return [self._joined(run) if len(run) > 1 else run[0] for run in runs(line, _follows)]
 
     def _joined(self, run: Sequence[Source]) -> Source:
         text = run[0].document.text
@@ -81,7 +76,7 @@ def beside(source: Source) -> set[tuple[str, int]]:
     return {(origin, index - 1), (origin, index + 1)} if isinstance(index, int) else set()
 
 
-def _follows(one: Source, other: Source) -> bool:
+def _follows(other: Source, one: Source) -> bool:
     if one.origin != other.origin:
         return False
     here, there = of(one.document, "chunk_index"), of(other.document, "chunk_index")

@@ -18,10 +18,10 @@ from google.genai import types
 from assembler import Assembler, ContextLengthError, ConversationError, count_request, verify
 from assembler.dialects import gemini, plain
 from assembler.integrations.adk import AssemblerPlugin
-from assembler.policies import ClearReasoning, ClearToolResults, Refuse, Summarize, TrimOldest, TrimSteps, Truncate
+from assembler.policies import Refuse, Summarize, TrimOldest, TrimSteps
 from budgets import Budget
 from tests.integrations.adk.scripted import Scripted, gemini_request, look_up
-from tests.integrations.script import Summarizer, librarian
+from tests.integrations.script import Summarizer, librarian, shortening
 
 WINDOW = 900
 TURNS = 50
@@ -179,16 +179,7 @@ def test_everything_that_fits_stays() -> None:
     assert all(kept is own for kept, own in zip(request.contents, contents, strict=True))
 
 
-@pytest.mark.parametrize(
-    "policy",
-    [
-        (ClearToolResults(keep=1), TrimOldest()),
-        (ClearToolResults(keep=1), Truncate(20), TrimOldest()),
-        (Truncate(20), TrimOldest()),
-        (ClearReasoning(), ClearToolResults(keep=1), TrimOldest()),
-    ],
-    ids=["clear", "clear-truncate", "truncate", "ladder"],
-)
+@pytest.mark.parametrize("policy", shortening(20).values(), ids=shortening(20))
 def test_a_content_that_gives_way_keeps_its_ids_its_signature_and_what_is_no_text(policy: Any) -> None:
     contents = history(8)
     before = copy.deepcopy(contents)

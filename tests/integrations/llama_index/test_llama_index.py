@@ -45,11 +45,11 @@ from assembler import (
 from assembler.dialects import gemini, openai_chat, openai_responses
 from assembler.integrations.llama_index import AssemblerFunctionAgent, AssemblerMemory
 from assembler.integrations.llama_messages import message_fields
-from assembler.policies import ClearReasoning, ClearToolResults, Refuse, Summarize, TrimOldest, TrimSteps, Truncate
+from assembler.policies import ClearToolResults, Refuse, Summarize, TrimOldest, TrimSteps, Truncate
 from budgets import Budget
 from tests.integrations.independent import recount
 from tests.integrations.llama_index.scripted import TOOL, WORDS, Scripted, openai_request
-from tests.integrations.script import Summarizer, Trip, librarian
+from tests.integrations.script import Summarizer, Trip, librarian, shortening
 
 WINDOW = 900
 TURNS = 50
@@ -208,16 +208,7 @@ def test_a_memory_without_an_assembler_gives_everything() -> None:
     assert all(sent is own for sent, own in zip(given, messages, strict=True))
 
 
-@pytest.mark.parametrize(
-    "policy",
-    [
-        (ClearToolResults(keep=1), TrimOldest()),
-        (ClearToolResults(keep=1), Truncate(6), TrimOldest()),
-        (Truncate(6), TrimOldest()),
-        (ClearReasoning(), ClearToolResults(keep=1), TrimOldest()),
-    ],
-    ids=["clear", "clear-truncate", "truncate", "ladder"],
-)
+@pytest.mark.parametrize("policy", shortening(6).values(), ids=shortening(6))
 def test_a_message_that_gives_way_keeps_its_ids_its_signature_and_what_is_no_text(policy: Any) -> None:
     messages = history(8)
     before = copy.deepcopy(messages)

@@ -17,9 +17,9 @@ from strands.types.exceptions import ContextWindowOverflowException
 from assembler import Assembler, ContextLengthError, ConversationError, count_request, verify
 from assembler.dialects import bedrock, openai_responses, plain
 from assembler.integrations.strands import AssemblerConversationManager
-from assembler.policies import ClearReasoning, ClearToolResults, Refuse, Summarize, TrimOldest, TrimSteps, Truncate
+from assembler.policies import Refuse, Summarize, TrimOldest, TrimSteps
 from budgets import Budget
-from tests.integrations.script import Summarizer, librarian
+from tests.integrations.script import Summarizer, librarian, shortening
 from tests.integrations.strands.scripted import Scripted, bedrock_request, look_up
 
 WINDOW = 2_500
@@ -161,16 +161,7 @@ def test_everything_that_fits_stays() -> None:
     assert all(sent is own for sent, own in zip(fitted.messages, messages, strict=True))
 
 
-@pytest.mark.parametrize(
-    "policy",
-    [
-        (ClearToolResults(keep=1), TrimOldest()),
-        (ClearToolResults(keep=1), Truncate(30), TrimOldest()),
-        (Truncate(20), TrimOldest()),
-        (ClearReasoning(), ClearToolResults(keep=1), TrimOldest()),
-    ],
-    ids=["clear", "clear-truncate", "truncate", "ladder"],
-)
+@pytest.mark.parametrize("policy", shortening(20).values(), ids=shortening(20))
 def test_a_message_that_gives_way_keeps_its_ids_its_signature_and_what_is_no_text(policy: Any) -> None:
     messages = history(8)
     before = copy.deepcopy(messages)
