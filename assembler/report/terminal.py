@@ -20,6 +20,8 @@ _BAR = 24
 _BESIDE_THE_BAR = 35
 _BESIDE_THE_NAME = 30
 _NAME = 34
+_NARROW = 24
+"""Columns of the names of items at least; what they leave of `_NAME` is the reasons'."""
 _NUMBER = 9
 _WIDER = 30
 """Columns that the names of items take of what a terminal has more than 80."""
@@ -62,7 +64,8 @@ def _headline(report: Reported) -> Iterator[str]:
     if report.budget is not None:
         limit = report.budget.input_limit
         yield f"limit {limit:,} = {grouped(report.budget.arithmetic())}"
-        yield f"left  {limit - upper:,}, {_percent(upper, limit)} full"
+        bound = " by the upper bound" if upper != tokens else ""
+        yield f"left  {limit - upper:,}, {_percent(upper, limit)} full{bound}"
 
 
 def _percent(part: Tokens, whole: Tokens) -> str:
@@ -91,18 +94,25 @@ def _bar(tokens: Tokens, whole: Tokens, cells: int) -> str:
 
 
 def _item_table(report: Reported, width: int) -> Iterator[str]:
-    name = min(_NAME, width - _BESIDE_THE_NAME) + max(0, min(width - WIDTH, _WIDER))
+    widest = min(_NAME, width - _BESIDE_THE_NAME) + max(0, min(width - WIDTH, _WIDER))
+    name = min(widest, max([_NARROW, *(_columns(f"  {_named(row)} ") for row in report.rows)]))
     yield f"{'item':<{name}}{'before':>{_NUMBER}}{'after':>{_NUMBER}}  outcome"
-    region = said = ""
+    region, said = "", set[str]()
     for row in sorted(report.rows, key=lambda row: _REGIONS.index(row.region)):  # in the order of the table above
         if row.region != region:
             region = row.region
             yield f"{region}"
-        line, *below = _item(row, name, width)
+        line, *below = _item(row, _briefly(row.reason) if row.reason in said else row.reason, name, width)
         yield line
-        if row.reason != said:  # what holds for many rows in a row is said under the first
+        if row.reason not in said:  # what has no place beside its row is said once
             yield from below
-        said = row.reason
+        said.add(row.reason)
+
+
+def _briefly(reason: str) -> str:
+    """A reason that was given in full in an earlier row: the policies alone, or its words where it names none."""
+    parts = reason.split("; ")
+    return "; ".join(part.partition(": ")[0] for part in parts) if all(": " in part for part in parts) else reason
 
 
 def _notes(report: Reported, width: int) -> Iterator[str]:
@@ -125,13 +135,21 @@ def _notes(report: Reported, width: int) -> Iterator[str]:
         yield from _wrapped(line, width)
 
 
-def _item(row: Row, name_width: int, width: int) -> Iterator[str]:
+def _named(row: Row) -> str:
+    return row.name + _counted(row)
+
+
+def _counted(row: Row) -> str:
+    return f" ({row.messages} messages)" if row.messages > 1 and row.outcome == "dropped" else ""
+
+
+def _item(row: Row, reason: str, name_width: int, width: int) -> Iterator[str]:
     before = "?" if row.before is None else f"{row.before:,}"
-    counted = f" ({row.messages} messages)" if row.messages > 1 and row.outcome == "dropped" else ""
+    counted = _counted(row)
     name = _fitted(f"  {row.name}", name_width - 1 - len(counted)) + counted
     name += " " * (name_width - _columns(name))
     line = f"{name}{before:>{_NUMBER}}{row.after:>{_NUMBER},}  {row.outcome}"
-    reason = _flat(row.reason)
+    reason = _flat(reason)
     if reason and _columns(line) + _columns(reason) + 2 <= width:
         yield f"{line}: {reason}"
     else:

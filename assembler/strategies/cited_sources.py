@@ -32,7 +32,7 @@ _PLAIN = PlainSources()
 SOURCES = "SOURCES:\n"
 END = "END OF SOURCES"
 
-_OPENING, _END, _QUESTION = "opening", "end", "question frame"
+_OPENING, _END, _QUESTION = "words before the sources", "words after the sources", "words around the question"
 FRAME = frozenset({_OPENING, _END, _QUESTION})
 """The names of the pieces that are words around the sources, and no source."""
 

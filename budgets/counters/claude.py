@@ -41,7 +41,7 @@ class ClaudeCounter(Guarded):
     @property
     def notes(self) -> tuple[str, ...]:
         """That the vocabulary is a reconstruction."""
-        return (f"Claude's vocabulary is unpublished: an unofficial reconstruction counts, {self.generation}",)
+        return (f"Claude's vocabulary is unpublished: an unofficial reconstruction counts ({self.generation})",)
 
     @functools.cached_property
     def _count(self) -> Callable[[str], Tokens]:

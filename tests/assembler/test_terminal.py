@@ -8,7 +8,9 @@ import sys
 
 import pytest
 
+from assembler import Assembler, CitedSources, TrimOldest
 from assembler.cli.terminal import show
+from budgets import Budget
 
 REPORT = "item        tokens\nknowledge       12  ███\n  page  12  dropped: no room\nnote: [bold]kept[/bold] as it is"
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -47,3 +49,27 @@ def test_no_colour_where_the_reader_asks_for_none(monkeypatch: pytest.MonkeyPatc
 def test_a_process_without_an_output_shows_nothing_and_does_not_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", None)
     show(REPORT)
+
+
+def test_a_reason_is_given_in_full_once_and_by_its_policy_after_that() -> None:
+    history = [{"role": role, "content": f"{at} " * 9} for at in range(8) for role in ("user", "assistant")]
+    pinned = TrimOldest(pins={4})
+    assembler = Assembler(Budget(170, model="gpt-4o"), on_overflow=pinned).set_messages([*history, history[0]])
+    lines = [line.strip() for line in str(assembler.build().report).splitlines()]
+    assert lines.count("TrimOldest: older turns do not fit") == 1
+    assert [line.split("  ")[-1] for line in lines if "dropped" in line] == ["dropped", "dropped: TrimOldest"]
+
+
+def test_a_reason_stands_beside_its_row_where_short_names_leave_the_place() -> None:
+    bot = Assembler(Budget(2_000, model="gpt-4o"), strategy=CitedSources(per_document=1))
+    for at in range(3):
+        bot.add_knowledge(f"Fact {at}.", type="rag", source="a.md", score=1 / (at + 1))
+    lines = str(bot.add_message(("user", "Well?")).build().report).splitlines()
+    assert len([line for line in lines if line.endswith("  dropped: enough of its document")]) == 2
+
+
+@pytest.mark.parametrize(("model", "said"), [("gpt-4o", "full"), ("claude-sonnet-5", "full by the upper bound")])
+def test_what_is_left_says_when_it_is_less_than_the_count_leaves(model: str, said: str) -> None:
+    text = str(Assembler(Budget(100, model=model)).add_message(("user", "Hello there")).build().report)
+    (left,) = [line for line in text.splitlines() if line.startswith("left")]
+    assert left.endswith(said)

@@ -140,7 +140,7 @@ def test_another_vendors_model_is_refused_by_name() -> None:
 def test_a_count_is_never_called_exact_and_says_that_it_is_a_reconstruction() -> None:
     count = claude_counter()
     assert count.grade is not Grade.EXACT
-    assert count.notes == ("Claude's vocabulary is unpublished: an unofficial reconstruction counts, claude-4.8",)
+    assert count.notes == ("Claude's vocabulary is unpublished: an unofficial reconstruction counts (claude-4.8)",)
 
 
 def test_an_empty_text_costs_nothing_and_a_lone_surrogate_is_refused() -> None:
