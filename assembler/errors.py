@@ -16,7 +16,7 @@ No message of these errors quotes a prompt, a document or a message: indexes, na
 
 from __future__ import annotations
 
-from budgets.errors import AssemblyError, Evidence
+from budgets.errors import AssemblyError, BudgetError, Evidence
 
 
 class ConversationError(Evidence, ValueError):
@@ -44,6 +44,10 @@ class UnsupportedContentError(ConversationError):
     def __init__(self, problem: str, *, kind: str, index: int | None = None) -> None:
         self.kind = kind
         super().__init__(problem, index=index)
+
+
+class WrongTypeError(BudgetError, TypeError):
+    """An argument of another type than the one that is asked for."""
 
 
 class MarkupError(Evidence, ValueError):

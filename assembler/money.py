@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import attrs
 
@@ -20,7 +20,7 @@ from assembler.pipeline.answers import unasked
 from assembler.pipeline.planned import Dropped, Planned
 from assembler.pipeline.settings import Settings
 from assembler.plan import Plan
-from assembler.validation import must_be
+from assembler.validation import listed, must_be, wrong
 from budgets import Budget, BudgetError, ContextLengthError, Count, Tokens
 from budgets.errors import from_extra
 from budgets.models import facts
@@ -92,6 +92,7 @@ def bill(request: Context | Plan, *, on: date | None = None) -> Bill:
     `UnpricedModelError` where no price is listed.
     """
     must_be("request", request, (Context, Plan), "a context or a plan")
+    _must_be_a_day(on)
     return _bill(request.inside, on)
 
 
@@ -125,7 +126,15 @@ def fits(assembler: Assembler[Any], models: Iterable[str], *, on: date | None = 
     left for the reserves. `ConversationError` for a history that no API would take.
     """
     must_be("assembler", assembler, (Assembler,), "an Assembler(budget=…)")
-    return tuple(sorted((_offer(assembler, model, on) for model in models), key=_rank))
+    _must_be_a_day(on)
+    if isinstance(models, str | bytes):
+        raise BudgetError(wrong("models", "a list of models' names", models))
+    names = listed("models", models, "models' names")
+    return tuple(sorted((_offer(assembler, cast(str, name), on) for name in names), key=_rank))
+
+
+def _must_be_a_day(on: object) -> None:
+    must_be("on", on, (date, type(None)), "a date or None")
 
 
 def _offer(assembler: Assembler[Any], model: str, on: date | None) -> Offer:

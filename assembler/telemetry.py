@@ -14,8 +14,10 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from assembler.context import Context
+from assembler.errors import WrongTypeError
 from assembler.plan import Plan
 from assembler.report.figures import Value, fields_of, figures_of, figures_of_overflow
+from assembler.validation import wrong
 from budgets import ContextLengthError
 from budgets.errors import from_extra
 
@@ -70,7 +72,7 @@ def _figures(subject: Context | Plan | ContextLengthError) -> dict[str, Value]:
         case ContextLengthError():
             return figures_of_overflow(subject)
         case _:
-            raise TypeError(f"expected a Context, a Plan or a ContextLengthError, got {type(subject).__name__}")
+            raise WrongTypeError(f"expected a Context, a Plan or a ContextLengthError, got {type(subject).__name__}")
 
 
 def set_attributes(subject: Context | Plan | ContextLengthError, *, span: Span | None = None) -> None:
@@ -78,6 +80,8 @@ def set_attributes(subject: Context | Plan | ContextLengthError, *, span: Span |
 
     Raises `MissingExtraError` where that is asked for and OpenTelemetry is not installed.
     """
+    if span is not None and not callable(getattr(span, "set_attributes", None)):
+        raise WrongTypeError(wrong("span", "a span of OpenTelemetry", span))
     (_current_span() if span is None else span).set_attributes(attributes(subject))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from budgets.count import Tokens
 from budgets.errors import BudgetError
 from budgets.limit import REGIONS, Amount, Limit
+from budgets.numbers import part_of
 
 _FREE = Limit()
 
@@ -30,6 +31,10 @@ def allotments(available: Tokens, demands: Mapping[str, Tokens], limits: Mapping
     return given
 
 
+_LARGEST_SHARE = 1 - 1e-9
+"""Floors of 0.1, 0.2 and 0.7 are all of a window: doubles add up to a little less."""
+
+
 def check_floors(available: Tokens, reserved: Tokens, limits: Mapping[str, Limit]) -> None:
     """Raise `BudgetError` for floors that no request could be given, with the smallest window that works.
 
@@ -45,7 +50,7 @@ def check_floors(available: Tokens, reserved: Tokens, limits: Mapping[str, Limit
     if needed > available:
         whole = sum(limit.floor for limit in limits.values() if isinstance(limit.floor, int))
         shares = sum(limit.floor for limit in limits.values() if isinstance(limit.floor, float))
-        if shares >= 1:
+        if shares > _LARGEST_SHARE:
             asked = f"{shares:.0%} of what is free and {whole} tokens"
             raise BudgetError(f"the floors ask for {asked}: no window holds that")
         least = _least_available(whole, limits)
@@ -58,7 +63,9 @@ def check_floors(available: Tokens, reserved: Tokens, limits: Mapping[str, Limit
 
 def _least_available(whole: Tokens, limits: Mapping[str, Limit]) -> Tokens:
     """The fewest tokens into which the floors fit: shares are of all of them, each rounded down by less than one."""
-    shares = [limit.floor for limit in limits.values() if isinstance(limit.floor, float)]
+    from fractions import Fraction  # most floors fit
+
+    shares = [Fraction(limit.floor) for limit in limits.values() if isinstance(limit.floor, float)]
     available = max(whole, int((whole - len(shares)) / (1 - sum(shares))) - 1)
     while sum(_tokens(limit.floor, available) for limit in limits.values()) > available:
         available += 1
@@ -70,13 +77,13 @@ def _of(limits: Mapping[str, Limit], region: str) -> Limit:
 
 
 def _tokens(amount: Amount, available: Tokens) -> Tokens:
-    return int(amount * available) if isinstance(amount, float) else amount
+    return part_of(amount, available) if isinstance(amount, float) else amount
 
 
 def _shares(limits: Mapping[str, Limit], available: Tokens) -> dict[str, Tokens]:
     caps = _caps(limits, available)
     shared = {region: limit.share for region, limit in limits.items() if limit.share is not None}
-    return {region: min(int(share * available), caps[region]) for region, share in shared.items()}
+    return {region: min(part_of(share, available), caps[region]) for region, share in shared.items()}
 
 
 def _caps(limits: Mapping[str, Limit], available: Tokens) -> dict[str, Tokens]:

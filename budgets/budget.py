@@ -148,9 +148,9 @@ class Budget(Value):
         from budgets.models import facts
 
         published = facts(name)
-        answers = {"max_output_tokens": max_output_tokens, "least_output_tokens": least_output_tokens or 0}
+        answers = {"max_output_tokens": max_output_tokens, "least_output_tokens": least_output_tokens}
         for field, given in answers.items():
-            tokens = whole_tokens(given, field)
+            tokens = 0 if given is None else whole_tokens(given, field)
             if published.max_output is not None and tokens > published.max_output:
                 raise BudgetError(
                     f"{field} is {tokens}, but {name} answers with at most {published.max_output} "

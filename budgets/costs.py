@@ -6,6 +6,7 @@ import attrs
 
 from budgets.apportion import scaled
 from budgets.count import Tokens
+from budgets.numbers import whole_tokens
 from budgets.value import Value
 
 
@@ -35,7 +36,7 @@ class RegionCosts(Value):
 
         What it costs less is taken from the conversation, and what that does not hold from all others by their share.
         """
-        missing = total - self.total
+        missing = whole_tokens(total, "total") - self.total
         if not missing:
             return self
         if missing > 0:

@@ -53,7 +53,12 @@ class Count(Value):
     upper: Tokens = attrs.field(default=attrs.Factory(_as_exact, takes_self=True))
 
     def __attrs_post_init__(self) -> None:
-        if not 0 <= self.tokens <= self.upper:
+        try:
+            counts = 0 <= self.tokens <= self.upper
+        except Exception as error:  # no number: whatever cannot be compared with one
+            kinds = f"{type(self.tokens).__name__} and {type(self.upper).__name__}"
+            raise BudgetError(f"a count: expected whole tokens and an upper bound, got {kinds}") from error
+        if not counts:
             raise BudgetError(
                 f"a count of {self.tokens} tokens, at most {self.upper}: tokens are 0 or more, and never above the "
                 "upper bound; subtract two counts for a Difference"

@@ -55,6 +55,16 @@ def share(value: object, name: str) -> float:
     return float(value)
 
 
+def part_of(share: float, tokens: int) -> int:
+    """The whole tokens in a share of so many, rounded down; of more than a double holds, by fractions."""
+    try:
+        return int(share * tokens)
+    except OverflowError:
+        from fractions import Fraction  # no window is so large
+
+        return int(Fraction(share) * tokens)
+
+
 def grouped(text: str) -> str:
     """A text for people: each of its numbers with commas."""
     return re.sub(r"\d{4,}", lambda found: f"{int(found[0]):,}", text)

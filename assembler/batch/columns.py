@@ -58,7 +58,7 @@ class Columns:
         if missing or not found:
             wanted = missing or [name for name in asked.values() if name is not None]
             raise BatchError(
-                f"no column {' or '.join(map(str, wanted))}; the batch has {', '.join(names) or 'none'}: "
+                f"no column {' or '.join(map(str, wanted))}; the batch has {', '.join(map(str, names)) or 'none'}: "
                 "name yours with Columns(messages=…)"
             )
         return found

@@ -24,7 +24,7 @@ import attrs
 from assembler.conversation.compaction import COMPACTING, api_of, is_window
 from assembler.conversation.keepsake import Keepsake, Keepsakes
 from assembler.conversation.messages import Message, still_says
-from assembler.conversation.readings import Readings, Span
+from assembler.conversation.readings import Readings, Span, alike
 from assembler.conversation.turns import answers_the_server, opens_turn
 from assembler.errors import ConversationError
 
@@ -291,7 +291,7 @@ class Sight:
             return None
         read = readings.messages[start:stop]  # a message is never false, one that was not read always
         raws = list(itertools.compress(readings.raws(start, stop), read))
-        if raws == list(itertools.compress(readings.seen[start:stop], read)) and not readings.objects:
+        if not readings.objects and alike(raws, list(itertools.compress(readings.seen[start:stop], read))):
             return None
         messages = enumerate(read, start)
         changed = (

@@ -11,7 +11,9 @@ from assembler.conversation.history import Sight
 from assembler.conversation.readings import Matched
 from assembler.conversation.turns import opens_turn
 from assembler.errors import ConversationError
+from assembler.validation import iterates
 from budgets import BudgetError
+from budgets.numbers import index_of
 
 
 class FirstUser(enum.Enum):
@@ -34,10 +36,10 @@ def checked_pins(pins: Callable[[Any], object] | Collection[int] | FirstUser) ->
     """Pins of one of the three kinds, or `BudgetError`."""
     if isinstance(pins, FirstUser) or callable(pins):
         return pins
-    if isinstance(pins, Iterable) and not isinstance(pins, str | bytes):
-        indexes = frozenset(cast("Iterable[object]", pins))
-        if all(isinstance(index, int) and not isinstance(index, bool) and index >= 0 for index in indexes):
-            return cast("frozenset[int]", indexes)
+    if iterates(pins) and not isinstance(pins, str | bytes):
+        indexes = list(map(index_of, cast("Iterable[object]", pins)))
+        if all(index is not None and index >= 0 for index in indexes):
+            return frozenset(cast("list[int]", indexes))
     raise BudgetError(f"pins: expected a predicate, a set of message indexes, or first_user, got {type(pins).__name__}")
 
 

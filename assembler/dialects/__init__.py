@@ -37,7 +37,7 @@ class _Shelf(Mapping[str, Dialect]):
     """Every dialect by the name that a model's facts and the command line use, loaded when it is taken."""
 
     def __getitem__(self, name: str) -> Dialect:
-        if name not in _NAMES:
+        if not isinstance(name, str) or name not in _NAMES:
             raise KeyError(name)
         dialect: Dialect = getattr(sys.modules[__name__], name)
         return dialect

@@ -26,6 +26,8 @@ from assembler.dialects.mark_places import (
     Run,
     opens_newest_turn,
 )
+from assembler.dialects.named import read_dialect
+from assembler.errors import MessageTypeError
 from assembler.validation import OneOf, must_be
 
 _LIFETIMES: tuple[Lifetime, ...] = ("5m", "1h")
@@ -57,6 +59,9 @@ def marked(request: Mapping[str, Any], dialect: Dialect, marks: CacheMarks, *, m
     Never more than four marks, never one on an empty text. O(blocks).
     """
     must_be("cache_marks", cast(object, marks), (CacheMarks,), "CacheMarks()")
+    must_be("request", cast(object, request), (Mapping,), "the body of the API's call (a dict)", MessageTypeError)
+    must_be("model", model, (str, type(None)), "a model's name (str) or None")
+    dialect = read_dialect(dialect)
     reason, spelling = no_marks(dialect, model), dialect.api.marks
     if spelling is None or reason is not None:
         return Marked(dict(request), () if reason is None else (reason,))

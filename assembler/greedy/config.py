@@ -70,9 +70,11 @@ class Config:
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
         except UnicodeDecodeError as failure:  # it holds the whole file: leave no trace of it in the chain
-            problem = f"not UTF-8 at byte {failure.start}"
+            problem = f"it is not UTF-8 at byte {failure.start}"
+        except ValueError:  # NUL, or half a character
+            problem = "its path holds a character that no path can hold"
         if problem:
-            raise BudgetError(f"configuration is no YAML ({problem})")
+            raise BudgetError(f"configuration cannot be read: {problem}")
         if len(text) > LARGEST_FILE:
             raise BudgetError(f"configuration of {len(text)} characters: {LARGEST_FILE} at most are read")
         try:

@@ -31,6 +31,7 @@ from budgets import Budget, Count, Limit, TokenCountError, Tokens
 from budgets.apportion import apportioned
 from budgets.count import NOTHING, Difference, adds_at_seams, total
 from budgets.limit import Amount
+from budgets.numbers import part_of
 from budgets.value import Value
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Limits(Value):
         return max(0, min(self._tokens(self.floor, framing), self.asked) - self.least)
 
     def _tokens(self, amount: Amount, framing: Tokens) -> Tokens:
-        return int(amount * (self.input_limit - framing)) if isinstance(amount, float) else amount
+        return part_of(amount, self.input_limit - framing) if isinstance(amount, float) else amount
 
 
 @attrs.frozen(eq=False, repr=False)

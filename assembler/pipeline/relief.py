@@ -15,6 +15,7 @@ from assembler.policies.contract import verified
 from assembler.policies.traits import CuttingRung, Rung, asks, unmarked
 from assembler.pricing.ledger import Cut, Ledger
 from budgets import Tokens
+from budgets.numbers import part_of
 
 
 def relieved(ledger: Ledger, settings: Settings, tokens_left: Tokens, start: Kept | None = None) -> Kept:
@@ -35,12 +36,11 @@ def relieved(ledger: Ledger, settings: Settings, tokens_left: Tokens, start: Kep
         return rung_by_rung(ledger, rungs, tokens_left)
     calm = tuple(map(unmarked, rungs))
     if any(map(asks, rungs)):
-        return _held(ledger, settings, calm, tokens_left, int(low * tokens_left))
+        return _held(ledger, settings, calm, tokens_left, part_of(low, tokens_left))
     before = decided_by(settings, ledger)
     goes_on = before.replayed is not None and before.replayed[0] == tokens_left and before.replayed[1] <= ledger.length
-    stop, kept = replayed(
-        ledger, calm, tokens_left, int(low * tokens_left), before.replayed[1:] if before.replayed and goes_on else None
-    )
+    since = before.replayed[1:] if before.replayed and goes_on else None
+    stop, kept = replayed(ledger, calm, tokens_left, part_of(low, tokens_left), since)
     before.replayed = (tokens_left, stop, kept)
     return kept
 
@@ -57,7 +57,7 @@ def _on_from(start: Kept, ledger: Ledger, rungs: Sequence[Rung], tokens_left: To
         return start
     low = _low_water(rungs)
     return rung_by_rung(
-        ledger, tuple(map(unmarked, rungs)), tokens_left if low is None else int(low * tokens_left), start
+        ledger, tuple(map(unmarked, rungs)), tokens_left if low is None else part_of(low, tokens_left), start
     )
 
 

@@ -10,6 +10,7 @@ import attrs
 from assembler.conversation.pins import NO_PINS, Pins
 from assembler.dialects import DIALECTS, Dialect
 from assembler.dialects.named import read_dialect
+from assembler.errors import WrongTypeError
 from assembler.pipeline.once import found_once
 from assembler.policies.policy import Policy
 from assembler.policies.refuse import Refuse
@@ -148,13 +149,13 @@ class Settings:
         return cls(budget, spoken, rungs, strategy, pricer, cache_marks)
 
     def anchored(self, calibration: CalibratedCounter | None) -> Settings:
-        """The same settings, counting from another bill. What was priced stays priced. Raises `TypeError`."""
+        """The same settings, counting from another bill. What was priced stays priced. Raises `WrongTypeError`."""
         if calibration is not None:
             from assembler.pricing.calibration import CalibratedCounter
 
             if not isinstance(cast(object, calibration), CalibratedCounter):
                 kind = type(calibration).__name__
-                raise TypeError(
+                raise WrongTypeError(
                     f"anchor: expected what calibrate(context, usage) returns, got {kind}; "
                     "write anchor(calibrate(context, response.usage))"
                 )
@@ -162,7 +163,7 @@ class Settings:
 
     def billed(self, bill: CalibratedCounter | None, ignored: Callable[[str, str], None]) -> Settings:
         """The same settings, counting from another bill. One of another dialect or model, whose tokens are others, is
-        ignored: `ignored` is told what, and why. Raises `TypeError`.
+        ignored: `ignored` is told what, and why. Raises `WrongTypeError`.
         """
         settings = self.anchored(bill)
         if bill is None or bill.is_of(self.dialect.name, None if self.budget is None else self.budget.model):

@@ -19,7 +19,7 @@ from assembler.regions.tools import Tool
 from assembler.strategies.strategy import Omitted
 from budgets import Budget, BudgetError, Tokens
 from budgets.allotment import allotments
-from budgets.numbers import whole
+from budgets.numbers import part_of, whole
 
 
 @runtime_checkable
@@ -102,7 +102,7 @@ def conversation_cap(budget: Budget) -> Tokens:
     """The most that the turns may cost, however many tokens are left."""
     limit = budget.limits.get("conversation")
     cap = None if limit is None else limit.cap
-    return budget.input_limit if cap is None else int(cap * budget.input_limit) if isinstance(cap, float) else cap
+    return budget.input_limit if cap is None else part_of(cap, budget.input_limit) if isinstance(cap, float) else cap
 
 
 def _chosen(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterator
 from functools import partial
 from itertools import islice
@@ -27,7 +28,7 @@ def _names(names: Collection[str]) -> frozenset[str]:
     given = (names,) if isinstance(names, str) else names
     if not iterates(given):
         raise BudgetError(f"ClearToolResults: exclude is a set of tools' names, got {type(names).__name__}")
-    return frozenset(given)
+    return frozenset(name for name in given if isinstance(cast(object, name), str))
 
 
 @attrs.frozen
@@ -62,7 +63,7 @@ class ClearToolResults:
             for place, part in reversed([*enumerate(message.parts)])
             if isinstance(part, Result)
         )
-        return frozenset(islice(places, self.keep))
+        return frozenset(islice(places, min(self.keep, sys.maxsize)))
 
     def _cleared(self, passage: Passage, index: int, place: int, result: Result, asker: int | None) -> Iterator[Change]:
         if result.parts != (self.placeholder,):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 import attrs
 
 from assembler.policies.checks import a_plain_function
-from assembler.validation import finite
+from assembler.validation import finite, listed, must_be
 from budgets import BudgetError
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ class BM25:
 
     def __call__(self, question: str, texts: Sequence[str], /) -> list[float]:
         """One score a text, 0 where it shares no word with the question."""
+        question, *texts = _checked(question, texts)
         documents = self._counted.of(texts, _all_counted)
         lengths = [sum(document.values()) for document in documents]
         mean = sum(lengths) / max(len(lengths), 1)
@@ -102,6 +103,14 @@ class BM25:
 
 def _all_counted(texts: list[str]) -> list[Mapping[str, int]]:
     return [Counter(words(text)) for text in texts]
+
+
+def _checked(question: str, texts: Sequence[str]) -> list[str]:
+    """The question and the texts, or `BudgetError` where one of them is no text."""
+    asked = [question, *listed("texts", texts, "texts")]
+    for place, text in enumerate(asked):
+        must_be(f"texts[{place - 1}]" if place else "question", text, (str,), "a text (str)")
+    return cast("list[str]", asked)
 
 
 _WORD = re.compile(r"[^\W_]+")
@@ -147,7 +156,7 @@ class Cosine:
         """One cosine a text, from -1 to 1."""
         import numpy as np
 
-        vectors = np.asarray(self._embedded.of([question, *texts], self._vectors), dtype=np.float64)
+        vectors = np.asarray(self._embedded.of(_checked(question, texts), self._vectors), dtype=np.float64)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         units = vectors / np.where(lengths > 0, lengths, 1.0)
         return cast("list[float]", (units[1:] @ units[0]).tolist())
@@ -157,7 +166,7 @@ class Cosine:
 
         try:
             vectors = np.asarray(self.embed(texts), dtype=np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise BudgetError("Cosine: embed gives no vectors of one length") from error
         if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
             raise BudgetError(

@@ -14,7 +14,7 @@ from assembler.pricing.ledger import Cut
 from assembler.pricing.timeline import Replay, Timeline
 from assembler.validation import as_int, at_least_one
 from budgets import Tokens
-from budgets.numbers import hints_at
+from budgets.numbers import hints_at, part_of
 from budgets.value import Value
 
 
@@ -86,7 +86,7 @@ class TrimOldest(Value):
             if low_water == AUTO and stop > line.first:  # until the first cut the window was filling up
                 filled = filled.and_then(overflow - stop, line.kept_after_each(first, stop, overflow))
             stop = overflow
-            low = max(int(filled.share(low_water, tokens_left) * tokens_left) - noted, 0)
+            low = max(part_of(filled.share(low_water, tokens_left), tokens_left) - noted, 0)
             first = max(first, min(line.lowest(first, stop, low), self._oldest_of_newest(line, first, stop)))
         replay = Replay(self, tokens_left, first, stop, filled.messages, filled.tokens)
         if replay != known:

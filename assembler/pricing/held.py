@@ -7,19 +7,21 @@ from typing import Any, cast
 
 from assembler.errors import ConversationError
 from budgets import BudgetError, Count, Tokens
-from budgets.numbers import index_of
+from budgets.numbers import index_of, shown, whole_tokens
 
 
 def held_count(held: Tokens | Count | None) -> Count | None:
     """The tokens as a count; a number is taken at its word. Raises `BudgetError` for what is neither."""
     given = cast(object, held)
-    if given is None or isinstance(given, Count):
-        return given
+    if given is None:
+        return None
+    if isinstance(given, Count):
+        return Count(whole_tokens(given.tokens, "held"), given.grade, whole_tokens(given.upper, "held"))
     number = index_of(given)
     if number is None or number < 0:
         raise BudgetError(
             "held: expected the tokens that the server holds (an int of 0 or more, or a Count), such as the "
-            f"input_tokens and output_tokens of the last answer's usage, got {_shown(given)}"
+            f"input_tokens and output_tokens of the last answer's usage, got {shown(given)}"
         )
     return Count(number)
 
@@ -32,7 +34,3 @@ def refuse_unseen(options: Mapping[str, Any], keys: Iterable[str]) -> None:
             f"{' and '.join(named)}: the server adds what this request does not show, and bills it; pass its tokens as "
             "held=…, or assembler.hold(…): for an answer that is continued, input_tokens + output_tokens of its usage"
         )
-
-
-def _shown(given: object) -> str:
-    return f"{given}" if type(given) is int else f"a {type(given).__name__}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, cast
@@ -71,8 +72,9 @@ def _texts(refusal: object) -> Iterator[str]:
     elif isinstance(refusal, str):
         yield refusal
     elif isinstance(refusal, Mapping):
-        body = dict(cast("Mapping[object, object]", refusal))
-        yield json.dumps(body, default=repr, ensure_ascii=False, skipkeys=True)
+        with contextlib.suppress(RecursionError, ValueError):  # nested without an end: no API's answer
+            body = dict(cast("Mapping[object, object]", refusal))
+            yield json.dumps(body, default=repr, ensure_ascii=False, skipkeys=True)
     elif isinstance(refusal, BaseException):
         for name in ("body", "details", "response"):
             carried: object = getattr(refusal, name, None)

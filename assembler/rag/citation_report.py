@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar, cast
 import attrs
 
 from assembler.context import Context
-from assembler.errors import PromptError
+from assembler.errors import PromptError, WrongTypeError
 from assembler.rag.citations import Citation, parse_citations
 from assembler.rag.prompt_builder import PromptComponents
 from assembler.rag.quotes import plain_words, quote_spans, says
@@ -109,7 +109,7 @@ def sources_of(prompt: Cited) -> dict[int, str]:
             must_be(f"prompt[{number!r}]" if isinstance(number, int) else "prompt", text, (str,), "a text", PromptError)
         return dict(prompt)
     if not isinstance(cast(object, prompt), PromptComponents | Context):
-        raise TypeError(f"expected PromptComponents, a Context or a mapping, got {type(prompt).__name__}")
+        raise WrongTypeError(f"expected PromptComponents, a Context or a mapping, got {type(prompt).__name__}")
     if isinstance(prompt, PromptComponents) and len(prompt.sources) != prompt.source_count:
         raise PromptError("these PromptComponents hold no sources: pass the texts by their numbers, {1: text}")
     return {number: source.text for number, source in enumerate(prompt.sources, 1)}

@@ -12,7 +12,7 @@ from assembler.errors import ToolError
 from assembler.regions.tools.models import is_model, model_schema
 from assembler.regions.tools.plain import plain
 from assembler.regions.tools.schema import Schema, refuse_unlisted, rewritten
-from assembler.validation import named
+from assembler.validation import must_be, named
 
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """OpenAI API reference, response_format.json_schema.name, read 2026-11: letters, digits, `_` and `-`, at most 64."""
@@ -36,6 +36,8 @@ def read_output_schema(given: object, name: str | None) -> OutputSchema:
     The name is the one given, the model's, the schema's title, or `answer`. Raises `ToolError` for anything else, and
     for a name that an API would refuse.
     """
+    if name is not None:
+        must_be("output schema: name", cast(object, name), (str,), "a text (str) or None", ToolError)
     if is_model(given):
         schema = rewritten(model_schema(given, given.__name__), _closed)
         return _finished(schema, name or given.__name__)

@@ -25,6 +25,7 @@ from budgets import Count, Tokens
 from budgets.apportion import scaled
 from budgets.counters.by_model import STAND_IN
 from budgets.models import nearly
+from budgets.numbers import whole
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
@@ -63,7 +64,7 @@ class Report(Reported):
         """The table in at most `width` columns, and never fewer than 60."""
         from assembler.report.terminal import report_text
 
-        return report_text(self, width)
+        return report_text(self, whole(width, "width"))
 
     def __str__(self) -> str:
         import sys

@@ -21,7 +21,7 @@ from assembler.strategies.sources.source import Reliability, Source, of, ranked_
 from assembler.strategies.sources.templates import A_TEMPLATE, SINGLE_HOP, QuestionTemplate
 from assembler.strategies.strategy import A_PLACEMENT, Around, Continued, Needs, Omitted, Placement, Rendered, Space
 from assembler.text.checked import checked_text
-from assembler.validation import Does, Is, iterates, wrong
+from assembler.validation import Does, Is, as_int, iterates, wrong
 from budgets import BudgetError, Tokens
 from budgets.numbers import whole_tokens
 
@@ -75,6 +75,10 @@ def _whole(_owner: object, field: attrs.Attribute[int | None], value: int | None
         whole_tokens(value, field.name)
 
 
+def _int_or_none(value: int | None) -> int | None:
+    return None if value is None else as_int(value)
+
+
 @attrs.frozen
 class CitedSources:
     """Sources numbered from 1 in the order in which they are read: `[Source 1]`, with document, section and page.
@@ -100,15 +104,15 @@ class CitedSources:
         default=None, validator=Is((MergeNeighbours, type(None)), "MergeNeighbours() or None")
     )
     reliability: Reliability = attrs.field(default=_EQUALLY, validator=_weights)
-    per_document: int | None = attrs.field(default=None, validator=_whole)
-    max_tokens: Tokens | None = attrs.field(default=None, validator=_whole)
+    per_document: int | None = attrs.field(default=None, converter=_int_or_none, validator=_whole)
+    max_tokens: Tokens | None = attrs.field(default=None, converter=_int_or_none, validator=_whole)
     layout: SourceLayout = attrs.field(default=_PLAIN, validator=Does("body", "a layout such as PlainSources()"))
     template: QuestionTemplate = attrs.field(default=SINGLE_HOP, validator=A_TEMPLATE)
     placement: Placement = attrs.field(default=Placement.SYSTEM, validator=A_PLACEMENT)
     compress: Callable[[str], str] | None = attrs.field(
         default=None, validator=attrs.validators.optional(Does("__call__", "a function from text to text, or None"))
     )
-    top_k: int | None = attrs.field(default=None, validator=_whole)
+    top_k: int | None = attrs.field(default=None, converter=_int_or_none, validator=_whole)
 
     @property
     def needs(self) -> Needs:

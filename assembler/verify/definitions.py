@@ -84,7 +84,7 @@ def wrong_choice(choice: Place, chosen: Place, tools: Place, names: Iterable[str
 
 
 def _wrong_schema(schema: Place) -> Iterator[Violation]:
-    if schema.absent or schema.value == {}:
+    if schema.absent or (is_object(schema.value) and schema.empty):
         return
     if not is_object(schema.value):
         yield from (T3.broken(fault.where, fault.problem) for fault in must_be(schema, OBJECT))

@@ -31,7 +31,7 @@ _REASONING = ("thinking", "redacted_thinking", "reasoning")
 
 def speechless(message: Place) -> bool:
     """Whether a message has neither content nor calls nor a refusal."""
-    return not any(message.at(key).value for key in ("content", "tool_calls", "function_call", "refusal", "audio"))
+    return all(message.at(key).nothing for key in ("content", "tool_calls", "function_call", "refusal", "audio"))
 
 
 def wrong_messages(messages: Place, arguments: shape.Kind = shape.TEXT_OR_OBJECT) -> Iterator[Violation]:
@@ -120,7 +120,7 @@ def lost_signatures(turns: list[Turn]) -> Iterator[Violation]:
     for part in last.place.at("content").objects() if last else ():
         kind = part.at("type").text
         seal = {"thinking": "signature", "redacted_thinking": "data"}.get(kind or "")
-        if seal and not part.at(seal).value:
+        if seal and part.at(seal).nothing:
             yield N9.broken(part.path, f"a {kind} part without its {seal}")
 
 

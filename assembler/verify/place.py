@@ -55,6 +55,16 @@ class Place:
         return self.value is None
 
     @property
+    def empty(self) -> bool:
+        """Whether this is a text, a list or an object with nothing in it. No other value is compared with anything."""
+        return (isinstance(self.value, str) or is_list(self.value) or is_object(self.value)) and not self.value
+
+    @property
+    def nothing(self) -> bool:
+        """Whether nothing is said here: null, no such key, or an empty value."""
+        return self.absent or self.empty
+
+    @property
     def text(self) -> str | None:
         """The value, if it is a string."""
         return self.value if isinstance(self.value, str) else None

@@ -22,8 +22,11 @@ from assembler import (
     ChatRegions,
     CitedSources,
     Placement,
+    bill,
     calibrate,
     count_request,
+    fits,
+    overflow_of,
     repair,
     verify,
     without_invisible,
@@ -33,14 +36,19 @@ from assembler.dialects import anthropic, plain
 from assembler.greedy import Config
 from assembler.greedy import PromptBuilder as GreedyBuilder
 from assembler.greedy.config import Generator
-from assembler.policies import ClearReasoning, ClearToolResults, TrimOldest, TrimSteps, Truncate
+from assembler.policies import BM25, ClearReasoning, ClearToolResults, Cosine, TrimOldest, TrimSteps, Truncate
 from assembler.pricing.media import read_media
 from assembler.prompts import Prompt, PromptFormatter, PromptLibrary, ValidatedPromptTemplate, read_prompt
+from assembler.regions.tools import Defer, ToolSearch
+from assembler.report.cache import marked
+from assembler.session import session_html
+from assembler.telemetry import attributes, set_attributes
 from assembler.testing import assert_fits, assert_valid, conversations
 from budgets import (
     AssemblyError,
     Budget,
     BudgetError,
+    Count,
     Limit,
     approximate_counter,
     memoised,
@@ -114,6 +122,7 @@ class Tokenizer:
 
 
 CONTEXT = asked().build()
+PRICED = Assembler(Budget.for_model("gpt-4o")).add_messages([USER]).build()
 MANAGER = rag.TokenBudgetManager(100_000, 10, counter=len)
 OPTIMIZER = rag.ContextOptimizer(counter=len)
 RESULT = rag.RetrievalResult("x", score=0.5)
@@ -121,6 +130,25 @@ PARTS = rag.PromptBuilder(MANAGER).build_prompt("q", [RESULT])
 
 DOORS: dict[str, Callable[..., Any]] = {
     "Assembler": lambda **given: Assembler(**{"dialect": plain, **given}),
+    "BM25": lambda **given: BM25()(*{"question": "q", "texts": ["a"], **given}.values()),
+    "Context.session_html": lambda texts: session_html([CONTEXT], texts=texts),
+    "Cosine": lambda **given: Cosine(lambda texts: [[1.0]] * len(texts))(
+        *{"question": "q", "texts": ["a"], **given}.values()
+    ),
+    "Defer": lambda **given: Defer(**{"threshold": 5, **given}),
+    "Report.text": lambda width: CONTEXT.report.text(width),
+    "ToolSearch's query": lambda query: ToolSearch([{"name": "f"}])(query),
+    "attributes": attributes,
+    "bill": lambda on: bill(PRICED, on=on),
+    "cache.marked": lambda **given: marked(
+        **{"request": CONTEXT.request(), "dialect": anthropic, "marks": CacheMarks(), **given}
+    ),
+    "fits": lambda **given: fits(**{"assembler": asked(), "models": ["gpt-4o"], **given}),
+    "hold": lambda tokens: asked().hold(tokens),
+    "held count": lambda tokens: asked().hold(Count(tokens)),
+    "output schema": lambda **given: asked().add_output_schema(**{"schema": {"type": "object"}, **given}),
+    "overflow_of": lambda refusal: (overflow_of(refusal), overflow_of({"error": {"message": refusal}})),
+    "set_attributes": lambda span: set_attributes(CONTEXT, span=span),
     "Assembler.anchor": lambda calibration: Assembler().anchor(calibration),
     "BatchAssembler.made_by": lambda **given: BatchAssembler.made_by(**{"make": asked, **given}),
     "Best": rag.Best,

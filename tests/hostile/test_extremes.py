@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -11,10 +12,21 @@ from typing import Any
 import numpy as np
 import pytest
 
+from assembler import (
+    Assembler,
+    ConversationError,
+    Cosine,
+    MessageTypeError,
+    ToolError,
+    TrimOldest,
+    count_request,
+    verify,
+)
+from assembler.dialects import plain
 from assembler.report.page import Line, Ticks, chart_svg
 from assembler.session import Call, calls_of, session_svg, smoothed
-from budgets import AssemblyError
-from tests.hostile.test_arguments import DATA, DOORS
+from budgets import AssemblyError, Budget, BudgetError, Limit
+from tests.hostile.test_arguments import DATA, DOORS, USER
 from tests.hostile.test_dos import deep
 
 EXTREMES: dict[str, Any] = {
@@ -90,3 +102,88 @@ def test_a_chart_draws_an_extreme_or_refuses_it(place: str, label: str) -> None:
         return
     assert "nan" not in str(drawn)
     assert "inf" not in str(drawn)
+
+
+ODD_PARTS: dict[str, Any] = {
+    "an object": object(),
+    "NaN": math.nan,
+    "a key of no text": {(): 1},
+    "half a character": "\ud800",
+    "a cycle": (lambda held: held.append(held) or held)([]),  # type: ignore[func-returns-value]
+    "deep lists": deep(3_000),
+}
+OWN_TOOLS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "openai_chat": lambda odd: {"type": "custom", "custom": {"name": "g", "description": odd}},
+    "openai_responses": lambda odd: {"type": "web_search", "user_location": odd},
+    "anthropic": lambda odd: {"type": "web_search_20250305", "name": "web_search", "max_uses": odd},
+    "gemini": lambda odd: {"googleSearch": odd},
+}
+
+
+@pytest.mark.parametrize("label", ODD_PARTS)
+@pytest.mark.parametrize("dialect", OWN_TOOLS)
+def test_a_providers_own_tool_that_json_cannot_carry_is_refused_where_it_is_added(dialect: str, label: str) -> None:
+    with pytest.raises(ToolError, match=r"tools\[0\]"):
+        Assembler(dialect=dialect).add_capability([OWN_TOOLS[dialect](ODD_PARTS[label])])
+
+
+INCOMPARABLE: dict[str, Any] = {"an array": np.array([1, 2]), "an empty array": np.array([])}
+
+
+@pytest.mark.parametrize("label", INCOMPARABLE)
+def test_an_array_for_a_message_or_put_into_one_is_refused_as_no_message(label: str) -> None:
+    odd, said = INCOMPARABLE[label], {"role": "user", "content": "hi", "metadata": None}
+    with pytest.raises(MessageTypeError):
+        Assembler(dialect="openai_chat").add_message(odd)
+    with pytest.raises(MessageTypeError):
+        Assembler(dialect="openai_chat").add_messages([said, odd])
+    made = Assembler(dialect="openai_chat").add_messages([said])
+    made.build()
+    said["metadata"] = odd
+    with pytest.raises(ConversationError, match="JSON cannot carry"):
+        made.build()
+
+
+@pytest.mark.parametrize("dialect", ["anthropic", "bedrock", "gemini", "mistral", "openai_chat", "openai_responses"])
+def test_whatever_stands_where_a_list_is_due_is_a_violation_and_no_error(dialect: str) -> None:
+    for odd in EXTREMES.values():
+        whole = {"messages": odd, "contents": odd, "input": odd, "tools": odd, "system": odd}
+        said = {"role": "user", "content": odd, "parts": odd}
+        assert verify(whole, dialect=dialect)
+        assert verify({"messages": [said], "contents": [said], "input": [said], "tools": [odd]}, dialect=dialect)
+
+
+def test_a_number_of_numpy_beside_a_text_is_sent_as_it_came() -> None:
+    said = {"role": "user", "content": "hi", "name": np.float64(0.5)}
+    assert Assembler(dialect="openai_chat").add_message(said).build().request()["messages"] == [said]
+
+
+@pytest.mark.parametrize("vector", [10**400, np.array(5), [10**400], None, math.nan])
+def test_a_vector_beyond_doubles_is_refused(vector: Any) -> None:
+    with pytest.raises(BudgetError, match="Cosine"):
+        Cosine(lambda texts: [vector] * len(texts))("q", ["a"])
+
+
+def test_a_window_beyond_doubles_is_shared_out_by_fractions() -> None:
+    window = 10**400
+    limits = {"knowledge": Limit(cap=0.5), "conversation": Limit(floor=0.25), "instruction": Limit(share=0.125)}
+    made = Assembler(Budget(window, counter=len, limits=limits), on_overflow=TrimOldest(0.5), dialect=plain)
+    assert made.add_knowledge("a", type="b").add_message({"role": "user", "content": "q"}).build().count.tokens
+    with pytest.raises(BudgetError) as refused:
+        Budget(100, limits={"knowledge": Limit(floor=0.5), "conversation": Limit(floor=window)})
+    assert f"works is {2 * window - 1}" in str(refused.value)
+
+
+def test_floors_of_all_of_a_window_fit_no_window() -> None:
+    floors = {"knowledge": 0.1, "conversation": 0.2, "capability": 0.7, "instruction": 5}
+    with pytest.raises(BudgetError, match="no window holds that"):
+        Budget(100, limits={region: Limit(floor=floor) for region, floor in floors.items()})
+
+
+def test_thoughts_that_are_no_chunks_are_left_out_for_mistral_with_a_note() -> None:
+    said = [{"type": "thinking", "thinking": [[5]]}, {"type": "text", "text": "yes"}]
+    made = Assembler(dialect="mistral")
+    context = made.add_messages([USER, {"role": "assistant", "content": said}, USER]).build()
+    assert "thinking" not in str(context.request())
+    assert context.report.notes
+    assert count_request(context.request(), dialect="mistral") == context.count

@@ -127,9 +127,9 @@ def unchanged(message: Message) -> bool:
 
 def still_says(message: Message, raw: Any) -> bool:
     """Whether `raw` says what was read: the object that the message was read from, or one that took its place."""
-    if type(raw) is dict and raw == message.seen:  # pyright: ignore[reportUnknownArgumentType]
-        return True
     try:
+        if type(raw) is dict and raw == message.seen:  # pyright: ignore[reportUnknownArgumentType]
+            return True
         return bool(_says(cast("object", raw)) == message.seen)
     except Exception:
         return False

@@ -75,7 +75,7 @@ def _combined(messages: list[Place]) -> list[_Said]:
 
 
 def _wrong_opening(messages: Place, turns: list[_Said]) -> Iterator[Violation]:
-    if messages.value in ([], ()):
+    if messages.empty:
         yield RULE["A2"].broken(messages.path, "no messages at all")
     elif turns and turns[0].role == "assistant" and not _is_compacted(turns[0]):
         yield RULE["A2"].broken(turns[0].place.path, "the conversation begins with the assistant")
@@ -103,7 +103,7 @@ def _wrong_system_turns(messages: list[Place], model: str | None) -> Iterator[Vi
 
 def _wrong_message(message: Place, last: Place) -> Iterator[Violation]:
     role, content = message.at("role").text, message.at("content")
-    if content.value in ("", [], ()) and not (message is last and role == "assistant"):
+    if content.empty and not (message is last and role == "assistant"):
         yield RULE["A1"].broken(content.path, "a message without content")
     if content.text:
         yield from _wrong_text(content, RULE["A3"])

@@ -109,7 +109,7 @@ def wrong_tools(request: Place) -> Iterator[Violation]:
             yield shape.S4.broken(tool.at("type").path, f"tool type {shown('function')} is Chat's spelling")
     custom = [tool for tool in tools.objects() if tool.at("type").text in (None, "custom")]
     for tool in custom:
-        if not tool.at("input_schema").value:
+        if tool.at("input_schema").nothing:
             yield T3.broken(tool.at("input_schema").path, "a tool without input_schema")
     yield from wrong_definitions((Definition(tool.at("name"), tool.at("input_schema")) for tool in custom), LEGAL)
     yield from wrong_choice(choice, choice.at("name"), tools, (tool.at("name").text for tool in tools.objects()))

@@ -67,7 +67,7 @@ def _wrong_order(messages: Place) -> Iterator[Violation]:
             yield RULE["B1"].broken(message.path, f"a second {role} message in a row")
         before = role
     said = messages.objects()
-    if messages.value in ([], ()):
+    if messages.empty:
         yield RULE["B5"].broken(messages.path, "no messages at all")
     if said and said[0].at("role").text == "assistant":
         yield RULE["B5"].broken(said[0].path, "the conversation begins with the assistant")
@@ -79,7 +79,7 @@ def _wrong_message(message: Place) -> Iterator[Violation]:
     role, content = message.at("role"), message.at("content")
     yield from shape.must_be_one_of(role, ("user", "assistant"), shape.S3, "role")
     yield from shape.must_be(content, shape.LIST)
-    if content.value in ([], ()):
+    if content.empty:
         yield RULE["B2"].broken(content.path, "a message without content")
     yield from _wrong_blocks(content, _BLOCKS)
     for block in content.objects():
@@ -139,7 +139,7 @@ def _wrong_tools(request: Place) -> Iterator[Violation]:
         yield from shape.one_member(tool, _TOOLS, "a tool")
     specs = [tool.at("toolSpec") for tool in tools.objects() if not tool.at("toolSpec").absent]
     for spec in specs:
-        if not spec.at("inputSchema").at("json").value:
+        if spec.at("inputSchema").at("json").nothing:
             yield T3.broken(spec.at("inputSchema").path, "a tool without inputSchema.json")
     yield from wrong_definitions((Definition(s.at("name"), s.at("inputSchema").at("json")) for s in specs), _LEGAL)
     choice = config.at("toolChoice")

@@ -36,7 +36,7 @@ def check(request: Place, model: str | None) -> Iterator[Violation]:
     """Every breach in one request; G8 is decided only for a Gemini 3 model. Linear."""
     contents = request.at("contents")
     yield from wrong_contents(contents)
-    if contents.value in ([], (), "", {}):
+    if contents.empty:
         yield RULE["G0"].broken(contents.path, "no contents at all")
     turns = read_contents(contents)
     yield from _wrong_system(request)
@@ -119,7 +119,7 @@ def _unsigned(turns: list[Content]) -> Iterator[Violation]:
         if turn.calls:
             part = next(part for part in turn.parts if not spelled(part, "function_call").absent)
             signature = spelled(part, "thought_signature")
-            if not signature.value:
+            if signature.nothing:
                 yield RULE["G8"].broken(signature.path, "the first function call of this turn has no thought signature")
 
 

@@ -71,7 +71,7 @@ def wrong_contents(contents: Place) -> Iterator[Violation]:
 def _every(contents: Place) -> list[Place]:
     if is_list(contents.value):
         return contents.each()
-    return [contents] if contents.value else []
+    return [] if contents.nothing else [contents]
 
 
 def read_contents(contents: Place) -> list[Content]:

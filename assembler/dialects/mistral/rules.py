@@ -59,7 +59,7 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
 
 def _wrong_end(messages: Place) -> Iterator[Violation]:
     said = messages.objects()
-    if messages.value in ([], ()):
+    if messages.empty:
         yield RULE["M1"].broken(messages.path, "no messages at all")
     for message in said[:-1]:
         if message.at("prefix").value is True:

@@ -132,8 +132,11 @@ def _put_in_order(
 
 
 def own_thinking(part: object) -> bool:
-    """Whether a thinking part is Mistral's chunk, a list of texts; a text with a signature is another model's."""
-    return type(part) is Thinking and part.raw.get("type") == "thinking" and isinstance(part.raw.get("thinking"), list)
+    """Whether a thinking part is Mistral's chunk, a list of objects; a text with a signature is another model's."""
+    if type(part) is not Thinking or part.raw.get("type") != "thinking":
+        return False
+    chunks: object = part.raw.get("thinking")
+    return isinstance(chunks, list) and all(isinstance(chunk, Mapping) for chunk in cast("list[object]", chunks))
 
 
 def is_silent(message: Message) -> bool:

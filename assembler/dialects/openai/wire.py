@@ -165,7 +165,7 @@ def _stands(seen: dict[str, Any]) -> bool:
     if PIN in seen or not (content is None or isinstance(content, str)):
         return False
     held = list(seen.values())
-    if held.count(None) > (content is None) or [] in held:
+    if held.count(None) > (content is None) or any(type(value) is list and not value for value in held):
         return False
     if "tool_calls" not in seen:
         return len(seen.get("tool_call_id") or "") <= CALL_ID_LIMIT

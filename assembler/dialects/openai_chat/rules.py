@@ -69,7 +69,7 @@ def _wrong_turn(turn: Turn) -> Iterator[Violation]:
     calls = turn.place.at("tool_calls")
     if is_list(calls.value) and not calls.value:
         yield RULE["O3"].broken(calls.path, "an empty list of calls; leave the key out")
-    elif not any(turn.place.at(key).value for key in _SPEAKING):
+    elif all(turn.place.at(key).nothing for key in _SPEAKING):
         yield RULE["O6"].broken(turn.place.path, "an assistant message with neither content nor calls")
 
 

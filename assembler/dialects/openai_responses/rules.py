@@ -55,7 +55,7 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
     yield from shape.may_be(request.at("instructions"), shape.TEXT_OR_LIST)
     if not stored:
         yield from shape.must_be(given, shape.TEXT_OR_LIST)
-        if given.value in ("", [], ()):
+        if given.empty:
             yield N1.broken(given.path, "an empty input, and no stored conversation to go on from")
     yield from shape.items_must_be(given, shape.OBJECT)
     for item in given.objects():

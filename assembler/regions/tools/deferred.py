@@ -19,9 +19,11 @@ from assembler.conversation.messages.message import Call, Message, Opaque, Resul
 from assembler.conversation.messages.parts import compact_json
 from assembler.errors import ToolError
 from assembler.regions.tools.intake import read_tool, read_tools
+from assembler.regions.tools.refusal import refused
 from assembler.regions.tools.tool import Tool
+from assembler.validation import Is, as_int, must_be
 from budgets.count import Tokens
-from budgets.numbers import share, whole, whole_tokens
+from budgets.numbers import part_of, share, whole, whole_tokens
 
 SEARCH: Mapping[str, Mapping[str, Any]] = {
     "anthropic": {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"},
@@ -66,6 +68,7 @@ class ToolSearch:
 
     def __call__(self, query: str) -> list[dict[str, Any]]:
         """The definitions that fit the query best; none where no word of it is in any."""
+        must_be("query", cast(object, query), (str,), "a text (str)", refused)
         asked = frozenset(_words(query))
         having = Counter(word for words in self._words for word in words & asked)
         worth = {word: math.log(1 + len(self.tools) / times) for word, times in having.items()}
@@ -87,8 +90,10 @@ class Defer:
     searches; an API that cannot is refused with `ToolError`. O(messages) a build.
     """
 
-    threshold: Tokens | float = attrs.field(validator=_amount)
-    search: ToolSearch | None = None
+    threshold: Tokens | float = attrs.field(converter=as_int, validator=_amount)
+    search: ToolSearch | None = attrs.field(
+        default=None, validator=Is((ToolSearch, type(None)), "ToolSearch(tools) or None", refused)
+    )
 
     def __call__(self, items: Sequence[Any], tokens: Sequence[Tokens], tokens_left: Tokens) -> Iterable[int]:
         """The places that stay where no history is known: none."""
@@ -96,7 +101,7 @@ class Defer:
 
     def tokens_left(self, input_limit: Tokens) -> Tokens:
         """The threshold in tokens."""
-        return int(self.threshold * input_limit) if isinstance(self.threshold, float) else self.threshold
+        return part_of(self.threshold, input_limit) if isinstance(self.threshold, float) else self.threshold
 
     def deferred(
         self, tools: Sequence[Tool], messages: Iterable[Message], shape: str, choice: str | None

@@ -15,6 +15,7 @@ from assembler.regions.tools.definitions import read_definition
 from assembler.regions.tools.functions import read_function
 from assembler.regions.tools.models import read_model
 from assembler.regions.tools.objects import dumped, read_object
+from assembler.regions.tools.plain import plain
 from assembler.regions.tools.reading import Reading, finished
 from assembler.regions.tools.refusal import refused, shown
 from assembler.regions.tools.tool import Tool
@@ -69,8 +70,8 @@ def _all_in(raw: object) -> tuple[Tool, ...]:
             tools = tuple(finished(reading, raw) for reading in readings)
             if not isinstance(raw, Mapping) and all(tool.api is None for tool in tools):
                 return tools
-            seen = _copied(cast("Mapping[str, object]", raw if isinstance(raw, Mapping) else dumped(raw)))
-            return tuple(attrs.evolve(tool, seen=seen) for tool in tools)
+            came = cast("Mapping[str, object]", raw if isinstance(raw, Mapping) else dumped(raw))
+            return tuple(attrs.evolve(tool, seen=_copied(came, tool)) for tool in tools)
     kind = (
         f"the class {shown(raw.__name__)}"
         if isinstance(raw, type)
@@ -83,10 +84,11 @@ def _all_in(raw: object) -> tuple[Tool, ...]:
     )
 
 
-def _copied(raw: Mapping[str, object]) -> object:
-    """The definition as it came in, the caller's dicts and lists copied."""
+def _copied(raw: Mapping[str, object], tool: Tool) -> object:
+    """The definition as it came in, the caller's dicts and lists copied. A provider's own must be plain JSON."""
     try:
-        return private_copy(plain_fields(raw))
+        fields = plain_fields(raw)
+        return private_copy(fields) if tool.api is None else plain(fields, tool=tool.name)
     except RecursionError:
         pass
     raise refused("the definition is nested too deeply to be JSON")

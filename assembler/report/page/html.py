@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import attrs
 
+from assembler.errors import WrongTypeError
 from assembler.pipeline.planned import Planned
 from assembler.report.page.escaping import escaped, rendered
 from assembler.report.page.items import Item, items_of, rows_as_items
@@ -34,7 +35,7 @@ def page_html(report: Reported, plan: Planned | None, *, texts: Texts | None = N
     """The report as a page: no network, no text of any message unless `texts` asks for it. Pure; O(items + sizes).
 
     `plan` is what the report is of. One that was pickled has it no more: its page has the rows, and neither other
-    windows nor texts. Raises `TypeError` for `texts` that are none.
+    windows nor texts. Raises `WrongTypeError` for `texts` that are none.
     """
     rows = Rows(_checked(texts))
     items = rows_as_items(report) if plan is None else items_of(plan)
@@ -83,7 +84,7 @@ def notebook_html(report: Reported, plan: Planned | None) -> str:
 
 def _checked(texts: Texts | None) -> Texts | None:
     if not isinstance(cast(object, texts), Texts | None):
-        raise TypeError(f"texts: expected Texts() or None, got {type(texts).__name__}")
+        raise WrongTypeError(f"texts: expected Texts() or None, got {type(texts).__name__}")
     return texts
 
 

@@ -10,6 +10,7 @@ from typing import TypeAlias, TypeVar, cast
 from assembler.errors import PromptError
 from assembler.regions.knowledge import Document
 from assembler.strategies.sources.source import Source, identity, position
+from assembler.validation import iterates
 
 _T = TypeVar("_T")
 
@@ -61,7 +62,7 @@ def _reordered(ranked: Sequence[Source], order: ReadingOrder) -> list[Source]:
     for source in reversed(ranked):
         waiting.setdefault(id(source.document), []).append(source)
     given = cast(object, order([source.document for source in ranked]))
-    documents = list(cast("Iterable[Document]", given)) if isinstance(given, Iterable) else []
+    documents = list(cast("Iterable[Document]", given)) if iterates(given) else []
     found = [left.pop() for one in documents if (left := waiting.get(id(one)))]
     if len(found) != len(documents) or len(found) != len(ranked):
         raise PromptError(
