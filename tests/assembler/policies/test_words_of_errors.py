@@ -1,0 +1,229 @@
+"""The next step of an error, word for word: what to change, by how many tokens, and from which window on it does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from assembler import Assembler
+from assembler.dialects import plain
+from assembler.policies import ClearReasoning, Refuse, Summarize, TrimOldest, Truncate
+from budgets import Budget, ContextLengthError, Limit
+
+from .test_offload import talk
+
+DOCUMENTS = ["d" * 60, "e" * 60, "f" * 20]
+TOOL = {"name": "f", "description": "d" * 50, "parameters": {"type": "object", "properties": {}}}
+SHORTER = "shorten its messages by {} tokens; Truncate(max_tokens) does."
+NEWEST = "The newest turn alone needs {} and {} are left for it: "
+ALONE = "Dropping turns cannot help: the fixed regions alone need {}. "
+FEWER = (
+    ", or let documents go: Budget(…, limits={{'knowledge': Limit(cap={})}}) keeps those that fit, "
+    "and strategy=CitedSources() the best of them. "
+)
+NO_MORE = "A larger context_window does not help: "
+
+
+def turns(*sizes: int) -> list[dict[str, Any]]:
+    return [{"role": "user", "content": "x" * size} for size in sizes]
+
+
+def assembler_of(messages: Any, budget: Budget, policy: Any, asked: dict[str, Any]) -> Assembler:
+    assembler = Assembler(budget, dialect=plain, on_overflow=policy).add_messages(messages)
+    for document in asked.get("documents", ()):
+        assembler = assembler.add_knowledge(document, type="t")
+    if "tool" in asked:
+        assembler = assembler.add_capability([asked["tool"]])
+    return assembler.add_instruction("i" * asked["instruction"]) if "instruction" in asked else assembler
+
+
+CASES: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
+    (
+        turns(10, 10, 10),
+        Refuse(),
+        {"context_window": 25},
+        {},
+        "Dropping old turns would help: pass on_overflow=TrimOldest(). Or choose a context_window of 30.",
+    ),
+    (
+        turns(10, 10, 10),
+        [Truncate(50), ClearReasoning()],
+        {"context_window": 29},
+        {},
+        "Dropping old turns would help: end on_overflow with TrimOldest(). Or choose a context_window of 30.",
+    ),
+    (
+        turns(20, 9, 20),
+        [ClearReasoning(), TrimOldest(pins={0}, keep_turns=2)],
+        {"context_window": 45},
+        {},
+        "Dropping old turns would help: end on_overflow with TrimOldest(). Or choose a context_window of 49.",
+    ),
+    (
+        turns(50),
+        TrimOldest(),
+        {"context_window": 100, "max_input_tokens": 25},
+        {},
+        NEWEST.format(50, 25) + SHORTER.format(25) + f" {NO_MORE}max_input_tokens is 25.",
+    ),
+    (
+        turns(30),
+        Refuse(),
+        {"context_window": 40, "overhead": 10, "safety_margin": 5},
+        {},
+        NEWEST.format(30, 25) + SHORTER.format(5) + " Or choose a context_window of 45.",
+    ),
+    (
+        turns(10),
+        TrimOldest(),
+        {"context_window": 25},
+        {"instruction": 30},
+        ALONE.format(30) + "Shorten the instruction by 15 tokens. Or choose a context_window of 40.",
+    ),
+    (
+        [],
+        TrimOldest(),
+        {"context_window": 1},
+        {"instruction": 4},
+        ALONE.format(4) + "Shorten the instruction by 3 tokens. Or choose a context_window of 4.",
+    ),
+    (
+        turns(10),
+        TrimOldest(),
+        {"context_window": 200},
+        {"instruction": 30, "documents": DOCUMENTS},
+        ALONE.format(314)
+        + "Shorten the instruction or the knowledge by 124 tokens"
+        + FEWER.format(158)
+        + "Or choose a context_window of 324.",
+    ),
+    (
+        turns(10),
+        TrimOldest(),
+        {"context_window": 225},
+        {"instruction": 30, "documents": DOCUMENTS, "tool": TOOL},
+        ALONE.format(440)
+        + "Shorten the instruction, the tools or the knowledge by 225 tokens. "
+        + "Or choose a context_window of 450.",
+    ),
+    (
+        turns(10),
+        TrimOldest(),
+        {"context_window": 25},
+        {"documents": DOCUMENTS[:1]},
+        ALONE.format(106) + "Shorten the knowledge by 91 tokens. Or choose a context_window of 116.",
+    ),
+    (
+        talk("r" * 20, "r" * 20, "r" * 20),
+        TrimOldest(),
+        {"context_window": 60},
+        {},
+        NEWEST.format(79, 60) + "end on_overflow with TrimSteps(). Or choose a context_window of 79.",
+    ),
+    (
+        talk("r" * 20, "r" * 20, "r" * 20),
+        TrimOldest(),
+        {"context_window": 40},
+        {},
+        NEWEST.format(79, 40) + "end on_overflow with TrimSteps(keep=0). Or choose a context_window of 79.",
+    ),
+    (
+        [*turns(30), *talk("r" * 20, "r" * 20, "r" * 20)],
+        Refuse(),
+        {"context_window": 60},
+        {},
+        NEWEST.format(79, 60) + "end on_overflow with TrimOldest(), TrimSteps(). Or choose a context_window of 109.",
+    ),
+    (
+        turns(30, 50),
+        Refuse(),
+        {"context_window": 40},
+        {},
+        f"{NEWEST.format(50, 40)}end on_overflow with TrimOldest(), and {SHORTER.format(10)}"
+        " Or choose a context_window of 80.",
+    ),
+    (
+        turns(20, 9, 20, 9, 20),
+        TrimOldest(pins={0, 2}),
+        {"context_window": 59},
+        {},
+        "The turns of the pinned messages 0, 2 need 40 beside the newest: pin fewer of them. "
+        "Or choose a context_window of 60.",
+    ),
+    (
+        turns(20, 9, 20, 9, 50),
+        TrimOldest(pins={0, 2}),
+        {"context_window": 50},
+        {},
+        "The turns of the pinned messages 0, 2 need 40 beside the newest: pin fewer of them. "
+        "Or choose a context_window of 90.",
+    ),
+    (
+        turns(20, 9, 20, 9, 51),
+        TrimOldest(pins={0, 2}),
+        {"context_window": 50},
+        {},
+        NEWEST.format(51, 50) + SHORTER.format(41) + " Or choose a context_window of 91.",
+    ),
+    (
+        turns(10, 10, 30),
+        TrimOldest(),
+        {"context_window": 100, "limits": {"conversation": Limit(cap=25)}},
+        {},
+        "The conversation needs 30 tokens and its limits leave it 25: shorten it by 5 tokens, or raise its cap. "
+        f"{NO_MORE}the limits leave no more.",
+    ),
+    (
+        turns(80),
+        TrimOldest(),
+        {"context_window": 100, "max_input_tokens": 90, "limits": {"conversation": Limit(cap=0.1)}},
+        {},
+        "The conversation needs 80 tokens and its limits leave it 9: shorten it by 71 tokens, or raise its cap. "
+        f"{NO_MORE}max_input_tokens is 90 and the limits leave no more.",
+    ),
+    (
+        turns(10),
+        TrimOldest(),
+        {"context_window": 300, "limits": {"capability": Limit(cap=50)}},
+        {"tool": TOOL},
+        "The capability needs 126 tokens and its limits leave it 50: shorten it by 76 tokens, or raise its cap. "
+        f"{NO_MORE}the limits leave no more.",
+    ),
+    (
+        turns(40, 40),
+        TrimOldest(),
+        {"context_window": 100, "limits": {"conversation": Limit(floor=60)}},
+        {"instruction": 50},
+        "The instruction needs 50 tokens and its limits leave it 40: shorten it by 10 tokens, "
+        "or lower the floors, shares and priorities of the others. Or choose a context_window of 110.",
+    ),
+    (
+        turns(80),
+        TrimOldest(),
+        {"context_window": 100, "limits": {"conversation": Limit(floor=60)}},
+        {"instruction": 50},
+        "The instruction needs 50 tokens and its limits leave it 40: shorten it by 10 tokens. "
+        "Or choose a context_window of 130.",
+    ),
+    (
+        turns(30, 30, 30),
+        Summarize(lambda *_: "s" * 500, 1),
+        {"context_window": 69},
+        {},
+        "Dropping old turns would help: pass on_overflow=TrimOldest(). "
+        "A context_window of 90 does without a new summary; how much less does with one, only the summarizer can say.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("messages", "policy", "budget", "asked", "advice"), CASES)
+def test_the_next_step_of_an_error_is_said_in_these_words(
+    messages: Any, policy: Any, budget: dict[str, Any], asked: dict[str, Any], advice: str
+) -> None:
+    with pytest.raises(ContextLengthError) as caught:
+        assembler_of(messages, Budget(counter=len, **budget), policy, asked).build()
+    assert caught.value.advice == advice
+    window = caught.value.smallest_window
+    assert advice.endswith(f"context_window of {window}.") is (window is not None)
+    assert caught.value.excess == caught.value.required - caught.value.available > 0
