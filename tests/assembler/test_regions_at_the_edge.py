@@ -1,0 +1,190 @@
+"""Regions that share a budget, and decisions that stand: where the answer becomes another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import pytest
+
+from assembler import Assembler, Refuse, TrimOldest, TrimSteps
+from assembler.dialects import anthropic, openai_chat, openai_responses, plain
+from assembler.pipeline.decisions import Decided, Decisions, decided_by
+from assembler.pipeline.share import (
+    _highest_scores,  # pyright: ignore[reportPrivateUsage]
+    _kept,  # pyright: ignore[reportPrivateUsage]
+    asks_for_all,
+    conversation_cap,
+    sends_used_tools,
+)
+from assembler.pipeline.standing import GLANCE, one_turn_more
+from budgets import Budget, BudgetError, Limit
+
+
+class Scored:
+    def __init__(self, score: float | None) -> None:
+        self.score = score
+
+
+@pytest.mark.parametrize(
+    ("scores", "tokens", "left", "kept"),
+    [
+        ([1, 3, 2], [5, 5, 5], 15, [0, 1, 2]),
+        ([1, 3, 2], [5, 5, 5], 14, [1, 2]),
+        ([1, 3, 2], [5, 5, 5], 10, [1, 2]),
+        ([1, 3, 2], [5, 5, 5], 9, [1]),
+        ([1, 3, 2], [5, 9, 5], 8, [2]),
+        ([1, 3, 2], [3, 9, 5], 8, [0, 2]),
+        ([None, 0, None], [5, 5, 5], 10, [0, 1]),
+        ([None, -1.0, None], [5, 5, 5], 5, [1]),
+        ([2, 2, 2], [5, 5, 5], 10, [0, 1]),
+        ([1, 2], [0, 1], 0, [0]),
+    ],
+)
+def test_the_highest_scores_stay_those_without_one_last_and_one_too_large_is_passed_over(
+    scores: list[Any], tokens: list[int], left: int, kept: list[int]
+) -> None:
+    assert _kept(_highest_scores, [Scored(score) for score in scores], tokens, left) == kept
+
+
+def test_a_selection_keeps_each_real_place_once_and_in_the_order_given() -> None:
+    def places(*answer: Any) -> list[int]:
+        return _kept(lambda *_: answer, ["a", "b", "c"], [1, 1, 1], 9)
+
+    assert places(2, 0, 2, 3, -1) == [0, 2]
+    assert places() == []
+    with pytest.raises(BudgetError, match="a place that select answered"):
+        places("0")
+    with pytest.raises(BudgetError, match="select answered a int: the places of the items that stay are expected"):
+        _kept(lambda *_: 7, ["a"], [1], 9)  # type: ignore[arg-type, return-value]
+
+
+@pytest.mark.parametrize(
+    ("limit", "most"), [(None, 90), (Limit(), 90), (Limit(cap=40), 40), (Limit(cap=0.5), 45), (Limit(cap=200), 200)]
+)
+def test_the_cap_of_a_conversation_is_tokens_or_a_share_of_the_input(limit: Limit | None, most: int) -> None:
+    limits = {} if limit is None else {"conversation": limit}
+    assert conversation_cap(Budget(100, counter=len, overhead=10, limits=limits)) == most
+    assert not sends_used_tools(Budget(100, counter=len, limits=limits))
+    assert not sends_used_tools(Budget(100, counter=len, limits={"capability": Limit(cap=9)}))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "cap", "all_of_it"),
+    [((50, 49), None, False), ((50, 50), None, True), ((30, 9), 40, False), ((30, 10), 40, True)],
+)
+def test_a_conversation_asks_for_all_that_it_may_ever_get_from_its_cap_on(
+    sizes: tuple[int, ...], cap: int | None, all_of_it: bool
+) -> None:
+    budget = Budget(100, counter=len, limits={"conversation": Limit(cap=cap)})
+    history = [{"role": "user", "content": "x" * size} for size in sizes]
+    plan = Assembler(budget, dialect=plain, on_overflow=TrimOldest()).add_messages(history).plan().inside
+    assert asks_for_all(plan.measured, plan.ledger, budget) is all_of_it
+
+
+def test_each_owner_finds_its_own_decision_and_those_that_are_gone_are_forgotten() -> None:
+    class Owner:
+        pass
+
+    decisions, owners = Decisions(), [Owner() for _ in range(16)]
+    found = [decisions.of(owner) for owner in owners]
+    assert [decisions.of(owner) for owner in owners] == found
+    assert decisions.known(Owner()) is None
+    del owners[1:]
+    last = Owner()
+    assert decisions.of(last) is decisions.known(last)
+    assert (decisions.known(owners[0]), len(decisions._entries)) == (found[0], 2)  # pyright: ignore[reportPrivateUsage]
+
+
+def test_a_copy_of_decisions_goes_its_own_way_from_where_they_stood() -> None:
+    class Owner:
+        pass
+
+    owner, decisions = Owner(), Decisions()
+    mine = decisions.of(owner)
+    for name in Decided.__slots__[:]:
+        if name != "owner":
+            setattr(mine, name, object())
+    theirs = decisions.copy().of(owner)
+    assert theirs is not mine
+    for name in Decided.__slots__:
+        if name != "owner":
+            assert getattr(theirs, name) is getattr(mine, name), name
+    mine.held = None
+    assert theirs.held is not None
+
+
+def plan_of(sizes: list[int], window: int, policy: Any) -> Any:
+    history = [{"role": "user", "content": "x" * size} for size in sizes]
+    return Assembler(Budget(window, counter=len), dialect=plain, on_overflow=policy).add_messages(history).plan()
+
+
+def test_a_decision_hangs_on_what_stays_and_one_turn_more() -> None:
+    cut = plan_of([10] * 9, 35, TrimOldest()).inside
+    assert (cut.first, one_turn_more(cut)) == (6, 5)
+    pinned = plan_of([10] * 9, 35, TrimOldest(pins={5, 4})).inside
+    assert (pinned.first, one_turn_more(pinned)) == (8, 7)
+    beside = attrs.evolve(cut, ledger=attrs.evolve(cut.ledger, pins=(4, 5)))
+    assert one_turn_more(beside) == 3
+    everything = plan_of([10] * 3, 35, TrimOldest()).inside
+    assert (everything.first, one_turn_more(everything)) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("policy", "stands"), [(TrimOldest(), True), (Refuse(), True), ([TrimOldest(), TrimSteps()], False)]
+)
+def test_what_a_cut_leaves_stands_where_only_an_overflow_changes_it(policy: Any, stands: bool) -> None:
+    settings_plan = plan_of([10] * 3, 35, policy).inside
+    assert decided_by(settings_plan.settings, settings_plan.ledger).standing is not None  # everything fits
+    if not isinstance(policy, Refuse):
+        cut = plan_of([10] * 9, 35, policy).inside
+        assert (decided_by(cut.settings, cut.ledger).standing is not None) is stands
+
+
+def test_a_decision_stands_with_the_tokens_that_the_turns_may_cost() -> None:
+    for limits, left in (({}, 95), ({"conversation": Limit(cap=40)}, 40), ({"instruction": Limit(cap=50)}, 95)):
+        budget = Budget(100, counter=len, limits=limits)
+        assembler = Assembler(budget, dialect=plain, on_overflow=TrimOldest()).add_instruction("i" * 5)
+        plan = assembler.add_messages([{"role": "user", "content": "x" * 9}] * 3).plan().inside
+        standing = decided_by(plan.settings, plan.ledger).standing
+        assert standing is not None
+        assert (standing.tokens_left, standing.length, standing.first, standing.head) == (left, 3, 0, 0)
+        assert (standing.front, standing.hangs_on, standing.glance, standing.conversation.upper) == (1, 1, 1, 27)
+
+
+def test_of_the_messages_that_went_each_build_looks_at_the_next_ones() -> None:
+    sizes = [10] * (3 * GLANCE)
+    history = [{"role": "user", "content": "x" * size} for size in sizes]
+    assembler = Assembler(Budget(45, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(history)
+    plan = assembler.build().inside
+    looked = []
+    for _ in range(5):
+        standing = decided_by(plan.settings, plan.ledger).standing
+        assert standing is not None
+        looked.append(standing.glance)
+        assert standing.looked_until() == (looked[-1] + GLANCE if looked[-1] + GLANCE < standing.hangs_on else 1)
+        plan = assembler.build().inside
+    assert looked == [1, 1 + GLANCE, 1 + 2 * GLANCE, 1, 1 + GLANCE]
+
+
+@pytest.mark.parametrize("changed", [0, 1, 40, 70, 91, 92, 95])
+def test_a_message_that_is_shortened_in_place_is_seen_after_as_many_builds_as_it_takes(changed: int) -> None:
+    history = [{"role": "user", "content": "x" * 10} for _ in range(96)]
+    assembler = Assembler(Budget(45, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(history)
+    assert assembler.build().inside.first == 92
+    history[changed]["content"] = ""
+    for _ in range(4):
+        found = assembler.build().inside
+    fresh = Assembler(Budget(45, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(history)
+    assert found.first == fresh.build().inside.first
+
+
+ROLES = ["assistant", "user", "assistant"]
+
+
+@pytest.mark.parametrize(("dialect", "floor"), [(anthropic, 1), (plain, 0), (openai_chat, 0), (openai_responses, 0)])
+def test_a_greeting_goes_where_the_user_must_open(dialect: Any, floor: int) -> None:
+    history = [{"role": role, "content": "x"} for role in ROLES]
+    plan = Assembler(Budget(1_000, counter=len), dialect=dialect).add_messages(history).plan()
+    assert (plan.inside.ledger.first, plan.inside.first) == (floor, floor)
+    assert [item.index for item in plan.dropped] == list(range(floor))
