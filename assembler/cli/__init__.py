@@ -25,6 +25,9 @@ __all__ = ["main"]
 COMMANDS = ("batch", "build", "calibrate", "check", "count", "view")
 """Every command: a file of that name beside this one, holding a function of that name."""
 
+USAGE = {"view": "Usage: assemble view --output PATH [OPTIONS] [FILE...]"}
+"""The first line of a command's help, where the one that is made for it names nothing that a reader knows."""
+
 WRONG_INPUT = 2
 DOES_NOT_FIT = 3
 INTERRUPTED = 130
@@ -76,7 +79,7 @@ def _app(words: Sequence[str]) -> App:
     )
     for name in words[:1] if words and words[0] in COMMANDS else COMMANDS:
         command: Callable[..., Any] = getattr(import_module(f"assembler.cli.{name}"), name)
-        app.command(command)
+        app.command(command, usage=USAGE.get(name))
     return app
 
 

@@ -198,3 +198,8 @@ def test_a_report_is_no_wider_than_asked_and_loses_no_figure(width: int) -> None
         assert "".join(row.reason.split()) in together
     for note in report.notes:
         assert "".join(note.split()) in together
+
+
+def test_the_help_of_view_names_its_files_and_the_option_that_it_needs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["view", "--help"]) == 0
+    assert "Usage: assemble view --output PATH [OPTIONS] [FILE...]" in capsys.readouterr().out
