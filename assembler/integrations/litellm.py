@@ -136,10 +136,12 @@ def _session(call: Mapping[str, Any], own: Hashable) -> Hashable:
     return None if session is None and own is None else (own, session)
 
 
-class _LastCall:
-    """What a hook says of its last call."""
+class _Hook(CustomLogger):
+    """A hook that fits each call by the assembler of its model, and says what came of the last one."""
 
-    _bodies: _Bodies
+    def __init__(self, assemblers: Assemblers, *, conversations: int = CONVERSATIONS) -> None:
+        super().__init__()
+        self._bodies = _Bodies(assemblers, conversations)
 
     @property
     def last_context(self) -> Context | None:
@@ -159,7 +161,7 @@ async def _awaited(bodies: _Bodies, call: _Call) -> dict[str, Any]:
     return call.around(fitted)
 
 
-class AssemblerHook(_LastCall, CustomLogger):
+class AssemblerHook(_Hook):
     """Fits each async call of LiteLLM's SDK and router into its model's budget, right before it is sent.
 
     `acompletion`, `aresponses` and `anthropic_messages`; pass what is said by name (`messages=…`), not by position.
@@ -169,27 +171,19 @@ class AssemblerHook(_LastCall, CustomLogger):
     are gone on with.
     """
 
-    def __init__(self, assemblers: Assemblers, *, conversations: int = CONVERSATIONS) -> None:
-        super().__init__()
-        self._bodies = _Bodies(assemblers, conversations)
-
     async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:
         """The call with what fits; None for a call of another kind. Raises what `build` raises."""
         call = self._bodies.of(kwargs, str(getattr(call_type, "value", call_type)))
         return None if call is None else await _awaited(self._bodies, call)
 
 
-class AssemblerProxyHook(_LastCall, CustomLogger):
+class AssemblerProxyHook(_Hook):
     """Fits each request to LiteLLM's proxy into its model's budget, before a deployment is chosen.
 
     The same for the gateway: `model` is the name that a client asks for. A request that does not fit is answered as a
     provider would, by LiteLLM's `ContextWindowExceededError` (400), so that `context_window_fallbacks` hold; one that
     no API would take is a `BadRequestError`. Neither tells a text.
     """
-
-    def __init__(self, assemblers: Assemblers, *, conversations: int = CONVERSATIONS) -> None:
-        super().__init__()
-        self._bodies = _Bodies(assemblers, conversations)
 
     async def async_pre_call_hook(
         self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: str

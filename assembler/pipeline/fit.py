@@ -224,7 +224,7 @@ def _overflow(plan: Planned, budget: Budget, kept: Count, tokens_left: Tokens) -
     required = plan.fixed.upper + kept.upper
     overflow = TooLarge(plan, budget, required=required, available=available, costs=costs, region=region)
     # A copy is without the summarizer's own exception, whose text would stand in every traceback of this one.
-    overflow.__cause__ = copy(next(iter(plan.warnings), None))
+    overflow.__cause__ = copy(next(iter(plan.what.failures), None))
     return overflow
 
 

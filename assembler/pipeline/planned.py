@@ -11,7 +11,6 @@ from assembler.conversation.messages import Message
 from assembler.conversation.messages.edit import written_like
 from assembler.conversation.messages.unread import says_nothing_to
 from assembler.conversation.turns import Open, open_at_the_end, unanswered
-from assembler.conversation.wanted import Wanted
 from assembler.dialects import Emission
 from assembler.dialects.offered import emitted, emitted_after
 from assembler.errors import ConversationError, UnsupportedContentError
@@ -24,7 +23,7 @@ from assembler.pipeline.settings import Settings
 from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import price_messages
 from assembler.regions.layout import Layout
-from budgets import AssemblyError, Count, Grade, RegionCosts
+from budgets import Count, Grade, RegionCosts
 from budgets.count import NOTHING
 
 
@@ -163,16 +162,6 @@ class Planned:
             raise unanswered(self.waiting, None)
         if self.refused is not None:
             raise self.refused.with_traceback(None)
-
-    @property
-    def warnings(self) -> tuple[AssemblyError, ...]:
-        """What went wrong and was done without, such as a summarizer that failed: no text of a message."""
-        return self.what.failures
-
-    @property
-    def wanted(self) -> Wanted | None:
-        """The summary that would have helped, where the summarizer was not asked; else None."""
-        return self.what.wanted
 
     @found_once
     def emission(self) -> Emission:

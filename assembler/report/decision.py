@@ -37,12 +37,12 @@ class Decision:
     @property
     def warnings(self) -> tuple[AssemblyError, ...]:
         """Errors that were survived, such as a `SummaryError` of a summarizer. They quote no message."""
-        return self.inside.warnings
+        return self.inside.what.failures
 
     @property
     def wanted(self) -> Wanted | None:
         """The summary that `Summarize(None)` waits for, or None. Pass it to `add_summary` with your text."""
-        return self.inside.wanted
+        return self.inside.what.wanted
 
     @property
     def report(self) -> Report:

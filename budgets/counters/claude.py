@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from budgets.count import Grade, Tokens
-from budgets.counters.guard import Guarded, failure_of, no_text, refuse_surrogates
+from budgets.counters.guard import Guarded, failure_of, refuse_surrogates
 from budgets.errors import TokenCountError
 from budgets.models.families import claude_version
 
@@ -56,9 +56,7 @@ class ClaudeCounter(Guarded):
                 refuse_surrogates(self.name, text)
             return self._count(text) if text else 0
         except Exception as failure:
-            if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # asked here, off the fast path
-                raise no_text(self.name, text) from None
-            raise failure_of(self.name, failure)  # noqa: B904 - chained there, unless it is the failure itself
+            raise failure_of(self.name, failure, text)  # noqa: B904 - chained there, unless it is the failure itself
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ClaudeCounter, (self.generation,)

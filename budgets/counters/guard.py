@@ -142,8 +142,10 @@ def no_text(name: str, value: object) -> TokenCountError:
     return TokenCountError(name, f"was given a {type(value).__name__}: pass a text (str)")
 
 
-def failure_of(name: str, failure: BaseException) -> BaseException:
+def failure_of(name: str, failure: BaseException, text: object = "") -> BaseException:
     """What to raise for an exception out of an engine: itself if it must pass through, else a TokenCountError.
+
+    An engine that was given something else than a `text` failed of that.
 
     Rust engines panic with a BaseException (pyo3's PanicException), so `except Exception` is not enough.
     """
@@ -151,6 +153,10 @@ def failure_of(name: str, failure: BaseException) -> BaseException:
 
     if isinstance(failure, (*_STOPS, CancelledError, TokenCountError)):
         return failure
+    if not isinstance(text, str):
+        error = no_text(name, text)
+        error.__suppress_context__ = True
+        return error
     error = TokenCountError(name, f"failed with {type(failure).__name__}")
     error.__cause__ = failure
     return error

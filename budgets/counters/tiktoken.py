@@ -15,7 +15,7 @@ import attrs
 
 from budgets.count import Tokens
 from budgets.counters.blank_runs import BLOCK, LINE_BREAKS_APART, LINE_BREAKS_AS_BLANKS, cut, may_overflow
-from budgets.counters.guard import Guarded, failure_of, no_text, refuse_surrogates
+from budgets.counters.guard import Guarded, failure_of, refuse_surrogates
 from budgets.errors import TokenCountError
 
 if TYPE_CHECKING:
@@ -107,9 +107,7 @@ class TiktokenCounter(Guarded):
                 return self._count_around_blank_runs(text)
             return len(self._encode(text))
         except BaseException as failure:  # panics are BaseExceptions
-            if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # asked here, off the fast path
-                raise no_text(self.name, text) from None
-            raise failure_of(self.name, failure)  # noqa: B904 - chained there, unless it is the failure itself
+            raise failure_of(self.name, failure, text)  # noqa: B904 - chained there, unless it is the failure itself
 
     def _count_around_blank_runs(self, text: str) -> Tokens:
         runs = LINE_BREAKS_AS_BLANKS if self.encoding == "r50k_base" else LINE_BREAKS_APART

@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from budgets.count import Tokens
-from budgets.counters.guard import failure_of, no_text
+from budgets.counters.guard import failure_of
 from budgets.counters.settled_characters import all_settled
 from budgets.counters.tiktoken import TiktokenCounter
 from budgets.errors import MissingExtraError, TokenCountError, from_extra
@@ -67,9 +67,7 @@ class ToktokCounter(TiktokenCounter):
         except MissingExtraError:
             raise
         except BaseException as failure:  # panics are BaseExceptions
-            if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # asked here, off the fast path
-                raise no_text(self.name, text) from None
-            raise failure_of(self.name, failure)  # noqa: B904 - chained there, unless it is the failure itself
+            raise failure_of(self.name, failure, text)  # noqa: B904 - chained there, unless it is the failure itself
         return super().__call__(text)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 Message = dict[str, Any]
@@ -128,3 +129,20 @@ def auto_cut(costs: list[list[int]], room: int) -> int:
 def talk(*texts: str) -> list[Message]:
     """What a user and an assistant say in turn."""
     return [{"role": ("user", "assistant")[place % 2], "content": text} for place, text in enumerate(texts)]
+
+
+def waiting_in(messages: Iterable[Message]) -> list[str]:
+    """The ids of the calls that nobody has answered."""
+    waiting: list[str] = []
+    for message in messages:
+        waiting += [call["id"] for call in message.get("tool_calls") or ()]
+        if message["role"] == "tool":
+            waiting.remove(message["tool_call_id"])
+    return waiting
+
+
+def step(call_id: str, result: str) -> list[Message]:
+    """A call, and its answer."""
+    call = {"id": call_id, "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    answer = {"role": "tool", "tool_call_id": call_id, "content": result}
+    return [{"role": "assistant", "content": None, "tool_calls": [call]}, answer]

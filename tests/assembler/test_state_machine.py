@@ -38,6 +38,7 @@ from assembler import (
 )
 from assembler.dialects import DIALECTS
 from budgets import Budget, TokenCountError
+from tests.assembler.by_hand import waiting_in
 
 Message = dict[str, Any]
 
@@ -133,12 +134,7 @@ class Told:
     # ── The brute force ──
 
     def waiting(self) -> list[str]:
-        waiting: list[str] = []
-        for message in map(fields_of, self.messages):
-            waiting += [call["id"] for call in message.get("tool_calls") or ()]
-            if message["role"] == "tool":
-                waiting.remove(message["tool_call_id"])
-        return waiting
+        return waiting_in(map(fields_of, self.messages))
 
     def system(self) -> str | None:
         tags = [

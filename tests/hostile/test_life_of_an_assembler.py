@@ -18,6 +18,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 from assembler import Assembler, AssemblyError, ContextLengthError, ConversationError, TrimOldest
 from assembler.dialects import plain
 from budgets import Budget, TokenCountError
+from tests.assembler.by_hand import waiting_in
 from tests.scaled import examples
 
 Message = dict[str, Any]
@@ -57,13 +58,7 @@ class Model:
         return twin
 
     def waiting(self) -> list[str]:
-        """The ids of the calls that nobody has answered."""
-        waiting: list[str] = []
-        for message in self.messages:
-            waiting += [call["id"] for call in message.get("tool_calls", ())]
-            if message["role"] == "tool":
-                waiting.remove(message["tool_call_id"])
-        return waiting
+        return waiting_in(self.messages)
 
     def system(self) -> str | None:
         tags = [

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tests.integrations.spoken import SEAL, Body, Said, arguments_of
+from tests.integrations.spoken import SEAL, Body, Said, arguments_of, calls_since
 
 
 class Converse:
@@ -33,12 +33,8 @@ class Converse:
         return (self._choice(body).get("tool") or {}).get("name")
 
     def calls_since_the_user(self, body: Body) -> int:
-        found = 0
-        for message in reversed(body["messages"]):
-            if message["role"] == "user" and not any("toolResult" in block for block in message["content"]):
-                break
-            found += sum("toolUse" in block for block in message["content"])
-        return found
+        turns = [(message["role"], message["content"]) for message in body["messages"]]
+        return calls_since(turns, call="toolUse", result="toolResult")
 
     def spell(self, number: int, said: Said, body: Body) -> Body:
         message = {"role": "assistant", "content": list(self._blocks(number, said, body))}

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from assembler import Assembler, Context, ContextLengthError, count_request, verify
+from assembler import Assembler, Context, ContextLengthError, ConversationError, count_request, verify
 from assembler.dialects import openai_chat
 from budgets import tiktoken_counter
 
@@ -77,3 +77,10 @@ def assert_newest_objects(sent: Sequence[object], history: Sequence[object]) -> 
     """What was sent is some of the newest messages: the very objects."""
     assert 1 < len(sent) < len(history)
     assert all(a is b for a, b in zip(sent, history[-len(sent) :], strict=True))
+
+
+def assert_orphaned(call_id: str, run: Callable[[], object]) -> None:
+    """What comes out of the framework is this library's own error, which names the call."""
+    with pytest.raises(ConversationError) as caught:
+        run()
+    assert caught.value.call_id == call_id

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import attrs
@@ -47,6 +47,16 @@ class Speaker(Protocol):
 
 FOUND = "Walruses eat clams, says the almanac of the north; the ice is thin this year. " * 3
 SEAL = "Z0FBQUFBQm" * 40
+
+
+def calls_since(turns: Sequence[tuple[str, Sequence[Body]]], *, call: str, result: str) -> int:
+    """Calls since the user's last words, in turns of a role and its parts: a part is of the kind whose key it has."""
+    found = 0
+    for role, parts in reversed(turns):
+        if role == "user" and not any(result in part for part in parts):
+            break
+        found += sum(call in part for part in parts)
+    return found
 
 
 def arguments_of(call: Call) -> Body:
@@ -282,12 +292,8 @@ class Gemini:
         return names[0] if len(names) == 1 else None
 
     def calls_since_the_user(self, body: Body) -> int:
-        found = 0
-        for content in reversed(body["contents"]):
-            if content["role"] == "user" and not any("functionResponse" in part for part in content["parts"]):
-                break
-            found += sum("functionCall" in part for part in content["parts"])
-        return found
+        turns = [(content["role"], content["parts"]) for content in body["contents"]]
+        return calls_since(turns, call="functionCall", result="functionResponse")
 
     def spell(self, number: int, said: Said, body: Body) -> Body:
         parts: list[Body] = []

@@ -25,6 +25,7 @@ from assembler.policies import (
 from assembler.policies.policy import Policy
 from assembler.verify import verify
 from budgets import Budget, ContextLengthError, tiktoken_counter
+from tests.assembler.by_hand import step, talk
 from tests.scaled import scaled
 
 from . import by_hand
@@ -273,13 +274,7 @@ def test_the_reason_of_a_turn_counts_what_was_cleared_in_that_turn(low_water: fl
 
 
 def test_what_was_shortened_first_and_dropped_later_is_dropped() -> None:
-    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    history: History = [
-        {"role": "user", "content": "u" * 50},
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "c", "content": "r" * 50},
-        {"role": "user", "content": "n"},
-    ]
+    history: History = [*talk("u" * 50), *step("c", "r" * 50), *talk("n")]
     context = built(history, 20, [ClearToolResults(0), TrimOldest()])
     assert context is not None
     assert [(item.index, item.outcome) for item in context.dropped] == [(at, "dropped") for at in range(3)]

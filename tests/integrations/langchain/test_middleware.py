@@ -19,7 +19,6 @@ from assembler import (
     Assembler,
     ClearReasoning,
     ClearToolResults,
-    ConversationError,
     Summarize,
     TrimOldest,
     Truncate,
@@ -29,7 +28,7 @@ from assembler.dialects import anthropic, openai_chat
 from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting
 from assembler.integrations.langchain import AssemblerMiddleware
 from budgets import Budget, BudgetError
-from tests.integrations.independent import assert_newest_objects, assert_overflows, assert_sendable
+from tests.integrations.independent import assert_newest_objects, assert_orphaned, assert_overflows, assert_sendable
 from tests.integrations.langchain.scripted import CHAT, Scripted, look_up
 from tests.integrations.script import ANSWER, CALLS_OF_A_TURN, TURNS, WINDOW, Summarizer, planner, question
 
@@ -282,9 +281,7 @@ def test_an_overflow_reaches_the_caller_as_ours(run: Callable[[Any, str, Any], N
 def test_a_broken_history_reaches_the_caller_as_ours() -> None:
     orphan = [HumanMessage("q"), ToolMessage("r", tool_call_id="nobody"), HumanMessage("q")]
     agent = create_agent(Scripted(), [look_up], middleware=[AssemblerMiddleware(base())])
-    with pytest.raises(ConversationError) as caught:
-        agent.invoke({"messages": orphan})
-    assert caught.value.call_id == "nobody"
+    assert_orphaned("nobody", lambda: agent.invoke({"messages": orphan}))
 
 
 def test_a_summary_is_written_once_for_many_calls() -> None:

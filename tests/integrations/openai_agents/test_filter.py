@@ -27,7 +27,7 @@ from assembler.dialects import Dialect, openai_chat, openai_responses
 from assembler.integrations.openai_agents import FitInput
 from assembler.policies import ClearToolResults, Summarize, TrimOldest, TrimSteps, Truncate
 from budgets import Budget, BudgetError, MissingExtraError
-from tests.integrations.independent import assert_overflows, assert_sendable, recount
+from tests.integrations.independent import assert_orphaned, assert_overflows, assert_sendable, recount
 from tests.integrations.openai_agents.scripted import Scripted, look_up
 from tests.integrations.script import ANSWER, CALLS_OF_A_TURN, TURNS, WINDOW, Summarizer, planner, question
 
@@ -293,9 +293,7 @@ def test_a_broken_history_reaches_the_caller_as_ours() -> None:
         {"type": "function_call_output", "call_id": "nobody", "output": "r"},
         {"role": "user", "content": "q"},
     ]
-    with pytest.raises(ConversationError) as caught:
-        fitted(FitInput(base()), orphan)
-    assert caught.value.call_id == "nobody"
+    assert_orphaned("nobody", lambda: fitted(FitInput(base()), orphan))
 
 
 def test_a_summary_is_written_once_for_many_calls() -> None:
