@@ -147,10 +147,12 @@ def _of_limits(overflow: TooLarge, trial: Trial) -> str:
         wider = {**limits, region: attrs.evolve(limits[region], cap=None, floor=0)}
         if _allows(trial, wider):
             return f"{said}, or raise its cap."
+    lower = "lower the floors, shares and priorities of the others"
     freer = {name: attrs.evolve(limit, floor=0, share=None, priority=0) for name, limit in limits.items()}
-    freer |= {region: attrs.evolve(freer[region], cap=None)} if region in freer else {}
     if _allows(trial, freer):
-        return f"{said}, or lower the floors, shares and priorities of the others."
+        return f"{said}, or {lower}."
+    if region in freer and _allows(trial, {**freer, region: attrs.evolve(freer[region], cap=None)}):
+        return f"{said}, or raise its cap and {lower}."
     return f"{said}."
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 import pytest
 
-from assembler import Assembler, Refuse, TrimOldest, TrimSteps
+from assembler import Assembler, Defer, Refuse, TrimOldest, TrimSteps
 from assembler.dialects import anthropic, openai_chat, openai_responses, plain
 from assembler.pipeline.decisions import Decided, Decisions, decided_by
 from assembler.pipeline.share import (
@@ -67,6 +67,7 @@ def test_the_cap_of_a_conversation_is_tokens_or_a_share_of_the_input(limit: Limi
     assert conversation_cap(Budget(100, counter=len, overhead=10, limits=limits)) == most
     assert not sends_used_tools(Budget(100, counter=len, limits=limits))
     assert not sends_used_tools(Budget(100, counter=len, limits={"capability": Limit(cap=9)}))
+    assert sends_used_tools(Budget(100, counter=len, limits={"capability": Limit(select=Defer(9))}))
 
 
 @pytest.mark.parametrize(
@@ -188,3 +189,25 @@ def test_a_greeting_goes_where_the_user_must_open(dialect: Any, floor: int) -> N
     plan = Assembler(Budget(1_000, counter=len), dialect=dialect).add_messages(history).plan()
     assert (plan.inside.ledger.first, plan.inside.first) == (floor, floor)
     assert [item.index for item in plan.dropped] == list(range(floor))
+
+
+def test_a_request_is_remembered_with_the_decision_that_it_was_spelled_for() -> None:
+    assembler = Assembler(Budget(1_000, counter=len), dialect=openai_chat, on_overflow=TrimOldest())
+    for length in (1, 3, 5):
+        plan = assembler.add_message({"role": "user", "content": "x"}).build().inside
+        spelled = decided_by(plan.settings, plan.ledger).spelled
+        assert spelled is not None
+        assert (spelled.what, spelled.measured, spelled.length) == (plan.what, plan.measured, length)
+        assert spelled.emission.request == {**plan.emission.request}
+        assembler.add_message({"role": "assistant", "content": "y"})
+
+
+def test_a_message_that_is_pinned_later_stays_when_what_came_before_it_goes() -> None:
+    assembler = Assembler(
+        Budget(45, counter=len), dialect=plain, on_overflow=TrimOldest(pins=lambda message: "!" in message["content"])
+    ).add_messages([{"role": "user", "content": "x" * 10} for _ in range(6)])
+    assert assembler.build().inside.first == 2
+    assembler.add_message({"role": "user", "content": "!"}).build()
+    for _ in range(5):
+        plan = assembler.add_message({"role": "user", "content": "x" * 10}).build().inside
+    assert (plan.ledger.pins, plan.kept) == ((6,), [6, 8, 9, 10, 11])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from itertools import accumulate
 from typing import Any, cast
@@ -11,17 +12,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, ChatRegions, Refuse, TrimOldest, TrimSteps, Truncate, first_user
+from assembler import Assembler, ChatRegions, Refuse, Summarize, TrimOldest, TrimSteps, Truncate, first_user
 from assembler.dialects import anthropic, plain
 from assembler.errors import SummaryError
-from assembler.pipeline.choose import asked_for
+from assembler.pipeline.choose import _adds, asked_for  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.ladder import Decision, Kept, Made, rung_by_rung, whole
 from assembler.pipeline.most_turns import Weighed, most_turns
+from assembler.pipeline.otherwise import least
+from assembler.pipeline.relief import kept_from
 from assembler.pipeline.remade import Recipe
 from assembler.pipeline.seal import _next_answer, _tightened  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.settings import Settings
 from assembler.pipeline.steps import ASKED, Step, steps_of
 from assembler.policies import Policy
+from assembler.policies.summarize import HEADING
 from assembler.policies.traits import CuttingRung, KeepsNewest, rung_of
 from assembler.pricing.ledger import Cut, Ledger
 from budgets import Budget, BudgetError, Count, Grade
@@ -372,3 +376,61 @@ def test_everything_is_whole_and_what_a_policy_returns_is_a_policy() -> None:
     assert (whole(ledger).cut, whole(ledger).is_all) == (Cut(0, ""), True)
     policy: Policy = TrimOldest()
     assert rung_of(policy).policy is policy
+
+
+def test_a_billed_request_is_kept_with_its_note_and_says_so() -> None:
+    plan = plan_of(10, 10, 10, policy=[Truncate(50), TrimOldest(note="gone")])
+    kept = kept_from(plan.settings, 2)
+    assert (kept.cut.first_kept, kept.cut.reason) == (2, "as in the billed request")
+    assert kept.cut.summary is not None
+    assert kept.cut.summary.parts == ("gone",)
+    assert [str(one) for one in kept.decisions] == ["Truncate: as in the billed request"]
+    assert kept_from(plan_of(10).settings, 0).cut.summary is None
+
+
+def test_the_least_that_is_left_says_which_summary_is_wanted() -> None:
+    plan = plan_of(50, 50, 50)
+    budget = Budget(120, counter=len)
+    settings = attrs.evolve(plan.settings, budget=budget, rungs=(rung_of(Summarize(lambda *_: "s", 1)),))
+    found = least(plan.draft, settings)
+    assert found.wanted is not None
+    assert (found.wanted.max_tokens, len(found.wanted.dropped), found.first) == (120 - 50 - len(HEADING), 2, 0)
+    assert found.settings.rungs == settings.rungs
+    assert least(plan.draft, attrs.evolve(settings, rungs=(rung_of(Refuse()),))).first == 0
+
+
+def test_a_note_stands_in_what_is_found_by_weighing() -> None:
+    ledger = ledger_of(10, 10, 10)
+    pricer: Any = Scales(ledger, 1.0, 0, promises=False)
+    rung = cast(CuttingRung, rung_of(TrimOldest(note="gone")))
+    kept, _, _ = most_turns(ledger, rung, KeepsNewest(), 25, 0, pricer, pricer.weigh, Weighed(), 0)
+    assert (kept.cut.first_kept, kept.cut.reason) == (1, "older turns do not fit")
+    assert kept.cut.summary is not None
+    assert [str(one) for one in kept.decisions] == ["TrimOldest: older turns do not fit"]
+
+
+def test_counts_add_at_the_seams_of_a_counter_that_promises_it() -> None:
+    assert _adds(attrs.evolve(plan_of(1).settings, budget=None))
+    assert _adds(attrs.evolve(plan_of(1).settings, budget=Budget(10, model="gpt-4o")))
+    assert not _adds(plan_of(1).settings)
+
+
+@pytest.mark.parametrize(("awaits", "threads"), [(True, 2), (False, 3)])
+def test_a_summarizer_that_is_awaited_takes_no_thread(
+    awaits: bool, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[object] = []
+    in_a_thread = asyncio.to_thread
+
+    async def to_thread(work: Callable[..., Any], *given: Any) -> Any:
+        taken.append(work)
+        return await in_a_thread(work, *given)
+
+    async def later(*_: Any) -> str:
+        return "s"
+
+    monkeypatch.setattr(asyncio, "to_thread", to_thread)
+    policy = Summarize(later if awaits else lambda *_: "s", 1)
+    assembler = Assembler(Budget(120, counter=len), dialect=plain, on_overflow=policy)
+    asyncio.run(assembler.add_messages([{"role": "user", "content": "x" * 50}] * 4).abuild())
+    assert len(taken) == threads

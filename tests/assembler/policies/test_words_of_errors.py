@@ -199,6 +199,15 @@ CASES: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
         "or lower the floors, shares and priorities of the others. Or choose a context_window of 110.",
     ),
     (
+        turns(40, 40),
+        TrimOldest(),
+        {"context_window": 100, "limits": {"conversation": Limit(floor=60), "instruction": Limit(cap=45)}},
+        {"instruction": 50},
+        "The instruction needs 50 tokens and its limits leave it 40: shorten it by 10 tokens, "
+        "or raise its cap and lower the floors, shares and priorities of the others. "
+        f"{NO_MORE}the limits leave no more.",
+    ),
+    (
         turns(80),
         TrimOldest(),
         {"context_window": 100, "limits": {"conversation": Limit(floor=60)}},
@@ -227,3 +236,30 @@ def test_the_next_step_of_an_error_is_said_in_these_words(
     window = caught.value.smallest_window
     assert advice.endswith(f"context_window of {window}.") is (window is not None)
     assert caught.value.excess == caught.value.required - caught.value.available > 0
+
+
+@pytest.mark.parametrize(
+    ("limits", "asked", "required", "available"),
+    [
+        ({"capability": Limit(cap=50)}, {"tool": TOOL}, 136, 60),
+        ({"conversation": Limit(cap=7)}, {}, 10, 7),
+        ({"conversation": Limit(cap=7)}, {"instruction": 20}, 30, 27),
+        ({"instruction": Limit(cap=15)}, {"instruction": 20}, 30, 25),
+        ({"instruction": Limit(cap=15)}, {"instruction": 20, "tool": TOOL}, 156, 151),
+    ],
+)
+def test_a_region_whose_limit_binds_is_missing_what_its_limit_lacks_in_the_whole_request(
+    limits: dict[str, Limit], asked: dict[str, Any], required: int, available: int
+) -> None:
+    with pytest.raises(ContextLengthError) as caught:
+        assembler_of(turns(10, 10), Budget(300, counter=len, limits=limits), TrimOldest(), asked).build()
+    assert (caught.value.required, caught.value.available) == (required, available)
+    assert caught.value.region == next(iter(limits))
+
+
+@pytest.mark.parametrize("share", [0.5, 0.1, 0.01])
+def test_a_share_of_the_window_may_ask_for_a_window_a_hundred_times_as_large(share: float) -> None:
+    budget = Budget(20, counter=len, limits={"conversation": Limit(cap=share)})
+    with pytest.raises(ContextLengthError) as caught:
+        assembler_of(turns(15), budget, TrimOldest(), {}).build()
+    assert caught.value.smallest_window == 15 / share
