@@ -20,6 +20,8 @@ LARGEST = 10**640
 
 def index_of(value: object) -> int | None:
     """`value` as an int where it is a whole number below `LARGEST`, numpy's included; None for all else, bools too."""
+    if type(value) is int:  # a protocol is asked six times as long
+        return value if -LARGEST < value < LARGEST else None
     # numpy is recognised by name, so that it need not be imported.
     if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_") or not isinstance(value, SupportsIndex):
         return None

@@ -8,10 +8,10 @@ from typing import Any
 import attrs
 
 from assembler.conversation.messages import Call, Message, Part, Result, Thinking
-from assembler.conversation.messages.responses import RESPONSES, in_steps, joined
+from assembler.conversation.messages.responses import RESPONSES, in_steps, joined, sendable
 from assembler.conversation.messages.unread import as_chat_sends, heard_by, without_marks
 from assembler.conversation.turns import is_head
-from assembler.dialects.beside_pricing import price_beside
+from assembler.dialects.beside_pricing import FRAMING, price_beside
 from assembler.dialects.hosts.families import family_of
 from assembler.dialects.hosts.framing import Family
 from assembler.dialects.hosts.pricing import (
@@ -23,6 +23,7 @@ from assembler.dialects.hosts.pricing import (
     price_tool,
     price_tools,
 )
+from assembler.dialects.openai.reasoning import price_reasoning
 from assembler.dialects.openai.wire import says_nothing
 from assembler.dialects.own_tokenizer import counts_for_openai, own_counter
 from assembler.pricing.pricer import FixedPrices, Piece
@@ -88,13 +89,19 @@ class HostBill:
         return bill + Count(0, Grade.BOUNDED, upper=self.count(message.name) + NAME_SLACK)
 
     def _beside(self, message: Message) -> Count:
-        """What stands beside the content: past reasoning in the bound alone, where its host forgets it."""
-        price = price_beside(message, self.count)
+        """What goes beside the content: past reasoning in the bound alone, where its host forgets it."""
+        chat = self.api == "chat"
+        price = price_beside(message, self.count) if chat else self._reasoning(message)
         calls = any(isinstance(part, Call) for part in message.parts)
         if not (self.family.forgets_callers if calls else self.family.forgets_thoughts):
             return price
         kept = attrs.evolve(message, parts=tuple(part for part in message.parts if not isinstance(part, Thinking)))
-        return Count(price_beside(kept, self.count).tokens, price.grade, upper=price.upper)
+        return Count(price_beside(kept, self.count).tokens if chat else 0, price.grade, upper=price.upper)
+
+    def _reasoning(self, message: Message) -> Count:
+        """Items of reasoning, which go to Responses alone; the fields of a Chat message have no place there."""
+        thoughts = [part for part in message.parts if isinstance(part, Thinking)] if sendable(message) else []
+        return total(price_reasoning(thought, self.count, FRAMING) for thought in thoughts)
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Items of one turn of the model go out, and are billed, side by side."""

@@ -165,8 +165,11 @@ def _stands(seen: dict[str, Any]) -> bool:
     if PIN in seen or not (content is None or isinstance(content, str)):
         return False
     held = list(seen.values())
-    if held.count(None) > (content is None) or any(type(value) is list and not value for value in held):
+    if held.count(None) > (content is None):
         return False
+    for value in held:
+        if type(value) is list and not value:
+            return False
     if "tool_calls" not in seen:
         return len(seen.get("tool_call_id") or "") <= CALL_ID_LIMIT
     calls: list[dict[str, Any]] = seen["tool_calls"] or []

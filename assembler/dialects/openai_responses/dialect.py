@@ -30,6 +30,7 @@ from assembler.dialects.openai.pricing import (
     price_one_tool,
     price_tools,
 )
+from assembler.dialects.openai.reasoning import price_reasoning
 from assembler.dialects.openai.wire import foreign_marks, renamed
 from assembler.dialects.openai_responses.api import API, STORED
 from assembler.dialects.openai_responses.wire import CallIds, flat_definition, input_items, torn_reasoning
@@ -48,9 +49,6 @@ PRO_PROMPT = Count(1_531, Grade.ESTIMATED, upper=2_000)
 """What `reasoning.mode: "pro"` adds: a prompt of the server's own, seen once (gpt-5.6)."""
 
 _OWNED = ("instructions", "input", "tools")
-_SEALED_BYTES_PER_TOKEN = (4, 2)
-"""Bytes of reasoning behind a token, typically and at the least: a guess, from the length of English in o200k_base.
-Base64 carries three bytes in four characters; what was sealed is never longer than its seal."""
 
 
 @attrs.frozen
@@ -197,7 +195,7 @@ class OpenAIResponsesPricer(OpenAIBill):
                     bill += self.texts(self.envelope, [inner for inner in part.parts if isinstance(inner, str)])
                     bill += total(self._held(inner) for inner in part.parts if not isinstance(inner, str))
                 case Thinking():
-                    bill += self._reasoning(part) if sendable(message) else NOTHING
+                    bill += price_reasoning(part, self.count, self.envelope) if sendable(message) else NOTHING
                 case Opaque():
                     bill += self._unread(part)
         bill += self._spoken(message, said)
@@ -266,14 +264,6 @@ class OpenAIResponsesPricer(OpenAIBill):
             own = Count(self.family.assistant_text)
             return own + self.texts(self.envelope, texts if sendable(message) else ["".join(texts)])
         return Count(self.family.empty_assistant) if texts and sendable(message) else NOTHING
-
-    def _reasoning(self, part: Thinking) -> Count:
-        """An estimate: what the item holds is sealed or kept by the server, and the server may leave it out."""
-        shown = self.count(part.text)
-        sealed = part.raw.get("encrypted_content")
-        octets = len(sealed) * 3 // 4 if isinstance(sealed, str) else 0
-        typical, dearest = (octets // size for size in _SEALED_BYTES_PER_TOKEN)
-        return Count(max(shown, typical), Grade.ESTIMATED, upper=self.envelope + max(shown, dearest))
 
 
 def _as_shown(tool: Tool) -> Tool:
