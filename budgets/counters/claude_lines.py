@@ -106,6 +106,24 @@ class Lines(_Remembered[Tokens]):
 
     def _tokens(self, line: str, white: str) -> Tokens:
         """Tokens of a line; `white`: the blank of the message, if one stands before it, free for what takes it."""
+        body = line.lstrip(" ")
+        if white or not body or body[-1] == " " or "  " in body or "\t" in body or "\u3000" in body:
+            return self._spread(line, white)
+        indent = len(line) - len(body)
+        spaced = [f" {stretch} " for stretch in body.split(" ")]
+        tokens, closed = len(spaced) - 1, False
+        if indent:
+            tokens += self.whites[line[:indent]]
+        else:
+            spaced[0] = spaced[0][1:]
+        spaced[-1] = spaced[-1][:-1]
+        for cost, opens, closes in map(self.stretches.__getitem__, spaced):
+            tokens += cost - (closed and opens)
+            closed = closes
+        return tokens
+
+    def _spread(self, line: str, white: str) -> Tokens:
+        """The same for any white space."""
         parts = _WHITE.split(line)
         parts.append("")
         stretches, whites = self.stretches, self.whites

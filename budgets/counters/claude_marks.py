@@ -18,10 +18,9 @@ from budgets.vocabularies.claude import CAPITALS, END, SHIFT, WORD
 
 # ---- what is counted at all: C0 and C1 controls and private characters are free, odd blanks are blanks --------------
 
-_CONTROLS = bytes([*range(9), *range(11, 32), 127])
+_PLAIN = bytes([9, 10, *range(32, 127)])
 _FOLDED = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\xa0\u1680\u2000-\u200a\u2018\u2019\u201c\u201d\u2028\u2029\u202f\u205f\ue000-\uf8ff]"
-    "|\u0e4d\u0e32"
+    "[\x00-\x08\x0b-\x1f\x7f-\xa0\u0e4d\u1680\u2000-\u200a\u2018\u2019\u201c\u201d\u2028\u2029\u202f\u205f\ue000-\uf8ff]"
 )
 _FREE = re.compile("[\x01-\x08\x0b-\x1f\x7f-\x9f]")
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
@@ -37,21 +36,31 @@ ODD_BLANKS_AND_QUOTES: Mapping[str, str] = _BLANKS | _QUOTES
 def normalised(text: str, read_as: Mapping[str, str]) -> str:
     """The text as Claude reads it: composed, without controls and private characters, others `read_as` another.
 
-    Linear, and one pass over a text of ASCII or of ordinary letters: each substitution would be another.
+    Linear, and one pass over the octets of what needs no change: each substitution would be another.
     """
-    if text.isascii():
-        octets = text.encode()
-        if len(octets.translate(None, _CONTROLS)) == len(octets):
-            return text
-    if not unicodedata.is_normalized("NFC", text):
+    strange = _not_plain(text)
+    if any(map(_may_compose, strange)) and not unicodedata.is_normalized("NFC", text):
         text = unicodedata.normalize("NFC", text)
-    found = set(_FOLDED.findall(text))
+        strange = _not_plain(text)
+    found = set(_FOLDED.findall("".join(strange)))
     if not found <= _LIGHT:
         text = _FREE.sub("", text).replace("\u0e4d\u0e32", "\u0e33")  # Thai SARA AM is composed
         text = _PRIVATE.sub("", text)
     for character in found & read_as.keys():
         text = text.replace(character, read_as[character])
     return text
+
+
+def _not_plain(text: str) -> frozenset[str]:
+    """The characters of a text beside printable ASCII, tabs and line breaks."""
+    return frozenset(text.encode().translate(None, _PLAIN).decode())
+
+
+@functools.lru_cache(maxsize=2**12)
+def _may_compose(character: str) -> bool:
+    """Whether a text with this character may not be composed: marks and Hangul vowels join what stands before them."""
+    mark = unicodedata.category(character)[0] == "M" or "\u1160" <= character <= "\u11ff"
+    return mark or not unicodedata.is_normalized("NFC", character)
 
 
 # ---- classes of characters ------------------------------------------------------------------------------------------
@@ -122,8 +131,6 @@ def _standing_alone(character: str) -> str:
         return _OTHER_SIGN
     return _NUMBER if category == "No" or (category == "Nd" and code >= 0x80) else _LONE
 
-
-_ASCII_CLASSES = "".join(_class(character) for character in map(chr, range(128)))
 
 _ASCII_RUNS = re.compile("[A-Za-z]+|[0-9]+|[^A-Za-z0-9]+")
 
@@ -204,10 +211,9 @@ def marked(spaced: str, *, capitals_from: int | None) -> str:
         if chunk.isalpha():
             case, spelled = _ascii_case(chunk, capitals_from)
             return case + WORD + spelled + END
-        runs = [(_ASCII_CLASSES[ord(body[0])], body) for body in _ASCII_RUNS.findall(chunk)]
-    else:
-        classes = "".join(map(_class, chunk))
-        runs = [(classes[run.start()], chunk[run.start() : run.end()]) for run in _RUNS.finditer(classes)]
+        return _ascii_marked(spaced, _ASCII_RUNS.findall(chunk), capitals_from)
+    classes = "".join(map(_class, chunk))
+    runs = [(classes[run.start()], chunk[run.start() : run.end()]) for run in _RUNS.finditer(classes)]
     last = len(runs) - 1
     said: list[str] = []
     for place, (kind, body) in enumerate(runs):
@@ -219,6 +225,25 @@ def marked(spaced: str, *, capitals_from: int | None) -> str:
             begin = place == 0 and spaced[0] == " " and _borders(kind, body, 0) and not _opens_word(runs, place)
             end = place == last and spaced[-1] == " " and _borders(kind, body, -1)
             said.append((WORD if begin else "") + body + (END if end else ""))
+    return "".join(said)
+
+
+def _ascii_marked(spaced: str, runs: list[str], capitals_from: int | None) -> str:
+    """The same of ASCII, which has letters, digits and signs alone: signs never stand side by side."""
+    said: list[str] = []
+    before = ""
+    for body in runs:
+        if body.isalpha():
+            case, spelled = _ascii_case(body, capitals_from)
+            begin = "" if before == "'" and body in _CONTRACTIONS else WORD
+            said.append(f"{case}{begin}{spelled}{END}")
+        else:
+            said.append(body)
+        before = body
+    if spaced[-1] == " " and not before.isalnum():
+        said[-1] += END
+    if spaced[0] == " " and not runs[0].isalnum() and not (runs[0] == "'" and len(runs) > 1 and runs[1].isalpha()):
+        said[0] = WORD + said[0]
     return "".join(said)
 
 

@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,9 @@ from hypothesis import strategies as st
 import budgets.vocabularies.claude as vocabularies
 from budgets import Grade, TokenCountError, claude_counter, tiktoken_counter
 from budgets.counters import claude_lines, claude_pieces
+from budgets.counters import claude_marks as marks
 from budgets.counters.claude import GENERATIONS
+from budgets.counters.claude_lines import lines_of
 from budgets.counters.claude_pieces import tiling
 from budgets.vocabularies import loading
 from tests.budgets.claude_texts import drawn
@@ -110,6 +113,32 @@ def test_no_piece_crosses_the_end_of_a_word_or_mixes_white_space() -> None:
 @pytest.mark.parametrize("name", vocabularies.RECONSTRUCTED)
 def test_up_to_sixteen_line_breaks_and_blanks_are_one_token(name: str) -> None:
     assert all(tiling(name).run(character, n) == 1 for character in " \n\t" for n in range(1, 17))
+
+
+LIKELY = st.text(
+    st.sampled_from("ab'sS.-1\t\u3000  \u00e9\u0301\u4e00\uac00\u1161\u0e4d\u0e32\xa0\u2019\x07\ue000"), max_size=24
+)
+
+
+@given(LIKELY, st.sampled_from(GENERATIONS))
+def test_a_line_of_single_blanks_costs_what_any_white_space_costs(line: str, name: str) -> None:
+    lines = lines_of(name)
+    plain = marks.normalised(line, lines.generation.read_as)
+    assert lines._tokens(plain, "") == lines._spread(plain, "")
+
+
+@given(LIKELY | st.text(st.characters(exclude_categories=["Cs"]), max_size=24))
+def test_a_text_is_composed_before_it_is_counted(text: str) -> None:
+    composed = unicodedata.normalize("NFC", text)
+    heard = "".join(one for one in composed if one in "\x00\t\n" or unicodedata.category(one) != "Cc")
+    public = "".join(one for one in heard.replace("\u0e4d\u0e32", "\u0e33") if not "\ue000" <= one <= "\uf8ff")
+    assert marks.normalised(text, marks.ODD_BLANKS) == "".join(marks.ODD_BLANKS.get(one, one) for one in public)
+
+
+def test_whatever_joins_the_character_before_it_is_seen() -> None:
+    pairs = (unicodedata.decomposition(chr(code)).split() for code in range(0x20000))
+    seconds = {chr(int(pair[1], 16)) for pair in pairs if len(pair) == 2 and not pair[0].startswith("<")}
+    assert all(map(marks._may_compose, seconds))
 
 
 @pytest.mark.parametrize(
