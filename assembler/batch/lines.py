@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -92,20 +93,26 @@ def _refuse_slips(carried: Mapping[str, Any], read: Sequence[str]) -> None:
     for name in carried:
         if name in WRITTEN:
             raise RowError(f"the row has a field {name}, which the output line writes: rename it")
-        if near := difflib.get_close_matches(name, read, n=1, cutoff=LIKENESS):
-            raise RowError(f"the row has a field that is nearly {near[0]}: spell it so, or rename it")
+        if (near := _nearly(name, tuple(read))) is not None:
+            raise RowError(f"the row has a field that is nearly {near}: spell it so, or rename it")
+
+
+@functools.lru_cache(maxsize=256)
+def _nearly(name: str, read: tuple[str, ...]) -> str | None:
+    """The field that a name is nearly. Remembered: the rows of a file have the same fields, most often."""
+    return next(iter(difflib.get_close_matches(name, read, n=1, cutoff=LIKENESS)), None)
 
 
 def _spelled(number: int, carried: Mapping[str, Any], found: Assembled | Failed) -> bytes:
-    fields = compact(carried)[1:-1]
+    fields = compact(carried)[1:-1] if carried else ""
     more = f",{fields}" if fields else ""
     match found:
         case Failed():
             text = f'{{"row":{number},"error":{compact({"kind": found.kind, "message": found.message})}{more}}}\n'
         case Assembled():
             count = found.count
-            told = {"tokens": count.tokens, "upper": count.upper, "grade": str(count.grade), "dropped": found.dropped}
-            text = f'{{"row":{number}{more},"request":{found.request},{compact(told)[1:]}\n'
+            told = f'"tokens":{count.tokens},"upper":{count.upper},"grade":"{count.grade}","dropped":{found.dropped}'
+            text = f'{{"row":{number}{more},"request":{found.request},{told}}}\n'
     try:
         return text.encode()
     except UnicodeEncodeError:  # half of a surrogate pair in a field that goes along: JSON escapes it

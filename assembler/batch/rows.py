@@ -75,13 +75,16 @@ def assembled(base: Assembler, row: Mapping[str, object]) -> Assembled:
 
 def compact(value: object) -> str:
     """One line of JSON. Bytes, which some requests hold for an image, become base64, as the APIs' own JSON has them."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_as_json)
+    return _COMPACT.encode(value)
 
 
 def _as_json(value: object) -> str:
     if isinstance(value, bytes | bytearray):
         return base64.b64encode(value).decode()
     raise TypeError(type(value).__name__)
+
+
+_COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_as_json)
 
 
 def laid_over(base: Assembler, row: Mapping[str, object]) -> Assembler:

@@ -59,7 +59,8 @@ def _parsed(text: str, place: Place, path: str, *, first_line: int | None = None
 def parse_json(text: str) -> Any:
     """The value of a JSON text. Raises `ValueError`, and `RecursionError` for what is nested too deeply."""
     value = json.loads(text, object_pairs_hook=_without_twins, parse_constant=_no_constant, parse_float=_finite)
-    _refuse_depth(value)
+    if text.count("[") + text.count("{") >= DEEPEST:  # fewer cannot be that deep
+        _refuse_depth(value)
     return value
 
 

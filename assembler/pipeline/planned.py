@@ -270,7 +270,8 @@ class Planned:
         """The messages that are left out or shortened, oldest first."""
         shortened = {i for i, _ in self.standing if i in self.what.changed}
         shape = self.settings.dialect.api.shape
-        staying = {i for i, message in self.standing if not says_nothing_to(message, shape)} - shortened
+        staying = {i for i, message in self.standing if message.shallow or not says_nothing_to(message, shape)}
+        staying -= shortened
         head = self.sight.head
         return [
             Dropped(f"message-{i}", i, raw, "shortened" if i in shortened else "dropped")

@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler, ContextLengthError, ConversationError, calibrate, count_request
+from assembler.batch.lines import answer as answer_row
 from assembler.conversation.messages import Message, copies
 from assembler.conversation.readings import Readings
 from assembler.dialects import Dialect, openai_chat, plain
@@ -313,6 +314,27 @@ def test_a_build_after_a_step_of_an_agent_calls_few_functions() -> None:
     for _ in range(10):
         work()
     assert calls_of(work) <= STEP
+
+
+ROW = 75
+"""Python calls of a row of a batch of twelve messages, beside its build and its request."""
+
+
+def test_a_row_of_a_batch_calls_few_functions_beside_its_build() -> None:
+    base = assembler_of(len, 400, dialect=openai_chat)
+    messages = dicts(12)
+    line = json.dumps({"id": 7, "messages": messages}).encode()
+
+    def by_hand() -> None:
+        json.dumps(base.fork().add_messages(json.loads(line)["messages"]).build().request())
+
+    def by_batch() -> None:
+        answer_row(base, 7, line)
+
+    for _ in range(2):
+        by_hand()
+        by_batch()
+    assert calls_of(by_batch) <= calls_of(by_hand) + ROW
 
 
 def test_a_report_after_one_more_message_calls_few_functions() -> None:
