@@ -1,6 +1,7 @@
 """Exact counts by tiktoken over the bundled vocabularies. The only file that imports tiktoken.
 
-No network, no cache folder, no environment variable: the first count builds the engine from the package's own data.
+No network, no cache folder, no environment variable: the engine is built from the package's own data, once the first
+short texts were counted without it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import attrs
 
 from budgets.count import Tokens
 from budgets.counters.blank_runs import BLOCK, LINE_BREAKS_APART, LINE_BREAKS_AS_BLANKS, cut, may_overflow
+from budgets.counters.first_texts import ENCODINGS, first_texts
 from budgets.counters.guard import Guarded, failure_of, refuse_surrogates
 from budgets.errors import TokenCountError
 
@@ -58,7 +60,7 @@ def _build(encoding: str, pattern: str | None) -> tiktoken.Encoding:
     return tiktoken.Encoding(
         encoding,
         pat_str=pattern or splitting(vocabulary.pattern),
-        mergeable_ranks=mergeable_ranks(encoding),
+        mergeable_ranks=first_texts(encoding).ranks if encoding in ENCODINGS else mergeable_ranks(encoding),
         special_tokens=dict(vocabulary.specials),
     )
 
@@ -67,6 +69,20 @@ def _engine(encoding: str, pattern: str | None = None) -> tiktoken.Encoding:
     """The engine of a bundled encoding, built once per process however many threads ask. First call 0.3 s."""
     with _loading:
         return _build(encoding, pattern)
+
+
+_starting = set(ENCODINGS)
+"""Those of which no text was yet left to the engine."""
+
+
+def _at_first(encoding: str, text: str) -> Tokens | None:
+    """The tokens of one of the first short texts; None where it is the engine's, as are all from then on."""
+    with _loading:
+        first = first_texts(encoding)
+    tokens = first.count(text)
+    if tokens is None:
+        _starting.discard(encoding)
+    return tokens
 
 
 @attrs.frozen
@@ -105,6 +121,8 @@ class TiktokenCounter(Guarded):
                 refuse_surrogates(self.name, text)
             if len(text) >= BLOCK and may_overflow(text):  # a text too short for it costs no call
                 return self._count_around_blank_runs(text)
+            if self.encoding in _starting and (tokens := _at_first(self.encoding, text)) is not None:
+                return tokens
             return len(self._encode(text))
         except BaseException as failure:  # panics are BaseExceptions
             raise failure_of(self.name, failure, text)  # noqa: B904 - chained there, unless it is the failure itself
@@ -118,7 +136,8 @@ class TiktokenCounter(Guarded):
 def tiktoken_counter(encoding: str = "o200k_base") -> TiktokenCounter:
     """An exact, offline counter: o200k_base, cl100k_base, o200k_harmony or r50k_base (= gpt2).
 
-    Loads nothing until its first count (0.3 s, once per process and encoding). Raises TokenCountError for another name.
+    Loads nothing until its first count (0.1 s), and its engine when the first short texts are counted (0.3 s): once per
+    process and encoding. Raises TokenCountError for another name.
     """
     if not isinstance(encoding, str) or encoding not in BUNDLED:  # pyright: ignore[reportUnnecessaryIsInstance]  # the language asks for it
         shown = encoding if isinstance(encoding, str) else type(encoding).__name__
