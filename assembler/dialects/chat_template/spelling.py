@@ -83,8 +83,8 @@ def _as_it_came(message: Message, waiting: _Waiting, traits: Traits) -> Spoken:
     spoken.pop(PIN, None)
     if spoken.get("content") is None:
         spoken.pop("content", None)  # transformers drops it too
-        if not traits.contentless:
-            spoken["content"] = ""
+        if not traits.contentless or "refusal" in spoken:  # no template reads that field, and all read the content
+            spoken["content"] = PART_SEAM.join(_texts(message))
     if message.shape == CHAT_TEMPLATE:
         return spoken
     answers = [part for part in message.parts if type(part) is Result]

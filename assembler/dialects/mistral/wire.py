@@ -158,8 +158,15 @@ def _adopted(message: Message, done: Notes) -> Message:
         done[RENAMED] += names
     if thoughts:
         done[REASONING] += 1
-    legacy = message.shape == "openai" and (message.seen["role"] == "function" or "function_call" in message.seen)
-    return attrs.evolve(message, shape=FOREIGN) if legacy else message
+    return attrs.evolve(message, shape=FOREIGN) if _is_openais_own(message) else message
+
+
+def _is_openais_own(message: Message) -> bool:
+    """Whether a Chat message says something in a way of OpenAI's alone: an old call or answer, or a refusal."""
+    seen = message.seen
+    if message.shape != "openai":
+        return False
+    return seen["role"] == "function" or "function_call" in seen or ("refusal" in seen and seen.get("content") is None)
 
 
 def _made_legal(fields: dict[str, Any], named: dict[str, str], done: Notes) -> bool:
