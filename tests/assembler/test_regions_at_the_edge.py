@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 import pytest
 
-from assembler import Assembler, Defer, Refuse, TrimOldest, TrimSteps
+from assembler import Assembler, Defer, Refuse, TrimOldest, TrimSteps, calibrate
 from assembler.dialects import anthropic, openai_chat, openai_responses, plain
 from assembler.pipeline.decisions import Decided, Decisions, decided_by
 from assembler.pipeline.share import (
@@ -207,7 +207,25 @@ def test_a_message_that_is_pinned_later_stays_when_what_came_before_it_goes() ->
         Budget(45, counter=len), dialect=plain, on_overflow=TrimOldest(pins=lambda message: "!" in message["content"])
     ).add_messages([{"role": "user", "content": "x" * 10} for _ in range(6)])
     assert assembler.build().inside.first == 2
-    assembler.add_message({"role": "user", "content": "!"}).build()
+    assert assembler.add_message({"role": "user", "content": "!"}).build().inside.ledger.pins == (6,)
     for _ in range(5):
         plan = assembler.add_message({"role": "user", "content": "x" * 10}).build().inside
     assert (plan.ledger.pins, plan.kept) == ((6,), [6, 8, 9, 10, 11])
+
+
+def test_under_a_bill_a_mark_is_held_from_the_billed_request_on() -> None:
+    """Eleven turns of ten are cut to five, billed as 60: eight turns fit then, and of nine the next cut leaves four."""
+    turn = {"role": "user", "content": "x" * 10}
+    assembler = Assembler(Budget(100, counter=len), dialect=plain, on_overflow=TrimOldest(low_water=0.5))
+    context = assembler.add_messages([turn] * 11).build()
+    assert context.inside.first == 6
+    assembler.anchor(calibrate(context, 60))
+    found = [assembler.add_message(turn).build().inside.first for _ in range(4)]
+    assert found == [6, 6, 6, 11]
+
+
+def test_a_message_that_comes_with_a_mark_is_pinned_while_the_decision_stands() -> None:
+    assembler = Assembler(Budget(45, counter=len), dialect=plain, on_overflow=TrimOldest())
+    assembler.add_messages([{"role": "user", "content": "x" * 10} for _ in range(6)]).build()
+    plan = assembler.add_message({"role": "user", "content": "x", "pinned": True}).build().inside
+    assert (plan.first, plan.ledger.pins) == (2, (6,))
