@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import struct
 import wave
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import pytest
@@ -13,14 +14,16 @@ import pytest
 from assembler import Assembler, TrimOldest
 from assembler.conversation.messages import Media, Opaque, spoken
 from assembler.dialects import anthropic, plain
+from assembler.pipeline.decisions import decided_by
 from assembler.pricing.calibration import CalibratedCounter, Fingerprint
 from assembler.pricing.held import held_count
 from assembler.pricing.hosted import TABLE, price_beside_tools, price_hosted, row_of
 from assembler.pricing.ledger import Cut, Ledger, TurnCost
+from assembler.pricing.media.facts import Source
 from assembler.pricing.media.pixels import image_size
 from assembler.pricing.media.reading import read_media
 from assembler.pricing.media.sound import wav_seconds
-from assembler.pricing.media.window import PlainBytes
+from assembler.pricing.media.window import Base64Text, PlainBytes
 from assembler.pricing.overflow import Overflow
 from assembler.pricing.pricer import Has, price_pieces
 from assembler.pricing.prices import PRICERS, Prices
@@ -136,6 +139,44 @@ def test_a_history_remembers_the_prices_of_its_last_pricers() -> None:
     found = [Prices.of(sight, pricer) for pricer in pricers]
     assert [Prices.known(sight.readings.prices, pricer) for pricer in pricers] == [None, *found[1:]]
     assert Prices.of(sight, pricers[-1]) is found[-1]
+
+
+def test_prices_of_a_history_that_says_the_same_know_what_followed_and_learn_apart() -> None:
+    ledger, policy = ledger_of(*[10] * 20), TrimOldest(low_water=0.5)
+    ledger.fits(50)
+    ledger.newest_that_fit(50, 1)
+    policy.cut(ledger, 100)
+    ledger.prices.ended[0, 1] = facts = cast(Any, object())
+    decided = decided_by(policy, ledger)
+    known = ledger.prices.known_until(20)
+    known.take_over(ledger.prices)
+    assert (known.tail, known.beyond, known.fitting) == (
+        ledger.prices.tail,
+        ledger.prices.beyond,
+        ledger.prices.fitting,
+    )
+    assert known.tail is not None
+    assert known.beyond is not None
+    assert known.fitting == (50, 15, 20)
+    assert known.replays.find(policy) == ledger.prices.replays.find(policy) is not None
+    assert known.ended == {(0, 1): facts}
+    assert known.decisions is not None
+    assert known.decisions.known(policy) not in (None, decided)
+    known.ended.clear()
+    assert ledger.prices.ended == {(0, 1): facts}
+
+
+def test_prices_of_a_shorter_history_know_nothing_of_what_comes_after() -> None:
+    ledger = ledger_of(1, 2, 3)
+    ledger.since(0)
+    ledger.timeline()
+    list(ledger.newest_first())
+    ledger.prices.overpriced.update({1, 2})
+    known = ledger.prices.known_until(2)
+    assert [None if price is None else price.upper for price in known.messages] == [1, 2]
+    assert (known.running, known.sums.values, known.overpriced) == ([1, 2], [0, 1, 3], {1})
+    assert ledger.dropped_tokens(1, 3) == 5
+    assert ledger.prices.known_until(2).passed.values == [0, 1, 3]
 
 
 # ── A bill
@@ -373,6 +414,46 @@ def test_the_size_of_an_image_stands_where_its_format_says_and_one_byte_less_has
     assert last is None or last != size or content[:4] == b"\0\0\0\x10"  # a box that is cut off has what it has
 
 
+@pytest.mark.parametrize("blank", ["\n", "\r\n", " "])
+@pytest.mark.parametrize("letters", [3, 3_069, 3_072, 3_075])
+def test_base64_in_lines_is_the_bytes_that_it_spells(blank: str, letters: int) -> None:
+    content = bytes(place % 251 for place in range(letters))
+    spelled = base64.b64encode(content).decode()
+    for text in (spelled, blank.join((spelled[:2], spelled[2:])), spelled + blank):
+        found = Base64Text.of(text)
+        assert (len(found), found.at(0, letters), found.at(1, 2)) == (letters, content, content[1:3])
+
+
+def test_base64_of_either_alphabet_says_how_many_bytes_it_is_whatever_its_padding() -> None:
+    for content in (b"", b"a", b"ab", b"abc", b"\xff\xfe\xfd", b"\xfb\xff"):
+        for spelled in (base64.b64encode(content).decode(), base64.urlsafe_b64encode(content).decode()):
+            for text in (spelled, spelled.rstrip("=")):
+                assert (len(Base64Text.of(text)), Base64Text.of(text).at(0, 9)) == (len(content), content)
+    assert Base64Text.of("!!!!").at(0, 3) == b""
+
+
+@pytest.mark.parametrize(
+    ("raw", "source", "mime"),
+    [
+        ({"source": {"type": "url", "url": "https://x.test/a", "media_type": "image/png"}}, Source.URL, "image/png"),
+        ({"source": {"type": "url", "url": 7, "media_type": "image/png"}}, Source.UNKNOWN, "image/png"),
+        ({"source": {"data": 7, "media_type": "image/png"}}, Source.UNKNOWN, "image/png"),
+        ({"source": {"content": [], "media_type": "text/x"}}, Source.TEXT, "text/x"),
+        ({"image_url": {"url": "data:;base64"}}, Source.UNKNOWN, None),
+        ({"image_url": {"url": "data:image/x,a"}}, Source.UNKNOWN, "image/x"),
+        ({"image_url": {"url": "DATA:IMAGE/X,a"}}, Source.UNKNOWN, "image/x"),
+        ({"file": {"filename": "a.pdf"}}, Source.FILE, None),
+        ({"document": {"format": "pdf", "source": {}}}, Source.UNKNOWN, "application/pdf"),
+        ({"video": {"format": "mkv", "source": {"s3Location": {}}}}, Source.FILE, "video/mkv"),
+        ({"video": {"format": 7, "source": 7}}, Source.UNKNOWN, None),
+        ({"fileData": {"mime_type": 7}}, Source.FILE, None),
+    ],
+)
+def test_a_part_is_where_and_what_its_first_known_place_says(raw: dict[str, Any], source: Source, mime: Any) -> None:
+    facts = read_media(Media("document", raw))
+    assert (facts.source, facts.mime) == (source, mime)
+
+
 # ── Small things
 
 
@@ -397,7 +478,7 @@ def test_pieces_cost_together_what_the_whole_costs() -> None:
 
 @pytest.mark.parametrize("held", [-1, 1.5, "7", True, object()])
 def test_what_is_held_is_refused_by_what_came(held: Any) -> None:
-    shown = "-1" if held == -1 else f"a {type(held).__name__}"
+    shown = f"{held}" if isinstance(held, int | float) else f"a {type(held).__name__}"
     with pytest.raises(BudgetError, match=rf"held: expected the tokens .*, got {shown}$"):
         held_count(held)
     assert [held_count(None), held_count(0), held_count(Count(7))] == [None, Count(0), Count(7)]

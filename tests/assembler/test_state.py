@@ -237,6 +237,16 @@ def test_another_ladder_ignores_what_it_has_no_place_for(caplog: pytest.LogCaptu
     ]
 
 
+@pytest.mark.parametrize("place", [-2, -1, 1, 2])
+def test_what_is_remembered_has_its_place_in_the_ladder(place: int, caplog: pytest.LogCaptureFixture) -> None:
+    state, history = summarised()
+    state["policies"][0]["place"] = place
+    new(119, [Summarize(lambda *_: "new", 2)]).add_messages(history).restore(state)
+    assert [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING][:1] == [
+        "ignored what Summarize remembered: another policy stands in its place"
+    ]
+
+
 def test_what_the_server_holds_is_held_on() -> None:
     assembler = new(100, [TrimOldest()]).add_messages(talk(3)).hold(60)
     context = assembler.build()
