@@ -70,17 +70,19 @@ CASES := 1000000
 search: $(READY)
 	$(BIN)/python -m tests.search --cases $(CASES)
 
-# An environment of its own: where it lies, and what pip installs there beside the library.
+# An environment of its own: where it lies, what pip installs there beside the library, and what else is done before it
+# is ready.
 define environment
 @test -x $(1)/bin/python || $(PYTHON) -m venv $(1)
 @echo "setting up $(1) …"
 @$(1)/bin/python -m pip install --quiet --disable-pip-version-check --editable $(2)
+$(3)
+@touch $(1)/ready
 endef
 
 MUTATION := .venv-mutation
 $(MUTATION)/ready: pyproject.toml
 	$(call environment,$(MUTATION),'.[dev]' 'mutmut==3.8.1')
-	@touch $@
 
 # Resumable too: verdicts are kept in .mutation/, to be thrown away once the library or its tests have changed.
 mutation: $(MUTATION)/ready
@@ -94,7 +96,6 @@ mutation-sample: $(MUTATION)/ready
 SDKS := .venv-sdks
 $(SDKS)/ready: pyproject.toml tests/sdks/requirements-sdks.txt
 	$(call environment,$(SDKS),. --requirement tests/sdks/requirements-sdks.txt)
-	@touch $@
 
 test-sdks: $(SDKS)/ready
 	$(SDKS)/bin/python -m pytest tests/sdks
@@ -102,16 +103,13 @@ test-sdks: $(SDKS)/ready
 STORES := .venv-batch
 $(STORES)/ready: pyproject.toml tests/batch/requirements-batch.txt
 	$(call environment,$(STORES),. --requirement tests/batch/requirements-batch.txt)
-	@touch $@
 
 test-batch: $(STORES)/ready
 	$(STORES)/bin/python -m pytest tests/batch
 
 PAGE := .venv-page
 $(PAGE)/ready: pyproject.toml tests/page/requirements.txt
-	$(call environment,$(PAGE),. --requirement tests/page/requirements.txt)
-	@npm install --silent --no-audit --no-fund --prefix $(PAGE) axe-core@4.14.1
-	@touch $@
+	$(call environment,$(PAGE),. --requirement tests/page/requirements.txt,@npm install --silent --no-audit --no-fund --prefix $(PAGE) axe-core@4.14.1)
 
 test-page: $(PAGE)/ready
 	$(PAGE)/bin/python -m pytest tests/page
@@ -120,7 +118,6 @@ test-page: $(PAGE)/ready
 FRAMEWORKS := $(patsubst tests/integrations/requirements-%.txt,%,$(wildcard tests/integrations/requirements-*.txt))
 .venv-integrations/%/ready: pyproject.toml tests/integrations/requirements.txt tests/integrations/requirements-%.txt
 	$(call environment,$(@D),. --requirement tests/integrations/requirements.txt --requirement tests/integrations/requirements-$*.txt)
-	@touch $@
 
 .PRECIOUS: .venv-integrations/%/ready
 test-integration-%: .venv-integrations/%/ready
@@ -150,7 +147,6 @@ test-wheel: $(READY)
 PEERS := .venv-peers
 $(PEERS)/ready: pyproject.toml tests/peers/requirements-peers.txt
 	$(call environment,$(PEERS),. --requirement tests/peers/requirements-peers.txt)
-	@touch $@
 
 check-fitters: $(PEERS)/ready
 	$(PEERS)/bin/python -m tests.peers.check
@@ -158,9 +154,7 @@ check-fitters: $(PEERS)/ready
 # ctok declares Python 3.12 and runs on 3.11; it needs nothing but regex, which the library has.
 CLAUDE := .venv-claude
 $(CLAUDE)/ready: pyproject.toml
-	$(call environment,$(CLAUDE),.)
-	@$(CLAUDE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python ctok==1.3.0
-	@touch $@
+	$(call environment,$(CLAUDE),.,@$(CLAUDE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python ctok==1.3.0)
 
 TEXTS ?= 100000
 test-claude: $(CLAUDE)/ready

@@ -125,15 +125,15 @@ class TokenBudgetManager:
         query_tokens, system_tokens = self.count_tokens(query), self.count_tokens(system_prompt)
         total, margin = self._budget.context_window, self._budget.safety_margin
         left = total - query_tokens - system_tokens - output - margin
-        return BudgetInfo(
-            total_budget=total,
-            query_tokens=query_tokens,
-            system_tokens=system_tokens,
-            output_tokens=output,
-            safety_margin=margin,
-            context_budget=left,
-            budget_exceeded=left < 0,
-        )
+        return {
+            "total_budget": total,
+            "query_tokens": query_tokens,
+            "system_tokens": system_tokens,
+            "output_tokens": output,
+            "safety_margin": margin,
+            "context_budget": left,
+            "budget_exceeded": left < 0,
+        }
 
     def truncate_to_budget(self, texts: Sequence[str], scores: Sequence[float], budget: Tokens) -> list[int]:
         """The indexes of the texts that fit into `budget` tokens together, best first.

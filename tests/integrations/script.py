@@ -31,6 +31,11 @@ def looked_up(question: str) -> str:
     return f"{question}: " + "sunny, 21 degrees, light wind from the west; " * 6
 
 
+def look_up(question: str) -> str:
+    """Look a question up in the almanac."""
+    return looked_up(question)
+
+
 def question(turn: int) -> str:
     return f"Question {turn}: what is the weather, and how do I get there?"
 

@@ -404,13 +404,8 @@ def test_calls_side_by_side_are_parted_where_one_at_a_time_is_taken() -> None:
 
 
 def test_neighbours_are_merged_where_roles_must_alternate() -> None:
-    history = [
-        {"role": "user", "content": "a"},
-        {"role": "user", "content": "b"},
-        {"role": "assistant", "content": "c"},
-        *answered(call("1"), content="d"),
-        {"role": "user", "content": "e"},
-    ]
+    said = [{"role": role, "content": text} for role, text in (("user", "a"), ("user", "b"), ("assistant", "c"))]
+    history = [*said, *answered(call("1"), content="d"), {"role": "user", "content": "e"}]
     dialect = DIALECTS["alternating"]
     layout = layout_of(history)
     assert [(m["role"], m["content"]) for m in dialect.spell(layout)["messages"]] == [

@@ -22,18 +22,13 @@ from assembler.integrations.adk import AssemblerPlugin
 from budgets import Budget
 from tests.integrations.ledger import Line, line
 from tests.integrations.provider import Provider, providing
-from tests.integrations.script import MORE, Summarizer, Trip, looked_up, question
+from tests.integrations.script import MORE, Summarizer, Trip, look_up, question
 
 pytestmark = pytest.mark.timeout(1_200)  # the client and the store read a hundred contents anew for each call
 
 TURNS = 60
 MODEL = "gemini-2.5-flash"
 WINDOW, ANSWER = 11_000, 1_000
-
-
-def look_up(question: str) -> str:
-    """Look a question up in the almanac."""
-    return looked_up(question)
 
 
 def approve(question: str) -> str:
