@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,35 +18,8 @@ from assembler.pricing.refusals import TOO_LONG
 from budgets import Budget, TokenCountError
 from tests.scaled import scaled
 
-RECORDED: list[tuple[str, str, int | None, int | None]] = [
-    ("OpenAI", "This model's maximum context length is 4097 tokens. However, you requested 4203 tokens (3703 in the messages, 500 in the completion). Please reduce the length of the messages or completion.", 3703, 3597),
-    ("OpenAI completions", "This model's maximum context length is 4097 tokens, however you requested 4322 tokens (4066 in your prompt; 256 for the completion). Please reduce your prompt; or completion length.", 4066, 3841),
-    ("OpenAI messages", "This model's maximum context length is 128000 tokens. However, your messages resulted in 204308 tokens. Please reduce the length of the messages.", 204308, 128000),
-    ("OpenAI functions", "This model's maximum context length is 4096 tokens. However, your messages resulted in 4106 tokens (4054 in the messages, 52 in the functions). Please reduce the length of the messages or functions.", 4106, 4096),
-    ("OpenAI Responses", "Your input exceeds the context window of this model. Please adjust your input and try again.", None, None),
-    ("Azure", "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 509178 tokens. Please reduce the length of the messages.", 509178, 272000),
-    ("Anthropic", "prompt is too long: 208310 tokens > 200000 maximum", 208310, 200000),
-    ("Anthropic with an answer", "input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000, decrease input length or `max_tokens` and try again", 178959, 136000),
-    ("Gemini", "The input token count (1200293) exceeds the maximum number of tokens allowed (1048576).", 1200293, 1048576),
-    ("Bedrock", "An error occurred (ValidationException) when calling the InvokeModel operation: Input is too long for requested model.", None, None),
-    ("Bedrock Claude", "The model returned the following errors: prompt is too long: 200049 tokens > 200000 maximum", 200049, 200000),
-    ("Mistral", "Prompt contains 300000 tokens, too large for model with 131072 maximum context length", 300000, 131072),
-    ("Groq", "{'error': {'message': 'Please reduce the length of the messages or completion.', 'type': 'invalid_request_error', 'param': 'messages', 'code': 'context_length_exceeded'}}", None, None),
-    ("xAI", "This model's maximum prompt length is 131072 but the request contains 136973 tokens.", 136973, 131072),
-    ("DeepSeek", "This model's maximum context length is 131072 tokens. However, you requested 131134 tokens (122942 in the messages, 8192 in the completion). Please reduce the length of the messages or completion.", 122942, 122880),
-    ("OpenRouter", "This endpoint's maximum context length is 32768 tokens. However, you requested about 42832 tokens (42832 of text input). Please reduce the length of either one, or use the \"middle-out\" transform to compress your prompt automatically.", 42832, 32768),
-    ("OpenRouter Poolside", "Input length 131393 exceeds the maximum allowed input length of 131040 tokens.", 131393, 131040),
-    ("vLLM", "This model's maximum context length is 262144 tokens. However, you requested 128000 output tokens and your prompt contains at least 134145 input tokens, for a total of at least 262145 tokens.", 134145, 134144),
-    ("vLLM engine", "The prompt (total length 25938) is too long to fit into the model (context length 4096). Make sure that `max_model_len` is no smaller than the number of text tokens plus multimodal tokens.", 25938, 4096),
-    ("SGLang", "The input (61709 tokens) is longer than the model\\'s context length (40960 tokens).", 61709, 40960),
-    ("SGLang memory", "Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens).", 160062, 59862),
-    ("SGLang total", "Requested token count exceeds the model's maximum context length of 202752 tokens. You requested a total of 202941 tokens: 170941 tokens from the input messages and 32000 tokens for the completion.", 170941, 170752),
-    ("llama.cpp", '{"error":{"code":400,"message":"the request exceeds the available context size. try increasing the context size or enable context shift","type":"exceed_context_size_error","n_prompt_tokens":14429,"n_ctx":8192}}', 14429, 8192),
-    ("llama.cpp before", "the request exceeds the available context size, try increasing it.", None, None),
-    ("llama-cpp-python", "Requested tokens (2285) exceed context window of 2048", 2285, 2048),
-    ("Ollama", "prompt too long; exceeded max context length by 4096 tokens", None, None),
-    ("Ollama runner", "input exceeds context length", None, None),
-]  # fmt: skip
+RECORDED: list[dict[str, Any]] = json.loads(Path(__file__).with_suffix(".refusals.json").read_text("utf-8"))
+"""Words in which providers refused a request that was too long, and the tokens that they name."""
 
 
 class SdkError(Exception):
@@ -69,14 +43,12 @@ def shapes(text: str) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize(("provider", "text", "used", "limit"), RECORDED, ids=[row[0] for row in RECORDED])
-def test_a_recorded_refusal_is_read_in_whatever_it_comes(
-    provider: str, text: str, used: int | None, limit: int | None
-) -> None:
-    for shape in shapes(text):
+@pytest.mark.parametrize("row", RECORDED, ids=[row["provider"] for row in RECORDED])
+def test_a_recorded_refusal_is_read_in_whatever_it_comes(row: dict[str, Any]) -> None:
+    for shape in shapes(row["says"]):
         found = overflow_of(shape[0] if isinstance(shape, list) else shape)
         assert found is not None, shape
-        assert (found.used, found.limit) == (used, limit), shape
+        assert (found.used, found.limit) == (row["used"], row["limit"]), shape
 
 
 ALIKE = [
@@ -104,11 +76,12 @@ def test_a_refusal_that_was_not_read_is_refused_with_what_to_pass_instead() -> N
 
 
 def test_what_ollama_says_is_by_how_much() -> None:
-    assert overflow_of(RECORDED[-2][1]) == Overflow(excess=4096)
+    assert overflow_of(RECORDED[-2]["says"]) == Overflow(excess=4096)
 
 
 def test_every_row_of_the_table_is_met_by_a_recorded_refusal_and_names_its_source() -> None:
-    firsts = [next(words for words in TOO_LONG if words.found_in(text.replace("\\", ""))) for _, text, *_ in RECORDED]
+    texts = [row["says"] for row in RECORDED]
+    firsts = [next(words for words in TOO_LONG if words.found_in(text.replace("\\", ""))) for text in texts]
     assert {words.said for words in TOO_LONG[:-1]} == {words.said for words in firsts}
     assert all(words.source.startswith("https://") and words.providers for words in TOO_LONG)
 

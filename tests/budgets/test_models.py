@@ -24,40 +24,7 @@ from tools.model_tables.sources import Claim, genai_prices, legacy_windows, lite
 
 # Written down from the published tables that the generator reads, 2026-11, to hold merging and lookup:
 # window, max_input, max_output.
-PUBLISHED = {
-    "gpt-3.5-turbo": (16_385, None, 4_096),
-    "gpt-3.5-turbo-0613": (4_096, None, None),
-    "gpt-3.5-turbo-16k-0613": (16_385, None, 4_096),
-    "gpt-4": (8_192, None, 8_192),
-    "gpt-4-turbo": (128_000, None, 4_096),
-    "gpt-4o": (128_000, None, 16_384),
-    "gpt-4o-mini": (128_000, None, 16_384),
-    "gpt-4o-2024-05-13": (128_000, None, 4_096),
-    "gpt-4o-2024-08-06": (128_000, None, 16_384),
-    "gpt-4.1": (1_047_576, None, 32_768),
-    "gpt-5": (400_000, 272_000, 128_000),
-    "gpt-5-mini-2025-08-07": (400_000, 272_000, 128_000),
-    "gpt-5-chat-latest": (128_000, None, 16_384),
-    "gpt-5.6-sol": (1_050_000, 922_000, 128_000),
-    "o1": (200_000, None, 100_000),
-    "o3-mini": (200_000, None, 100_000),
-    "o4-mini": (200_000, None, 100_000),
-    "claude-3-opus-20240229": (200_000, None, 4_096),
-    "claude-3-5-sonnet-20241022": (200_000, None, 8_192),
-    "claude-opus-4-1": (200_000, None, 32_000),
-    "claude-sonnet-4-5": (200_000, None, 64_000),
-    "claude-sonnet-4-5-20250929": (200_000, None, 64_000),
-    "claude-haiku-4-5-20251001": (200_000, None, 64_000),
-    "claude-opus-4-8": (1_000_000, None, 128_000),
-    "gemini-2.5-flash": (1_048_576, None, 65_536),
-    "gemini-2.5-pro": (1_048_576, None, 65_536),
-    "gemini-3.5-flash": (1_048_576, None, 65_536),
-    "mistral-large-latest": (262_144, None, 262_144),
-    "deepseek-v4-flash": (1_000_000, None, 384_000),
-    "llama-3.3-70b-versatile": (131_072, None, 32_768),
-    "qwen3-max": (262_144, 258_048, 65_536),
-    "grok-4.3": (1_000_000, None, 30_000),
-}
+PUBLISHED: dict[str, list[int | None]] = json.loads(Path(__file__).with_suffix(".published.json").read_text("utf-8"))
 
 # name, family, encoding, dialect
 FAMILIES = [
@@ -107,9 +74,9 @@ FAMILIES = [
 
 
 @pytest.mark.parametrize(("name", "numbers"), PUBLISHED.items())
-def test_the_table_says_what_the_vendor_publishes(name: str, numbers: tuple[int, int | None, int | None]) -> None:
+def test_the_table_says_what_the_vendor_publishes(name: str, numbers: list[int | None]) -> None:
     found = facts(name)
-    assert (found.window, found.max_input, found.max_output) == numbers
+    assert [found.window, found.max_input, found.max_output] == numbers
 
 
 def test_every_row_is_a_size_that_can_be_true() -> None:

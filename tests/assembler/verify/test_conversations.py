@@ -113,7 +113,7 @@ BROKEN: dict[Callable[[list[Request]], None], tuple[str, ...]] = {
     end_on_the_assistant: ("", "B5", "", "G7", "M1", "", "", "N5"),
     begin_with_the_assistant: ("A2", "B5", "H1", "", "", "", "", "N1"),
 }
-"""One change to `STEPPED`, and the rules that each API must find broken: those, and no other. In the order of `APIS`."""
+"""One change to `STEPPED`, and the rules that each of `APIS`, in order, must find broken: those, and no other."""
 
 
 @pytest.mark.parametrize("dialect", SPELLINGS)
