@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import functools
 import importlib
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.interpreter import ran
 from tools import floors
 
 ROOT = Path(__file__).parents[2]
@@ -41,8 +41,8 @@ def test_an_import_loads_nothing_but_the_standard_library(package: str) -> None:
         f"import sys; before = set(sys.modules); import {package}\n"
         "print(sorted({name.split('.')[0] for name in set(sys.modules) - before} - sys.stdlib_module_names))"
     )
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
-    assert set(ast.literal_eval(done.stdout)) <= {"assembler", "budgets"}
+    done = ran(code, "-W", "error")
+    assert set(ast.literal_eval(done)) <= {"assembler", "budgets"}
 
 
 def test_a_module_of_a_package_is_found_by_its_name_without_an_import_of_its_own() -> None:
@@ -50,8 +50,8 @@ def test_a_module_of_a_package_is_found_by_its_name_without_an_import_of_its_own
         "import assembler, budgets; print(assembler.dialects.openai_chat.name, budgets.models.dialect_of('gpt-4o'))\n"
         "print(callable(assembler.verify), hasattr(assembler, 'nothing'), hasattr(budgets, '_nothing'))"
     )
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["openai_chat", "openai_chat", "True", "False", "False"]
+    done = ran(code, "-W", "error")
+    assert done.split() == ["openai_chat", "openai_chat", "True", "False", "False"]
 
 
 def test_a_simple_chat_loads_nothing_heavy() -> None:
@@ -62,8 +62,8 @@ def test_a_simple_chat_loads_nothing_heavy() -> None:
         "    chat.add_message({'role': 'user', 'content': text})\n"
         f"chat.build().request(); print([name for name in {HEAVY!r} if name in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    done = ran(code, "-W", "error")
+    assert done.strip() == "[]"
 
 
 def test_budgets_never_looks_up_at_assembler() -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 
 import pytest
 from rich.console import Console
 
 from assembler import Assembler
 from budgets import Budget
+from tests.interpreter import ran
 
 MODEL = "gpt-4o [bold red]not markup[/bold red]"
 
@@ -50,5 +49,5 @@ def test_colour_says_nothing_that_the_words_do_not() -> None:
 
 def test_nothing_of_rich_is_loaded_before_rich_asks() -> None:
     code = "import sys, assembler.report.report, assembler.context, budgets; print('rich' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
+    done = ran(code)
+    assert done.strip() == "False"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import subprocess
 import sys
 import types
 from collections.abc import Iterator, Mapping
@@ -17,6 +16,7 @@ from assembler.dialects import plain
 from assembler.report.logs import listening
 from assembler.telemetry import NAMESPACE, Value, attributes, fields, set_attributes
 from budgets import Budget
+from tests.interpreter import ran
 
 CANARY = "xyzzy"
 
@@ -160,8 +160,8 @@ def test_building_loads_neither_logging_nor_opentelemetry() -> None:
         "Assembler(Budget(100, counter=len)).add_messages([('user', 'hi')]).build();"
         "print([name for name in ('logging', 'opentelemetry', 'assembler.telemetry') if name in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    done = ran(code)
+    assert done.strip() == "[]"
 
 
 def test_attributes_of_something_else_are_refused_by_name() -> None:

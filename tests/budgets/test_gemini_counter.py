@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ from assembler import count_request
 from assembler.dialects import gemini
 from budgets import Grade, TokenCountError, gemini_counter
 from tests.budgets.toy_tokenizers import SPECIALS, byte_level
+from tests.interpreter import ran
 
 
 @pytest.fixture
@@ -55,6 +54,6 @@ def test_without_the_extra_it_says_which_one_is_missing() -> None:
         "try: budgets.gemini_counter('tokenizer.json')\n"
         "except budgets.MissingExtraError as error: print(error)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert "gemini_counter" in done.stdout
-    assert "transformers" in done.stdout
+    done = ran(script)
+    assert "gemini_counter" in done
+    assert "transformers" in done

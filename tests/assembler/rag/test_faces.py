@@ -7,8 +7,6 @@ import itertools
 import json
 import logging
 import random
-import subprocess
-import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -37,6 +35,7 @@ from assembler.rag import (
 from assembler.rag.settings import Settings, settings_from
 from budgets import Budget, BudgetError, Grade
 from tests.budgets.raw_engines import tokens_of
+from tests.interpreter import ran
 
 VARIABLES = ("GENERATION_MODEL", "MODEL_MAX_TOKENS", "MAX_OUTPUT_TOKENS", "TEMPERATURE")
 
@@ -600,5 +599,5 @@ def test_normal_use_writes_nothing_to_the_terminal() -> None:
         "PromptBuilder().build_prompt('Why?', ['Because.'])\n"
         "ValidatedPromptTemplate('t', '{question} {sources}').format(question='q', sources='s')"
     )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert (ran.stdout, ran.stderr) == ("", "")
+    done = ran(code)
+    assert done == ""
