@@ -12,7 +12,7 @@ from assembler.conversation.messages.dicts import read_dict
 from assembler.conversation.messages.message import Call, Message
 from assembler.conversation.messages.parts import FOREIGN
 
-_RESPONSES, _OPENAI = "responses", "openai"
+_RESPONSES, _OPENAI, _PLAIN = "responses", "openai", "plain"
 
 
 def with_functions(message: Message, shape: str) -> Message:
@@ -25,12 +25,12 @@ def with_functions(message: Message, shape: str) -> Message:
     seen: object = message.seen
     if message.shape == _RESPONSES:
         items: list[Any] = seen if isinstance(seen, list) else [seen]  # pyright: ignore[reportUnknownVariableType]
-        return message if shape == _RESPONSES else _items(message, items)
+        return message if shape in (_RESPONSES, _PLAIN) else _items(message, items)
     calls: object = cast("dict[str, Any]", seen).get("tool_calls") if isinstance(seen, dict) else None
-    if shape == _OPENAI or not isinstance(calls, list):
+    if shape in (_OPENAI, _PLAIN) or not isinstance(calls, list):
         return message
     listed = cast("list[dict[str, Any]]", calls)
-    if not any("custom" in call for call in listed):
+    if not any(map(is_custom, listed)):
         return message
     return read_dict({**cast("dict[str, Any]", seen), "tool_calls": [*map(_function, listed)]}, index=0)
 
@@ -47,10 +47,15 @@ def _items(message: Message, items: Sequence[Mapping[str, Any]]) -> Message:
 
 
 def _function(call: dict[str, Any]) -> dict[str, Any]:
-    if "custom" not in call:
+    if not is_custom(call):
         return call
     function = {"name": call["custom"]["name"], "arguments": _given(call["custom"].get("input") or "")}
-    return {"id": call["id"], "type": "function", "function": function}
+    return {"id": call.get("id"), "type": "function", "function": function}
+
+
+def is_custom(call: Mapping[str, Any]) -> bool:
+    """Whether a call in a message of Chat Completions is one of a custom tool, and not of a function beside `null`."""
+    return isinstance(call.get("custom"), Mapping) and not isinstance(call.get("function"), Mapping)
 
 
 def _given(text: str) -> str:

@@ -70,11 +70,12 @@ def _copied(value: Any, index: int, leaves: Leaves, depth: int) -> Any:
     elif isinstance(value, float):
         if not math.isfinite(value):
             raise ConversationError("a number in the message is not finite; JSON has no word for it", index=index)
+        return float.__float__(value)  # numpy's compares with a list item by item
     elif not isinstance(value, leaves):
         raise ConversationError(
             f"the message holds a {type(value).__name__}, which JSON cannot carry; pass plain data", index=index
         )
-    elif type(value) is int and not -_UNPRINTABLE < value < _UNPRINTABLE:
+    elif isinstance(value, int) and not -_UNPRINTABLE < int.__int__(value) < _UNPRINTABLE:
         raise ConversationError("a number in the message has more digits than Python writes as JSON", index=index)
     return value
 

@@ -211,12 +211,13 @@ def price_response_format(
         around = framing.beside_tools
     else:
         around = framing.beside_system if Has.SYSTEM in has else framing.alone
-    around += framing.each_answer * answers
     try:
         shown = _json(_sent(body))
     except RecursionError:
         raise ToolError("the output schema nests deeper than JSON can be written; flatten it", tool=name) from None
-    return _graded(count(f"## {name}\n\n{remark}{shown}") + around, family, slack=SCHEMA_SLACK)
+    # What the answers cost is apart: a build adds it message by message, and a margin of each is not one of the sum.
+    beside = Count(framing.each_answer * answers)
+    return _graded(count(f"## {name}\n\n{remark}{shown}") + around, family, slack=SCHEMA_SLACK) + beside
 
 
 def _schema_of(format: object) -> tuple[str, str, Schema] | None:

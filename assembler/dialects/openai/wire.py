@@ -9,6 +9,7 @@ from typing import Any, assert_never, cast
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.beside import field_of, without_nothing
+from assembler.conversation.messages.custom import is_custom
 from assembler.conversation.messages.dicts import CALL_NAME, PIN, private_copy
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import in_steps, joined
@@ -137,7 +138,7 @@ def _respelled_where_needed(messages: Sequence[Message], own: str) -> Iterator[d
 
 def _goes_as_it_came(message: Message) -> bool:
     spoken = message.shape in _SPOKEN and not says_nothing(message)
-    return spoken and not _has_objects_for_arguments(message)
+    return spoken and not _has_calls_to_respell(message)
 
 
 def _answers_respelled(message: Message, waiting: Iterable[tuple[Call, str]]) -> bool:
@@ -148,15 +149,27 @@ def _answers_respelled(message: Message, waiting: Iterable[tuple[Call, str]]) ->
     return any(call.id is None and call.name in names for call, _ in waiting)
 
 
-def _has_objects_for_arguments(message: Message) -> bool:
-    """Whether arguments came as objects, as some templates spell them: this API takes their text."""
+def _has_calls_to_respell(message: Message) -> bool:
+    """Whether arguments came as objects, as some templates spell them, or calls do not say that they are functions'."""
     calls: list[dict[str, Any]] | None = message.seen.get("tool_calls")
     if not calls:
         return False
-    for call in calls:  # noqa: SIM110 - as above
-        if "function" in call and not isinstance(call["function"].get("arguments"), str):
+    for call in calls:
+        if call.get("type") == "function" and "function" in call:
+            function: dict[str, Any] | None = call["function"]
+            if isinstance(function, dict) and isinstance(function.get("arguments"), str):
+                continue  # most by far, passed without a call
+        if _is_respelled(call):
             return True
     return False
+
+
+def _is_respelled(call: Mapping[str, Any]) -> bool:
+    function = call.get("function")
+    if isinstance(function, Mapping):
+        named = cast("Mapping[str, object]", function)
+        return call.get("type") != "function" or not isinstance(named.get("arguments"), str)
+    return not (is_custom(call) or isinstance(call.get(str(call.get("type"))), Mapping))  # of a kind yet unknown
 
 
 def _stands(seen: dict[str, Any]) -> bool:
@@ -174,9 +187,16 @@ def _stands(seen: dict[str, Any]) -> bool:
         return len(seen.get("tool_call_id") or "") <= CALL_ID_LIMIT
     calls: list[dict[str, Any]] = seen["tool_calls"] or []
     for call in calls:
-        if len(call.get("id") or "") > CALL_ID_LIMIT:
+        if len(call.get("id") or "") > CALL_ID_LIMIT or (
+            "custom" in call and is_custom(call) and not _says_custom(call)
+        ):
             return False
     return bool(calls)
+
+
+def _says_custom(call: Mapping[str, Any]) -> bool:
+    """Whether a call of a custom tool says that it is one, and what the tool is given."""
+    return call.get("type") == "custom" and isinstance(call["custom"].get("input"), str)
 
 
 def _as_it_came(message: Message) -> dict[str, Any]:
@@ -190,9 +210,12 @@ def _as_it_came(message: Message) -> dict[str, Any]:
             without_given(cast("dict[str, Any]", item)) if type(item) is dict else item for item in items
         ]
     if message.role == "assistant":
-        for call in fields.get("tool_calls") or ():
+        read = [part for part in message.parts if type(part) is Call]
+        for call, part in zip(fields.get("tool_calls") or (), read, strict=False):  # a legacy call has no dict
             if len(call.get("id") or "") > CALL_ID_LIMIT:
                 call["id"] = legal_id(call["id"])
+            if is_custom(call) and not _says_custom(call):
+                call |= {"type": "custom", "custom": {**call["custom"], "input": part.arguments}}
     elif message.role == "tool" and len(fields.get("tool_call_id") or "") > CALL_ID_LIMIT:
         fields["tool_call_id"] = legal_id(fields["tool_call_id"])
     return fields

@@ -1,0 +1,58 @@
+"""Calls that say too little or the wrong of themselves: sent as the API takes them, and priced as they are sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from assembler import Assembler, ConversationError, count_request, verify
+from assembler.dialects import DIALECTS
+
+ASKED: dict[str, Any] = {"name": "f", "arguments": "{}"}
+GIVEN: dict[str, Any] = {"name": "g", "input": "x"}
+CALLS: dict[str, dict[str, Any]] = {
+    "no type": {"function": ASKED},
+    "a null for a type": {"type": None, "function": ASKED},
+    "an object for a type": {"type": {"a": 1}, "function": ASKED},
+    "the type of another kind": {"type": "custom", "function": ASKED},
+    "a type of nobody's": {"type": "zzz", "function": ASKED},
+    "a null beside the function": {"type": "function", "function": ASKED, "custom": None},
+    "a null for a function": {"type": "function", "function": None, "name": "f", "args": {}},
+    "a list for a function": {"type": "function", "function": [], "name": "f", "args": {}},
+    "a number for a custom tool": {"custom": 5, "name": "f", "args": {}},
+    "a custom tool without a type": {"custom": GIVEN},
+    "a custom tool of a number for a type": {"type": 5, "custom": GIVEN},
+    "a custom tool beside a null": {"type": "custom", "custom": GIVEN, "function": None},
+    "a custom tool that is given nothing": {"type": "custom", "custom": {"name": "g"}},
+    "a custom tool that is given a null": {"type": "custom", "custom": {"name": "g", "input": None}},
+    "a custom tool that is given an object": {"type": "custom", "custom": {"name": "g", "input": {"a": 1}}},
+    "both": {"type": "custom", "custom": GIVEN, "function": ASKED},
+}
+TOOLS = [{"name": "f"}, {"type": "custom", "custom": {"name": "g"}}]
+
+
+@pytest.mark.parametrize("label", CALLS)
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_an_odd_call_goes_out_as_its_api_takes_it_and_is_priced_as_it_goes_out(dialect: str, label: str) -> None:
+    said = {"role": "assistant", "content": None, "tool_calls": [{"id": "abcdefghi", **CALLS[label]}]}
+    history = [{"role": "user", "content": "hi"}, said, {"role": "tool", "tool_call_id": "abcdefghi", "content": "r"}]
+    context = Assembler(dialect=dialect).add_capability(TOOLS).add_messages(history).build()
+    assert count_request(context.request(), dialect=dialect) == context.count
+    assert dialect == "plain" or verify(context.request(), dialect=dialect) == []
+
+
+def test_answers_beside_a_schema_cost_an_estimate_what_they_cost_one_by_one() -> None:
+    said = [{"role": role, "content": "yes"} for role in ("user", "assistant") * 3]
+    made = Assembler(dialect="openai_chat").add_messages(said)
+    context = made.add_output_schema({"type": "object", "properties": {"a": {"type": "string"}}}).build()
+    assert count_request(context.request(), dialect="openai_chat") == context.count
+
+
+def test_a_number_beyond_what_python_prints_is_refused_whatever_class_it_is_of() -> None:
+    class Huge(int):
+        pass
+
+    for odd in (10**700, Huge(10**700)):
+        with pytest.raises(ConversationError, match="more digits"):
+            Assembler(dialect="openai_chat").add_message({"role": "user", "content": "hi", "metadata": {"n": odd}})
