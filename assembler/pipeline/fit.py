@@ -105,7 +105,9 @@ def _everything(seen: Gathered, measured: Measured) -> Planned:
 def _by_rule(everything: Planned, start: Kept | None = None) -> Planned:
     """What the policies leave of everything, or of `start`, which stays while it fits."""
     pricer = everything.settings.whole
-    return _by_parts(everything, start) if pricer is None else _sealed(everything, pricer, start)
+    if pricer is None:
+        return _by_parts(everything, start)
+    return _sealed(everything, pricer, start)
 
 
 def _by_parts(everything: Planned, start: Kept | None = None) -> Planned:
