@@ -61,7 +61,7 @@ class TrimOldest(Value):
         noted = 0 if note is None else ledger.price(note).upper
         if self.low_water is None:
             reason = "older turns do not fit"
-            first = ledger.newest_that_fit(max(tokens_left - noted, 0), self.keep_turns)
+            first = ledger.newest_that_fit(tokens_left - noted, self.keep_turns)
         else:
             first = self._replayed(ledger, tokens_left, noted, self.low_water)
             reason = "cut down as far as its growth asks" if self.low_water == AUTO else _down_to(self.low_water)

@@ -13,13 +13,15 @@ import pytest
 
 from assembler import Assembler, TrimOldest
 from assembler.conversation.messages import Media, Opaque, spoken
-from assembler.dialects import anthropic, plain
+from assembler.dialects import anthropic, openai_responses, plain
 from assembler.pipeline.decisions import decided_by
+from assembler.policies.passage import Change, StandingPassage
 from assembler.pricing.calibration import CalibratedCounter, Fingerprint
 from assembler.pricing.held import held_count
 from assembler.pricing.hosted import TABLE, price_beside_tools, price_hosted, row_of
 from assembler.pricing.ledger import Cut, Ledger, TurnCost
-from assembler.pricing.media.facts import Source
+from assembler.pricing.media import openai
+from assembler.pricing.media.facts import MediaFacts, Source
 from assembler.pricing.media.pixels import image_size
 from assembler.pricing.media.reading import read_media
 from assembler.pricing.media.sound import wav_seconds
@@ -119,6 +121,37 @@ def test_what_was_saved_in_a_turn_is_saved_where_that_turn_stays() -> None:
     assert (ledger.turn(1, 2).tokens, ledger.turn(0, 1).tokens) == (15, 10)
 
 
+def test_the_price_of_what_stays_goes_on_from_the_one_that_was_found_last() -> None:
+    ledger = ledger_of(1, 2, 3, 4)
+    ledger.prices.tail = (1, 3, Count(100))  # a price that only memory can know
+    assert ledger.since(1) == Count(104)
+    assert ledger.prices.tail == (1, 4, Count(104))
+    assert ledger.since(2) == Count(102)
+    assert ledger.since(1) == Count(9)  # what begins earlier is added up anew
+
+
+def test_what_an_item_gains_is_what_its_turn_costs_less() -> None:
+    def step(name: str, said: str) -> list[dict[str, Any]]:
+        call = {"type": "function_call", "call_id": name, "name": "f", "arguments": "{}"}
+        return [call, {"type": "function_call_output", "call_id": name, "output": said}]
+
+    history: list[Any] = [{"role": "user", "content": "q"}]
+    history += [*step("a", "r"), {"type": "message", "role": "assistant", "content": "so"}, *step("b", "rr")]
+    assembler = Assembler(Budget.for_model("gpt-4o"), dialect=openai_responses).add_messages(history)
+    ledger = assembler.plan().inside.ledger
+    messages = [ledger.reading(index) for index in range(6)]
+    for gone in ([1, 2], [4, 5], [3], [5], [1, 2, 4, 5]):
+        passage = StandingPassage(ledger, {}, None, [(0, 6)], 0)
+        found = passage.gains(Change(dict.fromkeys(gone), ""))
+        staying = [message for index, message in enumerate(messages) if index not in gone]
+        less = ledger.priced_run(messages) - ledger.priced_run(staying)
+        assert sum(one.saved for one in found.values()) == less.upper, gone
+    passage = StandingPassage(ledger, {3: None}, None, [(0, 6)], 0)
+    found = passage.gains(Change({1: None, 2: None}, ""))
+    less = ledger.priced_run([*messages[:3], *messages[4:]]) - ledger.priced_run([messages[0], *messages[4:]])
+    assert sum(one.saved for one in found.values()) == less.upper
+
+
 # ── What is remembered
 
 
@@ -147,6 +180,7 @@ def test_prices_of_a_history_that_says_the_same_know_what_followed_and_learn_apa
     ledger.newest_that_fit(50, 1)
     policy.cut(ledger, 100)
     ledger.prices.ended[0, 1] = facts = cast(Any, object())
+    ledger.prices.rewritten.once(policy, "key", facts, lambda: "made")
     decided = decided_by(policy, ledger)
     known = ledger.prices.known_until(20)
     known.take_over(ledger.prices)
@@ -160,6 +194,9 @@ def test_prices_of_a_history_that_says_the_same_know_what_followed_and_learn_apa
     assert known.fitting == (50, 15, 20)
     assert known.replays.find(policy) == ledger.prices.replays.find(policy) is not None
     assert known.ended == {(0, 1): facts}
+    assert known.rewritten.once(policy, "key", facts, lambda: "made anew") == "made"
+    assert known.rewritten.once(policy, "other", facts, lambda: "made anew") == "made anew"
+    assert ledger.prices.rewritten.once(policy, "other", facts, lambda: "made apart") == "made apart"
     assert known.decisions is not None
     assert known.decisions.known(policy) not in (None, decided)
     known.ended.clear()
@@ -441,6 +478,7 @@ def test_base64_of_either_alphabet_says_how_many_bytes_it_is_whatever_its_paddin
         ({"source": {"content": [], "media_type": "text/x"}}, Source.TEXT, "text/x"),
         ({"image_url": {"url": "data:;base64"}}, Source.UNKNOWN, None),
         ({"image_url": {"url": "data:image/x,a"}}, Source.UNKNOWN, "image/x"),
+        ({"image_url": {"url": "data:image/x,a,b"}}, Source.UNKNOWN, "image/x"),
         ({"image_url": {"url": "DATA:IMAGE/X,a"}}, Source.UNKNOWN, "image/x"),
         ({"file": {"filename": "a.pdf"}}, Source.FILE, None),
         ({"document": {"format": "pdf", "source": {}}}, Source.UNKNOWN, "application/pdf"),
@@ -452,6 +490,40 @@ def test_base64_of_either_alphabet_says_how_many_bytes_it_is_whatever_its_paddin
 def test_a_part_is_where_and_what_its_first_known_place_says(raw: dict[str, Any], source: Source, mime: Any) -> None:
     facts = read_media(Media("document", raw))
     assert (facts.source, facts.mime) == (source, mime)
+
+
+@pytest.mark.parametrize(
+    ("model", "detail", "count"),
+    [
+        ("gpt-4o", "high", Count(255)),
+        ("gpt-4o", "low", Count(85)),
+        ("gpt-4o-mini", "high", Count(2833 + 5667)),
+        ("gpt-5", "high", Count(210, Grade.BOUNDED, 350)),
+        ("o1", "low", Count(75, Grade.BOUNDED, 225)),
+        (None, "high", Count(255, Grade.BOUNDED, 425)),
+        ("gpt-4.1-mini", "high", Count(415, Grade.ESTIMATED, 2489)),
+        ("gpt-5-nano", "high", Count(630, Grade.ESTIMATED, 3779)),
+        ("o4-mini", "high", Count(441, Grade.ESTIMATED, 2642)),
+    ],
+)
+def test_an_image_of_512_pixels_costs_a_tile_or_256_patches(model: str | None, detail: Any, count: Count) -> None:
+    assert (
+        openai.price_media(MediaFacts(kind="image", width=512, height=512, source=Source.URL), detail, model) == count
+    )
+
+
+def test_an_image_as_it_is_costs_a_token_a_patch_and_a_page_half_an_image_beside_its_text() -> None:
+    def original(width: int | None, height: int | None) -> Count:
+        return openai.price_original(MediaFacts(kind="image", width=width, height=height))
+
+    assert original(64, 65) == Count(6, Grade.ESTIMATED, 15)
+    assert original(32_000, 3_200) == original(64_000, 64_000) == Count(10_000, Grade.ESTIMATED, 24_600)
+    assert original(None, 65) == Count(2_000, Grade.ESTIMATED, 24_600)
+    pages = openai.price_media(MediaFacts(kind="document", pages=2), "auto", "gpt-4o")
+    assert pages == Count(2 * (2_250 + 1_445 // 2), Grade.ESTIMATED, 2 * (3_000 + 1_445))
+    assert type(pages.tokens) is int
+    sound = openai.price_media(MediaFacts(kind="audio", seconds=1.05), "auto", "gpt-4o")
+    assert sound == Count(11, Grade.ESTIMATED, 14)
 
 
 # ── Small things

@@ -23,12 +23,13 @@ from assembler.pipeline.relief import kept_from
 from assembler.pipeline.remade import Recipe
 from assembler.pipeline.seal import _next_answer, _tightened  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.settings import Settings
+from assembler.pipeline.state import _held, _recipe_again  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.steps import ASKED, Step, steps_of
 from assembler.policies import Policy
 from assembler.policies.summarize import HEADING
 from assembler.policies.traits import CuttingRung, KeepsNewest, rung_of
 from assembler.pricing.ledger import Cut, Ledger
-from budgets import Budget, BudgetError, Count, Grade
+from budgets import Budget, BudgetError, Count, Grade, TokenCountError
 
 
 def plan_of(*sizes: int, policy: Any = None, **budget: Any) -> Any:
@@ -42,6 +43,7 @@ def ledger_of(*sizes: int) -> Ledger:
     return cast(Ledger, plan_of(*sizes).ledger)
 
 
+TOOL = {"name": "g", "description": "d", "parameters": {"type": "object", "properties": {}}}
 SHORTENED = Decision("R", 5, (("shortened", 2),))
 DROPPED = Decision("T", 7, (("old", 0),))
 BOTH = Decision("B", 3, (("shortened", 2), ("cleared", 1)))
@@ -434,3 +436,36 @@ def test_a_summarizer_that_is_awaited_takes_no_thread(
     assembler = Assembler(Budget(120, counter=len), dialect=plain, on_overflow=policy)
     asyncio.run(assembler.add_messages([{"role": "user", "content": "x" * 50}] * 4).abuild())
     assert len(taken) == threads
+
+
+def test_what_was_held_goes_into_a_state_and_back_with_its_failures() -> None:
+    failures = (SummaryError("a", raised="ValueError"), BudgetError("b"))
+    recipe = Recipe(3, 1, "why", "said", (Made(3, 0, 1, ((2,), (1, 2))),), (SHORTENED, BOTH), failures)
+    again = _recipe_again(_held(recipe, "digest", plan_of(1).settings))
+    assert attrs.evolve(again, failures=()) == attrs.evolve(recipe, failures=())
+    assert [(str(one), cast(SummaryError, one).raised) for one in again.failures] == [("a", "ValueError"), ("b", None)]
+    held = _held(recipe, "digest", plan_of(1).settings)
+    assert (held.policies, held.stop, held.sha256) == (["TrimOldest"], 3, "digest")
+
+
+def failing(text: str) -> int:
+    if "boom" in text:
+        raise ValueError("no text of a message")
+    return len(text)
+
+
+@pytest.mark.parametrize(
+    ("part", "added"),
+    [
+        ("instruction", lambda it: it.add_instruction("boom")),
+        ("knowledge[1]", lambda it: it.add_knowledge("fine", type="t").add_knowledge("boom", type="t")),
+        ("tools[1] 'g'", lambda it: it.add_capability([{**TOOL, "name": "f"}, {**TOOL, "description": "boom"}])),
+        ("message 1", lambda it: it.add_messages([{"role": "system", "content": said} for said in ("fine", "boom")])),
+        ("conversation[0]", lambda it: it.add_messages([{"role": "user", "content": "boom"}])),
+    ],
+)
+def test_a_counter_that_fails_is_told_with_the_item_that_it_failed_on(part: str, added: Callable[[Any], Any]) -> None:
+    with pytest.raises(TokenCountError) as caught:
+        added(Assembler(Budget(1_000, counter=failing), dialect=plain)).build()
+    assert str(caught.value).endswith(f"(at {part})")
+    assert "no text" not in str(caught.value)

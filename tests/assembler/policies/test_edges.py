@@ -247,3 +247,20 @@ def test_the_weight_of_a_word_is_that_of_its_formula_for_one_text_and_none() -> 
     assert BM25()("a", ["a b"]) == [pytest.approx(log1p(0.5 / 1.5) * 2.2 / 2.2)]
     assert BM25()("a", ["!", "?"]) == [0.0, 0.0]
     assert BM25()("a", []) == []
+
+
+def test_texts_of_one_result_are_shortened_as_lines_of_one() -> None:
+    answer = {"type": "tool_result", "tool_use_id": "a", "content": [{"type": "text", "text": "x" * 20}] * 2}
+    history: History = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]},
+        {"role": "user", "content": [answer]},
+    ]
+    (change,) = Truncate(40).rewrites(passage_of(history))
+    (message,) = change.messages.values()
+    assert message is not None
+    kept = 40 - len(MARKER)
+    text = "x" * 20 + "\n" + "x" * 20
+    head = (kept + 1) // 2
+    assert message.parts[0].parts == (text[:head] + MARKER + text[len(text) - kept + head :],)  # type: ignore[union-attr]
+    assert not list(Truncate(41).rewrites(passage_of(history)))
