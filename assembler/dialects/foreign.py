@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
 import attrs
 
-from assembler.conversation.messages import Call, Message, Part, Result
-from assembler.conversation.messages.unread import as_chat_sends, heard_by
+from assembler.conversation.messages import Call, Media, Message, Part, Result
+from assembler.conversation.messages.responses import RESPONSES
+from assembler.conversation.messages.unread import as_chat_sends, heard_by, without_marks
 from assembler.dialects.graded import RuledPricer
 from assembler.dialects.own_tokenizer import counts_for_open_model, counts_for_openai
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
@@ -30,7 +32,34 @@ AROUND_A_REQUEST: Tokens = 64
 AROUND_TOOLS: Tokens = 700
 
 
-def foreign(rules: Pricer, model: str | None, count: TokenCounter) -> Pricer:
+Parted: TypeAlias = Callable[[Message], Iterable[Sequence[Part]]]
+"""How the parts of a message go out: each sequence in a message, or an item, of its own."""
+
+
+def in_chat(message: Message) -> Iterable[Sequence[Part]]:
+    """On Chat what is said beside results goes behind them."""
+    parts = as_chat_sends(heard_by(message, "openai")).parts
+    results = [part for part in parts if type(part) is Result]
+    if not 0 < len(results) < len(parts):
+        return [parts]
+    return [results, [part for part in parts if type(part) is not Result]]
+
+
+def in_items(message: Message) -> Iterable[Sequence[Part]]:
+    """On Responses what is said is an item, each result is one, and calls, which are one each, are billed together."""
+    parts = without_marks(heard_by(message, RESPONSES)).parts
+    calls = [part for part in parts if type(part) is Call]
+    rest = (part for part in parts if type(part) is not Call)
+    said = [list(group) for speaks, group in itertools.groupby(rest, _speaks) if speaks]
+    alone = [[part] for part in parts if type(part) is not Call and not _speaks(part)]
+    return [*said, *alone, *([calls] if calls else [])]
+
+
+def _speaks(part: Part) -> bool:
+    return isinstance(part, str | Media)
+
+
+def foreign(rules: Pricer, model: str | None, count: TokenCounter, parted: Parted = in_chat) -> Pricer:
     """The rules, loosened where a model is named that is none of OpenAI's; without a name, as they are.
 
     A counter of the caller's own was chosen for its model and is taken at its word.
@@ -38,18 +67,19 @@ def foreign(rules: Pricer, model: str | None, count: TokenCounter) -> Pricer:
     if model is None:
         return rules
     if counts_for_open_model(count):
-        return ForeignPricer(rules, farthest=1.0)
+        return ForeignPricer(rules, parted, farthest=1.0)
     if not counts_for_openai(count):
         return rules
     from budgets.models import encoding_of
 
-    return rules if encoding_of(model) is not None else ForeignPricer(rules)
+    return rules if encoding_of(model) is not None else ForeignPricer(rules, parted)
 
 
 @attrs.frozen(eq=False)
 class ForeignPricer(RuledPricer):
     """The prices of a pricer for a model that it was not made for: estimates, with bounds for any vocabulary."""
 
+    parted: Parted
     farthest: float = FARTHEST
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
@@ -66,13 +96,11 @@ class ForeignPricer(RuledPricer):
         )
 
     def message(self, message: Message) -> Count:
-        """By rule, loosened: a template frames a message, its calls and results, and what is said beside results."""
-        parts = as_chat_sends(heard_by(message, "openai")).parts
-        results = tuple(part for part in parts if type(part) is Result)
-        if not 0 < len(results) < len(parts):
-            return self._framed(message, parts)
-        rest = tuple(part for part in parts if type(part) is not Result)  # it goes in a message of its own
-        return total(self._framed(attrs.evolve(message, parts=said), said) for said in (results, rest))
+        """By rule, loosened, for each that it is sent as: a template frames messages, and calls and results in them."""
+        sent = list(self.parted(message))
+        if len(sent) < 2:
+            return self._framed(message, message.parts)
+        return total(self._framed(attrs.evolve(message, parts=tuple(parts)), parts) for parts in sent)
 
     def _framed(self, message: Message, parts: Sequence[Part]) -> Count:
         price = self.rules.message(message)

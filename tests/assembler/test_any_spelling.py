@@ -23,7 +23,7 @@ from .loosely_spelled import SHAPES, Message, talk, words
 MODELS = [
     *[("openai_chat", model) for model in ("gpt-4o", "gpt-5-mini", "o3", "gpt-3.5-turbo", "deepseek-chat", "grok-4")],
     *[("openai_chat", model) for model in ("llama-3.3-70b-versatile", "glm-4.6", "a-model-of-tomorrow")],
-    *[("openai_responses", model) for model in ("gpt-5", "gpt-4o", "o4-mini", "grok-4.3")],
+    *[("openai_responses", model) for model in ("gpt-5", "gpt-4o", "grok-4.3", "a-model-of-tomorrow")],
     *[("anthropic", model) for model in ("claude-sonnet-4-5", "claude-3-haiku-20240307", "claude-opus-4-7")],
     *[("gemini", model) for model in ("gemini-2.5-flash", "gemini-3-pro-preview")],
     *[("bedrock", model) for model in ("anthropic.claude-sonnet-4-5", "amazon.nova-lite-v1:0")],

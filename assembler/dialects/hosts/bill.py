@@ -74,7 +74,7 @@ class HostBill:
         chat = self.api == "chat"
         message = as_chat_sends(heard_by(message, "openai")) if chat else without_marks(heard_by(message, RESPONSES))
         if says_nothing(message) or not message.parts:
-            return NOTHING
+            return NOTHING if chat else self._beside(message)  # an item of reasoning goes out beside the next one
         results = [part for part in message.parts if type(part) is Result]
         # The API has no word for another model's reasoning; what stands in a field of its own goes out beside the rest.
         rest: tuple[Part, ...] = tuple(part for part in message.parts if not isinstance(part, Result | Thinking))

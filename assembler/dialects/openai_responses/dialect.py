@@ -19,7 +19,7 @@ from assembler.dialects.api import Api
 from assembler.dialects.asked_for import choice_of, named_schema
 from assembler.dialects.blocks.writer import fields_of
 from assembler.dialects.dialect import Emission, Opening
-from assembler.dialects.foreign import foreign as loosened
+from assembler.dialects.foreign import foreign, in_items
 from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosts.upstream import upstream_pricer
 from assembler.dialects.notes import FIELDS, MARKS, REASONING, RENAMED, SILENT, Notes
@@ -90,7 +90,8 @@ class OpenAIResponses:
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         """The price list of the model's family on this API, or of its host where it is no model of OpenAI."""
-        own = loosened(OpenAIResponsesPricer(family_of(model, "responses"), count, model), model, count)
+        rules = OpenAIResponsesPricer(family_of(model, "responses"), count, model)
+        own = foreign(rules, model, count, in_items)
         return graded_pricer(upstream_pricer(model, count, "responses") or own, count)
 
     def options(self, layout: Layout) -> dict[str, Any]:
