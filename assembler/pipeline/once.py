@@ -31,6 +31,7 @@ class found_once(Generic[Owner, Found]):  # noqa: N801 - read as a decorator, as
         found = owner.__dict__[self._name] = self._find(owner)
         return found
 
-    def keep(self, owner: Owner, found: Found) -> None:  # type: ignore[misc]  # it is what would be found
-        """Let `found` be what the owner finds, where it is known beforehand."""
-        owner.__dict__[self._name] = found
+
+def keep(owner: object, **found: object) -> None:
+    """Let these be what the owner finds, by their names, where they are known beforehand."""
+    owner.__dict__.update(found)

@@ -24,6 +24,7 @@ from assembler.conversation.pins import pinned_messages
 from assembler.conversation.turns import Open
 from assembler.pipeline.ladder import Kept
 from assembler.pipeline.measure import Measured
+from assembler.pipeline.once import keep
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.steps import settled_by_turns
 from assembler.policies.traits import stands
@@ -180,10 +181,9 @@ def gone_on(seen: Gathered) -> Planned | None:
     if settings.merging is not None and not known.what.is_all and _may_cost_less(known, sight):
         return None
     plan = Planned(seen.draft, settings, sight, known.measured, ledger, known.what, looked=start)
-    Planned.decided.keep(plan, decided)
-    Planned.conversation.keep(plan, conversation)
+    keep(plan, decided=decided, conversation=conversation)
     if waiting is not None and not known.what.changed:
-        Planned.waiting.keep(plan, waiting)
+        keep(plan, waiting=waiting)
     if not _still_lawful(plan, known):
         return None
     decided.standing = known.later(length, conversation, waiting, pins)

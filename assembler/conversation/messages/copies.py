@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, TypeAlias, cast
 
 import attrs
@@ -25,7 +25,7 @@ class _Inside:
 
     def look_into(self, value: Any, number: int) -> None:
         """Number what a dict or a list holds. A tuple is sent as a list."""
-        pairs = cast("Iterable[tuple[Any, Any]]", value.items() if type(value) is dict else enumerate(value))  # pyright: ignore[reportUnknownArgumentType]
+        pairs: Any = value.items() if type(value) is dict else enumerate(value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         for key, inner in pairs:
             if type(inner) in CONTAINERS:
                 self.held.append([*inner] if type(inner) is tuple else inner)
@@ -95,8 +95,8 @@ def _looked_into(entries: list[Any], start: int, before: dict[int, _Inside] = _U
     """What is in the entries from `start` on that hold anything; `before` is what is known of some of them."""
     found: list[tuple[int, _Inside]] = []
     for place in range(start, len(entries)):
-        entry: Any = entries[place]
-        if type(entry) is not dict or CONTAINERS.isdisjoint(map(type, cast("dict[str, Any]", entry).values())):
+        entry, kind = entries[place], type(entries[place])  # pyright: ignore[reportUnknownVariableType]
+        if kind is not dict or CONTAINERS.isdisjoint(map(type, entry.values())):
             continue
         inside = before.get(id(entries[place]))
         if inside is None:

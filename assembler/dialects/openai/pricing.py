@@ -75,10 +75,11 @@ def price_calls(calls: Sequence[Call], family: Family, count: TokenCounter) -> C
     """The calls of one assistant message, beside what every message costs. Their ids cost nothing."""
     framing = family.calls
     if len(calls) == 1:
-        slack = framing.slack
+        slack, written = framing.slack, calls[0].arguments
+        shown = count(written if framing.arguments is Arguments.AS_WRITTEN else _compact(written))
         if family.grade is Grade.ESTIMATED:  # the first generations are shown the arguments as they were written
-            slack += max(0, count(calls[0].arguments) - count(_compact(calls[0].arguments)))
-        return _graded(_named(calls[0], family, count) + framing.one, family, slack=slack)
+            slack += max(0, count(written) - shown)
+        return _graded(shown + _name(calls[0], family, count) + framing.one, family, slack=slack)
     if not calls:
         return Count(0, family.grade)
     slack = (framing.slack or 1) * len(calls)
@@ -94,10 +95,13 @@ def price_calls(calls: Sequence[Call], family: Family, count: TokenCounter) -> C
 
 def _named(call: Call, family: Family, count: TokenCounter) -> Tokens:
     """The name and the arguments of a call."""
-    framing = family.calls
-    arguments = call.arguments if framing.arguments is Arguments.AS_WRITTEN else _compact(call.arguments)
+    as_written = family.calls.arguments is Arguments.AS_WRITTEN
+    return count(call.arguments if as_written else _compact(call.arguments)) + _name(call, family, count)
+
+
+def _name(call: Call, family: Family, count: TokenCounter) -> Tokens:
     name = legal_name(call.name)
-    return count(arguments) + count(framing.recipient + name) + count(name)
+    return count(family.calls.recipient + name) + count(name)
 
 
 def _compact(arguments: str) -> str:
