@@ -277,7 +277,7 @@ class Readings:
         O(new messages).
         """
         waiting = self.open_calls(start, stop)
-        if waiting and stop < length:
+        if waiting is not NOTHING_OPEN and waiting and stop < length:
             raise unanswered(waiting, stop)
 
     def open_calls(self, start: int, stop: int) -> Open:
@@ -290,6 +290,9 @@ class Readings:
             found = opening(self.message(start)) if start < stop else NOTHING_OPEN
         waiting = found
         for index in range(known + 1, stop):
-            before = self.message(index - 1) if waiting else None
-            self._waiting[index] = waiting = after(waiting, self.message(index), index, before)
+            message = self.messages[index] or self.message(index)
+            parts = message.parts
+            if waiting is not NOTHING_OPEN or len(parts) != 1 or type(parts[0]) is not str:  # else it is a text alone
+                waiting = after(waiting, message, index, self.message(index - 1) if waiting else None)
+            self._waiting[index] = waiting
         return waiting

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import attrs
 
 from assembler.conversation.history import Sight, Span
-from assembler.conversation.messages import Message
+from assembler.conversation.messages import Message, Opaque
 from assembler.conversation.messages.edit import written_like
 from assembler.conversation.messages.unread import says_nothing_to
 from assembler.conversation.turns import Open, open_at_the_end, unanswered
@@ -270,8 +270,9 @@ class Planned:
         """The messages that are left out or shortened, oldest first."""
         shortened = {i for i, _ in self.standing if i in self.what.changed}
         shape = self.settings.dialect.api.shape
-        staying = {i for i, message in self.standing if message.shallow or not says_nothing_to(message, shape)}
-        staying -= shortened
+        foreign = [(i, message) for i, message in self.standing if Opaque in map(type, message.parts)]
+        silent = {i for i, message in foreign if says_nothing_to(message, shape)}
+        staying = {i for i, _ in self.standing} - shortened - silent
         head = self.sight.head
         return [
             Dropped(f"message-{i}", i, raw, "shortened" if i in shortened else "dropped")

@@ -139,9 +139,9 @@ class Ledger(Priced):
         if known is not None and known[0] <= first <= known[1] <= self.length:
             whole = known[2] if known[0] == first else self._without(known, first)
             if known[1] < self.length:
-                whole = total(map(self.message, range(known[1], self.length)), whole)
+                whole = total(self.between(known[1], self.length), whole)
         else:
-            whole = total(map(self.message, range(first, self.length)))
+            whole = total(self.between(first, self.length))
         self.prices.tail = (first, self.length, whole)
         if not self._savings:
             return whole

@@ -6,7 +6,7 @@ Prices are kept beside the readings of a history, so that drafts and forks that 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, cast
 
 import attrs
@@ -202,6 +202,11 @@ class Priced:
         if price is None:
             price = self.prices.messages[index] = self._priced(index)
         return price
+
+    def between(self, start: int, stop: int) -> Iterable[Count]:
+        """The prices of the messages from `start` to before `stop`."""
+        known = self.prices.messages[start:stop]
+        return cast("list[Count]", known) if all(known) else map(self.message, range(start, stop))
 
     def _priced(self, index: int) -> Count:
         message = self._sight.message(index)

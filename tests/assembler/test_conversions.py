@@ -82,3 +82,11 @@ def test_a_refusal_without_content_is_told_to_every_api(name: str) -> None:
     context = Assembler(dialect=EVERY[name]).add_messages(history).build()
     assert marks(context.request()) == {"m0m": 1, "m1m": 1, "m2m": 1}
     assert not context.dropped
+
+
+@pytest.mark.parametrize("dialect", ["openai_chat", "anthropic"])
+@pytest.mark.parametrize("kind", ["item_reference", "web_search_call"])
+def test_an_item_of_texts_alone_that_says_nothing_to_an_api_is_told_as_dropped(kind: str, dialect: str) -> None:
+    messages = [{"role": "user", "content": "hi"}, {"type": kind, "id": "item_1"}, {"role": "user", "content": "go on"}]
+    context = Assembler(dialect=dialect).add_messages(messages).build()
+    assert [left_out.index for left_out in context.dropped] == [1]

@@ -316,6 +316,21 @@ def test_a_build_after_a_step_of_an_agent_calls_few_functions() -> None:
     assert calls_of(work) <= STEP
 
 
+COLD = 29
+"""Python calls of one more message that stays, in a cold build of Chat's."""
+
+
+def test_one_more_message_in_a_cold_build_calls_few_functions() -> None:
+    def cold(room: int) -> tuple[int, int]:
+        budget = Budget(room * SIZE, model="gpt-4o", counter=len)
+        assembler = Assembler(budget, on_overflow=TrimOldest()).add_messages(dicts(2_000))
+        return calls_of(assembler.build), len(assembler.build().messages)
+
+    cold(40)
+    (few, short), (many, long) = cold(40), cold(440)
+    assert many - few <= (long - short) * COLD
+
+
 ROW = 75
 """Python calls of a row of a batch of twelve messages, beside its build and its request."""
 

@@ -146,7 +146,8 @@ class OpenAIChatPricer(OpenAIBill):
 
     def _priced(self, message: Message) -> Count:
         parts = message.parts
-        if len(parts) == 1 and type(parts[0]) is str and message.role != "tool" and _says_no_more(message):
+        says_more = message.role == "tool" or message.name is not None or message.beside
+        if not says_more and len(parts) == 1 and type(parts[0]) is str:
             if message.role != "assistant":
                 return self.text(self.envelope + self.count(parts[0]))
             if parts[0]:
@@ -249,11 +250,6 @@ def _only_answer(message: Message) -> str | None:
         return None
     text = part.parts[0]
     return text if type(text) is str and (message.shape != "openai" or message.seen["role"] == "tool") else None
-
-
-def _says_no_more(message: Message) -> bool:
-    """Whether a message is its text alone: no name, and no field beside the content."""
-    return message.name is None and not message.beside
 
 
 def _says_something(message: Message) -> bool:
