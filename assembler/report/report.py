@@ -167,8 +167,8 @@ def _anchor(plan: Planned) -> tuple[str, ...]:
     if known is None or plan.corrected is None:
         return ()
     return (
-        f"anchored: {known.billed} billed where {known.ours.tokens} were counted ({known.margin:+d}); "
-        f"{plan.by_rule.tokens} by rule now, {plan.corrected.tokens} expected",
+        f"anchored: {known.billed:,} billed where {known.ours.tokens:,} were counted ({known.margin:+,d}); "
+        f"{plan.by_rule.tokens:,} by rule now, {plan.corrected.tokens:,} expected",
     )
 
 

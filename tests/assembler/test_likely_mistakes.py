@@ -481,6 +481,12 @@ def test_the_plan_of_a_conversation_that_ends_with_an_answer_says_what_the_error
     assert plan.count.tokens > 0
 
 
+def test_a_report_writes_the_numbers_of_its_notes_as_those_of_its_table() -> None:
+    bot = Assembler(Budget(9_000, model="gpt-4o")).add_message(("user", "word " * 2_000))
+    bot.anchor(calibrate(bot.build(), SimpleNamespace(prompt_tokens=3_000)))
+    assert "anchored: 3,000 billed where 2,008 were counted (+992)" in str(bot.build().report)
+
+
 def test_every_text_of_the_table_belongs_to_a_mistake() -> None:
     assert SHOWN.keys() == MISTAKES.keys() == FOLLOWED.keys()
 

@@ -69,6 +69,11 @@ def with_a_budget(history: list[Turn]) -> str:
     return answer + create(model="m", max_tokens=context.max_output_tokens, **context.request()) + first["role"]
 
 
+def of_an_annotated_one(bot: Assembler[int]) -> str:
+    context = bot.build()
+    return create(model="m", max_tokens=context.max_output_tokens, **context.request("anthropic"))
+
+
 def without_a_budget() -> None:
     context = Assembler(dialect="openai_chat").build()
     assert_type(context.max_output_tokens, None)
