@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assembler import count_request
 from assembler.conversation.messages.message import Call
 from assembler.dialects.openai.families import CHAT, RESPONSES, family_of
 from assembler.dialects.openai.framing import Family
@@ -397,6 +398,14 @@ def test_no_tools_cost_nothing() -> None:
 def test_a_name_decides_the_family(model: str | None, family: str) -> None:
     assert family_of(model).name == family
     assert (family_of(model, "responses").name, family_of(model, "responses").api) == (family, "responses")
+
+
+def test_a_text_that_goes_through_a_gateway_is_priced_as_the_makers_and_never_called_exact() -> None:
+    said = {"messages": [{"role": "user", "content": "How long is a river?"}]}
+    own = count_request(said, model="gpt-4o", dialect="openai_chat")
+    through = count_request(said, model="openrouter/openai/gpt-4o", dialect="openai_chat")
+    assert (own.grade, own.upper) == (Grade.EXACT, own.tokens)
+    assert (through.tokens, through.grade, through.upper) == (own.tokens, Grade.BOUNDED, own.tokens + 1)
 
 
 @pytest.mark.parametrize("model", ["gpt-4o", "gpt-4o-2024-08-06", "ft:gpt-4o-2024-08-06:acme::abc"])

@@ -123,7 +123,8 @@ class HostBill:
         if schema is None:
             return Difference()
         with_it = price_request(self.family, self.count, api=self.api, answer_schema=schema)
-        return with_it - price_request(self.family, self.count, api=self.api)
+        price = with_it - price_request(self.family, self.count, api=self.api)
+        return attrs.evolve(price, tokens=0) if self.family.hides_schemas else price
 
     def _choice(self, layout: Layout) -> Difference:
         """What a tool that must be called adds, and what tools cost less that a template leaves out unchosen."""

@@ -62,6 +62,8 @@ class Family(Row):
     result: Count = NOTHING
     hides_tools_unchosen: bool = False
     """Whether tools are left out where none may be called."""
+    hides_schemas: bool = False
+    """Whether the schema of an answer is enforced and not shown. The bound pays for it."""
     silent_beside_calls: bool = False
     """Whether what is said beside calls is left out. The bound pays for it."""
     forgets_thoughts: bool = False

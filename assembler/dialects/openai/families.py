@@ -250,10 +250,21 @@ RESPONSES = (
 )
 
 
+_FORWARDED = re.compile(r"(?i)\s*openrouter[/:]")
+_FORWARDED_SLACK: Tokens = 1
+"""The least that a bound keeps free for what a gateway may add."""
+
+
 def family_of(model: str | None, api: Api = "chat") -> Family:
     """The family whose rules price `model` on `api`: a pure rule on the name, `openai/` and `ft:` marks put aside.
 
-    A name that fits none, and None, get the newest family's rules, graded estimated.
+    A name that fits none, and None, get the newest family's rules, graded estimated. OpenRouter forwards OpenAI's bill,
+    but none of these recordings went through it: there no count is exact.
     """
     table = CHAT if api == "chat" else RESPONSES
-    return first_match(table, "" if model is None else bare(model)) or table[-1]
+    family = first_match(table, "" if model is None else bare(model)) or table[-1]
+    if model is None or not _FORWARDED.match(model):
+        return family
+    return attrs.evolve(
+        family, text_grade=max(family.text_grade, Grade.BOUNDED), text_slack=max(family.text_slack, _FORWARDED_SLACK)
+    )

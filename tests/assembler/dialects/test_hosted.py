@@ -75,6 +75,29 @@ def test_the_sum_is_the_one_of_the_published_table() -> None:
     assert tokens("openai/gpt-oss-120b", USER) == 67 + 4 + 1
 
 
+@pytest.mark.parametrize(
+    ("model", "family"),
+    [
+        ("deepseek/deepseek-chat", "deepseek-chat"),
+        ("deepseek/deepseek-chat-v3-0324", "deepseek-v3"),
+        ("deepseek/deepseek-chat-v3.1:free", "deepseek-v3.1"),
+        ("deepseek/deepseek-v3.2-exp", "deepseek-chat"),
+        ("deepseek-reasoner", "deepseek-chat"),
+    ],
+)
+def test_a_version_behind_the_name_decides_the_generation(model: str, family: str) -> None:
+    assert hosted_families.family_of(model).name == family
+
+
+def test_a_schema_that_a_host_does_not_show_is_in_the_bound_alone() -> None:
+    wanted = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "object"}}}
+    request = {"messages": [USER], "response_format": wanted}
+    bare = count_request({"messages": [USER]}, dialect=openai_chat, model="openai.gpt-oss-20b-1:0", counter=own)
+    counted = count_request(request, dialect=openai_chat, model="openai.gpt-oss-20b-1:0", counter=own)
+    assert counted.tokens == bare.tokens
+    assert counted.upper >= bare.upper + own('{"type": "object"}')
+
+
 def test_command_frames_a_turn_of_calls_once_however_many_they_are() -> None:
     def turn(*ids: str) -> int:
         calls = [{"id": one, "type": "function", "function": {"name": "f", "arguments": "{}"}} for one in ids]
