@@ -395,8 +395,9 @@ def test_the_least_that_is_left_says_which_summary_is_wanted() -> None:
     budget = Budget(120, counter=len)
     settings = attrs.evolve(plan.settings, budget=budget, rungs=(rung_of(Summarize(lambda *_: "s", 1)),))
     found = least(plan.draft, settings)
-    assert found.wanted is not None
-    assert (found.wanted.max_tokens, len(found.wanted.dropped), found.first) == (120 - 50 - len(HEADING), 2, 0)
+    wanted = found.what.wanted
+    assert wanted is not None
+    assert (wanted.max_tokens, len(wanted.dropped), found.first) == (120 - 50 - len(HEADING), 2, 0)
     assert found.settings.rungs == settings.rungs
     assert least(plan.draft, attrs.evolve(settings, rungs=(rung_of(Refuse()),))).first == 0
 
