@@ -277,7 +277,7 @@ def built(draft: Draft, settings: Settings) -> Context[Any]:
 
 
 async def awaited(draft: Draft, settings: Settings) -> Context[Any]:
-    """The same, awaited."""
+    """Build as `built` does, and await what is async."""
     from assembler.pipeline.awaiting import awaited as answered_later  # asyncio comes with it
 
     try:

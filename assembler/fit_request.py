@@ -60,7 +60,7 @@ Steps: TypeAlias = Generator[Assembler, Context, Fitted]
 def fit_steps(
     raw: RawRequest, base: Assembler, *, messages: Sequence[object] | None = None, before: Assembler | None = None
 ) -> Steps:
-    """`fit_request` of one body, build by build, for whoever awaits them.
+    """`fit_request` of one body, build by build: the caller may await each.
 
     `before` is the assembler of the same conversation's last call, and `messages` are the body's own with the objects
     of that call in place of equal ones: what is known of them is found again.
@@ -96,7 +96,7 @@ def advanced(steps: Steps, context: Context | None) -> tuple[Fitted | None, Asse
 
 
 def refused(steps: Steps, error: ContextLengthError) -> tuple[Fitted | None, Assembler]:
-    """The same after a build that found that nothing fits."""
+    """What `advanced` gives after a build that found that nothing fits."""
     try:
         return None, steps.throw(error)
     except StopIteration as done:

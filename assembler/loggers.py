@@ -1,4 +1,4 @@
-"""The library's loggers: what is logged goes to who listens, and to nobody's terminal unasked."""
+"""The library's loggers. They write to no terminal unless the program asks for it."""
 
 from __future__ import annotations
 

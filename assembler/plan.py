@@ -33,7 +33,7 @@ class Plan(Decision):
         return manifest_of(self.inside)
 
     def what_if(self, *, context_window: Tokens) -> Plan:
-        """The same plan for another window.
+        """The plan of this draft for another window.
 
         It counts no text again and calls no summarizer: an existing summary stays, and if a new one were needed, the
         next policy is asked instead. Raises what a build would raise, such as `ContextLengthError` for a window that is

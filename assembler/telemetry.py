@@ -1,4 +1,4 @@
-"""What a build says of itself in numbers and names, for spans and logs.
+"""A build in numbers and names, for spans and logs.
 
 Attributes stand under `context_assembler.`: what a provider billed is `gen_ai.usage.*`, and what we counted before the
 call must never be taken for it. The model and the provider are known before the call, and go by the names of the
@@ -56,7 +56,7 @@ def attributes(subject: Context | Plan | ContextLengthError) -> dict[str, Value]
 
 
 def fields(subject: Context | Plan | ContextLengthError) -> dict[str, Value]:
-    """The same as keyword arguments of a structured logger, by the names that the fields of the library's records have.
+    """The numbers of a build as keyword arguments of a structured logger, by the names that the fields of the library's records have.
 
     `structlog.get_logger().info("built", **fields(context))`.
     """
@@ -76,7 +76,7 @@ def _figures(subject: Context | Plan | ContextLengthError) -> dict[str, Value]:
 
 
 def set_attributes(subject: Context | Plan | ContextLengthError, *, span: Span | None = None) -> None:
-    """Note on a span what a build says of itself; without one on OpenTelemetry's current span.
+    """Note the numbers of a build on a span; without one on OpenTelemetry's current span.
 
     Raises `MissingExtraError` where that is asked for and OpenTelemetry is not installed.
     """
@@ -86,7 +86,7 @@ def set_attributes(subject: Context | Plan | ContextLengthError, *, span: Span |
 
 
 def note(subject: Context | ContextLengthError) -> None:
-    """The same on the span of a framework that traces; nothing where OpenTelemetry is not in use or nothing records.
+    """Note the numbers of a build on the span of a framework that traces; nothing where OpenTelemetry is not in use or nothing records.
 
     What the framework itself says of its call, under `gen_ai.`, is left as it is.
     """

@@ -85,7 +85,7 @@ class TokenCountError(Evidence):
         super().__init__(f"counter {counter} {problem}")
 
     def at(self, place: str) -> TokenCountError:
-        """The same failure, its type and evidence with it, that also says which text the counter failed on."""
+        """A copy of this error, evidence included, that also says which text the counter failed on."""
         return _rebuild(type(self), (f"{self} (at {place})",), dict(self.__dict__))
 
 

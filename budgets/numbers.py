@@ -117,7 +117,7 @@ def hints(**meant: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def hints_at(**meant: str) -> Callable[[Class], Class]:
-    """The same for the constructor of a class."""
+    """`hints` for the constructor of a class."""
 
     def around(kind: Class) -> Class:
         made: Any = kind

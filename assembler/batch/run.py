@@ -87,7 +87,7 @@ def _continued(
 
 
 def _append(file: BinaryIO, content: bytes) -> None:
-    """All of it: an unbuffered write may take less than it is given."""
+    """Write all of it: one call of an unbuffered file may write less than it is given."""
     rest = memoryview(content)
     while rest:
         rest = rest[file.write(rest) :]

@@ -38,7 +38,7 @@ def plain(value: object, levels: int = DEEPEST) -> Any:
 
 
 def meant(value: object, levels: int = DEEPEST) -> Any:
-    """The same without the keys that hold nothing: all but `content`, and what stands under a key of `MEANT`."""
+    """The value without the keys that hold nothing: all but `content`, and what stands under a key of `MEANT`."""
     value = _opened(value, levels)
     if isinstance(value, Mapping):
         return {

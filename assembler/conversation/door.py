@@ -69,7 +69,7 @@ def read_at_the_door(history: History) -> bool:
 
 
 def read_the_newest(history: History) -> bool:
-    """The same for one appended message: it can break its own turn, and leave the one before it without an answer."""
+    """Check one appended message: it can break its own turn, and leave the one before it without an answer."""
     readings, newest = history.readings, history.length - 1
     start = readings.read_newest(newest)
     if start is None or start < newest:

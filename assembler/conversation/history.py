@@ -32,7 +32,7 @@ __all__ = ["History", "Readings", "Sight", "Span"]
 
 
 class _Log:
-    """Messages, and what is known of them. May hold more than any history has: whoever appended was interrupted."""
+    """Messages, and what was read of them. An append that was interrupted may leave more than any history shows."""
 
     __slots__ = ("raws", "readings")
 

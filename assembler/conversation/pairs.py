@@ -77,7 +77,7 @@ class Pairs:
         return answered
 
     def _give(self) -> None:
-        """Give the loose results to the calls that nobody answered."""
+        """Give the loose results to the calls without an answer."""
         calls: dict[object, list[Asked]] = {}
         for asked in (asked for step in self.unanswered.values() for asked in step):
             calls.setdefault(_key(asked.call.id, asked.call.name), []).append(asked)

@@ -1,4 +1,4 @@
-"""Makes a broken history valid, and says what it changed. Never called by a build: only by whoever asks for it."""
+"""Makes a broken history valid, and says what it changed. A build never calls it."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Waiting(Generic[T]):
         self._added += 1
 
     def take(self, key: Key) -> T | None:
-        """The first value under a key that nobody took, taken; None where there is none."""
+        """Take the first value left under a key; None where there is none."""
         filed = self._filed.get(key)
         while filed:
             found = self._open.pop(filed.popleft(), None)  # None: it was taken under another key

@@ -47,7 +47,7 @@ class Wanted:
 
 
 class UnansweredError(Exception):
-    """A decision cannot go on without an answer. Never seen outside: whoever asks catches it, asks, decides again."""
+    """A decision cannot go on without an answer. The shell catches it, asks, and has it made again."""
 
     def __init__(self, wanted: Wanted) -> None:
         self.wanted = wanted

@@ -1,4 +1,4 @@
-"""Prices that are worth no more than their counter says of itself."""
+"""Prices whose grade is no better than that of their counter."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class GradedPricer(RuledPricer):
 
 @attrs.frozen(eq=False)
 class GradedMergingPricer(GradedPricer):
-    """The same for rules whose sums are bounds."""
+    """Graded prices of rules whose sums are bounds."""
 
     def sent(self, layout: Layout) -> Count:
         """By rule, graded."""

@@ -26,7 +26,7 @@ def read_dialect(dialect: Dialect | str) -> Dialect:
 
 
 def spoken_dialect(dialect: Dialect | str | None, model: object) -> Dialect:
-    """The same; None stands for the dialect of the model's API. Raises `BudgetError` where nothing says which it is."""
+    """The dialect of a value or a name; None is that of the model's API. Raises `BudgetError` if neither says one."""
     name = models.dialect_of(model) if dialect is None and isinstance(model, str) else None
     if dialect is None and name is None:
         raise BudgetError(f"no dialect: pass dialect=, one of {', '.join(DIALECTS)}, or a model whose API is known")

@@ -34,7 +34,7 @@ def emitted(dialect: Dialect, layout: Layout) -> Emission:
 
 
 def emitted_after(dialect: Dialect, before: Emission, added: Sequence[Message]) -> Emission | None:
-    """The same of a layout that is the one before with `added` after its messages; None where it must be spelled anew.
+    """What was emitted before, with `added` after its messages; None where the layout must be spelled anew.
 
     O(added).
     """

@@ -25,7 +25,7 @@ def counts_for_open_model(count: TokenCounter) -> bool:
 
 
 def estimated_for(model: str | None, vocabulary: str, price: Count) -> Count:
-    """A price of every request, an estimate where a model is named whose vocabulary is another, or nobody's."""
+    """A price of every request, an estimate where the vocabulary of the named model is another, or unpublished."""
     known = model is None or not model.strip() or open_vocabulary_of(model) == vocabulary
     return price if known else attrs.evolve(price, grade=Grade.ESTIMATED)
 

@@ -202,7 +202,7 @@ def _name(tool: Definition) -> str:
 
 
 def _numbered(exchanges: list[Exchange]) -> Iterator[Exchange]:
-    """The same, its calls counted through, so that what is drawn can shrink by leaving an exchange out."""
+    """The exchanges with their calls counted through, so that what is drawn can shrink by leaving an exchange out."""
     number = 0
     for exchange in exchanges:
         steps: list[Step] = []

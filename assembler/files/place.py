@@ -51,7 +51,7 @@ class Place:
         return SpecError(problem, file=self.file, key=self.path)
 
     def unknown(self, name: str, known: Collection[str]) -> SpecError:
-        """The error for a key that nobody reads: all that are, and the nearest of them."""
+        """The error for an unknown key: it lists the known ones, and the nearest of them."""
         listed = f"expected one of: {', '.join(known)}" if known else "expected none here"
         return self.key(shown_key(name)).error(f"unknown key{nearest(name, known)} {listed}")
 

@@ -129,7 +129,7 @@ class Fitting:
     async def afit(
         self, messages: Sequence[object], asked: Asked, *, run: Hashable = None, state: State | None = None
     ) -> Context:
-        """The same, awaiting what is async: the build runs in a thread, and no event loop waits for it."""
+        """Fit as `fit` does, in a thread, and await what is async: no event loop waits for the build."""
         known, same, assembler = self._gathered(messages, asked, run, state)
         with _noted():
             context = await assembler.abuild()
@@ -153,14 +153,14 @@ class Fitting:
         return known, same, assembler
 
     def fit_body(self, body: Mapping[str, Any], dialect: Dialect, *, run: Hashable = None) -> dict[str, Any]:
-        """The same for the raw body of a call, as `fit_request` does it."""
+        """Fit the raw body of a call, as `fit_request` does."""
         known, same, steps = self._steps(body, dialect, run)
         fitted = built(steps)
         self._remember(_Known(run, None, same, fitted.assembler, fitted.context), known)
         return fitted.body
 
     async def afit_body(self, body: Mapping[str, Any], dialect: Dialect, *, run: Hashable = None) -> dict[str, Any]:
-        """The same, awaiting what is async; everything else runs in a thread."""
+        """Fit as `fit_body` does, in a thread, and await what is async."""
         known, same, steps = await asyncio.to_thread(self._steps, body, dialect, run)
         done, wanted = await asyncio.to_thread(advanced, steps, None)
         while done is None:

@@ -118,7 +118,7 @@ def _kept(context: Context, response: Any) -> Any:
 
 
 class PreModelHook(LastCall):
-    """The same for LangGraph's older `create_react_agent(model, tools, pre_model_hook=PreModelHook(assembler))`.
+    """For LangGraph's older agents: `create_react_agent(model, tools, pre_model_hook=PreModelHook(assembler))`.
 
     That hook sees messages only. Give the tools and the instruction to the assembler: the instruction and the
     knowledge go out as a system message in front, so pass no `prompt` to the agent. The state keeps every message, and
@@ -202,7 +202,7 @@ class _History:
 
     @property
     def spoken(self) -> list[dict[str, Any]]:
-        """All of it, in order."""
+        """The messages, in order."""
         return [entry for listed in self.entries for entry in listed]
 
     def kept(self, context: Context) -> list[Any]:

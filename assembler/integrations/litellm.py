@@ -93,7 +93,7 @@ class _Bodies:
         self._fittings: dict[tuple[str, str], Fitting] = {}
 
     def of(self, call: Mapping[str, Any], kind: str, *, own: Hashable = None) -> _Call | None:
-        """The call as it is to be fitted; None for one of another kind, or of a model that nobody spoke of."""
+        """The call as it is to be fitted; None for one of another kind, or of a model without an assembler."""
         shape = _SHAPES.get(kind)
         name = "" if "" in self.assemblers else str(call.get("model"))
         if shape is None or name not in self.assemblers:

@@ -41,7 +41,7 @@ def kept_groups(
     rewritten: Callable[[Own, Sequence[tuple[Message, Message | None]]], Own],
     said: Callable[[Message], Own],
 ) -> list[Own]:
-    """The same for objects of several messages each: `entries` has how many, object by object.
+    """What `kept_objects` gives, for objects of several messages each: `entries` has how many, object by object.
 
     `rewritten(object, messages)` is given each message of the object as it was, with what it became; None for one that
     is left out. An object that has no message stays where it stands, with the next one that stays. O(all entries).

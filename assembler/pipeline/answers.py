@@ -46,7 +46,7 @@ def asked(draft: Draft, settings: Settings) -> Planned:
 
 
 def unasked(draft: Draft, settings: Settings) -> Planned:
-    """The same, where no summarizer that must be awaited is asked: `wanted` says what it would be."""
+    """The plan, without asking a summarizer that must be awaited: `wanted` holds what it would be asked."""
     if not settings.awaits:
         return asked(draft, settings)
     try:
@@ -70,8 +70,7 @@ def changing() -> ConversationError:
 
 
 def failed(error: Exception) -> SummaryError:
-    """What is said of a summarizer that raised: never its text, which could be a message's. That is left to the cause,
-    for whoever asks for it."""
+    """The error for a summarizer that raised. The exception, whose text could be a message's, is only its cause."""
     kind = type(error).__name__
     failure = SummaryError(f"the summarizer raised {kind}", raised=kind)
     failure.__cause__ = error

@@ -55,7 +55,7 @@ async def _answer(wanted: Wanted) -> object:
 
 
 async def _beside(work: Callable[[], T]) -> T:
-    """What `work` gives in a thread of its own, where counters may wait for this loop. Ends with whoever awaits it."""
+    """Run `work` in a thread of its own, where counters may wait for this loop. It ends with the task that awaits."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
     pending: list[Future[object]] = []

@@ -46,7 +46,7 @@ class Decided:
         """The request that a build goes on from while the decision stands."""
 
     def copy(self, owner: object) -> Decided:
-        """The same, to go another way from here."""
+        """A copy for another owner, which decides on its own from here."""
         copy = Decided(owner)
         copy.restored = self.restored
         copy.replayed, copy.held, copy.sealed, copy.standing = self.replayed, self.held, self.sealed, self.standing
@@ -73,13 +73,13 @@ class Decisions:
         return found
 
     def copy(self) -> Decisions:
-        """The same decisions, for another history that says the same."""
+        """A copy of the decisions, for another history with the same messages."""
         copy = Decisions()
         copy._entries = [entry.copy(owner) for entry in self._entries if (owner := entry.owner()) is not None]
         return copy
 
     def known(self, owner: object) -> Decided | None:
-        """The same; None where it decided nothing yet."""
+        """What this owner decided last; None where it decided nothing yet."""
         for entry in self._entries:
             if entry.owner() is owner:
                 return entry

@@ -111,7 +111,7 @@ def _by_rule(everything: Planned, start: Kept | None = None) -> Planned:
 
 
 def _by_parts(everything: Planned, start: Kept | None = None) -> Planned:
-    """The same, by the sum of the parts."""
+    """What the policies leave, by the sum of the parts."""
     settings, fixed, ledger = everything.settings, everything.fixed, everything.ledger
     if settings.budget is None:
         ledger.since(ledger.first)  # a part that has no price is met here, not when somebody reads the count

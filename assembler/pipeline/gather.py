@@ -27,7 +27,7 @@ class Gathered:
     """What these settings decided last."""
 
     def without(self, changed: int) -> Gathered:
-        """The same draft, with nothing read of a message that its owner has changed, nor of what follows."""
+        """This draft, with nothing read of a message that its owner has changed, nor of what follows."""
         return Gathered(self.draft, self.settings, self.draft.history.forget(changed))
 
 

@@ -46,11 +46,11 @@ class Decision(Value):
 
     @property
     def in_words(self) -> str:
-        """What it says of turns of which nobody knows how much of it happened there: no numbers."""
+        """What it says of turns where it is not known how often it acted: no numbers."""
         return f"{self.policy}: {', '.join(what for what, _ in self.done) or self.reason}"
 
     def in_turn(self, times: int) -> str:
-        """What it says of one turn; its name alone where it did several things and nobody knows which of them there."""
+        """What it says of one turn; its name alone where it did several things and may have done any of them there."""
         return f"{self.policy}: {times} × {self.done[0][0]}" if len(self.done) == 1 else self.policy
 
     def again(self, later: Decision) -> Decision:
@@ -132,7 +132,7 @@ def _noted(decisions: tuple[Decision, ...], new: Decision) -> tuple[Decision, ..
 
 
 def whole(ledger: Ledger) -> Kept:
-    """All of it."""
+    """What stays where every turn does."""
     return Kept(Cut(ledger.first, ""))
 
 

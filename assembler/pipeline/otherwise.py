@@ -22,7 +22,7 @@ def refitted(plan: Planned, context_window: Tokens) -> Planned:
 
 
 def tried(plan: Planned, context_window: Tokens) -> Planned | None:
-    """The same; None where the window is too small. Says nothing of what would do, and so is as cheap as a build."""
+    """The plan for another window; None where that is too small. As cheap as a build: no other window is tried."""
     try:
         return weighed(plan.draft, _settings_at(plan, context_window))
     except (TooLarge, BudgetError):  # too small for a request, or for what is kept free

@@ -62,7 +62,7 @@ class TooLarge(ContextLengthError):  # noqa: N818 - what `fit` makes an error of
 
 @attrs.frozen(eq=False)
 class Trial:
-    """The same draft under other settings."""
+    """Decides about one draft under other settings."""
 
     settings: Settings
     decide: Decide
@@ -79,7 +79,7 @@ class Trial:
             return None
 
     def at(self, window: Tokens, rungs: tuple[Rung, ...]) -> Planned | TooLarge | None:
-        """The same at another window; None where the budget itself is impossible there."""
+        """What `under` gives at another window; None where the budget itself is impossible there."""
         try:
             return self.under(rungs, attrs.evolve(self.budget, context_window=window, counter=self._counter))
         except BudgetError:

@@ -73,7 +73,7 @@ class Standing:
         return further if further < self.hangs_on else self.front
 
     def later(self, length: int, conversation: Count, waiting: Open, pins: tuple[int, ...]) -> Standing:
-        """The same decision about a history that has grown."""
+        """This decision, for the history after it has grown."""
         return Standing(
             self.gathered,
             self.measured,
@@ -140,7 +140,7 @@ def _tokens_left(plan: Planned, budget: Budget, gathered: Measured) -> Tokens | 
 
 
 def still_holds(known: Standing, sight: Sight) -> bool:
-    """Whether all that a decision hangs on says what it said, as far as this build looks."""
+    """Whether the messages that a decision depends on are unchanged, as far as this build looks."""
     readings, length, start = sight.readings, sight.length, known.glance
     if known.length > length or readings.head(length) != known.head:
         return False

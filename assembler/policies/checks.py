@@ -30,7 +30,7 @@ def a_function(policy: object, field: attrs.Attribute[Any], value: object) -> No
 
 
 def a_plain_function(policy: object, field: attrs.Attribute[Any], value: object) -> None:
-    """Something that can be called and answers at once: nobody awaits a score."""
+    """A function that answers at once: a score is not awaited."""
     import inspect
 
     a_function(policy, field, value)

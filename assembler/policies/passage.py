@@ -100,7 +100,7 @@ class StandingPassage:
         return self._ledger.prices.rewritten.once(self._policy, key, source, make)
 
     def price_of(self, index: int) -> Count:
-        """The price of the message at `index` as it stands now: nothing where none stands."""
+        """The price of the message at `index` as it stands now; nothing for one that was dropped."""
         if not self.holds(index):
             return NOTHING
         if index not in self._changed:

@@ -21,5 +21,5 @@ class Refuse(Value):
         return Traits(keeps=KeepsAll())
 
     def cut(self, ledger: PricedTurns, tokens_left: Tokens, /) -> Cut:
-        """All of it stays. O(1)."""
+        """Keep everything. O(1)."""
         return Cut(ledger.first, "refused to drop anything")

@@ -33,7 +33,7 @@ class PricedTurns(Protocol):
         ...
 
     def newest_first(self) -> Iterator[TurnCost]:
-        """The turns, newest first. A turn that nobody asks for is neither read nor priced."""
+        """The turns, newest first. A turn is read and priced when the iteration reaches it."""
         ...
 
     def newest_turns(self, number: int, /) -> int:

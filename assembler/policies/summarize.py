@@ -193,7 +193,7 @@ class Asked:
 
     @property
     def wanted(self) -> Wanted:
-        """The question, as whoever answers it reads it."""
+        """The question for the summarizer."""
         dropped = tuple(self.ledger.objects(self.start, self.first))
         return Wanted(dropped, None if self.before is None else self.before.text, self.spare, self)
 

@@ -1,4 +1,4 @@
-"""What a policy says of itself, so that nobody has to know it by name. Read once, when an assembler is made."""
+"""What a policy declares, so that no other code has to know it by name. Read once, when an assembler is made."""
 
 from __future__ import annotations
 
@@ -173,5 +173,5 @@ def briefest(rung: Rung) -> Rung:
 
 
 def unmarked(rung: Rung) -> Rung:
-    """The same without its low-water mark."""
+    """The rung without its low-water mark."""
     return rung if rung.traits.unmarked is None else rung_of(rung.traits.unmarked)

@@ -120,7 +120,7 @@ class Ledger(Priced):
             yield start, stop
 
     def newest_first(self) -> Iterator[TurnCost]:
-        """The turns, newest first. A turn that nobody asks for is neither read nor priced."""
+        """The turns, newest first. A turn is read and priced when the iteration reaches it."""
         for start, stop in self.turns():
             yield TurnCost(start, stop, self.turn_upper(start, stop))
 
@@ -193,7 +193,7 @@ class Ledger(Priced):
         return first
 
     def _reached(self, tokens_left: Tokens, least: int) -> int:
-        """The same, found from the newest turn on: O(turns that fit)."""
+        """The first turn that stays, found from the newest on: O(turns that fit)."""
         pinned = dict(self.pinned_turns())
         used = sum(itertools.starmap(self.turn_upper, pinned.items()))
         kept, first = 0, self.length

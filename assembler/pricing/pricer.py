@@ -62,7 +62,7 @@ class FixedPrices(Value):
     framing: Count = NOTHING
 
     def each(self, change: Callable[[Count], Count]) -> FixedPrices:
-        """The same with every price changed, but for the output schema's, which the request's options bring."""
+        """The prices with every one changed, but for the output schema's, which the request's options bring."""
         return attrs.evolve(
             self,
             pieces=tuple(map(change, self.pieces)),

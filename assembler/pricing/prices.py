@@ -129,7 +129,7 @@ class Prices:
 
     @staticmethod
     def known(every: list[Prices], pricer: Pricer) -> Prices | None:
-        """Those of a pricer; None where nobody asked it yet."""
+        """The prices that a pricer has found; None where it was not asked yet."""
         for prices in every:
             if prices.pricer is pricer:
                 return prices

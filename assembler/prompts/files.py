@@ -159,7 +159,7 @@ def _pieces(file: BinaryIO, most: int) -> Iterator[bytes]:
 
 
 def _decoded(content: bytes) -> tuple[str, int | None]:
-    """The text without a leading byte order mark, which editors write and nobody sees; or the first wrong byte."""
+    """The text without a leading byte order mark, which editors write; or the first wrong byte."""
     text = content.removeprefix(codecs.BOM_UTF8)
     try:
         return text.decode("utf-8"), None

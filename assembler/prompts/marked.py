@@ -38,7 +38,7 @@ class Marked:
         return Marked(self.text[start:stop], self.mask[start:stop])
 
     def strip(self) -> Marked:
-        """The same without whitespace at both ends."""
+        """The text without whitespace at both ends, and its marks."""
         start = len(self.text) - len(self.text.lstrip())
         return self.cut(start, max(start, len(self.text.rstrip())))
 

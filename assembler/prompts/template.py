@@ -98,7 +98,7 @@ class ValidatedPromptTemplate:
         return sorted(self._parsed.optional.difference(self._bound))
 
     def partial(self, /, **values: object) -> Self:
-        """The same template with these values bound; `format` may still override them."""
+        """The template with these values bound; `format` may still override them."""
         bound = copy.copy(self)
         object.__setattr__(bound, "_bound", {**self._bound, **plain_values(values, template=self.name)})
         return bound

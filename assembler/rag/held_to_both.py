@@ -56,7 +56,7 @@ class HeldToBoth:
 
 
 def own_rule(model: str) -> Pricer:
-    """The prices of a model by its own dialect and vocabulary; of one that nobody knows, the highest of the hidden."""
+    """The prices of a model by its own dialect and vocabulary; for an unknown model, the highest that is known."""
     name = dialect_of(model)
     if name is None or name not in DIALECTS:
         return _Hungriest(tiktoken_counter())

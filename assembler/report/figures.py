@@ -61,5 +61,5 @@ def by_region(costs: RegionCosts) -> dict[str, Value]:
 
 
 def fields_of(found: Mapping[str, Value]) -> dict[str, Value]:
-    """The same under names that a log record takes as attributes."""
+    """The figures under names that a log record takes as attributes."""
     return {f"context_assembler_{name}".replace(".", "_"): value for name, value in found.items()}

@@ -35,7 +35,7 @@ class TurnFacts:
 
 
 class FixedFacts:
-    """What there is to say of the regions that do not grow; None where nobody asked yet."""
+    """What there is to say of the regions that do not grow; None before the first report."""
 
     __slots__ = ("framing", "invisible", "prefix", "rows", "volatile")
 

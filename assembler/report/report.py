@@ -75,7 +75,7 @@ class Report(Reported):
 
 
 def report_of(plan: Planned) -> Report:
-    """The report of a plan. Prices what was dropped, if nobody has; O(items)."""
+    """The report of a plan. Prices what was dropped, if that was not priced yet; O(items)."""
     budget, turns = plan.settings.budget, turn_facts(plan)
     return Report(
         rows=tuple(_adding_up(plan, _rows(plan, turns))),

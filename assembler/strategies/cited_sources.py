@@ -120,7 +120,7 @@ class CitedSources:
         return Needs.RESULT if self.placement is Placement.TOOL else Needs.QUESTION
 
     def in_order(self, order: ReadingOrder) -> CitedSources:
-        """The same strategy with another reading order."""
+        """A copy with another reading order."""
         return attrs.evolve(self, order=order)
 
     def render(self, regions: Regions) -> Rendered:

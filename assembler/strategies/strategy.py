@@ -174,7 +174,7 @@ class OrderedStrategy(Strategy, Protocol):
     """A strategy that lays its documents out in an order that it can be told."""
 
     def in_order(self, order: Callable[[Sequence[Document]], Iterable[Document]]) -> Strategy:
-        """The same strategy with another order: a function of the documents, best first, to the reading order."""
+        """A copy with another order: a function of the documents, best first, to the reading order."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Assertions about raw requests, whoever built them: they fit, they are valid. Needs neither Hypothesis nor pytest."""
+"""Assertions about raw requests, with any builder: they fit, they are valid. Needs neither Hypothesis nor pytest."""
 
 from __future__ import annotations
 

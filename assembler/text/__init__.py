@@ -1,1 +1,1 @@
-"""What every text must pass, and characters that nobody sees."""
+"""Checks that every text must pass, and invisible characters."""

@@ -1,4 +1,4 @@
-"""Keys that belong to another API, or to nobody: rule S5.
+"""Keys that belong to another API, or to none: rule S5.
 
 A key that no list names is let pass: providers add keys every month, and a checker that knew all of them would be wrong
 by the next. Arguments, results as JSON and schemas are the caller's own words and are not looked into.

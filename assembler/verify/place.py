@@ -1,4 +1,4 @@
-"""A value somewhere in a request, and the path to it. Reads any JSON, never raises, knows no rule."""
+"""A value somewhere in a request, and the path to it. Reads any JSON and never raises."""
 
 from __future__ import annotations
 

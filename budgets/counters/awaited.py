@@ -17,13 +17,13 @@ WAITING: ContextVar[Waits | None] = ContextVar("assembler_waiting", default=None
 
 
 def is_async(function: object) -> bool:
-    """Whether a function, or an object that is called like one, says of itself that it must be awaited."""
+    """Whether a function, or an object that is called like one, is declared async."""
     called = function if inspect.isroutine(function) else getattr(function, "__call__", None)  # noqa: B004
     return any(inspect.iscoroutinefunction(one) or inspect.isasyncgenfunction(one) for one in (function, called))
 
 
 def waited_for(name: str, answer: object) -> object:
-    """A counter's answer, awaited where it must be. Raises `TokenCountError` where nobody can wait for it."""
+    """A counter's answer, awaited where it must be. Raises `TokenCountError` where nothing can wait for it."""
     if not inspect.isawaitable(answer):
         return answer
     waits = WAITING.get()

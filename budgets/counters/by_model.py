@@ -30,7 +30,7 @@ def counter_for(model: str | None) -> Guarded:
 
 
 def shared_counter_for(model: str | None) -> Memoised:
-    """The same with a memory, which all who ask for the counter share."""
+    """The counter of a model with one memory, shared by all callers."""
     return _shared(counter_for(model))
 
 

@@ -35,7 +35,7 @@ class ClaudeCounter(Guarded):
 
     @property
     def grade(self) -> Grade:
-        """Bounded: nobody but Anthropic can say that no piece is missing."""
+        """Bounded: only Anthropic can say that no piece is missing."""
         return Grade.BOUNDED
 
     @property

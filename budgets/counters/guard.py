@@ -37,7 +37,7 @@ class Guarded:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What whoever reads a count should know, a line each: that a fallback stood in, and why. Most often `()`."""
+        """What a reader of the count should know, a line each: that a fallback stood in, and why. Most often `()`."""
         return ()
 
     @property
@@ -63,7 +63,7 @@ class Guarded:
 
 @attrs.frozen(eq=False, repr=False)
 class Fronting(Guarded):
-    """A counter in front of another: it says of itself what that one says."""
+    """A counter in front of another, with the name, grade and promises of that one."""
 
     counter: Guarded
 
@@ -103,7 +103,7 @@ def name_of(counter: TokenCounter | AwaitedCounter) -> str:
 
 
 def said_by(counter: object, attribute: str, otherwise: object = None) -> object:
-    """What a foreign object says of itself; what it raises when asked counts as nothing said."""
+    """An attribute of a foreign object; one that raises when it is read counts as missing."""
     try:
         return getattr(counter, attribute, otherwise)
     except Exception:

@@ -75,7 +75,7 @@ def family_of(name: str) -> str | None:
 
 
 def encoding_of(name: str) -> str | None:
-    """The bundled vocabulary that is the model's own, None where it has none or nobody published which.
+    """The bundled vocabulary that is the model's own, None where it has none or it is not published which.
 
     Source: tiktoken 0.14, `tiktoken/model.py`, read 2026-11.
     """

@@ -1,4 +1,4 @@
-"""What a Chat message says beside its content: reasoning in a field of its host's, and fields that nobody here reads.
+"""What a Chat message says beside its content: reasoning in a field of its host's, and fields that are not read here.
 
 An answer's reasoning stands in a field that OpenAI's API does not have and the APIs that copy it want back: DeepSeek's
 thinking models refuse a step of a tool loop without it (DeepSeek API, "Thinking mode", read 2026-11).

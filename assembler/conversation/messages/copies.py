@@ -51,7 +51,7 @@ class Copies:
     _in_held: list[_Link] = attrs.field(factory=list[_Link])
 
     def reaching(self, entries: list[Any]) -> Copies:
-        """The same for a list that has grown, or lost its beginning. O(entries that are new)."""
+        """The copies for a list that has grown, or lost its beginning. O(entries that are new)."""
         known, length = self._entries, len(self._entries)
         if length <= len(entries) and all(map(operator.is_, known, entries)):
             return self if length == len(entries) else self._with(entries, _looked_into(entries, length))

@@ -51,7 +51,7 @@ def read_content(content: object, *, index: int) -> tuple[tuple[Part, ...], str]
 
 
 def read_part(item: object, *, index: int) -> tuple[Part, str]:
-    """One part and the shape it belongs to. A kind that nobody listed here is carried as `Opaque`."""
+    """One part and the shape it belongs to. A kind that is not listed here is carried as `Opaque`."""
     if isinstance(item, str):
         return checked_text(item, field=f"conversation[{index}]"), FOREIGN  # no API takes a bare text in a list
     if not isinstance(item, Mapping):
@@ -77,7 +77,7 @@ def _text(part: Raw, index: int) -> str:
 
 
 def _kind_by_key(part: Raw) -> str | None:
-    """The kind of a part that says no type, which Bedrock alone has: a key of its own, or one that nobody knows yet."""
+    """The kind of a part that says no type, which Bedrock alone has: a key of its own, or one that is not known yet."""
     known = next((key for key in _UNTYPED if key in part), None)
     return known or next((key for key, held in part.items() if isinstance(held, Mapping)), None)
 

@@ -90,7 +90,7 @@ def _is_plain(fields: Mapping[str, Any]) -> bool:
 
 
 def _dumped(raw: object) -> Mapping[str, Any] | None:
-    """What an SDK's own model says of itself; None for what is no such model.
+    """An SDK's own model dumped as plain data; None for what is no such model.
 
     Of an item of Responses all that its server said, as its SDK sends it back: some of its fields may be null and must
     not be left out.

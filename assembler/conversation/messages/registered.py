@@ -43,7 +43,7 @@ def register_reader(
 def reading(
     kind: type[AnyMessage], reader: Reader[AnyMessage], *, writer: Writer[AnyMessage] | None = None
 ) -> Generator[None]:
-    """The same for as long as a `with` block lasts: for tests. What was registered before holds again after it."""
+    """Register a reader for as long as a `with` block lasts, for tests. After it the earlier one holds again."""
     before = _KNOWN.get(kind)
     register_reader(kind, reader, writer=writer)
     try:

@@ -208,7 +208,7 @@ def _in_its_parts(message: Message) -> bool:
 
 
 def _may_stand(kind: object, allowed: frozenset[str]) -> bool:
-    """Whether a part of this type is one of the API's here; one that nobody knows goes out as it came."""
+    """Whether a part of this type is one of the API's here; a part of an unknown type goes out as it came."""
     return kind in allowed or (isinstance(kind, str) and not is_kind_of_part(kind))
 
 
@@ -223,7 +223,7 @@ def continues(message: Message, before: Message) -> bool:
 
 
 def _is_summary(message: Message) -> bool:
-    """Whether an item is the server's summary of all before it: what is told from what went must not join it."""
+    """Whether an item is the server's summary of all before it. No summary of dropped turns may be joined to it."""
     return type(message.seen) is dict and cast(Raw, message.seen).get("type") == "compaction"
 
 

@@ -134,7 +134,7 @@ class Writer(abc.ABC):
         return _renamed(call.name)
 
     def answered(self, call: Call) -> str:
-        """The same name for the result of the call, which is noted once."""
+        """The name that the result of the call goes out under: that of the call. `named` notes the change."""
         return call.name if self.tool_name.fullmatch(call.name) else _renamed(call.name)
 
 

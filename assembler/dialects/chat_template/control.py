@@ -86,7 +86,7 @@ class _Masks:
 
 
 def neutralised(values: Sequence[Spoken], renderer: Renderer) -> tuple[list[Spoken], int]:
-    """The same with a blank inside every control token's text, and how many texts were changed."""
+    """The messages with a blank inside every control token's text, and how many texts were changed."""
     changed = 0
 
     def break_up(text: str) -> str:
@@ -121,7 +121,7 @@ def _with_content(message: Spoken, change: Callable[[str], str], renderer: Rende
 
 
 def _with_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """The same structure with every text in it changed, keys included."""
+    """A structure with every text in it changed, keys included."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):

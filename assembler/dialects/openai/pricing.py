@@ -115,7 +115,7 @@ def _compact(arguments: str) -> str:
 
 
 def _read(arguments: str) -> Any:
-    """The arguments as data. Raises ValueError for no JSON, and for an escaped half pair, which nobody can count."""
+    """The arguments as data. Raises ValueError for no JSON, and for an escaped half pair, which no tokenizer counts."""
     text = arguments.strip(_BLANKS)
     read, end = _parsed(text)
     if end < len(text):

@@ -135,7 +135,7 @@ class OpenAIChatPricer(OpenAIBill):
     """What each text of the model's costs more in a request with an answer format, where its messages bear that."""
 
     def formatted(self) -> OpenAIChatPricer:
-        """The same for requests with an answer format, message by message."""
+        """The price list for requests with an answer format, which costs more with each text of the model."""
         each = self.family.schema.each_answer
         return self if self.beside_format == each else attrs.evolve(self, beside_format=each)
 

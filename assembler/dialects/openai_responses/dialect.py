@@ -163,7 +163,7 @@ def _says_nothing(message: Message) -> bool:
 
 @attrs.frozen(eq=False)
 class OpenAIResponsesPricer(OpenAIBill):
-    """The bill of Responses for one family: each item is a message. Tools stand in a message nobody pays for."""
+    """The bill of Responses for one family: each item is a message. Tools stand in a message that is not billed."""
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """The instructions in their pieces, the head, the tools as this API reads them."""
@@ -237,7 +237,7 @@ class OpenAIResponsesPricer(OpenAIBill):
         return self.medium(part) if isinstance(part, Media) else self._unread(part)
 
     def _unread(self, part: Opaque) -> Count:
-        """An item of the server's, or of a kind that nobody knows yet."""
+        """An item of the server's, or of a kind that is not known yet."""
         if is_mark(part):
             return NOTHING
         picture: object = part.raw.get("result")

@@ -1,4 +1,4 @@
-"""No API's spelling: the texts alone, priced without any framing. For models that nobody has named."""
+"""No API's spelling: the texts alone, priced without any framing. For requests that name no model."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class PlainPricer:
         return self._graded(sum(self._part(part) for part in message.parts)) + self._unread(message) + unread
 
     def _unread(self, message: Message) -> Count:
-        """The fields that go out with the message and that nobody here reads."""
+        """The fields that go out with the message and that this library does not read."""
         if not message.beside:
             return Count(0)
         return Count(sum(self.count(compact_json(message.seen[key])) for key in message.beside), Grade.ESTIMATED)

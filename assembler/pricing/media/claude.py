@@ -46,7 +46,7 @@ HIGH = Resolution(longest_side=2_576, most_tokens=4_784)
 
 
 def price_media(facts: MediaFacts, resolution: Resolution) -> Count:
-    """Tokens of one part, estimated. An image whose size nobody knows costs the most that an image can.
+    """Tokens of one part, estimated. An image of unknown size costs the most that an image can.
 
     Raises UnsupportedContentError for a PDF whose pages are not known, and for what Claude does not read.
     """

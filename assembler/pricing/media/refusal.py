@@ -39,14 +39,14 @@ def unpriced(facts: MediaFacts, provider: str) -> UnsupportedContentError:
 
 
 def pages_of(facts: MediaFacts, provider: str) -> int:
-    """Pages of a PDF; UnsupportedContentError for another document and for one whose pages nobody knows."""
+    """Pages of a PDF; UnsupportedContentError for another document and for one whose pages are not known."""
     if facts.pages is None or facts.source is Source.TEXT:
         raise unpriced(facts, provider)
     return facts.pages
 
 
 def seconds_of(facts: MediaFacts, provider: str) -> float:
-    """Seconds of a sound or film; UnsupportedContentError where nobody knows them."""
+    """Seconds of a sound or film; UnsupportedContentError where they are not known."""
     if facts.seconds is None:
         raise unpriced(facts, provider)
     return facts.seconds

@@ -87,7 +87,7 @@ def _dumped(tool: object) -> tuple[Reading, ...] | None:
 
 
 def dumped(model: Any) -> dict[str, object]:
-    """What an SDK's own model says of itself, as its API spells it."""
+    """An SDK's own model dumped as its API spells it."""
     # Not mode="json": that turns NaN into null unseen.
     return cast("dict[str, object]", model.model_dump(by_alias=True, exclude_none=True))
 

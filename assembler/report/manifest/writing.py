@@ -80,7 +80,7 @@ def _document(one: Document) -> str:
 
 
 def _message(sight: Sight, index: int) -> dict[str, Any]:
-    """A message that cannot be read has a place and no hash: a policy may cut away what nobody has looked at."""
+    """A message that cannot be read has a place and no hash: a policy may drop a message that was never read."""
     try:
         message = sight.message(index)
     except ConversationError:

@@ -85,7 +85,7 @@ def _saved(group: Group, sizes: Sizes, sights: Sequence[Sight]) -> float:
 
 
 def _split_by_size(group: Group, sizes: Sizes) -> Iterator[tuple[Identity, Group]]:
-    """The same without a look ahead. O(documents of the group · log)."""
+    """The split by size, without a look ahead. O(documents of the group · log)."""
     counts = Counter(document for request in group for document in request)
     holding: dict[Identity, list[int]] = {}
     for place, request in enumerate(group):
