@@ -56,7 +56,7 @@ def attributes(subject: Context | Plan | ContextLengthError) -> dict[str, Value]
 
 
 def fields(subject: Context | Plan | ContextLengthError) -> dict[str, Value]:
-    """The numbers of a build as keyword arguments of a structured logger, by the names that the fields of the library's records have.
+    """The numbers of a build as keyword arguments of a structured logger, named as in the library's records.
 
     `structlog.get_logger().info("built", **fields(context))`.
     """
@@ -86,7 +86,7 @@ def set_attributes(subject: Context | Plan | ContextLengthError, *, span: Span |
 
 
 def note(subject: Context | ContextLengthError) -> None:
-    """Note the numbers of a build on the span of a framework that traces; nothing where OpenTelemetry is not in use or nothing records.
+    """Note the numbers of a build on the span of a framework, where OpenTelemetry is in use and records.
 
     What the framework itself says of its call, under `gen_ai.`, is left as it is.
     """

@@ -30,7 +30,7 @@ class Grade(enum.IntEnum):
     BOUNDED = 1
     """The true count lies at or under `upper`; recordings say so."""
     ESTIMATED = 2
-    """A factor stands in for a tokenizer nobody published; `upper` keeps a margin."""
+    """A factor stands in for an unpublished tokenizer; `upper` keeps a margin."""
 
     def __str__(self) -> str:
         return self.name.lower()

@@ -31,7 +31,7 @@ def digests(sight: Sight, stops: Collection[int]) -> dict[int, str]:
 def _said(sight: Sight, index: int) -> bytes:
     try:
         message = sight.message(index)
-    except ConversationError:  # a policy may cut away what nobody has looked at
+    except ConversationError:  # a policy may drop a message that was never read
         return b"unread"
     said = [message.role, message.name, message.pinned, list(message.parts)]
     text = json.dumps(said, separators=(",", ":"), sort_keys=True, default=_plain)

@@ -69,7 +69,7 @@ def _matches(sight: Sight, pins: Callable[[Any], object]) -> Iterable[int]:
         raws = sight.raws(found.asked, sight.length)
         indexes = (*found.indexes, *(index for index, raw in enumerate(raws, found.asked) if pins(raw)))
         for index in range(found.asked, sight.length):
-            with contextlib.suppress(ConversationError):  # of what was cut away nobody asks whether it is a message
+            with contextlib.suppress(ConversationError):  # what was cut away need not be a message
                 sight.message(index)  # so that a change of what the predicate was asked about is noticed
         found = Matched(pins, sight.length, indexes)
         sight.readings.remember_match(found)

@@ -168,7 +168,7 @@ class Readings:
         if found is None:
             raw = self._raws[index]
             found = read_message(raw, index)
-            # Before the reading itself: whoever finds that finds what it must be compared with.
+            # Stored before the reading: a thread that finds the reading finds what to compare it with.
             if type(raw) is dict:
                 self.seen[index] = found.seen
             else:

@@ -29,7 +29,7 @@ _ANY = ""
 class _Asked:
     """Calls in the order in which they were asked, with where each id and each name stands among them.
 
-    Only ever added to, and each place only once: whoever finds the next place taken, as a fork may, begins anew.
+    Only ever added to, and each place only once: a fork that finds the next place taken begins anew.
     """
 
     __slots__ = ("at", "calls", "nameless")

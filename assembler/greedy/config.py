@@ -59,7 +59,7 @@ class Config:
     def read(cls, path: str | Path = SHIPPED) -> Self:
         """The configuration in a YAML file; without a path the shipped one, whose limit is 1024.
 
-        Other keys are left to whoever they belong to. Raises BudgetError for a file without the limit,
+        Other keys are ignored: they belong to other programs. Raises BudgetError for a file without the limit,
         MissingExtraError without a YAML reader (extra `cli`), OSError for a file that cannot be read.
         """
         with from_extra("cli", needed_for="Config.read"):

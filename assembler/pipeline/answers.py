@@ -1,6 +1,6 @@
 """Decisions that need an answer: the core says what it wants, a shell here asks, the core decides again.
 
-There is one core, `build.planned`, and it asks nobody. `answered` calls a summarizer, `awaited` awaits it, `unasked`
+The core, `build.planned`, calls no summarizer. `answered` calls one, `awaited` awaits it, `unasked`
 does without. An answer is remembered with the history before the core is asked again, so that it then goes on behind
 the question.
 """
@@ -86,5 +86,5 @@ def _answer(wanted: Wanted) -> object:
     if not isawaitable(text):
         return text
     if isinstance(text, Coroutine):
-        text.close()  # nobody will await it
+        text.close()  # it will not be awaited
     return SummaryError("the summarizer returned a coroutine, which build() cannot await: call `await abuild()`")

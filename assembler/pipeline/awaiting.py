@@ -71,9 +71,9 @@ async def _beside(work: Callable[[], T]) -> T:
         WAITING.set(wait)
         try:
             told = partial(_finished, done, work())
-        except BaseException as error:  # it is whose who awaits this
+        except BaseException as error:  # for the task that awaits this
             told = partial(_failed, done, error)
-        with suppress(RuntimeError):  # the loop is closed: nobody awaits it
+        with suppress(RuntimeError):  # the loop is closed, and no task waits
             loop.call_soon_threadsafe(told)
 
     threading.Thread(target=copy_context().run, args=(run,), name="assembler.abuild", daemon=True).start()

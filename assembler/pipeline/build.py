@@ -48,7 +48,7 @@ def planned(draft: Draft, settings: Settings) -> Planned:
 def weighed(draft: Draft, settings: Settings) -> Planned:
     """The plan of a draft; a `TooLarge` is raised as `fit` raises it.
 
-    What the plan hangs on is compared with what was read of it, and so is everything before an error is raised: a
+    What the plan depends on is compared with what was read, and so is everything before an error is raised: a
     message that its owner has changed since is read anew, and the plan is made again.
     """
     seen = gather(draft, settings)

@@ -209,7 +209,7 @@ class Chosen:
         prices = self._system(rendered) if limits is None else self.prices(rendered)
         fixed = total([*prices.pieces, *prices.head, *prices.tools, prices.tooling, prices.output, prices.framing])
         left = self._choice.tokens_left - fixed.upper
-        if limits is None:  # then nobody asks what each piece around the question costs
+        if limits is None:  # then the price of each piece around the question is not needed
             return left if rendered.around is None else left - self._whole(rendered.around).upper
         framing = prices.framing.upper
         pairs = zip(rendered.every_piece, prices.pieces, strict=True)

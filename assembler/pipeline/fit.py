@@ -42,7 +42,7 @@ def fit(seen: Gathered, measured: Measured) -> Planned:
     """The plan of a draft: the last decision where it stands, or a new one. O(new messages), or O(what stays and one
     turn more) for policies that look no further back.
 
-    What a new plan hangs on is compared with what was read of it: `ChangedError` where its owner has changed it since.
+    What a new plan depends on is compared with what was read: `ChangedError` where its owner has changed it since.
     Raises `TooLarge` if no policy makes it fit, `ConversationError` if what stays is no valid conversation and no later
     message makes it one, `PlanError` if a policy cuts where no turn begins, `TokenCountError` if the counter fails, and
     `UnansweredError` where a policy wants an answer first: see `assembler.pipeline.answers`.

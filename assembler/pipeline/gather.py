@@ -20,7 +20,7 @@ class Gathered:
     settings: Settings
     sight: Sight
     last: Standing | None = None
-    """The last decision, where all that it hangs on says what it said."""
+    """The last decision, if no message that it depends on has changed."""
     prices: Prices | None = None
     """What the history costs, as far as it is known."""
     decided: Decided | None = None

@@ -98,7 +98,7 @@ class Smallest(Value):
     window: Tokens
     plan: Planned
     asking: bool = False
-    """Whether a summarizer would be asked at one token less, and nobody knows what it would say."""
+    """Whether a summarizer would be asked at one token less, so that its answer is not known."""
 
 
 def smallest(overflow: TooLarge, trial: Trial) -> Smallest | None:

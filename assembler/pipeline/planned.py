@@ -165,7 +165,7 @@ class Planned:
 
     @found_once
     def emission(self) -> Emission:
-        """The request of this plan, spelled once, with its notes. Whoever hands it out hands out a copy.
+        """The request of this plan, spelled once, with its notes. Callers are given copies of it.
 
         While a decision stands it goes on from the last one, where the dialect can: O(new messages).
         """

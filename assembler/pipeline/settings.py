@@ -175,7 +175,7 @@ class Settings:
         return _restored, self.asked()
 
     def asked(self) -> tuple[Any, ...]:
-        """What the caller asked for: two settings that asked the same build the same."""
+        """What the caller asked for: settings with equal requests build equal contexts."""
         return (self.budget, self.dialect, self.policies, self.strategy, self.cache_marks, self.calibration)
 
 

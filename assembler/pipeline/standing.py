@@ -1,9 +1,9 @@
 """A decision stands while what it keeps still fits: the next build goes on from it and asks no policy again.
 
 That holds where everything fits, and for policies that keep the newest turns that fit or what was left at a low-water
-mark. What the decision hangs on is compared with what was read: a caller may change a message in place. One that stays
-is compared by every build. So is one that went, as far as the decision hangs on it: a message that was too long may
-have become short, and an old one may have got a mark that pins it.
+mark. A caller may change a message in place, so each build compares the messages that the decision depends on with what
+was read of them: all that stay, and those that went as far as they matter. One that was too long may have become short,
+and an old one may have got a mark that pins it.
 
 Of the messages that went, a build after a decision that stood looks at `GLANCE`, the next build at the next ones. So
 the change of one that went is noticed at once in a history that dropped no more than that, and after as many builds as
@@ -150,7 +150,7 @@ def still_holds(known: Standing, sight: Sight) -> bool:
             return False
     if start >= stop:
         return True
-    marked = pinned_among(readings.raws(start, stop))  # nobody may have read them: a mark is no reading
+    marked = pinned_among(readings.raws(start, stop))  # they may not have been read: a mark is found without reading
     return not marked or {start + index for index in marked}.issubset(known.pins)
 
 
@@ -218,7 +218,7 @@ def _may_cost_less(known: Standing, sight: Sight) -> bool:
 
 
 def first_changed(plan: Planned, last: Standing | None) -> int | None:
-    """The first message that a new decision hangs on and that its owner changed or marked after it was read, or None.
+    """The first message that a new decision depends on and that was changed or marked after it was read, or None.
 
     After a decision that held until it was outgrown, that is what this hung on, and what came since: O(what stayed).
     Where the newest turns stay that fit, and no other rule says what stays, it is the front of the history, what stays,

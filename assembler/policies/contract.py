@@ -1,4 +1,4 @@
-"""What a policy answers, held to its contract, whoever wrote it."""
+"""Holds the answers of any policy to the contract."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class Summarize:
     or when it may write more. Summaries and failures are kept with the history, not in this policy.
 
     `build()` calls the summarizer. `await abuild()` awaits an async one, and runs any other in a thread.
-    `Summarize(None)` calls nobody: the current summary stays, the next policy drops what is still too much, and
+    `Summarize(None)` calls no function: the current summary stays, the next policy drops what is still too much, and
     `context.wanted` says what to write. Pass the text to `assembler.add_summary(wanted, text)` when it is ready.
     """
 

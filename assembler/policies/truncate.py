@@ -138,7 +138,7 @@ a pair is taken here, unless something follows that may join it: that happens on
 
 def graphemes(text: str) -> list[str]:
     """The characters that a reader sees (Unicode Annex 29, extended grapheme clusters). O(characters)."""
-    import regex  # what tiktoken splits text with; the standard library knows no graphemes
+    import regex  # what tiktoken splits text with; the standard library cannot split graphemes
 
     found: list[str] = regex.findall(_GRAPHEME, text)
     return found

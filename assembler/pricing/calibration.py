@@ -265,7 +265,7 @@ class _Api(Protocol):
 
 
 _APIS: Mapping[str, _Api] = FromFolders("assembler.dialects", "api", "API")
-"""What each API says of itself, by its dialect."""
+"""What each API declares, by its dialect."""
 
 
 def input_tokens(usage: object, dialect: str = "") -> Tokens:

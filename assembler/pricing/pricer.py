@@ -93,7 +93,7 @@ class Pricer(Protocol):
 class WholePricer(Pricer, Protocol):
     """A pricer whose parts do not add up to the request: what its other faces say are estimates for order and report.
 
-    Whoever checks a budget must ask for the whole.
+    A budget must be checked against the whole.
     """
 
     def whole(self, layout: Layout) -> Count:
@@ -101,7 +101,7 @@ class WholePricer(Pricer, Protocol):
         ...
 
     def at_least(self, message: Message, price: Count) -> Tokens:
-        """Tokens that a message priced so adds to every request that it is put into; 0 where nobody can promise."""
+        """Tokens that a message priced so adds to every request that it is put into; 0 for no promise."""
         ...
 
 

@@ -42,7 +42,7 @@ class Sums:
 
     def __init__(self) -> None:
         self.values: list[Tokens | None] = [0]
-        """The sums of the first 0, 1, 2 … messages; None where nobody asked yet."""
+        """The sums of the first 0, 1, 2 … messages; None before it is first asked for."""
 
     def known_until(self, stop: int) -> Sums:
         """A copy that knows the sums of at most `stop` messages."""

@@ -19,7 +19,7 @@ class _Made:
 
 
 class Rewritten:
-    """What each of the last `MOST` policies wrote. Threads share it: whoever comes second finds or makes the same."""
+    """What each of the last `MOST` policies wrote. Shared by threads, which write the same."""
 
     __slots__ = ("_made",)
 

@@ -85,7 +85,7 @@ def expanded(block: Marked) -> list[tuple[str, Marked]]:
     """The (role, content) pairs of a `<history>` block, empty turns left out. O(characters).
 
     Reads transcripts, and JSON lists of `{"role", "content"}`. Where the template itself labels turns, only its labels
-    count. Text before the first label is the user's: what nobody is known to have said gets no higher role.
+    count. Text before the first label is the user's: text without a known speaker gets no higher role.
     """
     block = block.strip()
     if (messages := _json_messages(block)) is not None:

@@ -71,7 +71,7 @@ def document(
     """A document whose tag is well-formed whatever the text says, or `MarkupError` naming the field.
 
     A `score`, `embedding` or `metadata` of another type is a `BudgetError`: the tag does not show them. The numbers of
-    `embedding` are looked at by whoever compares them.
+    `embedding` are checked when they are compared.
     """
     word: object = type.value if isinstance(type, Enum) else type
     kind = _carried(word, field=f"{place}.type")

@@ -7,7 +7,7 @@ def provenance(value: object) -> str | None:
     """What a rendered `Prompt` is known by: its name, its source, or both; None for any other text. One line."""
     if type(value) is str or not isinstance(value, str):
         return None
-    from assembler.prompts.prompt import Prompt  # whoever holds one has paid for it
+    from assembler.prompts.prompt import Prompt  # loaded already where there is a `Prompt`
 
     if not isinstance(value, Prompt):
         return None

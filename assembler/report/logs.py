@@ -42,7 +42,7 @@ def log_build(logger: Logger, context: Context) -> None:
     level = _CUT if context.dropped else _WHOLE
     if not logger.isEnabledFor(level):
         return
-    from assembler.report.figures import fields_of, figures_of  # a build that nobody hears does without
+    from assembler.report.figures import fields_of, figures_of  # a build without a listener does without
 
     found = figures_of(context.inside)
     logger.log(

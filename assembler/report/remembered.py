@@ -1,7 +1,7 @@
 """What reports remember, so that a turn that has ended and regions that stay are looked at once.
 
 It lives beside what it follows from: with the prices of a history, and with the measured regions. Threads share it, and
-each entry is a finished value that would be the same whoever found it.
+each entry is a finished value that any of them would find.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from budgets import Grade, Tokens
 from budgets.numbers import grouped
 
 WIDTH = 80
-"""Columns of a report that nobody asked to be wider: the narrowest terminal that people still open."""
+"""Columns of a report, unless it is asked to be wider: the narrowest terminal that people still open."""
 
 NARROWEST = 60
 """Columns below which the table is no narrower: its numbers would have no place."""

@@ -151,7 +151,7 @@ class ChoosingStrategy(Strategy, Protocol):
 def chooser(strategy: object) -> ChoosingStrategy | None:
     """The strategy, where it declares that the regions alone do not say enough; else None.
 
-    Raises `BudgetError` for what is no strategy, for `needs` that are none, and for a `choose` that nobody would call.
+    Raises `BudgetError` for what is no strategy, for `needs` that are none, and for a `choose` that is never called.
     """
     if isinstance(strategy, type) or not callable(getattr(strategy, "render", None)):
         raise BudgetError(wrong("strategy", "a strategy such as ChatRegions()", strategy))

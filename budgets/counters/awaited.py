@@ -30,5 +30,5 @@ def waited_for(name: str, answer: object) -> object:
     if waits is not None:
         return waits(answer)
     if isinstance(answer, Coroutine):
-        answer.close()  # nobody will await it
+        answer.close()  # it will not be awaited
     raise TokenCountError(name, "is async, and nothing awaits it here: call `await assembler.abuild()`")

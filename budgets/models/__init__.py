@@ -32,7 +32,7 @@ class ModelFacts(Value):
     """One model's published numbers, in tokens, and where each was read.
 
     Three numbers, never one: `window` holds input and output together; `max_input` is the input's own cap where it has
-    one below the window; `max_output` is the most that may be asked of one answer. None means that nobody published it.
+    one below the window; `max_output` is the most that may be asked of one answer. None means that it is not published.
     """
 
     name: str

@@ -204,7 +204,7 @@ def _call(spelled: object, index: int) -> Call:
     if _is_fields(custom):
         return call_of(custom.get("name"), custom.get("input"), id=spelled.get("id"), index=index)
     new = spelled.get(str(spelled.get("type")))
-    if _is_fields(new):  # a kind of call that nobody knows yet: all that it says are its arguments
+    if _is_fields(new):  # a kind of call that is not known yet: all of it counts as its arguments
         return call_of(new.get("name") or spelled["type"], new, id=spelled.get("id"), index=index)
     # LangChain's own spelling: {"id", "name", "args"}.
     return call_of(spelled.get("name"), spelled.get("args"), id=spelled.get("id"), index=index)

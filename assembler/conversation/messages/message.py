@@ -112,7 +112,7 @@ class Message:
     shallow: bool = False
     """Whether `seen` is a dict of texts alone: then a shallow copy of it shares nothing that can change."""
     beside: tuple[str, ...] = ()
-    """The fields of a Chat message that nobody here reads; they go out to the APIs of that spelling alone."""
+    """The fields of a Chat message that are not read here; they go out to the APIs of that spelling alone."""
     sent: Sent = attrs.field(factory=Sent, init=False, repr=False)
     """What Chat Completions is sent for it, where that is one message by itself."""
 

@@ -29,7 +29,7 @@ class Prompt:
     ids: array[int] = attrs.field(repr=False)
     broken: int
     harmless: bool = False
-    """Whether its control ids were held against those of its bare structure. Set once, by whoever finds out."""
+    """Whether its control ids were held against those of its bare structure. Set once."""
 
 
 @attrs.define(eq=False, getstate_setstate=False)

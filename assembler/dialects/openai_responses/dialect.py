@@ -172,7 +172,7 @@ class OpenAIResponsesPricer(OpenAIBill):
     def message(self, message: Message) -> Count:
         """One message: each stretch of text is an item, its calls are one, and so is each result.
 
-        An item of the server's, and one that nobody knows yet, costs what its words do: an estimate, with a bound.
+        An item of the server's, and one of an unknown kind, costs what its words do: an estimate, with a bound.
         """
         message = heard_by(message, RESPONSES)
         calls: list[Call] = []

@@ -41,11 +41,11 @@ class Rates(Protocol):
         ...
 
     def image(self, facts: MediaFacts) -> Count:
-        """An image. Raises UnsupportedContentError where its size decides, and nobody knows it."""
+        """An image. Raises UnsupportedContentError where its size decides and is not known."""
         ...
 
     def at_most(self, upper: Tokens) -> Tokens:
-        """What an image whose size nobody can read may cost, `upper` being the price of the least one."""
+        """What an image of unreadable size may cost, `upper` being the price of the least one."""
         ...
 
 
@@ -91,7 +91,7 @@ class Flat:
 def price_media(facts: MediaFacts, rates: Rates) -> Count:
     """Tokens of one part, estimated.
 
-    Raises UnsupportedContentError for an image that is billed by a size that nobody knows, and likewise for pages and
+    Raises UnsupportedContentError for an image that is billed by an unknown size, and likewise for pages and
     seconds.
     """
     match facts.kind:

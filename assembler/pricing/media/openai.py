@@ -31,7 +31,7 @@ PAGE_TEXT_UPPER: Tokens = 3_000
 def price_media(facts: MediaFacts, detail: Detail, model: str | None) -> Count:
     """Tokens of one part: an image by the model's formula and grade, all else estimated.
 
-    An image whose size nobody knows costs the most that an image can. Raises UnsupportedContentError for a part that
+    An image of unknown size costs the most that an image can. Raises UnsupportedContentError for a part that
     holds no image, for a PDF whose pages or a sound whose seconds are not known, and for what OpenAI does not read.
     """
     match facts.kind:

@@ -58,7 +58,7 @@ def price_image(width: int, height: int, detail: Detail, model: str | None) -> C
     """Tokens of one image of `width` × `height` pixels. O(1).
 
     Exact for the tile models that published counts cover (gpt-4o, gpt-4o-mini, gpt-4-turbo); bounded by one tile for
-    other tile models; estimated for patch models, whose multipliers nobody has recorded. Raises ValueError for a side
+    other tile models; estimated for patch models, whose multipliers are not recorded. Raises ValueError for a side
     below 1.
     """
     if width < 1 or height < 1:

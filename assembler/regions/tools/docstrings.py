@@ -26,7 +26,7 @@ def own_docstring(owner: type) -> str:
 def documented(docstring: str | None) -> Documented:
     """A cleaned docstring's prose and parameters; the style is the one that most of its section marks belong to.
 
-    Sections on results, errors and examples are left out: they speak to whoever calls the function in Python.
+    Sections on results, errors and examples are left out: they speak to callers in Python.
     A docstring of nothing but such sections is kept whole. One line needs no parser and loads none.
     """
     text = (docstring or "").strip()

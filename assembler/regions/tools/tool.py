@@ -59,4 +59,4 @@ _OF_MISTRAL_TOO = ("code_interpreter", "image_generation", "web_search")
 """Types that OpenAI and Mistral both have (mistralai 3.7.0, read 2026-11)."""
 
 _TYPED = ("anthropic", "mistral", "openai", "responses")
-"""The APIs whose tools say their type: one that nobody knows yet may be any of theirs."""
+"""The APIs whose tools say their type: one of an unknown type may be any of theirs."""

@@ -50,7 +50,7 @@ def _message(plan: Planned, index: int, sent: Message | None, omitted: str = "")
     place = (index, index + 1)
     try:
         read, count = plan.sight.message(index), plan.ledger.message(index)
-    except AssemblyError:  # a policy may cut away what nobody has looked at
+    except AssemblyError:  # a policy may drop a message that was never read
         return Item("conversation", f"message {index}", None, omitted=omitted, messages=1, span=place)
     return Item(
         "conversation",

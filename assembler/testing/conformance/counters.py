@@ -31,7 +31,7 @@ def check_counter(
 
     It answers any text without lone surrogates with an int of 0 or more, "" with 0; the same text always with the same
     number, in any order and from several threads; a text that looks like a control token as the text that it is. What
-    it says of itself holds: `name`, `grade`, `notes`, and `additive_at_tag_seams`, where it has them. `known` are
+    it declares holds: `name`, `grade`, `notes`, and `additive_at_tag_seams`, where it has them. `known` are
     texts with the counts that another source gives. Asks the counter about five times an example.
     """
     __tracebackhide__ = True
