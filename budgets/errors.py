@@ -45,14 +45,17 @@ class Evidence(AssemblyError):  # noqa: N818 - what its subclasses share, never 
 
     def __init__(self, text: str = "") -> None:
         bounded = text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
-        super().__init__(bounded if bounded.isprintable() else "".join(map(_printable, bounded)))
+        super().__init__(printable(bounded))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.args, dict(self.__dict__))
 
 
-def _printable(character: str) -> str:
-    return character if character.isprintable() or character == "\n" else repr(character)[1:-1]
+def printable(text: str) -> str:
+    """The text in which nothing steers a terminal: what does not print, apart from line breaks, is an escape."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() or one == "\n" else repr(one)[1:-1] for one in text)
 
 
 class BudgetError(Evidence, ValueError):

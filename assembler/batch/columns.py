@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias, get_args
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias, cast, get_args
 
 import attrs
 
@@ -12,7 +12,7 @@ from assembler.assembler import Assembler
 from assembler.batch.errors import BatchError
 from assembler.batch.rows import REGIONS, Assembled, Failed, OnError, Raise, Record, Skip, assembled
 from assembler.batch.stores import listed, meant, plain
-from assembler.validation import Is, must_be, wrong
+from assembler.validation import Is, iterates, must_be, wrong
 from budgets import MissingExtraError
 
 WRITTEN = ("request", "tokens", "upper", "grade", "dropped", "error")
@@ -143,7 +143,7 @@ class BatchAssembler:
         if taken := [name for name in carried if name in WRITTEN]:
             raise BatchError(f"the batch has a column {taken[0]}, which is written here: rename it before")
         columns = {region: _column(name, listed(batch[name])) for region, name in read.items()}
-        kept = {name: list(batch[name]) for name in carried}
+        kept = {name: _values(name, batch[name]) for name in carried}
         _refuse_other_lengths({**{read[region]: column for region, column in columns.items()}, **kept})
         rows = _rows(columns)
         out: dict[str, list[Any]] = {name: [] for name in (*carried, *WRITTEN)}
@@ -177,6 +177,13 @@ def _column(name: str, found: Any) -> Sequence[Any]:
     if isinstance(found, Sequence) and not isinstance(found, str | bytes):
         return found  # pyright: ignore[reportUnknownVariableType]
     raise BatchError(f"column {name}: expected a list of values, got {type(found).__name__}")
+
+
+def _values(name: str, found: object) -> list[Any]:
+    """A column that is carried and not read: anything that can be gone through."""
+    if not iterates(found):
+        raise BatchError(f"column {name}: expected a list of values, got {type(found).__name__}")
+    return list(cast("Iterable[Any]", found))
 
 
 def _rows(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, object]]:

@@ -9,6 +9,8 @@ import functools
 import sys
 from typing import TYPE_CHECKING
 
+from budgets.errors import printable
+
 if TYPE_CHECKING:
     from logging import Logger
 
@@ -74,8 +76,13 @@ def log_warnings(context: Context) -> None:
         _logger().warning("built without what failed: %s", warning, extra={"context_assembler_warning": kind})
 
 
+_LONGEST = 200
+"""Characters of a name in a line of the log."""
+
+
 def log_ignored(what: str, why: str) -> None:
     """A warning for what the caller gave and nothing was made of."""
+    what = printable(what.replace("\n", " "))[:_LONGEST]  # a state names policies, and may be anybody's
     _logger().warning("ignored %s: %s", what, why, extra={"context_assembler_warning": "Ignored"})
 
 

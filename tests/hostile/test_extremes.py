@@ -16,12 +16,15 @@ from assembler import (
     Assembler,
     ConversationError,
     Cosine,
+    ManifestError,
     MessageTypeError,
+    Summarize,
     ToolError,
     TrimOldest,
     count_request,
     verify,
 )
+from assembler.batch import BatchError, assemble_batch
 from assembler.dialects import plain
 from assembler.report.page import Line, Ticks, chart_svg
 from assembler.session import Call, calls_of, session_svg, smoothed
@@ -187,3 +190,25 @@ def test_thoughts_that_are_no_chunks_are_left_out_for_mistral_with_a_note() -> N
     assert "thinking" not in str(context.request())
     assert context.report.notes
     assert count_request(context.request(), dialect="mistral") == context.count
+
+
+@pytest.mark.parametrize("label", ["an array without dimensions", "a fraction", "a complex number", "infinity"])
+def test_a_column_that_is_carried_is_gone_through_or_refused_by_its_name(label: str) -> None:
+    with pytest.raises(BatchError, match="column id: expected a list of values"):
+        assemble_batch({"messages": [[USER]], "id": EXTREMES[label]}, Assembler())  # type: ignore[dict-item]
+
+
+def test_a_manifest_of_an_array_for_a_format_is_of_no_format() -> None:
+    with pytest.raises(ManifestError, match="of no format"):
+        Assembler().add_message(USER).replay({"manifest": np.array([1, 2])})
+
+
+def test_a_policys_name_in_a_state_writes_one_plain_line_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    made = Assembler(Budget(50, counter=len), on_overflow=Summarize(lambda _dropped, _before, _most: "s", 1))
+    made.add_messages([{"role": role, "content": "x" * 12} for role in ("user", "assistant") * 3] + [USER])
+    state = made.build().state()
+    state["policies"][0]["policy"] = "\x1b[31m\n\u202eERROR " + "x" * 10_000
+    made.restore(state)
+    (line,) = caplog.messages
+    assert line.isprintable()
+    assert len(line) < 400

@@ -42,6 +42,15 @@ def test_an_odd_call_goes_out_as_its_api_takes_it_and_is_priced_as_it_goes_out(d
     assert dialect == "plain" or verify(context.request(), dialect=dialect) == []
 
 
+@pytest.mark.parametrize("kind", ["human", "text", "", 5, ["message"], None, "message"])
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_type_of_another_librarys_on_a_message_is_no_item_of_an_api(dialect: str, kind: Any) -> None:
+    said = {"role": "user", "content": "hi", "type": kind}
+    context = Assembler(dialect=dialect).add_message(said).build()
+    assert count_request(context.request(), dialect=dialect) == context.count
+    assert dialect == "plain" or verify(context.request(), dialect=dialect) == []
+
+
 def test_answers_beside_a_schema_cost_an_estimate_what_they_cost_one_by_one() -> None:
     said = [{"role": role, "content": "yes"} for role in ("user", "assistant") * 3]
     made = Assembler(dialect="openai_chat").add_messages(said)

@@ -189,7 +189,9 @@ def sendable(message: Message) -> bool:
     """
     if message.shape == RESPONSES:
         return type(message.seen) is list or _in_its_parts(message)
-    return message.shape == NEUTRAL and isinstance(message.seen.get("content"), str) and message.seen.keys() <= _EASY
+    if message.shape != NEUTRAL or message.seen.get("type") not in (None, "message"):  # another library's own type
+        return False
+    return isinstance(message.seen.get("content"), str) and message.seen.keys() <= _EASY
 
 
 _OF_THE_MODEL = frozenset(["output_text", "refusal"])

@@ -43,7 +43,7 @@ def replayed(manifest: Mapping[str, Any], draft: Draft, settings: Settings) -> P
 def _refuse_foreign(manifest: object) -> None:
     fields = cast("Mapping[str, Any]", manifest if isinstance(manifest, Mapping) else {})
     version = fields.get("manifest")
-    if isinstance(version, bool) or version != FORMAT:
+    if isinstance(version, bool) or not isinstance(version, int) or version != FORMAT:
         stated = f"of format {shown(version)}" if isinstance(version, int) else "of no format"
         raise ManifestError(
             f"a manifest {stated}; this version reads {FORMAT}: pass what plan.manifest() returned", place="manifest"
