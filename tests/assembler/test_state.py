@@ -237,6 +237,33 @@ def test_another_ladder_ignores_what_it_has_no_place_for(caplog: pytest.LogCaptu
     ]
 
 
+@pytest.mark.parametrize(
+    ("sizes", "ladder", "why"),
+    [
+        ([20] * 8, [Truncate(20), TrimOldest(low_water=0.5)], "they are other policies now"),
+        ([20] * 7 + [30], None, "the messages that it speaks of have changed"),
+        ([20] * 8, None, None),
+    ],
+)
+def test_what_was_held_is_ignored_with_the_reason(
+    sizes: list[int], ladder: Any, why: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    held = [Summarize(lambda *_: "told", 1), TrimOldest(low_water=0.5)]
+    state = new(150, held).add_messages(talk(8)).build().state()
+    history = [{"role": "user", "content": f"{turn:02}" + "x" * (size - 2)} for turn, size in enumerate(sizes)]
+    new(150, ladder or held).add_messages(history).restore(state)
+    said = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert [one for one in said if "the policies held" in one] == (
+        [] if why is None else [f"ignored what the policies held: {why}"]
+    )
+
+
+@pytest.mark.parametrize("state", [7, "a secret", [1], {"state": None}])
+def test_what_is_no_state_is_named_by_its_type(state: Any) -> None:
+    with pytest.raises(StateError, match=f"expected what context.state.. returned, got .*{type(state).__name__}"):
+        new(119, [TrimOldest()]).add_messages(talk(3)).restore(state)
+
+
 @pytest.mark.parametrize("place", [-2, -1, 1, 2])
 def test_what_is_remembered_has_its_place_in_the_ladder(place: int, caplog: pytest.LogCaptureFixture) -> None:
     state, history = summarised()
