@@ -81,6 +81,8 @@ def _answer(wanted: Wanted) -> object:
     """What the summarizer writes, or why it is none."""
     try:
         text = wanted.question.ask()
+    except MemoryError:  # no failure of the function's: the process cannot go on as if nothing were
+        raise
     except Exception as error:  # whatever the caller's function raises, the ladder goes on and says so
         return failed(error)
     if not isawaitable(text):

@@ -50,6 +50,8 @@ async def _answer(wanted: Wanted) -> object:
     try:
         text = question.ask() if question.awaited else await asyncio.to_thread(question.ask)
         return await text if isawaitable(text) else text
+    except MemoryError:  # no failure of the function's: the process cannot go on as if nothing were
+        raise
     except Exception as error:  # whatever the caller's function raises, the ladder goes on and says so
         return failed(error)
 

@@ -31,6 +31,7 @@ from assembler import (
     TrimSteps,
 )
 from assembler.dialects import anthropic, gemini, openai_chat, plain
+from assembler.policies import Summarize
 from budgets import (
     Budget,
     BudgetError,
@@ -659,3 +660,18 @@ def test_reserves_are_refused_where_they_leave_nothing() -> None:
     assert Budget(10, max_output_tokens=9).input_limit == 1
     assert Budget(10, overhead=2**63).input_limit == 0
     assert Budget(2**63, max_output_tokens=2**62).input_limit == 2**62
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt(), SystemExit(3), MemoryError()], ids=repr)
+def test_what_stops_a_process_is_no_failed_summary(stop: BaseException) -> None:
+    def summarizer(*_wanted: object) -> str:
+        raise stop
+
+    history = [{"role": role, "content": "x" * 12} for role in ("user", "assistant") * 3]
+    made = Assembler(Budget(50, counter=len), on_overflow=[Summarize(summarizer, keep_turns=1), TrimOldest()])
+    made.add_messages([*history, {"role": "user", "content": "q"}])
+    with pytest.raises(type(stop)):
+        made.build()
+    if isinstance(stop, Exception):  # asyncio.run makes its own of the others
+        with pytest.raises(type(stop)):
+            asyncio.run(made.abuild())
