@@ -280,7 +280,7 @@ ROWS: dict[str, dict[str, Case]] = {
     ),
     "assembler.Refuse": small(Refuse()),
     "assembler.Report": over(CONVERSATIONS, lambda r: (str(r), r.to_dict(), r.steps()), after=pages),
-    "assembler.Summarize": small(Summarize(lambda _: "short")),
+    "assembler.Summarize": small(Summarize(lambda _messages, _before, _tokens: "short")),
     "assembler.ToolSearch": over(TOOLS, lambda tools: ToolSearch(tools)("find the weather")),
     "assembler.TrimOldest": small(TrimOldest()),
     "assembler.TrimSteps": small(TrimSteps()),
