@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any, cast
 
 import attrs
@@ -128,15 +129,15 @@ class Settings:
         cls,
         budget: Budget | None,
         dialect: Dialect | str | None,
-        on_overflow: Policy | Iterable[Policy],
-        strategy: Strategy,
+        on_overflow: Policy | Iterable[Policy] | EllipsisType,
+        strategy: Strategy | EllipsisType,
         cache_marks: CacheMarks | None = None,
     ) -> Settings:
         """Settings from what the caller passed; `...` stands for what is taken by default. Raises `BudgetError`."""
         if budget is not None and not isinstance(cast(object, budget), Budget):
             step = "Budget.for_model(name)" if isinstance(budget, str) else "Budget(context_window=…)"
             raise BudgetError(f"budget: expected a Budget, got {type(budget).__name__}; pass {step}")
-        strategy = _CHAT_REGIONS if strategy is ... else strategy
+        strategy = _CHAT_REGIONS if isinstance(strategy, EllipsisType) else strategy
         chooser(strategy)  # refuses what is no strategy
         if cache_marks is not None:
             from assembler.dialects.marking import CacheMarks
@@ -145,7 +146,7 @@ class Settings:
         spoken = _dialect_for(budget) if dialect is None else read_dialect(dialect)
         model = budget.model if budget is not None else None
         pricer = spoken.pricer(model, counter_for(budget))
-        rungs = _ladder(_REFUSE if on_overflow is ... else on_overflow)
+        rungs = _ladder(_REFUSE if isinstance(on_overflow, EllipsisType) else on_overflow)
         return cls(budget, spoken, rungs, strategy, pricer, cache_marks)
 
     def anchored(self, calibration: CalibratedCounter | None) -> Settings:
