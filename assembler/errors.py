@@ -9,6 +9,7 @@
     ├─ PlanError                    a policy that cuts where it must not
     ├─ SummaryError                 a summarizer that failed
     ├─ StateError                   something that is no state of a session    (also a ValueError)
+    ├─ WrongTypeError               an argument of another type (a BudgetError, also a TypeError)
     └─ PromptError                  templates and prompt files               (also a ValueError)
 
 No message of these errors quotes a prompt, a document or a message: indexes, names, lengths and offsets only.

@@ -14,6 +14,7 @@ import pytest
 
 from assembler import (
     Assembler,
+    ClearToolResults,
     ConversationError,
     Cosine,
     ManifestError,
@@ -130,6 +131,8 @@ def test_a_providers_own_tool_that_json_cannot_carry_is_refused_where_it_is_adde
         Assembler(dialect=dialect).add_capability([OWN_TOOLS[dialect](ODD_PARTS[label])])
 
 
+CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+ANSWER = {"role": "tool", "tool_call_id": "c", "content": "r" * 80}
 INCOMPARABLE: dict[str, Any] = {"an array": np.array([1, 2]), "an empty array": np.array([])}
 
 
@@ -212,3 +215,21 @@ def test_a_policys_name_in_a_state_writes_one_plain_line_of_the_log(caplog: pyte
     (line,) = caplog.messages
     assert line.isprintable()
     assert len(line) < 400
+
+
+@pytest.mark.parametrize("odd", [[{}], [[]], np.array(5), [1.5], [-1], [True], "0"])
+def test_pins_that_are_no_indexes_are_refused(odd: Any) -> None:
+    with pytest.raises(BudgetError, match="pins: expected"):
+        TrimOldest(pins=odd)
+
+
+def test_names_of_tools_that_are_no_texts_are_nobodys() -> None:
+    said = [USER, {"role": "assistant", "content": None, "tool_calls": [CALL]}, ANSWER, USER]
+    made = Assembler(Budget(60, counter=len), on_overflow=ClearToolResults(0, exclude=[{}, []]))  # type: ignore[list-item]
+    assert made.add_messages(said).build().messages[2]["content"] == "[cleared]"
+
+
+def test_as_many_results_stay_as_no_list_could_hold() -> None:
+    made = Assembler(Budget(60, counter=len), on_overflow=[ClearToolResults(10**30), TrimOldest()])
+    said = [USER, {"role": "assistant", "content": None, "tool_calls": [CALL]}, ANSWER, USER]
+    assert made.add_messages(said).build().messages == [USER]
