@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, ChatRegions, Refuse, Summarize, TrimOldest, TrimSteps, Truncate, first_user
 from assembler.dialects import anthropic, plain
-from assembler.errors import SummaryError
+from assembler.errors import ConversationError, SummaryError
 from assembler.pipeline.choose import _adds, asked_for  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.ladder import Decision, Kept, Made, rung_by_rung, whole
 from assembler.pipeline.most_turns import Weighed, most_turns
@@ -470,3 +470,24 @@ def test_a_counter_that_fails_is_told_with_the_item_that_it_failed_on(part: str,
         added(Assembler(Budget(1_000, counter=failing), dialect=plain)).build()
     assert str(caught.value).endswith(f"(at {part})")
     assert "no text" not in str(caught.value)
+
+
+class Restless:
+    """A message that says more each time it is read."""
+
+    role = "user"
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    @property
+    def content(self) -> str:
+        self.times += 1
+        return "x" * self.times
+
+
+def test_a_message_that_never_reads_the_same_twice_is_given_up_by_its_index() -> None:
+    assembler = Assembler(Budget(1_000, counter=len), dialect=plain, on_overflow=TrimOldest())
+    with pytest.raises(ConversationError, match="message 1: message never reads the same twice") as caught:
+        assembler.add_messages([{"role": "user", "content": "a"}, Restless()]).build()
+    assert caught.value.index == 1

@@ -25,10 +25,11 @@ from assembler.policies import (
 )
 from assembler.policies.contract import proposed, verified
 from assembler.policies.passage import Change, StandingPassage
+from assembler.policies.relevance import BM25
 from assembler.policies.traits import asks, briefest, rung_of, stands, trimming, unasked, unmarked, willing
 from assembler.policies.truncate import EMPTIED, MARKER, NOTHING_ASKED, cut_json
 from assembler.pricing.ledger import Cut, Ledger
-from budgets import Budget
+from budgets import Budget, BudgetError
 
 from .by_hand import History
 from .test_offload import passage_of, talk
@@ -242,8 +243,6 @@ def test_what_the_pipeline_asks_of_a_ladder_follows_from_what_its_policies_decla
 def test_the_weight_of_a_word_is_that_of_its_formula_for_one_text_and_none() -> None:
     from math import log1p
 
-    from assembler.policies.relevance import BM25
-
     assert BM25()("a", ["a b"]) == [pytest.approx(log1p(0.5 / 1.5) * 2.2 / 2.2)]
     assert BM25()("a", ["!", "?"]) == [0.0, 0.0]
     assert BM25()("a", []) == []
@@ -264,3 +263,23 @@ def test_texts_of_one_result_are_shortened_as_lines_of_one() -> None:
     head = (kept + 1) // 2
     assert message.parts[0].parts == (text[:head] + MARKER + text[len(text) - kept + head :],)  # type: ignore[union-attr]
     assert not list(Truncate(41).rewrites(passage_of(history)))
+
+
+def test_what_a_cut_carries_is_refused_by_the_name_of_its_policy() -> None:
+    ledger = ledger_of(1, 2)
+    failed: Any = ValueError()
+    with pytest.raises(PlanError, match=r"^policy object reports ValueError as a failure; report an AssemblyError"):
+        verified(object(), Cut(1, "", failure=failed), ledger)
+    model = passage_of([*talk("r")]).current(1)
+    with pytest.raises(PlanError, match=r"^policy object returns a summary that is no user message of its own"):
+        verified(object(), Cut(1, "", model), ledger)
+
+
+@pytest.mark.parametrize(
+    ("question", "texts", "named"), [(7, [], "question"), ("a", ["b", 7], r"texts\[1\]"), ("a", 7, "texts")]
+)
+def test_what_is_no_text_is_named_by_its_place_among_those_that_are_scored(
+    question: Any, texts: Any, named: str
+) -> None:
+    with pytest.raises(BudgetError, match=rf"^{named}: "):
+        BM25()(question, texts)
