@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+ANSWERS_FIRST = "message(s) of the user's between the answers of one step sent after them"
 FIELDS = "field(s) of another API left out"
 MARKS = "cache mark(s) of another API left out"
 REASONING = "reasoning part(s) of another model left out"

@@ -9,6 +9,7 @@ from typing import Any, assert_never, cast
 import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
+from assembler.conversation.messages.answers_first import answers_first, parted
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import in_steps
@@ -17,7 +18,7 @@ from assembler.conversation.waiting import NEXT, Waiting, answer_to, by_id, by_n
 from assembler.dialects.chat_template.folds import FOLDS, PART_SEAM, Line
 from assembler.dialects.chat_template.render import Spoken
 from assembler.dialects.chat_template.traits import Traits
-from assembler.dialects.notes import MARKS
+from assembler.dialects.notes import ANSWERS_FIRST, MARKS
 from assembler.dialects.openai.wire import foreign_marks, tool_definition
 from assembler.errors import UnsupportedContentError
 from assembler.regions.layout import Layout
@@ -48,6 +49,7 @@ def spelled(layout: Layout, traits: Traits) -> Spelling:
     notes = [*_unshown(messages, len(layout.tools), traits)]
     notes += folding_notes([message for message in messages if message.shape != CHAT_TEMPLATE], CHAT_TEMPLATE)
     notes += [f"{marks} {MARKS}"] if (marks := foreign_marks(messages)) else []
+    notes += [f"{moved} {ANSWERS_FIRST}"] if (moved := parted(messages)) else []
     fields = sum(len(message.beside) for message in messages if message.shape != CHAT_TEMPLATE)
     notes += [f"{fields} field(s) that only the template may read given to it"] if fields else []
     for fold in FOLDS:
@@ -66,7 +68,7 @@ _Waiting = Waiting[Call]
 def _lines(messages: Sequence[Message], traits: Traits) -> list[Line]:
     waiting: _Waiting = Waiting()
     found: list[Line] = []
-    for place, came in enumerate(in_steps(messages)):
+    for place, came in enumerate(answers_first(in_steps(messages))):
         message = came if came.shape == CHAT_TEMPLATE else heard_by(came, CHAT_TEMPLATE)
         kind = message.shape
         if kind in (CHAT_TEMPLATE, NEUTRAL, "openai"):

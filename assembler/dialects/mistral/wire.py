@@ -14,10 +14,11 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages import Message, Thinking
+from assembler.conversation.messages.answers_first import parted
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.parts import FOREIGN
 from assembler.conversation.messages.unread import told
-from assembler.dialects.notes import FIELDS, MARKS, RENAMED, SILENT, Notes
+from assembler.dialects.notes import ANSWERS_FIRST, FIELDS, MARKS, RENAMED, SILENT, Notes
 from assembler.dialects.openai.wire import (
     is_sent_alone,
     marks_in,
@@ -92,6 +93,7 @@ def wired(messages: Iterable[Message]) -> Wired:
     ordered: list[dict[str, Any]] = []
     listed = list(messages)
     told(listed, "mistral", done)
+    done[ANSWERS_FIRST] += parted(listed)
     _put_in_order([_adopted(message, done) for message in listed], ordered, {}, done)
     _end(ordered, done)
     return Wired(ordered, done)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, assert_never, cast
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.conversation.messages.answers_first import answers_first
 from assembler.conversation.messages.beside import field_of, without_nothing
 from assembler.conversation.messages.custom import is_custom
 from assembler.conversation.messages.dicts import CALL_NAME, PIN, private_copy
@@ -126,7 +127,7 @@ _SPOKEN = (NEUTRAL, "openai")
 def _respelled_where_needed(messages: Sequence[Message], own: str) -> Iterator[dict[str, Any]]:
     waiting: Waiting[tuple[Call, str]] = Waiting()
     steps = in_steps(messages)
-    for came in messages if steps is messages else joined(steps):
+    for came in answers_first(messages if steps is messages else joined(steps)):
         message = came if came.sent.found is not None else heard_by(came, own)
         if message.sent.found is not None and not _answers_respelled(message, waiting):
             yield cast("dict[str, Any]", message.sent.found)

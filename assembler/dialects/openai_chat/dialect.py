@@ -13,6 +13,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
+from assembler.conversation.messages.answers_first import answers_first, parted
 from assembler.conversation.messages.beside import REASONING as REASONING_FIELDS
 from assembler.conversation.messages.responses import in_steps, joined
 from assembler.conversation.messages.unread import as_chat_sends, folding_notes, heard_by
@@ -25,7 +26,7 @@ from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.foreign import foreign
 from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosts.upstream import upstream_pricer
-from assembler.dialects.notes import MARKS, REASONING, RENAMED, SILENT, Notes
+from assembler.dialects.notes import ANSWERS_FIRST, MARKS, REASONING, RENAMED, SILENT, Notes
 from assembler.dialects.openai.bill import OpenAIBill
 from assembler.dialects.openai.families import family_of
 from assembler.dialects.openai.pricing import (
@@ -118,6 +119,7 @@ def _notes(layout: Layout) -> tuple[str, ...]:
     spoken = [message for message in unwritten if message.role == "assistant"]
     notes = Notes(
         {
+            ANSWERS_FIRST: parted(layout.messages),
             SILENT: sum(says_nothing(heard_by(message, "openai")) for message in spoken),
             RENAMED: renamed(unwritten),
             REASONING: foreign_thoughts(unwritten),
@@ -160,14 +162,13 @@ class OpenAIChatPricer(OpenAIBill):
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Items of one turn of the model go out, and are billed, side by side; so are the results of one step."""
-        return answered_at_once(joined(in_steps(messages)), self.answers_together)
+        return answered_at_once(answers_first(joined(in_steps(messages))), self.answers_together)
 
     def answers_together(self, message: Message, before: Message) -> bool:
         """Whether two neighbours are results of one step, which the model is shown as one list."""
         if not (self.family.results_in_one and message.answers):
             return False
-        only_results = before.answers_only or (before.role != "assistant" and _sends_results_only(before))
-        return only_results and not (_is_legacy(message) or _is_legacy(before))
+        return before.answers and not (_is_legacy(message) or _is_legacy(before))  # words go out behind all answers
 
     def options(self, layout: Layout) -> Count:
         """A forced tool, serial calls and an output schema; everything else is free."""
@@ -237,10 +238,6 @@ class OpenAIChatPricer(OpenAIBill):
         if isinstance(part, Opaque):
             return price_unread(part, self.count)
         return self.medium(part) if isinstance(part, Media) else Count(0)
-
-
-def _sends_results_only(message: Message) -> bool:
-    return message.answers_only or (message.answers and as_chat_sends(heard_by(message, "openai")).answers_only)
 
 
 def _only_answer(message: Message) -> str | None:
