@@ -19,6 +19,8 @@ from assembler.validation import as_int, at_least_one, finite_numbers
 from budgets import BudgetError
 
 DROPPED = "turn dropped as less relevant"
+_QUESTIONS = 32
+"""Turns whose words a standing choice goes by. From 16 on recall is the same: docs/what-a-policy-forgets.md."""
 
 
 @attrs.frozen
@@ -31,9 +33,11 @@ class KeepRelevant:
 
     Without `low_water` every build chooses anew for its question, so the request seldom begins like the one before and
     a prompt cache serves little. With `low_water`, a share of the tokens left, what stays is chosen only when the
-    window is full, down to that share; in between nothing moves and the cache keeps its prefix, whatever is asked. The
-    moments are found by replaying the history, as for a ladder with a mark. `context.served_after(previous)` and the
-    report's cache row say what a choice costs.
+    window is full, down to that share; in between nothing moves and the cache keeps its prefix, whatever is asked. What
+    will be asked is not known then, so the choice goes by all that the user said in the newest 32 turns: by what the
+    conversation is about. `questions` says another number of turns; without a mark it is 1. The moments are found by
+    replaying the history, as for a ladder with a mark. `context.served_after(previous)` and the report's cache row say
+    what a choice costs.
 
     The text of a turn is what was said, asked of tools and answered by them, never thinking. O(messages that stay), and
     one call of `score`; with `low_water` one at each moment of the history, when it is replayed.
@@ -43,6 +47,12 @@ class KeepRelevant:
     keep_turns: int = attrs.field(default=2, converter=as_int, validator=at_least_one, kw_only=True)
     low_water: float | None = attrs.field(default=None, validator=a_share, kw_only=True)
     pins: Pins = attrs.field(default=NO_PINS, kw_only=True, converter=checked_pins)
+    questions: int | None = attrs.field(
+        default=None,
+        converter=attrs.converters.optional(as_int),
+        validator=attrs.validators.optional(at_least_one),
+        kw_only=True,
+    )
 
     @property
     def traits(self) -> Traits:
@@ -50,7 +60,7 @@ class KeepRelevant:
         keeps = KeepsChosen(self.keep_turns)
         if self.low_water is None:
             return Traits(keeps=keeps, pins=self.pins)
-        unmarked = attrs.evolve(self, low_water=None)
+        unmarked = attrs.evolve(self, low_water=None, questions=self.questions or _QUESTIONS)
         return Traits(keeps=keeps, pins=self.pins, low_water=self.low_water, unmarked=unmarked)
 
     def rewrites(self, passage: Passage, /) -> Iterator[Change]:
@@ -59,11 +69,18 @@ class KeepRelevant:
         turns = [turn for turn in passage.turns() if turn[0] < floor]
         if not turns:
             return
-        question = _text(passage.current(passage.newest))
+        question = self._question(passage)
         texts = ["\n".join(_text(passage.current(index)) for index in turn) for turn in turns]
         scores = self._scores(question, texts)
         for place in sorted(range(len(turns)), key=scores.__getitem__):
             yield Change(dict.fromkeys(turns[place]), DROPPED)
+
+    def _question(self, passage: Passage) -> str:
+        """What the choice goes by: the newest message, and the user's in the turns before it."""
+        asked = self.questions or 1
+        before = [turn[0] for turn in passage.turns()][-asked:] if asked > 1 else []
+        indexes = [*before, passage.newest]
+        return "\n".join(_text(passage.current(index)) for index in dict.fromkeys(indexes))
 
     def _scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         """A finite number a turn. Raises `PlanError` for whatever else the function answers."""

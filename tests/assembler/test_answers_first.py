@@ -36,7 +36,7 @@ def histories(draw: st.DrawFn) -> list[Dict]:
     history: list[Dict] = [{"role": "user", "content": "q"}]
     for step in range(draw(st.integers(1, 2))):
         calls = [f"c{step}x{place}" for place in range(draw(st.integers(1, 4)))]
-        uses = [{"type": "tool_use", "id": call, "name": "ask", "input": {}} for call in calls]
+        uses: list[Dict] = [{"type": "tool_use", "id": call, "name": "ask", "input": {}} for call in calls]
         history.append({"role": "assistant", "content": uses})
         answers: list[list[Dict]] = [[]]
         for call in calls:
@@ -64,7 +64,7 @@ def test_a_step_is_answered_before_its_words_in_every_api_at_one_price(history: 
 
 
 def parted() -> list[Dict]:
-    uses = [{"type": "tool_use", "id": call, "name": "ask", "input": {}} for call in "abc"]
+    uses: list[Dict] = [{"type": "tool_use", "id": call, "name": "ask", "input": {}} for call in "abc"]
     return [
         {"role": "user", "content": "q"},
         {"role": "assistant", "content": uses},

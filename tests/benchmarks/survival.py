@@ -51,7 +51,9 @@ def ours() -> dict[str, Policy | Sequence[Policy]]:
         "[Offload({}), TrimOldest()]": [Offload({}, min_tokens=100, preview=80), TrimOldest()],
         "Summarize(first sentences)": [Summarize(first_sentences), TrimOldest(), TrimSteps()],
         "KeepRelevant()": KeepRelevant(BM25()),
+        "KeepRelevant(low_water=0.5, questions=1)": KeepRelevant(BM25(), low_water=0.5, questions=1),
         "KeepRelevant(low_water=0.5)": KeepRelevant(BM25(), low_water=0.5),
+        "KeepRelevant(low_water=0.75)": KeepRelevant(BM25(), low_water=0.75),
     }
 
 

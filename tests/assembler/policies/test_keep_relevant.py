@@ -80,15 +80,19 @@ def test_the_least_relevant_turns_go_and_no_more_than_must(
         assert all(item.outcome == "dropped" for item in context.dropped)
 
 
-def lived(turns: list[History], room: int, low: int) -> list[int]:
-    """Which turns stay when what stays is chosen only at the messages that fill the room: message by message."""
+def lived(turns: list[History], room: int, low: int, questions: int) -> list[int]:
+    """Which turns stay when what stays is chosen only at the messages that fill the room: message by message.
+
+    It is chosen by so many questions, the newest among them.
+    """
     kept: list[int] = []
     for at in range(len(turns)):
         kept.append(at)
         for message in range(len(turns[at])):
             seen = [*turns[:at], turns[at][: message + 1]]
             if by_hand.cost(by_hand.flat([seen[one] for one in kept])) > room:
-                kept, question = list(range(at + 1)), turns[at][0]["content"]
+                kept = list(range(at + 1))
+                question = "\n".join(turns[one][0]["content"] for one in kept[-questions:])
                 for one in sorted(range(at), key=lambda one: (by_letters(turns[one], question), one)):
                     if by_hand.cost(by_hand.flat([seen[two] for two in kept])) <= low:
                         break
@@ -102,9 +106,9 @@ talks = st.lists(
 
 
 @scaled(0.3)
-@given(talks, st.integers(20, 60), st.sampled_from([0.3, 0.5, 0.8]))
+@given(talks, st.integers(20, 60), st.sampled_from([0.3, 0.5, 0.8]), st.sampled_from([None, 1, 2, 5]))
 def test_with_a_mark_what_stays_is_what_living_through_the_session_leaves(
-    talk: list[tuple[str, str]], room: int, share: float
+    talk: list[tuple[str, str]], room: int, share: float, questions: int | None
 ) -> None:
     history: History = [
         message
@@ -112,8 +116,8 @@ def test_with_a_mark_what_stays_is_what_living_through_the_session_leaves(
         for message in ({"role": "user", "content": asked}, {"role": "assistant", "content": answer})
     ]
     turns = by_hand.turns_of(history)
-    wanted_turns = by_hand.flat([turns[at] for at in lived(turns, room, int(share * room))])
-    policy = KeepRelevant(shared, keep_turns=1, low_water=share)
+    wanted_turns = by_hand.flat([turns[at] for at in lived(turns, room, int(share * room), questions or 32)])
+    policy = KeepRelevant(shared, keep_turns=1, low_water=share, questions=questions)
     assert left(history, room, policy) == wanted_turns
     live = Assembler(Budget(room, counter=len), dialect=plain, on_overflow=policy)
     for message in history:
@@ -141,7 +145,8 @@ def test_the_turn_that_holds_the_answer_stays_and_newer_ones_go() -> None:
 @pytest.mark.parametrize("share", [None, 0.8])
 def test_a_turn_that_was_dropped_comes_back_when_it_is_asked_about(share: float | None) -> None:
     chatter = [text for at in range(20) for text in (f"What of the weather on day {at}?", "Rain again.")]
-    assembler = Assembler(Budget(400, counter=len), dialect=plain, on_overflow=KeepRelevant(low_water=share))
+    policy = KeepRelevant(low_water=share, questions=1)
+    assembler = Assembler(Budget(400, counter=len), dialect=plain, on_overflow=policy)
     history = said(*FACT, *chatter)
     for message in history:
         context = assembler.add_message(message).build()
@@ -149,6 +154,27 @@ def test_a_turn_that_was_dropped_comes_back_when_it_is_asked_about(share: float 
     assembler.add_message({"role": "user", "content": "What is the code of my locker?"})
     contexts = [assembler.add_message({"role": "assistant", "content": "Let me think."}).build() for _ in range(10)]
     assert history[0] in contexts[-1].messages
+
+
+def test_a_standing_choice_goes_by_what_the_conversation_is_about_and_not_by_its_last_question() -> None:
+    about = [text for at in range(12) for text in (f"Sails the ferry on route {at}?", f"Route {at} is open.")]
+    history = said("The ferry has a new captain.", "Noted.", *about, "Lunch?", "Noon.")
+    limit = by_hand.cost(history) - 1  # the window is full at the last message
+
+    def kept(questions: int | None) -> bool:
+        context = built(history, limit, KeepRelevant(low_water=0.6, keep_turns=1, questions=questions))
+        assert context is not None
+        assert context.dropped
+        return history[0] in context.messages
+
+    assert kept(None)
+    assert not kept(1)
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5])
+def test_a_choice_goes_by_one_question_at_least(wrong: Any) -> None:
+    with pytest.raises(BudgetError, match="questions"):
+        KeepRelevant(questions=wrong)
 
 
 def test_with_a_mark_most_requests_begin_like_the_one_before() -> None:
