@@ -47,7 +47,10 @@ def histories(draw: st.DrawFn) -> list[Dict]:
                 answers.append([])
         history += [{"role": "user", "content": content} for content in answers]
         if draw(st.booleans()):
-            history += [{"role": "assistant", "content": "so"}, {"role": "user", "content": draw(words) or "on"}]
+            history += [
+                {"role": "assistant", "content": "so"},
+                {"role": "user", "content": draw(words).strip() or "on"},
+            ]
     return history
 
 
