@@ -125,7 +125,7 @@ class _Read:
             self.call.agent.state.set(STORED_AS, state)
         kept = kept_objects(context.inside, self.messages, rewritten=_rewritten, said=_said)
         head = 1 if isinstance(self.own, list) else 0
-        return self.call.replace(messages=kept[head:], system_prompt=_prompt(self.own, context.system))
+        return self.call.replace(messages=_in_turns(kept[head:]), system_prompt=_prompt(self.own, context.system))
 
 
 def _tools_of(call: Any) -> list[Any]:
@@ -191,6 +191,21 @@ def _prompt(own: str | list[Block] | None, rendered: str | None) -> str | list[B
 def _rewritten(own: Block, before: Message, after: Message) -> Block:
     """The message with the content that a policy left; Bedrock's blocks are edited in their own spelling."""
     return {**own, "content": cast("Mapping[str, Any]", after.raw)["content"]}
+
+
+def _in_turns(messages: Sequence[Block]) -> list[Block]:
+    """The messages with neighbours of one role in one.
+
+    Converse refuses a user's message behind a user's, which a cut or a summary can bring about: langchain-aws#130 and
+    #192, read 2026-11. Strands sends what it is given.
+    """
+    turns: list[Block] = []
+    for message in messages:
+        if turns and turns[-1]["role"] == message["role"]:
+            turns[-1] = {**turns[-1], "content": [*turns[-1]["content"], *message["content"]]}
+        else:
+            turns.append(message)
+    return turns
 
 
 def _said(summary: Message) -> Block:

@@ -53,7 +53,7 @@ def calls_since(turns: Sequence[tuple[str, Sequence[Body]]], *, call: str, resul
     """Calls since the user's last words, in turns of a role and its parts: a part is of the kind whose key it has."""
     found = 0
     for role, parts in reversed(turns):
-        if role == "user" and not any(result in part for part in parts):
+        if role == "user" and any(result not in part for part in parts):  # words may stand behind results
             break
         found += sum(call in part for part in parts)
     return found

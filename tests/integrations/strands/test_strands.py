@@ -359,3 +359,13 @@ def test_a_state_stands_in_the_agent_only_where_there_is_something_to_remember()
     policy = [Summarize(lambda *_: "They talked.", keep_turns=2), TrimOldest()]
     AssemblerConversationManager(base(on_overflow=policy)).fitted(call)
     assert "They talked." in str(call.agent.state.get("context_assembler"))
+
+
+def test_neighbours_of_one_role_go_out_as_one_turn() -> None:
+    asked = [{"role": "user", "content": [{"text": word}]} for word in ("Hello.", "Are you there?")]
+    agent, model, _ = agent_of(base(100_000), messages=copy.deepcopy(asked))
+    agent("What about it?")
+    said = {"role": "user", "content": [{"text": "Hello."}, {"text": "Are you there?"}, {"text": "What about it?"}]}
+    assert model.seen[0]["messages"] == [said]
+    assert verify(bedrock_request(model.seen[0]), dialect="bedrock") == []
+    assert [message["content"] for message in agent.messages[:2]] == [message["content"] for message in asked]
