@@ -12,9 +12,10 @@ from budgets.numbers import in_tokens
 class ContextLengthError(Evidence):
     """The request cannot be made to fit: `required` tokens against `available`, `excess` too many.
 
-    At `smallest_window` the same request builds and costs `required`; at one token less it does not build. It is None
-    where no `context_window` can be named: where `max_input_tokens` or a limit in tokens binds, where what is laid out
-    grows with the window, or where only a summarizer could say how short a summary would be. `advice` says which.
+    At `smallest_window` the same request builds, and costs `required` unless a summary is written there; at one token
+    less it does not build. It is None where no `context_window` can be named: where `max_input_tokens` or a limit in
+    tokens binds, where what is laid out grows with the window, or where only a summarizer could say how short a summary
+    would be. `advice` says which.
 
     `required` is the smallest request that the policies can make, `costs` its region table. `available` is the budget's
     `input_limit`, or less where the limit of one `region` binds: then it is what its limits let the request cost.
