@@ -10,6 +10,7 @@ import attrs
 
 from assembler.conversation.messages import Message
 from assembler.conversation.messages.custom_tools import with_functions
+from assembler.conversation.messages.foreign_parts import claim_message
 from assembler.dialects.dialect import Dialect, Emission, GrowingDialect
 from assembler.regions.layout import Layout
 from assembler.regions.tools.tool import as_function
@@ -31,6 +32,18 @@ def emit_layout(dialect: Dialect, layout: Layout) -> Emission:
     emission = dialect.emit(attrs.evolve(layout, tools=kept, messages=messages))
     notes = (*((f"{foreign} {LEFT_OUT}",) if foreign else ()), *((f"{custom} {AS_FUNCTIONS}",) if custom else ()))
     return attrs.evolve(emission, notes=(*emission.notes, *notes))
+
+
+def emit_elsewhere(dialect: Dialect, layout: Layout, home: Dialect) -> Emission:
+    """The layout of a request to the API of `home`, spelled for another API.
+
+    A part or a tool that nobody knows is one of the API that the request was made for: no other gets it as it came.
+    """
+    shape = home.api.shape
+    messages = [claim_message(message, shape) for message in layout.messages]
+    head = [claim_message(message, shape) for message in layout.head]
+    tools = [tool.claimed(shape) for tool in layout.tools]
+    return emit_layout(dialect, attrs.evolve(layout, head=head, messages=messages, tools=tools))
 
 
 def emit_added(dialect: Dialect, before: Emission, added: Sequence[Message]) -> Emission | None:

@@ -9,7 +9,7 @@ import attrs
 from assembler.conversation.messages.dicts import private_copy
 from assembler.dialects import Dialect, Emission
 from assembler.dialects.by_name import read_dialect
-from assembler.dialects.emit import emit_layout
+from assembler.dialects.emit import emit_elsewhere
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.ladder import Trimmed
 from assembler.pipeline.measure import Measured
@@ -63,13 +63,14 @@ def make_request(
     request can be made yet.
     """
     plan.refuse_unfinished()
-    emission = plan.emission if dialect is None else emit_layout(read_dialect(dialect), plan.layout)
+    home = plan.settings.dialect
+    emission = plan.emission if dialect is None else emit_elsewhere(read_dialect(dialect), plan.layout, home)
     marks = plan.settings.cache_marks if cache_marks is None else cache_marks
     if marks is None:
         return copy_request(plan, emission.request)
     from assembler.dialects.marking import marked  # most requests carry none
 
-    spoken, budget = plan.settings.dialect if dialect is None else read_dialect(dialect), plan.settings.budget
+    spoken, budget = home if dialect is None else read_dialect(dialect), plan.settings.budget
     return cast(
         "dict[str, Any]",
         private_copy(marked(emission.request, spoken, marks, model=None if budget is None else budget.model).request),

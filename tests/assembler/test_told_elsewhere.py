@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assembler import Assembler, UnsupportedContentError, count_request, verify
+from assembler import Assembler, ConversationError, UnsupportedContentError, count_request, verify
 from assembler.dialects import DIALECTS
 
 Dict = dict[str, Any]
@@ -140,7 +140,60 @@ def test_a_kind_of_call_that_nobody_knows_yet_goes_back_to_chat_as_it_came() -> 
     assert (elsewhere["name"], elsewhere["input"]) == ("ask", {"name": "ask", "said": WORDS})
 
 
-@pytest.mark.parametrize("name", ["openai_chat", "openai_responses", "anthropic", "mistral"])
+TYPED = ["openai_chat", "openai_responses", "anthropic", "mistral"]
+"""The APIs whose parts and tools say their type: what nobody knows may be any of theirs."""
+NEW: Dict = {"type": "dream", "said": "d1d"}
+
+
+ANSWERED = [*asked(), {"role": "assistant", "content": [NEW, {"type": "text", "text": "so"}]}, *asked()]
+
+
+@pytest.mark.parametrize(
+    ("home", "history"),
+    [*((home, history) for home in TYPED for history in (asked(NEW), ANSWERED)), ("anthropic", answered(NEW))],
+)
+def test_a_part_that_nobody_knows_goes_to_the_api_of_its_assembler_and_to_no_other(
+    home: str, history: list[Dict]
+) -> None:
+    context = Assembler(dialect=home).add_capability([TOOL]).add_messages(history).build()
+    assert "d1d" in str(context.request())
+    assert context.request(home) == context.request()
+    for name in [*OTHERS, "anthropic"]:
+        assert name == home or "d1d" not in str(context.request(name))
+
+
+@pytest.mark.parametrize("home", TYPED)
+def test_a_tool_that_nobody_knows_goes_to_the_api_of_its_assembler_and_to_no_other(home: str) -> None:
+    context = Assembler(dialect=home).add_capability([TOOL, NEW]).add_messages(asked()).build()
+    assert NEW in context.request()["tools"]
+    for name in [*OTHERS, "anthropic"]:
+        assert name == home or "d1d" not in str(context.request(name))
+
+
+def test_a_tool_that_nobody_knows_under_its_key_goes_to_gemini_and_to_no_other() -> None:
+    new = {"dream": {"said": "d1d"}}
+    for tools in ([TOOL, new], [{"functionDeclarations": [TOOL], **new}]):
+        context = Assembler(dialect="gemini").add_capability(tools).add_messages(asked()).build()
+        assert new["dream"] in [tool.get("dream") for tool in context.request()["config"]["tools"]]
+        assert context.count == count_request(context.request(), dialect="gemini")
+        assert "ask" in str(context.request("bedrock"))
+        for name in ["anthropic", *OTHERS]:
+            assert name == "gemini" or "d1d" not in str(context.request(name))
+
+
+@pytest.mark.parametrize("name", ["anthropic", "bedrock"])
+def test_calls_of_another_api_s_own_tool_go_out_beside_a_function_as_the_error_says(name: str) -> None:
+    call = {"type": "shell_call", "call_id": "c", "action": {"commands": ["ls"]}}
+    history = [*asked(), call, {"type": "shell_call_output", "call_id": "c", "output": WORDS}]
+    assembler = Assembler(dialect="openai_responses").add_capability([{"type": "shell"}]).add_messages(history)
+    with pytest.raises(ConversationError, match=r"pass functions.* to add_capability"):
+        assembler.build().request(name)
+    request = assembler.add_capability([{"type": "shell"}, TOOL]).build().request(name)
+    assert verify(request, dialect=name) == []
+    assert WORDS in str(request)
+
+
+@pytest.mark.parametrize("name", TYPED)
 def test_the_keys_of_a_message_keep_their_order(name: str) -> None:
     history = [{"content": "q", "role": "user"}]
     request = Assembler(dialect=name).add_messages(history).build().request()

@@ -105,6 +105,27 @@ def speaks(part: Opaque, shape: str, own: str) -> bool:
     return shape in (NEUTRAL, FOREIGN, *_TYPED.get(own, ())) and own in _TYPED
 
 
+def claim_message(message: Message, home: str) -> Message:
+    """The message with each part that nobody knows as one of the API of the shape `home`, where it may be one.
+
+    The very message comes back where there is none. O(parts).
+    """
+    parts = tuple(_claim_part(part, message.shape, home) for part in message.parts)
+    same = all(new is old for new, old in zip(parts, message.parts, strict=True))
+    return message if same else attrs.evolve(message, parts=parts)
+
+
+def _claim_part(part: Part, shape: str, home: str) -> Part:
+    match part:
+        case Opaque(api=api) if api == NEUTRAL and speaks(part, shape, home):
+            return attrs.evolve(part, api=home)
+        case Result() if Opaque in map(type, part.parts):
+            inner = tuple(cast("str | Media | Opaque", _claim_part(held, shape, home)) for held in part.parts)
+            return attrs.evolve(part, parts=inner)
+        case _:
+            return part
+
+
 def adapt_message(message: Message, own: str) -> Message:
     """The message as the API of the shape `own` can be told it: what it has no word for is a text, or gone.
 

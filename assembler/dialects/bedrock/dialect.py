@@ -34,11 +34,11 @@ from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.notes import SURPLUS_MARKS, Notes
 from assembler.dialects.output_and_choice import asked_choice, bare_schema
 from assembler.dialects.reading import listed_messages, options_in, read_messages
-from assembler.errors import ConversationError, ToolError
+from assembler.errors import ConversationError
 from assembler.pricing.pricer import Pricer
 from assembler.regions.layout import Layout
-from assembler.regions.tools import Tool, read_tools
-from assembler.text.fields import fields_in, fields_of
+from assembler.regions.tools import read_tools
+from assembler.text.fields import fields_of
 from budgets import TokenCounter
 
 _OWNED = ("messages", "system", "toolConfig")
@@ -80,7 +80,7 @@ class Bedrock:
             system=system,
             head=head,
             messages=read_messages(listed),
-            tools=_tools(config.get("tools") or ()),
+            tools=read_tools(config.get("tools") or ()),
             options=options,
         )
 
@@ -153,19 +153,6 @@ def _system(blocks: Sequence[Any]) -> tuple[str | None, list[Message]]:
     if lone is not None and [*lone] == ["text"] and isinstance(lone["text"], str):
         return lone["text"] or None, []
     return None, [read_message({"role": "system", "content": list(blocks)}, 0)] if blocks else []
-
-
-def _tools(listed: Sequence[Any]) -> tuple[Tool, ...]:
-    tools: list[Tool] = []
-    for item in listed:
-        spec = fields_in(item)
-        if "cachePoint" not in spec:
-            tools += read_tools([item])
-        elif tools:
-            tools[-1] = attrs.evolve(tools[-1], extra={**tools[-1].extra, "cachePoint": spec["cachePoint"]})
-        else:
-            raise ToolError("a cache point stands before the first tool; put it after the tools that it covers")
-    return tuple(tools)
 
 
 def _drop_surplus_points(request: dict[str, Any], notes: Notes) -> None:

@@ -156,10 +156,11 @@ def _names_no_call(message: Message) -> bool:
 
 
 def refuse_undefined_tools(turns: Sequence[Turn], layout: Layout) -> None:
-    """Raise `ConversationError` where tools were called and none is defined."""
+    """Raise `ConversationError` where tools were called and none is defined that the API takes."""
     if not layout.tools and any(turn.results for turn in turns):
         raise ConversationError(
-            "the history calls tools and none is defined, which the API refuses: pass them to add_capability(tools)"
+            "the history calls tools, which the API takes only beside a definition, and none of its kind is defined: "
+            "pass functions, or tools of this API's own, to add_capability(tools)"
         )
 
 

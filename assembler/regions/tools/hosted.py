@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.regions.tools.reading import NAME, Reading
 from assembler.regions.tools.refusal import tool_error
+from assembler.regions.tools.tool import KEYED
 from assembler.text.fields import fields_of
 
 _Definition: TypeAlias = Mapping[str, Any]
@@ -51,7 +52,19 @@ def read_hosted(definition: _Definition) -> Reading | None:
     if (system := fields_of(definition.get("systemTool"))) is not None:
         return _named_tool(system.get("name"), "systemTool", "bedrock")
     key = next((key for key in definition if snake(key) in OF_GEMINI), None)
-    return None if key is None else _named_tool(snake(key), key, "gemini")
+    if key is not None:
+        return _named_tool(snake(key), key, "gemini")
+    return _named_tool(snake(next(iter(definition))), "tool", KEYED) if _is_keyed(definition) else None
+
+
+def _is_keyed(definition: _Definition) -> bool:
+    """Whether this is a tool that nobody knows yet, under its one key; no function, misspelled, and no schema."""
+    inner = fields_of(next(iter(definition.values()), None))
+    named = inner is None or "name" in inner or not _OF_FUNCTIONS.isdisjoint(definition)
+    return len(definition) == 1 and not named and isinstance(next(iter(definition)), str)
+
+
+_OF_FUNCTIONS = frozenset(["parameters", "input_schema", "inputSchema", "properties", "schema"])
 
 
 def _typed(definition: _Definition, kind: str) -> Reading:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set, ValuesView
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import attrs
 
@@ -18,6 +18,7 @@ from assembler.regions.tools.plain import plain
 from assembler.regions.tools.reading import Reading, finish_tool
 from assembler.regions.tools.refusal import shown, tool_error
 from assembler.regions.tools.tool import Tool
+from assembler.text.fields import fields_of
 
 Reader: TypeAlias = Callable[[object], tuple[Reading, ...] | None]
 
@@ -30,10 +31,14 @@ def read_tools(tools: object) -> tuple[Tool, ...]:
 
     `raw` is the very object given: a Gemini object with several declarations gives several tools with one `raw`.
     Raises ToolError, with the place in the list, on what cannot be read, and on a name that is given twice, even when
-    both are one definition: a list that says the same thing twice was put together by mistake.
+    both are one definition: a list that says the same thing twice was put together by mistake. A cache point of
+    Bedrock's is kept with the tool before it.
     """
     read: dict[str, tuple[int, Tool]] = {}
     for index, raw in enumerate(_listed(tools)):
+        if (point := _point_in(raw)) is not None:
+            _end_with(read, point, index)
+            continue
         for tool in _read_at(raw, index):
             first, _ = read.setdefault(tool.name, (index, tool))
             if read[tool.name][1] is not tool:
@@ -41,6 +46,24 @@ def read_tools(tools: object) -> tuple[Tool, ...]:
                     f"given twice, as tools[{first}] and tools[{index}]; rename or drop one", tool=tool.name
                 )
     return tuple(tool for _, tool in read.values())
+
+
+_POINT = "cachePoint"
+
+
+def _point_in(raw: object) -> object:
+    fields = fields_of(raw)
+    return None if fields is None or len(fields) != 1 else fields.get(_POINT)
+
+
+def _end_with(read: dict[str, tuple[int, Tool]], point: object, place: int) -> None:
+    """Keep a cache point with the last of the tools that were read."""
+    if not read:
+        cure = "put it after the tools that it covers"
+        raise tool_error(f"tools[{place}]: a cache point stands before the first tool; {cure}")
+    name, (first, tool) = read.popitem()
+    marked = plain({_POINT: point}, tool=name)
+    read[name] = (first, attrs.evolve(tool, extra={**tool.extra, **cast("dict[str, Any]", marked)}))
 
 
 def checked_choice(choice: object, tools: Sequence[Tool]) -> str | None:

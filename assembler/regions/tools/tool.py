@@ -48,7 +48,11 @@ class Tool(Value):
         if self.api is None or shape in (None, "plain", self.api):
             return True
         shared = self.api == "responses" and shape == "mistral" and self.kind in _OF_MISTRAL_TOO
-        return shared or (self.api == "neutral" and shape in _TYPED)
+        return shared or shape in _MAY_BE_OF.get(self.api, ())
+
+    def claimed(self, shape: str) -> Tool:
+        """The tool as one of the API of this shape, where nobody knows whose it is and it may be that API's."""
+        return attrs.evolve(self, api=shape) if self.api and shape in _MAY_BE_OF.get(self.api, ()) else self
 
 
 def own_definition(tool: Tool) -> dict[str, Any]:
@@ -60,8 +64,14 @@ _OF_MISTRAL_TOO = ("image_generation",)
 """Types of OpenAI's that Mistral's chat API has too. Its web search and its code interpreter are tools of its
 conversations API alone (mistralai 3.7.0, models ChatCompletionRequest and ConversationRequest; read 2026-11)."""
 
-_TYPED = ("anthropic", "mistral", "openai", "responses")
-"""The APIs whose tools say their type: one of an unknown type may be any of theirs."""
+KEYED = "keyed"
+"""Whose a tool is that nobody knows yet and that says what it is by its key."""
+
+_MAY_BE_OF: Mapping[str, tuple[str, ...]] = {
+    "neutral": ("anthropic", "mistral", "openai", "responses"),
+    KEYED: ("bedrock", "gemini"),
+}
+"""The APIs whose tools say their type, and those whose tools say their key: what nobody knows may be any of theirs."""
 
 
 _ONE_TEXT: Mapping[str, Any] = {

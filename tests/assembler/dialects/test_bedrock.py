@@ -114,6 +114,13 @@ def test_a_cache_point_before_every_tool_is_an_error() -> None:
         bedrock.parse({"messages": [], "toolConfig": {"tools": [POINT, SPEC]}})
 
 
+def test_a_cache_point_among_tools_that_are_added_stands_where_it_stood() -> None:
+    user = {"role": "user", "content": [{"text": "q"}]}
+    context = Assembler(dialect="bedrock").add_capability([SPEC, POINT]).add_messages([user]).build()
+    assert context.request()["toolConfig"]["tools"] == [SPEC, POINT]
+    assert "cachePoint" not in str(context.request("anthropic"))
+
+
 def test_a_message_of_nothing_but_a_cache_point_is_left_out() -> None:
     history = [{"role": "user", "content": [{"text": " "}, POINT]}, {"role": "user", "content": [{"text": "q"}]}]
     assert again({"messages": history})["messages"] == [{"role": "user", "content": [{"text": "q"}]}]
