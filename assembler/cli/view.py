@@ -16,10 +16,12 @@ from assembler.cli.terminal import AsJson, show, show_json
 from assembler.files.place import Place
 from assembler.files.reading import STANDARD
 from assembler.files.writing import same_file, write_text
+from assembler.pipeline.what_if import least
 from assembler.report.page import Texts
-from assembler.report.page.html import tool_html
+from assembler.report.page.html import page_html, tool_html
+from assembler.report.report import report_of
 from assembler.session import session_html
-from budgets import Count
+from budgets import ContextLengthError, Count
 
 
 def view(
@@ -37,7 +39,8 @@ def view(
     files
         YAML files, as for `assemble build`. With - one is read from standard input.
     output
-        Where to write the page, such as page.html. With - it is printed. If a request does not fit, nothing is written.
+        Where to write the page, such as page.html. With - it is printed. A request that does not fit gets its page too:
+        it shows what is too large, and the exit code is 3. Several files are compared only if each fits.
     texts
         Whether the page holds the texts of the instruction, tools, documents and messages. A page with hidden texts
         holds none of them.
@@ -49,18 +52,19 @@ def view(
     if any(same_file(output, file) for file in files):
         raise Place("assemble view", "--output").error("expected another file than the one that is read")
     shown = Texts() if texts == "shown" else None
+    refusal = None
     match files:
         case ():
             counts, page = [], tool_html()
         case (file,):
-            with _answering(file):
-                report = assembler_of(file).plan().report
-                counts, page = [report.count], report.to_html(texts=shown)
+            counts, page, refusal = _page_of(file, shown)
         case _:
             contexts = [_built(file) for file in files]
             counts = [context.count for context in contexts]
             page = session_html(contexts, title=", ".join(file.name for file in files), texts=shown)
     write_text(output, page)
+    if refusal is not None:
+        raise refusal
     if output == STANDARD:
         return 0
     if as_json:
@@ -69,6 +73,18 @@ def view(
         tokens = ", ".join(f"{count.tokens:,}" for count in counts)
         show(f"page    {output}" + (f"\ntokens  {tokens}" if tokens else ""))
     return 0
+
+
+def _page_of(file: Path, texts: Texts | None) -> tuple[list[Count], str, ContextLengthError | None]:
+    """The page of one request. Of one that does not fit, it shows the least that was left, and comes with the error."""
+    with _answering(file):
+        assembler = assembler_of(file)
+        try:
+            plan, refusal = assembler.plan().inside, None
+        except ContextLengthError as error:
+            plan, refusal = least(*assembler.inside), error
+        report = report_of(plan)
+        return [report.count], page_html(report, plan, texts=texts, refusal=refusal), refusal
 
 
 @contextlib.contextmanager

@@ -11,7 +11,10 @@ import pytest
 
 from assembler import Assembler, CacheMarks, ClearToolResults, ContextLengthError, Plan, TrimOldest
 from assembler.dialects import anthropic, openai_chat
+from assembler.pipeline.what_if import least
 from assembler.report.page import Texts
+from assembler.report.page.html import page_html
+from assembler.report.report import report_of
 from budgets import Budget
 
 ARTEFACTS = Path(__file__).parent / "artefacts"
@@ -96,6 +99,25 @@ def test_the_headline_speaks_of_the_window_that_is_tried_and_of_what_is_too_much
     assert share.inner_text() == f"at the least, {too_many:,} more than this window leaves"
     looked.page.locator("#own").click()
     assert looked.page.locator("#left th").inner_text() == "left"
+
+
+@pytest.mark.parametrize("policy", [TrimOldest(), [ClearToolResults(), TrimOldest()]])
+def test_a_refused_request_opens_on_what_is_missing_and_the_next_larger_window_holds_it(
+    policy: Any, look: Callable[..., Any]
+) -> None:
+    assembler = Assembler(Budget(70, max_output_tokens=10, model="gpt-4o"), on_overflow=policy)
+    assembler.add_instruction("Be brief. " * 30).add_message({"role": "user", "content": "Where is my order? " * 40})
+    with pytest.raises(ContextLengthError) as refused:
+        assembler.build()
+    plan = least(*assembler.inside)
+    looked = look(page_html(report_of(plan), plan, refusal=refused.value))
+    outcome = looked.page.locator("#outcome")
+    assert outcome.inner_text().startswith("This request does not fit")
+    looked.page.locator("#more").click()
+    assert outcome.inner_text().startswith("1 of 1 message stays")
+    looked.page.locator("#own").click()
+    assert outcome.inner_text().startswith("This request does not fit")
+    assert (looked.window, looked.complaints) == (70, [])
 
 
 def test_a_region_of_few_tokens_in_a_large_window_can_be_seen_on_a_phone(look: Callable[..., Any]) -> None:

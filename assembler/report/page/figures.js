@@ -43,7 +43,7 @@ const buildsOf = (data) => {
   }));
   return data.builds.map((build, at) => ({
     ...build, label: build.label ?? `build ${at + 1}`,
-    gone: data.words[build.gone], shortened: data.words[build.shortened], notes: build.notes.map((note) => data.words[note]),
+    refused: data.words[build.refused] ?? "", gone: data.words[build.gone], shortened: data.words[build.shortened], notes: build.notes.map((note) => data.words[note]),
     budget: build.budget && { ...build.budget, arithmetic: data.words[build.budget.arithmetic] },
     cache: build.cache && { ...build.cache, source: data.words[build.cache.source] || null },
     rows: build.items.flatMap(([first, number]) => rows.slice(first, first + number)),

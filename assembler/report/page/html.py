@@ -20,8 +20,8 @@ from assembler.report.page.texts import Texts
 from assembler.report.report import Report
 from assembler.report.rows import CacheRow
 from assembler.report.terminal import report_text
-from budgets import Budget, Tokens
-from budgets.numbers import grouped
+from budgets import Budget, ContextLengthError, Tokens
+from budgets.numbers import grouped, in_tokens
 
 FORMAT = 1
 """The version of what a page's script reads."""
@@ -33,18 +33,22 @@ _STORED = "Other windows are not drawn: this report was stored, and its plan was
 _NOTHING = "Nothing is shown here without scripts: this page reads the files that are dropped onto it."
 
 
-def page_html(report: Report, plan: Planned | None, *, texts: Texts | None = None) -> str:
+def page_html(
+    report: Report, plan: Planned | None, *, texts: Texts | None = None, refusal: ContextLengthError | None = None
+) -> str:
     """The report as a page: no network, no text of any message unless `texts` asks for it. Pure; O(items + sizes).
 
     `plan` is what the report is of. One that was pickled has it no more: its page has the rows, and neither other
-    windows nor texts. Raises `WrongTypeError` for `texts` that are none.
+    windows nor texts. With a `refusal`, the plan is the least that was left where nothing fits, and the page says what
+    is missing. Raises `WrongTypeError` for `texts` that are none.
     """
     rows = Rows(_checked(texts))
     items = rows_as_items(report) if plan is None else items_of(plan)
     size = _stored_size(report) if plan is None else size_of(plan, items)
-    outlook = Outlook(missing=_STORED) if plan is None else outlook_of(plan, items)
+    outlook = Outlook(missing=_STORED) if plan is None else outlook_of(plan, items, refusal)
     build = {
         **_build(report, size, () if plan is None else marks_of(plan, items), rows),
+        "refused": rows.word("" if refusal is None else _why_refused(refusal)),
         "items": rows.runs(_states(items, size)),
         "outlook": _outlook(outlook, rows),
     }
@@ -111,6 +115,10 @@ def _stored_size(report: Report) -> Size:
         first=0,
         after={place: row.after for place, row in enumerate(report.rows) if row.after != row.before},
     )
+
+
+def _why_refused(refusal: ContextLengthError) -> str:
+    return f"This request does not fit: {grouped(in_tokens(refusal.excess))} too many. {grouped(refusal.advice)}"
 
 
 def _states(items: Sequence[Item], size: Size) -> Iterator[State]:

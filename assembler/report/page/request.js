@@ -34,7 +34,7 @@ const request = (() => {
     byId("slider").max = byId("exactly").max = most();
     byId("own").lastChild.textContent = budget ? figure(budget.window) : "";
     byId("own").ariaLabel = budget ? `Back to the budget’s ${figure(budget.window)} tokens` : "";
-    byId("missing").textContent = outlook?.missing || (outlook && !outlook.every && `${outlook.sizes.length} windows are shown: ${outlook.some}`) || "";
+    byId("missing").textContent = outlook?.missing || (outlook && !outlook.every && `${plural(outlook.sizes.length, "window")} ${outlook.sizes.length === 1 ? "is" : "are"} shown: ${outlook.some}`) || "";
     byId("ticks").setAttribute("d", ticks.map((one) => `M${(1000 * one.window / most()).toFixed(2)} 0V10`).join(""));
     say("scale-end", `${figure(most())} tokens`);
     const repeated = new Set([build.gone, build.shortened]);
@@ -79,13 +79,13 @@ const request = (() => {
   const nearest = (window) => {
     window = Math.min(Math.max(Math.round(window), 0), most());
     if (build.outlook.every) return window;
-    return build.outlook.sizes.reduce((best, one) => Math.abs(one.window - window) < Math.abs(best - window) ? one.window : best, Infinity);
+    return build.outlook.sizes.reduce((best, one) => Math.abs(one.window - window) < Math.abs(best - window) ? one.window : best, build.window);
   };
 
   const show = (wanted) => {
     const moves = Boolean(build.outlook?.sizes.length);
     window_ = moves ? nearest(wanted) : build.window;
-    const place = moves ? placeOf(window_) : 0, refused = place < 0;
+    const place = moves ? placeOf(window_) : 0, refused = place < 0 || (window_ === build.window && Boolean(build.refused));
     size = moves && window_ !== build.window ? build.outlook.sizes[Math.max(place, 0)] : null;
     document.body.classList.toggle("refused", refused);
     const every = build.rows.reduce((sum, row) => sum + row.messages, 0);
@@ -101,7 +101,7 @@ const request = (() => {
     const room = budget ? limitAt(budget, window_) : null, left = budget && room - upper;
     say("tokens", figure(tokens));
     say("share", shareOf(refused, upper, room));
-    say("arithmetic", !budget ? "" : size || refused
+    say("arithmetic", !budget ? "" : window_ !== build.window
       ? `A window of ${figure(window_)} tokens is tried; the budget’s is ${figure(budget.window)}.`
       : `${figure(budget.limit)} = ${shown(budget.arithmetic).replace(/(\d|-) /g, "$1\u00a0")}`); // no number without its name
     say("items-name", refused ? "Items of the smallest request" : "Items");
@@ -119,7 +119,7 @@ const request = (() => {
     say("served", figure(served));
     const stay = every ? `${figure(every - gone)} of ${plural(every, "message")} ${every === 1 ? "stays" : "stay"}. ` : "";
     const takes = !budget ? "There is no budget." : `The request takes ${upper > tokens ? "at most " : ""}${figure(upper)} of ${figure(room)} tokens, ${percent(upper, room)}.`;
-    say("outcome", refused ? build.outlook.below : stay + takes);
+    say("outcome", !refused ? stay + takes : window_ === build.window ? build.refused : build.outlook.below);
   };
 
   const shareOf = (refused, upper, room) => {

@@ -25,6 +25,7 @@ from budgets import Budget, ContextLengthError, Tokens
 _SHARES = 40
 """Windows that are asked for where they must be asked one by one: each 2.5 % of what is drawn."""
 _ASKED = "what goes depends on more than how many turns fit."
+_NONE_FITS = "Other windows are not drawn: none was found that holds the same items."
 _REACH = 4
 """How far the drawing goes beyond the budget's own window, at most, where more tokens would keep more."""
 
@@ -115,8 +116,11 @@ def _changes_of(plan: Planned, items: Sequence[Item]) -> Iterator[tuple[int, Tok
         yield from ((place, tokens) for place, item in enumerate(items) if item.stands_in)
 
 
-def outlook_of(plan: Planned, items: Sequence[Item]) -> Outlook:
-    """The sizes to draw. As cheap as `report.steps()`, or `_SHARES` times a fit."""
+def outlook_of(plan: Planned, items: Sequence[Item], refusal: ContextLengthError | None = None) -> Outlook:
+    """The sizes to draw. As cheap as `report.steps()`, or `_SHARES` times a fit.
+
+    Where its own window refused the plan, they begin at the smallest that does.
+    """
     budget = plan.settings.budget
     if budget is None:
         return Outlook(missing="There is no budget, so there is no window to change.")
@@ -126,10 +130,11 @@ def outlook_of(plan: Planned, items: Sequence[Item]) -> Outlook:
         return Outlook(missing="Other windows are not drawn: an older message cannot be read or priced.")
     steps = steps_of(plan)
     window = budget.context_window
-    most = max([window, *(min(step.context_window, window * _REACH) for step in steps[-1:])])
+    least = 0 if refusal is None else refusal.smallest_window or 0
+    most = max([window, least, *(min(step.context_window, window * _REACH) for step in steps[-1:])])
     if settled_by_turns(plan):
         return _stairs(plan, items, steps, most)
-    return _sampled(plan, items, budget, most)
+    return _sampled(plan, items, budget, most, refusal)
 
 
 def _stairs(plan: Planned, items: Sequence[Item], steps: Sequence[Step], most: Tokens) -> Outlook:
@@ -182,15 +187,20 @@ def _why_gone(plan: Planned, steps: Sequence[tuple[Step, int]]) -> str:
     return cut.trimmed.why_gone
 
 
-def _sampled(plan: Planned, items: Sequence[Item], budget: Budget, most: Tokens) -> Outlook:
-    shares = {most * share // _SHARES for share in range(1, _SHARES + 1)}
-    found: dict[Tokens, Planned | None] = {
-        window: try_window(plan, window) for window in shares - {budget.context_window}
-    }
-    found[budget.context_window] = plan
-    least = min(window for window, other in found.items() if other is not None)
-    found |= {window: try_window(plan, window) for window in _smallest(plan, budget, least)}
+def _sampled(
+    plan: Planned, items: Sequence[Item], budget: Budget, most: Tokens, refusal: ContextLengthError | None
+) -> Outlook:
+    own, shares = budget.context_window, {most * share // _SHARES for share in range(1, _SHARES + 1)}
+    found = {window: try_window(plan, window) for window in shares - {own}}
+    if refusal is None:
+        found[own] = plan
+        smallest = _smallest(plan, budget, min(window for window, other in found.items() if other is not None))
+    else:
+        smallest = {refusal.smallest_window or own}
+    found |= {window: try_window(plan, window) for window in smallest}
     alike = {window: other for window, other in found.items() if other is not None and _same_regions(plan, other)}
+    if not alike:
+        return Outlook(missing=_NONE_FITS)
     sizes = tuple(size_of(other, items) for _, other in sorted(alike.items()))
     if all(_same_regions(plan, other) for other in found.values() if other is not None):
         return Outlook(sizes, most, every=False, below=_nothing_below(sizes), some=_ASKED)

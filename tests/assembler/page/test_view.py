@@ -68,11 +68,39 @@ def test_what_is_wrong_is_one_line_and_no_page(
     assert not (file.parent / "page.html").exists()
 
 
-def test_a_request_that_does_not_fit_gets_the_arithmetic_and_no_page(
+@pytest.mark.parametrize("policy", ["trim_oldest", "refuse", "[{truncate: {max_tokens: 3}}, trim_oldest]"])
+def test_a_request_that_does_not_fit_gets_a_page_that_says_what_is_missing(
+    policy: str, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text(SPEC.replace("60", "12").replace("trim_oldest", policy))
+    assert main(["view", "bot.yaml", "-o", "page.html"]) == 3
+    told, error = capsys.readouterr()
+    assert (told, "context needs" in error) == ("", True)
+    (build,), words = (
+        (written := Page((file.parent / "page.html").read_text("utf-8")).written)["builds"],
+        written["words"],
+    )
+    missing = build["upper"] - build["budget"]["limit"]
+    assert f"{missing} token" in words[build["refused"]]
+    assert f"{missing} too many" in error
+    smallest = min(size[0] for size in build["outlook"]["sizes"])
+    file.write_text(file.read_text().replace("12", str(smallest)))
+    assert main(["view", "bot.yaml", "-o", "page.html"]) == 0
+
+
+def test_the_page_of_a_request_that_no_window_would_hold_says_so(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file.write_text(SPEC.replace("60", "12"))
+    file.write_text(SPEC.replace("10}", "10, max_input_tokens: 2}"))
     assert main(["view", "bot.yaml", "-o", "page.html"]) == 3
+    written = Page((file.parent / "page.html").read_text("utf-8")).written
+    assert "A larger context_window does not help" in written["words"][written["builds"][0]["refused"]]
+    assert written["builds"][0]["outlook"]["sizes"] == []
+
+
+def test_of_several_requests_each_must_fit(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (file.parent / "small.yaml").write_text(SPEC.replace("60", "12"))
+    assert main(["view", "bot.yaml", "small.yaml", "-o", "page.html"]) == 3
     assert "context needs" in capsys.readouterr().err
     assert not (file.parent / "page.html").exists()
 
