@@ -78,6 +78,17 @@ def is_forwarded(model: str) -> bool:
     return _FORWARDED.match(model) is not None
 
 
+_HOST = re.compile(r"(?:azure|openrouter)[/:]")
+_FOLDERS = re.compile(r".*/|ollama:")
+
+
+def template_name(model: str) -> str:
+    """A model's name in lower case behind the host that a row may ask for; `ollama/` and folders say nothing of it."""
+    name = model.strip().lower()
+    host = _HOST.match(name)
+    return f"{host[0] if host else ''}{_FOLDERS.sub('', name[host.end() :] if host else name)}"
+
+
 Readers: TypeAlias = Mapping[str, Callable[[Any], object]]
 """How a table's own fields are read, by their names. Of the others a text is a price, and the rest is as it stands."""
 

@@ -27,6 +27,7 @@ from budgets import Budget, Count, RegionCosts, Tokens
 from budgets.apportion import scale_down
 from budgets.counters.by_model import STAND_IN
 from budgets.models import nearly
+from budgets.models.families import model_within
 from budgets.numbers import whole
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def report_of(plan: Planned) -> Report:
         notes=(
             *_sending(plan),
             *_counter(plan),
-            *_misspelled(plan),
+            *_unknown(plan),
             *_unmarked(plan),
             *_anchor(plan),
             *_idle(plan),
@@ -158,8 +159,12 @@ def _counter(plan: Planned) -> tuple[str, ...]:
     return () if plan.settings.budget is None else plan.settings.budget.token_counter.notes
 
 
-def _misspelled(plan: Planned) -> tuple[str, ...]:
-    """That the model may be misspelled, where no rule is its own and the name of one that has some is near."""
+_GUESSING = frozenset({"openai_chat", "openai_responses"})
+"""The dialects in which gateways and deployments of one's own are spoken to."""
+
+
+def _unknown(plan: Planned) -> tuple[str, ...]:
+    """What a model is counted as that no table knows: the one that its name holds, or none, and then which is near."""
     budget = plan.settings.budget
     if (
         budget is None
@@ -168,6 +173,10 @@ def _misspelled(plan: Planned) -> tuple[str, ...]:
         or plan.settings.dialect.name not in DIALECTS
     ):
         return ()
+    if plan.settings.dialect.name in _GUESSING and (guess := model_within(budget.model)) is not None:
+        return (
+            f"no table knows {budget.model}: priced as {guess}, with a wide bound; a model's own name has a near one",
+        )
     near = nearly(budget.model)
     if near is None:
         return ()

@@ -20,6 +20,7 @@ Families are as fine as the recorded counts tell models apart, and no finer:
 
 from __future__ import annotations
 
+import functools
 import re
 
 from budgets.models.names import bare
@@ -70,11 +71,29 @@ _GEMINI = compile_later(r"gemini-(?:[a-z-]+-)?(\d+)(?:\.(\d+))?(?![\d])")
 def family_of(name: str) -> str | None:
     """The family whose pricing rules a model follows, None when the name fits none. Any spelling, known or not."""
     plain = bare(name)
-    if plain.startswith("claude-"):
+    if _is_claude(plain):
         return _claude_family(plain)
     if plain.startswith("gemini-") and not plain.startswith("gemini-gemma"):
         return _gemini_family(plain)
     return next((family for pattern, family in _FAMILIES if pattern.match(plain)), None)
+
+
+_WORD = compile_later(r"(?<![a-z0-9])(?=[a-z])")
+_RUN_TOGETHER = compile_later(r"(?<![a-z])(gpt|claude|gemini)(?=\d)")
+_CLAUDES = compile_later(r"(?<![a-z])(?<!claude-)(opus|sonnet|haiku)-?(?=\d)")
+
+
+@functools.lru_cache(maxsize=1024)
+def model_within(name: str) -> str | None:
+    """The model that the name of a deployment holds: `gpt-4o-eastus` of `prod-gpt4o-eastus`. A guess, and no more.
+
+    None for a name that has a family of its own, and for one that holds no name with a family.
+    """
+    plain = bare(name).replace("_", "-")
+    if family_of(name) is not None:
+        return None
+    plain = _CLAUDES.sub(r"claude-\1-", _RUN_TOGETHER.sub(r"\1-", plain))
+    return next((plain[at.start() :] for at in _WORD.finditer(plain) if family_of(plain[at.start() :])), None)
 
 
 def encoding_of(name: str) -> str | None:
@@ -129,7 +148,11 @@ def dialect_of(name: str, *, provider: str | None = None) -> str | None:
 def claude_version(name: str) -> tuple[int, int] | None:
     """A Claude model's generation as two numbers; one without a number is the newest. None for any other model."""
     plain = bare(name)
-    return _claude_version(plain) if plain.startswith("claude") else None
+    return _claude_version(plain) if _is_claude(plain) else None
+
+
+def _is_claude(plain: str) -> bool:
+    return plain == "claude" or plain.startswith("claude-")
 
 
 def _claude_version(plain: str) -> tuple[int, int]:

@@ -8,8 +8,9 @@ A spelling is taken apart by closed rules only: a name that merely starts like a
 | `models/gemini-2.5-pro`                      | `gemini-2.5-pro`             | Gemini's resource names |
 | `ft:gpt-4o-2024-08-06:org::id`               | `gpt-4o-2024-08-06`          | OpenAI's fine-tuned models |
 | `us.anthropic.claude-opus-4-1-20250805-v1:0` | `claude-opus-4-1-20250805`   | Bedrock: region, vendor, version |
-| `claude-sonnet-4-5@20250929`                 | `claude-sonnet-4-5-20250929` | Vertex: `@` before a version |
-| `gpt-35-turbo`                               | `gpt-3.5-turbo`              | Azure cannot write the dot |
+| `claude-sonnet-4-5@20250929`, `…@default`    | `claude-sonnet-4-5-20250929` | Vertex: `@` before a version |
+| `azure/eu/gpt-5`, `bedrock/us-west-2/…`      | the name without the place   | where it is served, and how |
+| `gpt-35-turbo`, `claude-v2:1`                | `gpt-3.5-turbo`              | as their hosts write them |
 | `…-2025-08-07`, `…-20250929`, `…-latest`     | the name without it          | only when the full name has no row |
 | `gemini-…-002`, `gemini-…-preview-05-06`     | the name without it          | Google's versions and dated previews |
 """
@@ -53,19 +54,35 @@ _CLOUDS = (
 ROUTES: dict[str, tuple[str, ...]] = {
     **{route: (provider,) for provider, routes in _OWN.items() for route in routes},
     **dict.fromkeys(_CLOUDS, VENDORS),
-    **dict.fromkeys(("bedrock", "bedrock_converse", "amazon-bedrock", "aws"), ("bedrock", *VENDORS)),
+    **dict.fromkeys(("bedrock", "bedrock_converse", "bedrock_mantle", "amazon-bedrock", "aws"), ("bedrock", *VENDORS)),
     "openrouter": ("openrouter", *VENDORS),
 }
 """What may stand before `/` or `:`, and whose models it may mean."""
 
+_PLACE = compile_later(
+    r"^(?:(?:us|eu|apac|global(?:-standard)?|[a-z]{2}(?:-gov)?-[a-z]+-\d|\d-month-commitment|invoke|converse)/)+"
+)
+"""What stands between the route of a cloud and a model: LiteLLM's table of models 1.109.1, read 2026-11."""
 _BEDROCK = compile_later(
     r"(?:(?:us|eu|apac|global|jp|au|ca|in|sa|us-gov)\.)?"
-    r"(?P<vendor>amazon|anthropic|deepseek|google|meta|mistral|openai|qwen|xai)\.(?P<model>.+)"
+    r"(?P<vendor>amazon|anthropic|deepseek|google|meta|mistral|moonshot(?:ai)?|openai|qwen|xai|zai)\.(?P<model>.+)"
 )
 _BEDROCK_VERSION = compile_later(r"-v\d+(?::\d+k?)*$|-\d+:\d+$")
 _DATE = compile_later(r"-(?:19|20)\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])$")
 _GOOGLE_VERSION = compile_later(r"(?<=\w)-(?:00\d|preview-\d\d-(?:20)?\d\d)$")
 
+
+_VARIANT = compile_later(r":(?!\d+k?$)[\w.-]+$")
+"""How a gateway is to serve a model, or which size of it: `gpt-4o:online`, `qwen3:8b`."""
+_MAKER = compile_later(r"^(?:(?:databricks|fw|anthropic|openai|google|meta|zai)-)+(?=[a-z])")
+"""Whom some hosts name before the model's own name: `databricks-claude-opus-4-7`, `anthropic-claude-3.5-haiku`."""
+_DASHED = compile_later(r"^(gpt|gemini)-(\d)-(\d)(?=-|$)")
+
+_RESPELLED = (
+    *(("gpt-35-", "gpt-3.5-"), ("gpt-4-o-", "gpt-4o-")),
+    *(("claude-v2:1", "claude-2.1"), ("claude-v", "claude-")),
+)
+"""Azure cannot write the dot, Copilot parts `4o`, and Bedrock has Claude 2 as its second version."""
 
 LONGEST_NAME = 512
 """Characters of a name. The longest that are published have fewer than a hundred; an ARN with all its parts, two."""
@@ -88,7 +105,10 @@ def bare(name: str) -> str:
     """
     refuse_no_name(name)
     *_, (_, spelled) = _readings(_plain(name))
-    return spelled.rsplit("/", 1)[-1]
+    own = _VARIANT.sub("", spelled.rsplit("/", 1)[-1])
+    if bedrock := _BEDROCK.fullmatch(own):
+        own = _BEDROCK_VERSION.sub("", bedrock["model"])
+    return _DASHED.sub(r"\1-\2.\3", _MAKER.sub("", own))
 
 
 def refuse_no_name(name: object) -> None:
@@ -109,7 +129,10 @@ def _plain(name: str) -> str:
             plain = plain.removeprefix(route)
     if plain.startswith("ft:"):
         plain = plain.split(":")[1]
-    return plain.replace("@", "-").replace("gpt-35-", "gpt-3.5-")
+    plain = plain.removesuffix("@default").replace("@", "-")
+    for written, meant in _RESPELLED:
+        plain = plain.replace(written, meant)
+    return plain
 
 
 def _readings(name: str) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -118,7 +141,7 @@ def _readings(name: str) -> Iterator[tuple[tuple[str, ...], str]]:
     yield allowed, name
     while (split := re.match(r"([^/:]+)[/:](.+)", name)) and split[1] in ROUTES:
         allowed = tuple(provider for provider in ROUTES[split[1]] if provider in allowed)
-        name = split[2]
+        name = _PLACE.sub("", split[2])
         yield allowed, name
     if bedrock := _BEDROCK.fullmatch(name):
         yield ("bedrock",), f"{bedrock['vendor']}.{bedrock['model']}"

@@ -158,6 +158,12 @@ def test_a_misspelled_model_is_carried_and_its_report_asks_whether_another_was_m
     )
 
 
+def test_the_report_says_as_which_model_a_deployment_is_priced() -> None:
+    bot = Assembler(Budget(4_000, model="prod-gpt4o-eastus"), dialect="openai_chat").add_message(("user", "Hello"))
+    said = "no table knows prod-gpt4o-eastus: priced as gpt-4o-eastus, with a wide bound; "
+    assert f"{said}a model's own name has a near one" in bot.build().report.notes
+
+
 @pytest.mark.parametrize(
     "model", ["gpt-4o", "my-model", "support-bot", "gpt-99", "grok-9", "llama-99b", "acme/assistant"]
 )

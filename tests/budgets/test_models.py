@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from budgets.errors import UnknownModelError
 from budgets.models import dialect_of, encoding_of, facts, family_of, known
+from budgets.models.families import model_within
 from budgets.models.names import HOSTS, VENDORS
 from tools.model_tables.generate import main, rows, settle, table
 from tools.model_tables.sources import Claim, genai_prices, legacy_windows, litellm, models_dev, profiles
@@ -42,7 +43,15 @@ FAMILIES = [
     ("openai/gpt-5.4-2026-03-05", "gpt-5", "o200k_base", "openai_chat"),
     ("gpt-6-sol", "gpt-5", None, "openai_chat"),
     ("groq/openai/gpt-oss-120b", "gpt-oss", "o200k_harmony", "openai_chat"),
+    ("openrouter/openai/gpt-4o:online", "gpt-4o", "o200k_base", "openai_chat"),
+    ("ollama/gpt-oss:20b", "gpt-oss", "o200k_harmony", "openai_chat"),
+    ("oci/openai.gpt-5-mini", "gpt-5", "o200k_base", "openai_chat"),
+    ("gradient_ai/openai-o3", "gpt-5", "o200k_base", "openai_chat"),
+    ("github_copilot/gpt-4-o-preview", "gpt-4o", "o200k_base", "openai_chat"),
     ("claude-2.1", "claude-3", None, "anthropic"),
+    ("bedrock/us-west-2/1-month-commitment/anthropic.claude-v2:1", "claude-3", None, "anthropic"),
+    ("databricks/databricks-claude-opus-4-7", "claude-4.7", None, "anthropic"),
+    ("databricks/databricks-gemini-2-5-pro", "gemini-2.5", None, "gemini"),
     ("claude-instant-1.2", "claude-3", None, "anthropic"),
     ("claude-3-5-haiku-20241022", "claude-3", None, "anthropic"),
     ("claude-sonnet-4-20250514", "claude-3", None, "anthropic"),
@@ -128,6 +137,10 @@ def test_a_row_is_found_by_its_own_key() -> None:
             "amazon.nova-lite-v1:0",
         ),
         ("vertex_ai/claude-sonnet-4-5@20250929", "claude-sonnet-4-5-20250929"),
+        ("vertex_ai/claude-sonnet-5@default", "claude-sonnet-5"),
+        ("bedrock/us-gov-west-1/anthropic.claude-opus-4-1-20250805-v1:0", "claude-opus-4-1"),
+        ("bedrock/converse/us.amazon.nova-pro-v1:0", "amazon.nova-pro-v1:0"),
+        ("azure/eu/gpt-4o-2024-08-06", "gpt-4o"),
         ("claude-opus-4-8-20260601", "claude-opus-4-8"),
         ("models/gemini-2.5-pro", "gemini-2.5-pro"),
         ("gemini-2.0-flash-001", "gemini-2.0-flash"),
@@ -192,6 +205,27 @@ def test_the_family_decides_vocabulary_and_dialect(
     name: str, family: str | None, encoding: str | None, dialect: str | None
 ) -> None:
     assert (family_of(name), encoding_of(name), dialect_of(name)) == (family, encoding, dialect)
+
+
+@pytest.mark.parametrize(
+    ("name", "held"),
+    [
+        ("prod-gpt4o-eastus", "gpt-4o-eastus"),
+        ("azure/corp_gpt_4.1_mini", "gpt-4.1-mini"),
+        ("acme/claude3.5-sonnet", "claude-3.5-sonnet"),
+        ("team-haiku4.5", "claude-haiku-4.5"),
+        ("llava-v1.6-mistral-7b-hf", "mistral-7b-hf"),
+        *((name, None) for name in ("gpt-4o", "azure/gpt-40", "chat-server", "my-own-model", "piano1", "", "/")),
+    ],
+)
+def test_the_name_of_a_deployment_may_hold_that_of_a_model(name: str, held: str | None) -> None:
+    assert model_within(name) == held
+
+
+@given(st.text(max_size=40))
+def test_what_a_name_holds_has_a_family_and_the_name_itself_has_none(name: str) -> None:
+    held = model_within(name)
+    assert held is None or (family_of(name) is None and family_of(held) is not None)
 
 
 def test_nova_under_the_name_of_bedrock_is_spoken_to_in_converse() -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from assembler.dialects.families import Readers, Row, first_match, guess, is_forwarded, table_in
+from assembler.dialects.families import Readers, Row, first_match, guess, is_forwarded, table_in, template_name
 from budgets.count import NOTHING, Count, Grade, TokenCounter, Tokens
 from budgets.errors import UnknownModelError
 
@@ -124,7 +124,7 @@ FAMILIES = table_in(__name__, Family, READERS)
 
 def family_of(model: str) -> Family:
     """The chat template of a model name, its host's prefix ignored. Raises `UnknownModelError`: nothing is guessed."""
-    family = first_match(FAMILIES, model.lower())
+    family = first_match(FAMILIES, template_name(model))
     if family is None:
         raise UnknownModelError(model, nearest=[row.name for row in FAMILIES])
     return _on_any_host(family) if is_forwarded(model) else family

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 
+from assembler.dialects.families import template_name
 from budgets import TokenCounter
 from budgets.models.families import family_of
 
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
 Maker: TypeAlias = Callable[[str, TokenCounter], "Pricer"]
 
-_HOSTED = re.compile(r"deepseek|r1-distill|llama|qwen|gpt-oss|grok|compound|kimi|moonshot|glm|command|c4ai|aya-")
+_HOSTED = re.compile(
+    r"deepseek|r1-distill|llama|qwen|qwq|qvq|gpt-oss|grok|compound|kimi|moonshot|glm|command|c4ai|aya-"
+)
 """The makers whose templates `assembler.dialects.hosts.families` lists; a test holds the two together."""
 
 
@@ -40,7 +43,7 @@ def hosted_pricer(model: str | None, count: TokenCounter, api: OpenAIApi = "chat
 
     Exact texts where `count` is the model's own tokenizer, calibrated ones where a bundled one stands in.
     """
-    if model is None or not _HOSTED.search(model.lower()):
+    if model is None or not _HOSTED.search(template_name(model)):
         return None
     from assembler.dialects.hosts.bill import host_bill
 

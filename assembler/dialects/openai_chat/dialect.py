@@ -45,7 +45,7 @@ from assembler.dialects.openai.wire import (
 from assembler.dialects.openai_chat.api import API
 from assembler.dialects.output_and_choice import choice_of, named_schema
 from assembler.dialects.reading import listed_messages, options_in, read_messages
-from assembler.dialects.unknown_models import unknown_model_pricer
+from assembler.dialects.unknown_models import guessed_pricer, unknown_model_pricer
 from assembler.errors import ConversationError
 from assembler.pricing.opaque import price_opaque
 from assembler.pricing.pricer import Pricer, answered_at_once
@@ -79,7 +79,8 @@ class OpenAIChat:
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         """The price list of the model's family; where it is no model of OpenAI, its maker's or its host's."""
         own = unknown_model_pricer(OpenAIChatPricer(family_of(model), count, model), model, count)
-        return graded_pricer(upstream_pricer(model, count, "chat") or own, count)
+        other = upstream_pricer(model, count, "chat") or guessed_pricer(model, count, self.pricer)
+        return graded_pricer(other or own, count)
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """`response_format` and `tool_choice`: OpenAI API reference, read 2026-11."""

@@ -33,7 +33,7 @@ from assembler.dialects.openai_responses.api import API, STORED
 from assembler.dialects.openai_responses.wire import CallIds, flat_definition, input_items, torn_reasoning
 from assembler.dialects.output_and_choice import choice_of, named_schema
 from assembler.dialects.reading import options_in, read_messages
-from assembler.dialects.unknown_models import in_items, unknown_model_pricer
+from assembler.dialects.unknown_models import guessed_pricer, in_items, unknown_model_pricer
 from assembler.errors import ConversationError, ToolError
 from assembler.pricing.media import read_media
 from assembler.pricing.media.openai import price_original
@@ -92,7 +92,8 @@ class OpenAIResponses:
         """The price list of the model's family on this API, or of its host where it is no model of OpenAI."""
         rules = OpenAIResponsesPricer(family_of(model, "responses"), count, model)
         own = unknown_model_pricer(rules, model, count, in_items)
-        return graded_pricer(upstream_pricer(model, count, "responses") or own, count)
+        other = upstream_pricer(model, count, "responses") or guessed_pricer(model, count, self.pricer, in_items)
+        return graded_pricer(other or own, count)
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """`text.format` and `tool_choice`: OpenAI API reference, read 2026-11."""

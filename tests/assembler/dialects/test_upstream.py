@@ -115,3 +115,26 @@ def test_a_mistral_behind_a_gateway_has_room_for_the_system_text_of_a_host() -> 
     assert forwarded.tokens == own.tokens
     assert forwarded.upper >= own.upper + 400
     assert forwarded.grade is Grade.ESTIMATED
+
+
+@pytest.mark.parametrize(
+    ("deployed", "held"),
+    [
+        ("prod-gpt4o-eastus", "gpt-4o"),
+        ("azure/chat_gpt_5_mini", "gpt-5-mini"),
+        ("acme/claude3.5-sonnet", "claude-3.5-sonnet"),
+        ("team-gemini-2.5-flash", "gemini-2.5-flash"),
+    ],
+)
+def test_a_deployment_costs_what_the_model_in_its_name_costs_with_a_bound_for_another(deployed: str, held: str) -> None:
+    guessed, own = chat(deployed, tools=[OF_CHAT]), chat(held, tools=[OF_CHAT])
+    assert guessed.tokens == own.tokens
+    assert guessed.grade is Grade.ESTIMATED
+    assert guessed.upper >= 1.5 * own.tokens + 700
+
+
+@pytest.mark.parametrize("host", ["ollama/", "ollama:", "llamagate/", "qwencloud/", "deepseek-proxy/"])
+def test_the_name_of_a_host_is_not_taken_for_that_of_a_model(host: str) -> None:
+    assert chat(f"{host}gpt-oss:20b") == chat("gpt-oss-20b")
+    assert chat(f"{host}glm-5.1") == chat("glm-5.1")
+    assert chat(f"{host}my-own").upper == chat("my-own").upper
