@@ -170,6 +170,31 @@ def test_a_tool_that_nobody_knows_goes_to_the_api_of_its_assembler_and_to_no_oth
         assert name == home or "d1d" not in str(context.request(name))
 
 
+THOUGHTS: list[Dict] = [
+    {"type": "thinking", "thinking": WORDS, "signature": "c2ln"},
+    {"type": "redacted_thinking", "data": WORDS},
+    {"type": "thinking", "thinking": [{"type": "text", "text": WORDS}]},
+    {"type": "reasoning", "reasoning": WORDS},
+    {"reasoningContent": {"reasoningText": {"text": WORDS, "signature": "c2ln"}}},
+]
+
+
+@pytest.mark.parametrize("thought", THOUGHTS)
+@pytest.mark.parametrize("name", ["anthropic", *OTHERS])
+def test_reasoning_that_is_not_in_a_message_of_the_model_s_is_left_out_and_noted(name: str, thought: Dict) -> None:
+    text = {"text": "q"} if "reasoningContent" in thought else {"type": "text", "text": "q"}
+    alone: list[Dict] = [{"role": "user", "content": [thought]}, {"role": "assistant", "content": "a"}]
+    for role in ("user", "system"):
+        history = [*asked(), {"role": "assistant", "content": "a"}, {"role": role, "content": [thought, text]}]
+        context = Assembler(dialect=name).add_messages([*history, *alone, *asked()]).build()
+        request = context.request()
+        assert WORDS not in str(request)
+        assert verify(request, dialect=name) == []
+        assert context.count == count_request(request, dialect=name)
+        assert [left_out.index for left_out in context.dropped] == [3]
+        assert "left out" in str(context.report)
+
+
 def test_a_tool_that_nobody_knows_under_its_key_goes_to_gemini_and_to_no_other() -> None:
     new = {"dream": {"said": "d1d"}}
     for tools in ([TOOL, new], [{"functionDeclarations": [TOOL], **new}]):

@@ -8,7 +8,7 @@ from typing import Any, TypeGuard, cast
 
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, thoughts_beside, unread
 from assembler.conversation.messages.jsonable import sendable_copy
-from assembler.conversation.messages.message import Call, Message, Result, Role
+from assembler.conversation.messages.message import Call, Message, Opaque, Part, Result, Role, Thinking
 from assembler.conversation.messages.parts import FOREIGN, NEUTRAL, Raw, call_of, read_content, result_of
 from assembler.errors import ConversationError
 from assembler.text.checked import refuse_surrogates
@@ -86,6 +86,8 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
     parts, shape = read_content(seen.get("content"), index=index)
     if shape == NEUTRAL and seen.get("type") == "message" and isinstance(content, list):
         shape = "anthropic"  # an answer as its SDK dumps it: neither its id nor its usage is any other API's
+    if role != "assistant" and Thinking in map(type, parts):
+        parts = tuple(_of_no_model(part) for part in parts)
     calls, thoughts = _calls(seen, index), thoughts_beside(seen, index)
     refused = ("refusal",) if seen.get("refusal") else ()
     if calls:
@@ -104,6 +106,14 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
     if shape == FOREIGN:  # what is spelled anew takes along what answers have, and no field of a caller's own
         beside = tuple(key for key in (*unread(seen), *refused) if key in OF_ANSWERS)
     return Message(role, parts, source, shape, seen, named, raw.get(PIN) is True, beside=beside)
+
+
+def _of_no_model(part: Part) -> Part:
+    """Reasoning in a message that is not a model's, as a part that no API takes.
+
+    Anthropic refuses it there, and no other reference has it but in an assistant's message (read 2026-11).
+    """
+    return Opaque(str(part.raw.get("type", "reasoning")), part.raw, FOREIGN) if isinstance(part, Thinking) else part
 
 
 def _plain(raw: Raw, role: Role, content: str, source: object, index: int) -> Message | None:
