@@ -16,7 +16,7 @@ from assembler.conversation.messages import Message
 from assembler.conversation.wanted import Wanted
 from assembler.policies.contract import read_changes, refuse_unlawful, verify_cut
 from assembler.policies.passage import Change, StandingPassage
-from assembler.policies.traits import CuttingRung, KeepsChosen, RewritingRung, Rung, asks
+from assembler.policies.traits import CuttingRung, KeepsChosen, Label, RewritingRung, Rung, asks, label_of
 from assembler.pricing.ledger import Cut, Ledger
 from budgets import AssemblyError, Count, Tokens
 from budgets.count import Difference
@@ -89,6 +89,7 @@ class Trimmed:
     savings: Mapping[int, Difference] = _NO_SAVINGS
     """What `changed` saves in each turn, by where it begins: below zero."""
     decisions: tuple[Decision, ...] = ()
+    """One for each policy that was asked, in their order: none is asked before those in front of it."""
     failures: tuple[AssemblyError, ...] = ()
     """What went wrong in policies, and was done without."""
     wanted: Wanted | None = None
@@ -106,14 +107,14 @@ class Trimmed:
         """What the policies say that helped, those first that dropped turns: the others' work may be gone with them."""
         helped = [decision for decision in self.decisions if decision.saved]
         said = sorted(helped or self.decisions, key=lambda decision: not decision.cut)
-        return "; ".join(decision.in_words for decision in said)
+        return "; ".join(dict.fromkeys(decision.in_words for decision in said))
 
-    def why_shortened(self, times: Mapping[str, int] | None = None) -> str:
+    def why_shortened(self, times: Mapping[Label, int] | None = None) -> str:
         """What the policies say that rewrote messages: of any turn, or of one where each did so many `times`."""
-        helped = [decision for decision in self.decisions if decision.saved and not decision.cut]
+        helped = [(label, one) for label, one in labelled(self.decisions) if one.saved and not one.cut]
         if times is None:
-            return "; ".join(one.in_words for one in helped)
-        return "; ".join(one.in_turn(times[one.policy]) for one in helped if one.policy in times)
+            return "; ".join(dict.fromkeys(one.in_words for _, one in helped))
+        return "; ".join(one.in_turn(times[label]) for label, one in helped if label in times)
 
     @property
     def idle(self) -> tuple[Decision, ...]:
@@ -129,11 +130,18 @@ Known: TypeAlias = tuple[int, Trimmed]
 """What was left of a history when it had so many messages."""
 
 
-def _note_decision(decisions: tuple[Decision, ...], new: Decision) -> tuple[Decision, ...]:
+def labelled(decisions: Sequence[Decision]) -> Iterator[tuple[Label, Decision]]:
+    """Each decision with the label of the policy that made it."""
+    for place, one in enumerate(decisions):
+        yield (one.policy, sum(before.policy == one.policy for before in decisions[:place])), one
+
+
+def _note_decision(decisions: tuple[Decision, ...], new: Decision, label: Label) -> tuple[Decision, ...]:
     """The decisions with a new one: one entry a policy, however often a long history asked it."""
-    if any(old.policy == new.policy for old in decisions):
-        return tuple(old.again(new) if old.policy == new.policy else old for old in decisions)
-    return (*decisions, new)
+    known = [*labelled(decisions)]
+    if label not in [each for each, _ in known]:
+        return (*decisions, new)
+    return tuple(old.again(new) if each == label else old for each, old in known)
 
 
 def keep_all(ledger: Ledger) -> Trimmed:
@@ -149,9 +157,9 @@ def trim_by_rungs(ledger: Ledger, rungs: Sequence[Rung], tokens_left: Tokens, st
         if used <= tokens_left:
             break
         if isinstance(rung, RewritingRung):
-            kept = _ask_to_rewrite(ledger, rung, kept, used - tokens_left, place)
+            kept = _ask_to_rewrite(ledger, rung, kept, used - tokens_left, place, label_of(rungs, place))
         else:
-            kept = _ask_to_cut(ledger, rung, kept, tokens_left, used)
+            kept = _ask_to_cut(ledger, rung, kept, tokens_left, used, label_of(rungs, place))
     return kept
 
 
@@ -177,7 +185,9 @@ def brought_down(ledger: Ledger, rungs: Sequence[Rung], low: Tokens, kept: Trimm
     return trim_by_rungs(ledger, rungs, low, None if anew else kept)
 
 
-def _ask_to_cut(ledger: Ledger, rung: CuttingRung, kept: Trimmed, tokens_left: Tokens, used: Tokens) -> Trimmed:
+def _ask_to_cut(
+    ledger: Ledger, rung: CuttingRung, kept: Trimmed, tokens_left: Tokens, used: Tokens, label: Label
+) -> Trimmed:
     seen = ledger.with_savings(kept.savings) if kept.savings else ledger
     standing = None if asks(rung) else kept.cut.summary
     beside = 0 if standing is None else seen.price(standing).upper
@@ -187,13 +197,15 @@ def _ask_to_cut(ledger: Ledger, rung: CuttingRung, kept: Trimmed, tokens_left: T
     if cut.summary is None or standing is not None:  # one that stands gives way only to one that knows of it
         cut = attrs.evolve(cut, summary=kept.cut.summary)
     saved = used - seen.kept(cut).upper
-    decisions = _note_decision(kept.decisions, Decision(rung.name, max(saved, 0), ((cut.reason, 0),)))
+    decisions = _note_decision(kept.decisions, Decision(rung.name, max(saved, 0), ((cut.reason, 0),)), label)
     failures = kept.failures if cut.failure is None else (*kept.failures, cut.failure)
     cut, wanted = attrs.evolve(cut, wanted=None) if cut.wanted else cut, kept.wanted or cut.wanted
     return Trimmed(cut if saved > 0 else kept.cut, kept.changed, kept.savings, decisions, failures, wanted, kept.made)
 
 
-def _ask_to_rewrite(ledger: Ledger, rung: RewritingRung, kept: Trimmed, excess: Tokens, place: int) -> Trimmed:
+def _ask_to_rewrite(
+    ledger: Ledger, rung: RewritingRung, kept: Trimmed, excess: Tokens, place: int, label: Label
+) -> Trimmed:
     """The conversation after as many of the policy's changes as it takes to save `excess`."""
     changed, savings = dict(kept.changed), dict(kept.savings)
     saved, reasons, indexes = 0, dict[str, int](), list[tuple[int, ...]]()
@@ -207,7 +219,7 @@ def _ask_to_rewrite(ledger: Ledger, rung: RewritingRung, kept: Trimmed, excess: 
     decision = Decision(rung.name, saved, tuple(reasons.items()))
     made = (*kept.made, Made(ledger.length, place, kept.cut.first_kept, tuple(indexes))) if indexes else kept.made
     return attrs.evolve(
-        kept, changed=changed, savings=savings, made=made, decisions=_note_decision(kept.decisions, decision)
+        kept, changed=changed, savings=savings, made=made, decisions=_note_decision(kept.decisions, decision, label)
     )
 
 

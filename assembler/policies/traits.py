@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Generic, TypeAlias, TypeVar, cast
 
 import attrs
@@ -154,6 +155,15 @@ def _instead(policy: object) -> str:
 def willing(rungs: tuple[Rung, ...]) -> tuple[Rung, ...]:
     """The rungs that may let something give way; the first alone where there is none."""
     return tuple(rung for rung in rungs if not isinstance(rung.traits.keeps, KeepsAll)) or rungs[:1]
+
+
+def label_of(rungs: Sequence[Rung], place: int) -> Label:
+    """A rung's name, and how many of that name stand before it: two of one class are two policies."""
+    name = rungs[place].name
+    return name, sum(rung.name == name for rung in rungs[:place])
+
+
+Label: TypeAlias = tuple[str, int]
 
 
 def trimming(rungs: tuple[Rung, ...]) -> tuple[CuttingRung, KeepsNewest] | None:

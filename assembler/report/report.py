@@ -13,6 +13,7 @@ from assembler.errors import AssemblyError, ConversationError
 from assembler.pipeline.measure import Measured
 from assembler.pipeline.planned import Planned, why_before
 from assembler.pipeline.steps import Step, Steps
+from assembler.policies.traits import Label, label_of
 from assembler.pricing.ledger import Ledger
 from assembler.report.cache.estimate import rule_of, servable, stable_prefix
 from assembler.report.cache.lint import items_of, volatile_of
@@ -306,18 +307,18 @@ def _as_they_are(plan: Planned) -> Ledger:
     return Ledger.of(plan.draft.history.current(), plan.settings.pricer)
 
 
-def _times(plan: Planned) -> dict[int, dict[str, int]]:
+def _times(plan: Planned) -> dict[int, dict[Label, int]]:
     """How many changes each policy made in each turn, by where the turn begins. O(changes)."""
-    willing, times = plan.settings.willing, dict[int, dict[str, int]]()
+    willing, times = plan.settings.willing, dict[int, dict[Label, int]]()
     for made in plan.trimmed.made:
         for indexes in made.indexes:
             for start in {plan.ledger.turn_start(index) for index in indexes}:
-                of_turn, name = times.setdefault(start, {}), willing[made.place].name
-                of_turn[name] = of_turn.get(name, 0) + 1
+                of_turn, label = times.setdefault(start, {}), label_of(willing, made.place)
+                of_turn[label] = of_turn.get(label, 0) + 1
     return times
 
 
-def _turn(plan: Planned, start: int, stop: int, times: Mapping[str, int]) -> Row:
+def _turn(plan: Planned, start: int, stop: int, times: Mapping[Label, int]) -> Row:
     before = plan.ledger.turn(start, stop).tokens
     saved = plan.trimmed.savings.get(start)
     reasons = ["newest turn"] if stop == plan.sight.length else []

@@ -104,8 +104,8 @@ def test_what_stays_says_why_the_rest_went_those_first_that_dropped_turns() -> N
         (IDLE,),
         False,
     )
-    assert kept.why_shortened({"R": 1, "T": 1, "I": 1}) == "R: 1 × shortened"
-    assert kept.why_shortened({"T": 1}) == ""
+    assert kept.why_shortened({("R", 0): 1, ("T", 0): 1, ("I", 0): 1}) == "R: 1 × shortened"
+    assert kept.why_shortened({("T", 0): 1}) == ""
     assert Trimmed(Cut(0, ""), decisions=(IDLE,)).why_gone == "I: could not"
     assert Trimmed(Cut(0, "")).is_all
 

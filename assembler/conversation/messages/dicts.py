@@ -83,11 +83,7 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
         if not _is_of_blocks(seen.get("content")):
             return _tool_message(seen, source, index)
         role = "user"  # the APIs of blocks have no role of tools: their results are the user's
-    parts, shape = read_content(seen.get("content"), index=index)
-    if shape == NEUTRAL and seen.get("type") == "message" and isinstance(content, list):
-        shape = "anthropic"  # an answer as its SDK dumps it: neither its id nor its usage is any other API's
-    if role != "assistant" and Thinking in map(type, parts):
-        parts = tuple(_of_no_model(part) for part in parts)
+    parts, shape = _parts_of(seen, role, index)
     calls, thoughts = _calls(seen, index), thoughts_beside(seen, index)
     refused = ("refusal",) if seen.get("refusal") else ()
     if calls:
@@ -106,6 +102,17 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
     if shape == FOREIGN:  # what is spelled anew takes along what answers have, and no field of a caller's own
         beside = tuple(key for key in (*unread(seen), *refused) if key in OF_ANSWERS)
     return Message(role, parts, source, shape, seen, named, raw.get(PIN) is True, beside=beside)
+
+
+def _parts_of(seen: dict[str, Any], role: Role, index: int) -> tuple[tuple[Part, ...], str]:
+    """The parts of a message's content, and the shape that it betrays."""
+    content: object = seen.get("content")
+    parts, shape = read_content(content, index=index)
+    if role != "assistant" and Thinking in map(type, parts):
+        parts = tuple(_of_no_model(part) for part in parts)
+    if shape == NEUTRAL and seen.get("type") == "message" and isinstance(content, list):
+        shape = "anthropic"  # an answer as its SDK dumps it: neither its id nor its usage is any other API's
+    return parts, shape
 
 
 def _of_no_model(part: Part) -> Part:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import json
+import pickle
 from collections.abc import Sequence
 from typing import Any
 
@@ -256,6 +258,25 @@ def test_each_rung_says_what_it_did() -> None:
     shortened = [row.reason for row in context.report.rows if row.outcome == "shortened"]
     assert any("ClearToolResults: 1 × tool result cleared" in reason for reason in shortened)
     assert ["Truncate: 1 × text shortened" in reason for reason in shortened] == [True, True]
+
+
+@pytest.mark.parametrize("low_water", [None, 0.6])
+def test_two_policies_of_one_class_are_told_apart_after_a_pickle_and_a_restart_too(low_water: float | None) -> None:
+    history: History = [{"role": "user", "content": f"{number} " + "u" * 90} for number in range(9)]
+    last = TrimOldest() if low_water is None else TrimOldest(low_water=low_water)
+    budget, five = Budget(120, max_output_tokens=1, counter=len), TrimOldest(keep_turns=5)
+    ladder = [Truncate(60), Truncate(30), five, last]
+    assembler = Assembler(budget, on_overflow=ladder).add_messages(history)
+    context = assembler.build()
+    said = [one["policy"] for one in context.manifest()["decision"]["policies"]]
+    assert said == ["Truncate", "Truncate", "TrimOldest", "TrimOldest"]
+    assert all(one["saved"] > 0 for one in context.manifest()["decision"]["policies"][:2])
+    (shortened, *_) = [row.reason for row in context.report.rows if row.outcome == "shortened"]
+    assert shortened == "Truncate: 1 × text shortened; Truncate: 1 × text shortened"
+    restarted = Assembler(budget, on_overflow=ladder).add_messages(history)
+    restarted.restore(json.loads(json.dumps(context.state())))
+    for again in (pickle.loads(pickle.dumps(assembler)), restarted):
+        assert again.build().manifest()["decision"] == context.manifest()["decision"]
 
 
 @pytest.mark.parametrize("low_water", [None, 0.9])
