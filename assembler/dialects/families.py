@@ -11,6 +11,7 @@ A provider's table is the file `families.toml` in its folder, most specific row 
 
 from __future__ import annotations
 
+import math
 import pkgutil
 import re
 import tomllib
@@ -63,6 +64,16 @@ def estimate_with_slack(tokens: Tokens, slack: Tokens) -> Count:
 def guess(tokens: Tokens, upper: Tokens) -> Count:
     """A number that hardly anything supports, or that one name's servers disagree about."""
     return Count(tokens, Grade.ESTIMATED, upper=upper)
+
+
+ANOTHER_VOCABULARY = 1.5
+"""Tokens of a maker's next generation for one of its newest that is known, at most: Claude 4.7 needs about half as many
+again as Claude 4.6, and no other maker's vocabularies are further apart."""
+
+
+def for_another_vocabulary(price: Count, ceiling: float) -> Count:
+    """A price by one vocabulary for a model that may have another, of at most `ceiling` times as many tokens."""
+    return Count(price.tokens, Grade.ESTIMATED, math.ceil(price.upper * ceiling))
 
 
 def first_match(table: Iterable[AnyRow], name: str) -> AnyRow | None:

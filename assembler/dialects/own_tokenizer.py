@@ -24,6 +24,11 @@ def counts_for_open_model(count: TokenCounter) -> bool:
     return name_of(count) in _FOR_OPEN_MODELS
 
 
+def counts_for_claude(count: TokenCounter) -> bool:
+    """True of the reconstruction of Claude's vocabularies: what counts by default for a Claude."""
+    return name_of(count).startswith("reconstructed:")
+
+
 def estimated_for(model: str | None, vocabulary: str, price: Count) -> Count:
     """A price of every request, an estimate where the vocabulary of the named model is another, or unpublished."""
     known = model is None or not model.strip() or open_vocabulary_of(model) == vocabulary

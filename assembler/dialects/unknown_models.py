@@ -17,6 +17,7 @@ import attrs
 from assembler.conversation.messages import Call, Media, Message, Part, Result
 from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends, without_marks
 from assembler.conversation.messages.responses import RESPONSES
+from assembler.dialects.families import ANOTHER_VOCABULARY
 from assembler.dialects.graded import RuledPricer
 from assembler.dialects.own_tokenizer import counts_for_open_model, counts_for_openai
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
@@ -27,9 +28,6 @@ from budgets.count import Difference, total
 
 FARTHEST = 2.2
 """Tokens of another vocabulary for one of `o200k_base`, at most."""
-GUESSED = 1.5
-"""Tokens of a model that a name was guessed to mean, for one of the rules': a maker's next generation needs about half
-as many again at most (Claude 4.7 beside 4.6)."""
 AROUND_A_MESSAGE: Tokens = 12
 AROUND_A_REQUEST: Tokens = 64
 AROUND_TOOLS: Tokens = 700
@@ -70,12 +68,14 @@ def unknown_model_pricer(rules: Pricer, model: str | None, count: TokenCounter, 
     if model is None:
         return rules
     if counts_for_open_model(count):
-        return ForeignPricer(rules, parted, farthest=1.0)
+        return ForeignPricer(rules, parted, 1.0)
     if not counts_for_openai(count):
         return rules
-    from budgets.models import encoding_of
+    from budgets.models import encoding_of, family_of
 
-    return rules if encoding_of(model) is not None else ForeignPricer(rules, parted)
+    if encoding_of(model) is not None:
+        return rules
+    return ForeignPricer(rules, parted, FARTHEST if family_of(model) is None else ANOTHER_VOCABULARY)
 
 
 def guessed_pricer(
@@ -93,7 +93,7 @@ def guessed_pricer(
     from budgets.models.families import model_within
 
     guess = model_within(model)
-    return None if guess is None else ForeignPricer(rules_of(guess, count), parted, GUESSED)
+    return None if guess is None else ForeignPricer(rules_of(guess, count), parted, ANOTHER_VOCABULARY)
 
 
 @attrs.frozen(eq=False)
@@ -101,7 +101,7 @@ class ForeignPricer(RuledPricer):
     """The prices of a pricer for a model that it was not made for: estimates, with bounds for any vocabulary."""
 
     parted: Parted
-    farthest: float = FARTHEST
+    farthest: float
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """By rule, each of them loosened. The system text costs the same in pieces and as a message of the head."""

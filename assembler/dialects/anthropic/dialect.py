@@ -32,12 +32,12 @@ from assembler.dialects.blocks.blocks import (
 from assembler.dialects.blocks.pricing import as_sent, media_in, with_error_text, with_object, with_parts
 from assembler.dialects.blocks.writer import Block
 from assembler.dialects.dialect import Emission, Opening
-from assembler.dialects.families import estimate_with_slack
+from assembler.dialects.families import estimate_with_slack, for_another_vocabulary
 from assembler.dialects.graded import grade_price
 from assembler.dialects.message_fields import bound_fields
 from assembler.dialects.notes import SURPLUS_MARKS, Notes
 from assembler.dialects.output_and_choice import asked_choice, bare_schema
-from assembler.dialects.own_tokenizer import counts_for_openai
+from assembler.dialects.own_tokenizer import counts_for_claude, counts_for_openai
 from assembler.dialects.reading import listed_messages, options_in, read_messages
 from assembler.pricing.media import Source, read_media
 from assembler.pricing.media import claude as pictures
@@ -107,7 +107,9 @@ class Anthropic:
     def pricer(self, model: str | None, count: TokenCounter) -> AnthropicPricer:
         """The price list of the model's family. A counter for OpenAI's models gives way to Claude's reconstruction."""
         family = family_of(model)
-        return AnthropicPricer(family, shared_counter_for(family.generation) if counts_for_openai(count) else count)
+        if counts_for_openai(count):
+            return AnthropicPricer(family, shared_counter_for(family.generation))
+        return AnthropicPricer(family if counts_for_claude(count) else attrs.evolve(family, ceiling=1.0), count)
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """`output_config.format` and `tool_choice`: Anthropic API reference, read 2026-11."""
@@ -276,6 +278,8 @@ class AnthropicPricer:
         return pictures.price_media(facts, pictures.HIGH if high else pictures.STANDARD) + beside
 
     def _graded(self, price: Count) -> Count:
+        if self.family.ceiling > 1:
+            price = for_another_vocabulary(price, self.family.ceiling)
         return grade_price(price, self.count)
 
 

@@ -58,6 +58,8 @@ class Family(Row):
     schema: Count
     """The prompt of an answer format, beside its schema."""
     image_side: int
+    ceiling: float = 1.0
+    """Tokens of its vocabulary for one of the reconstruction's, at most."""
 
 
 AFTER_RESULTS = estimate_with_slack(2, 2)

@@ -19,6 +19,7 @@ from assembler.dialects.blocks.blocks import Ending, Turn, turns_to_add, turns_t
 from assembler.dialects.blocks.pricing import as_sent, media_in, with_object, with_parts
 from assembler.dialects.blocks.writer import Block
 from assembler.dialects.dialect import Emission, Opening
+from assembler.dialects.families import for_another_vocabulary
 from assembler.dialects.gemini import pricing as google
 from assembler.dialects.gemini.api import API
 from assembler.dialects.gemini.families import VOCABULARY, Answers, Family, family_of
@@ -35,7 +36,12 @@ from assembler.dialects.gemini.parts import (
 from assembler.dialects.graded import grade_price
 from assembler.dialects.message_fields import bound_fields
 from assembler.dialects.output_and_choice import asked_choice, bare_schema
-from assembler.dialects.own_tokenizer import estimated_for, own_counter
+from assembler.dialects.own_tokenizer import (
+    counts_for_open_model,
+    counts_for_openai,
+    estimated_for,
+    own_counter,
+)
 from assembler.dialects.reading import options_in, read_messages
 from assembler.errors import ConversationError
 from assembler.pricing.media import gemini as pictures
@@ -91,7 +97,9 @@ class Gemini:
         """The price list of the model's family on its host. A counter that is none of OpenAI's is taken for Gemma's."""
         family = family_of(model or _NEWEST)
         opening = estimated_for(model, VOCABULARY, family.opening)
-        return GeminiPricer(attrs.evolve(family, opening=opening), own_counter(VOCABULARY, count))
+        stands_in = counts_for_openai(count) or counts_for_open_model(count)
+        ceiling = family.ceiling if stands_in else 1.0
+        return GeminiPricer(attrs.evolve(family, opening=opening, ceiling=ceiling), own_counter(VOCABULARY, count))
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """`response_json_schema` and `tool_config`, in the config: Gemini API reference, read 2026-11."""
@@ -240,4 +248,6 @@ class GeminiPricer:
         return pictures.price_media(read_media(part), self.family.rates)
 
     def _graded(self, price: Count) -> Count:
+        if self.family.ceiling > 1:
+            price = for_another_vocabulary(price, self.family.ceiling)
         return grade_price(price, self.count)

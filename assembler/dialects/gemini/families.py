@@ -98,6 +98,8 @@ class Family(Row):
     answers: Answers = Answers.FREE
     rates: Rates = attrs.field(factory=Tiles)
     """What its images, pages and films cost."""
+    ceiling: float = 1.0
+    """Tokens of its vocabulary for one of Gemma's, at most."""
 
     @property
     def described_argument(self) -> Count:

@@ -138,3 +138,37 @@ def test_the_name_of_a_host_is_not_taken_for_that_of_a_model(host: str) -> None:
     assert chat(f"{host}gpt-oss:20b") == chat("gpt-oss-20b")
     assert chat(f"{host}glm-5.1") == chat("glm-5.1")
     assert chat(f"{host}my-own").upper == chat("my-own").upper
+
+
+@pytest.mark.parametrize(
+    ("to_come", "newest"),
+    [
+        ("gpt-6.1-terra", "gpt-5.6-terra"),
+        ("claude-opus-6", "claude-sonnet-5"),
+        ("gemini-4-argon", "gemini-3.5-flash"),
+        ("google-vertex/gemini-4-argon", "google-vertex/gemini-3.5-flash"),
+        ("deepseek-v5", "deepseek-v4-flash"),
+        ("meta-llama/llama-5-70b", "llama-3-70b"),
+        ("qwen3.5-397b-a17b", "qwen3-235b-a22b"),
+        ("moonshotai/kimi-k3", "kimi-k2-instruct"),
+        ("z-ai/glm-6", "glm-5"),
+    ],
+)
+def test_a_generation_to_come_costs_what_the_newest_does_with_a_bound_for_another_vocabulary(
+    to_come: str, newest: str
+) -> None:
+    long = {"role": "user", "content": "Which word rhymes with river? " * 200}
+    first, last = (
+        count_request({"messages": [long], "tools": [OF_CHAT]}, dialect=openai_chat, model=model)
+        for model in (to_come, newest)
+    )
+    assert first.tokens == last.tokens
+    assert first.grade is Grade.ESTIMATED
+    assert first.upper >= 1.5 * count_request({"messages": [long]}, dialect=openai_chat, model=newest).tokens
+
+
+@pytest.mark.parametrize("model", ["claude-opus-6", "gemini-4-argon", "gpt-6-sol"])
+def test_a_counter_of_the_callers_own_is_taken_at_its_word_for_a_generation_to_come(model: str) -> None:
+    long = {"role": "user", "content": "Which word rhymes with river? " * 200}
+    counted = count_request({"messages": [long]}, dialect=openai_chat, model=model, counter=len)
+    assert counted.upper < 1.1 * counted.tokens
