@@ -16,7 +16,6 @@ from assembler.pricing.pricer import (
     Pricer,
     is_answering,
     is_joining,
-    priced_request,
 )
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
@@ -36,7 +35,9 @@ def graded_pricer(rules: Pricer, count: TokenCounter) -> Pricer:
     """The rules of a pricer whose counter may be no exact one; an exact counter stays so, and costs nothing here."""
     if grade_of(count) is Grade.EXACT:
         return rules
-    return GradedMergingPricer(rules, count) if isinstance(rules, MergingPricer) else GradedPricer(rules, count)
+    if isinstance(rules, MergingPricer):
+        return GradedMergingPricer(rules=rules, count=count)
+    return GradedPricer(rules, count)
 
 
 @attrs.frozen(eq=False)
@@ -79,9 +80,24 @@ class GradedPricer(RuledPricer):
 
 
 @attrs.frozen(eq=False)
-class GradedMergingPricer(GradedPricer):
+class GradedMergingPricer(GradedPricer, MergingPricer):
     """Graded prices of rules whose sums are bounds."""
 
-    def sent(self, layout: Layout) -> Count:
+    rules: MergingPricer
+
+    def when_sent(self) -> MergingPricer:
         """By rule, graded."""
-        return grade_price(priced_request(self.rules, layout), self.count)
+        return attrs.evolve(self, rules=self.rules.when_sent())
+
+    def beside(self, message: Message, before: Message | None) -> Difference | None:
+        """By rule, graded."""
+        more = self.rules.beside(message, before)
+        return None if more is None else grade_price(more, self.count)
+
+    def forgets(self, message: Message) -> bool:
+        """By rule."""
+        return self.rules.forgets(message)
+
+    def when_forgotten(self, message: Message) -> Message:
+        """By rule."""
+        return self.rules.when_forgotten(message)

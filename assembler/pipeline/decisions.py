@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from assembler.pipeline.fit_by_whole import Sealed
     from assembler.pipeline.ladder import Trimmed
     from assembler.pipeline.recipe import Recipe
+    from assembler.pipeline.sent import PricedRequest
     from assembler.pipeline.standing_decision import Standing
     from budgets import Tokens
 
@@ -26,7 +27,7 @@ _CROWDED = 16
 class Decided:
     """What one owner decided last. Each field says for how many messages it holds: a fork may have fewer."""
 
-    __slots__ = ("copiers", "held", "owner", "replayed", "restored", "sealed", "spelled", "standing")
+    __slots__ = ("copiers", "held", "owner", "replayed", "restored", "sealed", "sent", "spelled", "standing")
 
     def __init__(self, owner: object) -> None:
         self.owner = ref(owner)  # the settings of a what-if are gone soon, and a history may live for days
@@ -40,6 +41,8 @@ class Decided:
         """What another process held, until a build makes it again."""
         self.sealed: Sealed | None = None
         """What was found by counting the whole request."""
+        self.sent: PricedRequest | None = None
+        """The last request that was priced as it is sent."""
         self.standing: Standing | None = None
         """The decision that a build goes on from while it fits."""
         self.spelled: Spelled | None = None
@@ -50,7 +53,7 @@ class Decided:
         copy = Decided(owner)
         copy.restored = self.restored
         copy.replayed, copy.held, copy.sealed, copy.standing = self.replayed, self.held, self.sealed, self.standing
-        copy.copiers, copy.spelled = self.copiers, self.spelled
+        copy.copiers, copy.spelled, copy.sent = self.copiers, self.spelled, self.sent
         return copy
 
 

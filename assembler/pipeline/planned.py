@@ -20,9 +20,8 @@ from assembler.pipeline.found_once import found_once
 from assembler.pipeline.ladder import Trimmed
 from assembler.pipeline.measure import Measured
 from assembler.pipeline.settings import Settings
-from assembler.pipeline.sizes import with_sizes
 from assembler.pricing.ledger import Ledger
-from assembler.pricing.pricer import price_messages
+from assembler.pricing.pricer import MergingPricer, price_messages, priced_request
 from assembler.regions.layout import Layout
 from budgets import Count, Grade, RegionCosts, Tokens
 from budgets.count import NOTHING
@@ -244,18 +243,28 @@ class Planned:
     def by_rule(self) -> Count:
         """What the request costs by rule: the sum of its parts, or the count of the whole where they do not add up.
 
-        Where messages go out merged the request is counted as it is sent: O(what stays). One that cannot be sent yet
-        costs the sum.
+        Where messages go out merged the request is counted as it is sent. One that cannot be sent yet costs the sum.
         """
         if self.sealed is not None:
             return self.sealed
         pricer = self.settings.merging
         if pricer is not None and self.can_be_sent:
-            held = self.measured.regions.held or NOTHING
-            return held + pricer.sent(with_sizes(self.settings.dialect.parse(self.emission.request), self.spoken))
+            return (self.measured.regions.held or NOTHING) + self._as_sent(pricer)
         if self.ledger.prices.overpriced and self.ledger.overpriced:  # nothing is asked where there is nothing
             return self.fixed + price_messages(self.settings.pricer, self._unadorned)
         return self.fixed + self.conversation
+
+    def _as_sent(self, pricer: MergingPricer) -> Count:
+        """The count of the request as it is sent. O(what was not in the last one that was priced so)."""
+        from assembler.pipeline.sent import price_request  # where messages go out merged alone
+        from assembler.pipeline.sizes import has_sizes, with_sizes
+
+        dialect, request = self.settings.dialect, self.emission.request
+        if has_sizes(self.spoken):
+            return priced_request(pricer, with_sizes(dialect.parse(request), self.spoken))
+        known = decisions_of(self.settings.session, self.ledger)
+        known.sent = sent = price_request(dialect, pricer, request, known.sent)
+        return sent.count
 
     def fits(self, tokens_left: Tokens) -> bool:
         """Whether the turns cost at most `tokens_left` as they are sent. O(what stays)."""

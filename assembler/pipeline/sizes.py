@@ -20,14 +20,17 @@ _Medium: TypeAlias = Media | Opaque
 _HOLDING = (Media, Opaque, Result)
 
 
+def has_sizes(said: Sequence[Message]) -> bool:
+    """Whether callers say of any medium how large it is. O(parts)."""
+    return any(_given(medium) for medium in _media(said))
+
+
 def with_sizes(sent: Layout, said: Sequence[Message]) -> Layout:
     """The request as it is sent, its media with the sizes that `said`, the messages that it was made of, give them.
 
     They are told apart by their order alone, so that nothing is changed where one of them was not sent. O(parts).
     """
     known = _media(said)
-    if not any(_given(medium) for medium in known):
-        return sent
     if [medium.kind for medium in known] != [medium.kind for medium in _media(sent.messages)]:
         return sent
     waiting = iter(known)

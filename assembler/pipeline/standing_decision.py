@@ -200,7 +200,7 @@ def _may_cost_less(known: Standing, sight: Sight) -> bool:
     if not any(starts):
         return False
     stayed = sight.messages(known.trimmed.cut.first_kept, known.length)
-    return any(Thinking in map(type, message.parts) for message in stayed)
+    return bool([part for message in stayed for part in message.parts if type(part) is Thinking])
 
 
 def first_changed(plan: Planned, last: Standing | None) -> int | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Literal, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
@@ -128,12 +129,26 @@ class AnsweringPricer(Pricer, Protocol):
 class MergingPricer(Pricer, Protocol):
     """A pricer of a dialect that sends neighbouring messages as one turn, or words of its own between them.
 
-    The sum of its prices is what a request costs at most. What it costs is found on the request as it is sent.
+    The sum of its prices is what a request costs at most. What it costs is found on the request as it is sent: by the
+    prices of `when_sent`, and what `beside` says of neighbours. What the model says is `beside` nothing that somebody
+    else said before it, so that a request is priced step by step.
     """
 
-    def sent(self, layout: Layout) -> Count:
-        """What a request costs whose layout was read back from what is sent."""
-        ...
+    def when_sent(self) -> MergingPricer:
+        """The prices of messages that were read back from what is sent."""
+        return self
+
+    def beside(self, message: Message, before: Message | None) -> Difference | None:
+        """What a message costs more or less behind the one before it, or as the first. None for nothing."""
+        return None
+
+    def forgets(self, message: Message) -> bool:
+        """Whether the model's reasoning before this message is billed no more."""
+        return False
+
+    def when_forgotten(self, message: Message) -> Message:
+        """What is billed of a message before such a one; the very message where that is all of it."""
+        return message
 
 
 @runtime_checkable
@@ -154,7 +169,11 @@ def priced_request(pricer: Pricer, layout: Layout) -> Count:
         layout = attrs.evolve(layout, messages=left)
     if isinstance(pricer, WholePricer):
         return pricer.whole(layout)
-    return pricer.sent(layout) if isinstance(pricer, MergingPricer) else priced_layout(pricer, layout)
+    if not isinstance(pricer, MergingPricer):
+        return priced_layout(pricer, layout)
+    asked = max((place for place, message in enumerate(layout.messages) if pricer.forgets(message)), default=0)
+    fixed = priced_layout(pricer.when_sent(), attrs.evolve(layout, messages=()))
+    return fixed + price_beginning(pricer, layout.messages) + price_sent(pricer, layout.messages, asked)
 
 
 def priced_layout(pricer: Pricer, layout: Layout) -> Count:
@@ -171,6 +190,22 @@ def priced_layout(pricer: Pricer, layout: Layout) -> Count:
 def price_messages(pricer: Pricer, messages: Sequence[Message]) -> Count:
     """What neighbouring messages cost in one request: those that go out as one are priced as one."""
     return total(map(pricer.message, pricer.joined(messages) if is_joining(pricer) else messages))
+
+
+def price_sent(pricer: MergingPricer, messages: Sequence[Message], asked: int) -> Count:
+    """What messages that are sent cost, side by side. Reasoning before the one at `asked` may be billed no more."""
+    kept = [*map(pricer.when_forgotten, messages[:asked]), *messages[asked:]] if asked else messages
+    price = price_messages(pricer.when_sent(), kept)
+    for before, message in itertools.pairwise(kept):
+        more = pricer.beside(message, before)
+        if more is not None:
+            price += more
+    return price
+
+
+def price_beginning(pricer: MergingPricer, messages: Sequence[Message]) -> Difference:
+    """What the first message of a request costs more for being the first."""
+    return (pricer.beside(messages[0], None) if messages else None) or Difference()
 
 
 def answered_at_once(messages: Sequence[Message], together: Callable[[Message, Message], bool]) -> Sequence[Message]:

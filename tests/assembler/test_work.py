@@ -21,7 +21,7 @@ from assembler import Assembler, ContextLengthError, ConversationError, calibrat
 from assembler.batch.lines import answer as answer_row
 from assembler.conversation.messages import Message, copies
 from assembler.conversation.readings import Readings
-from assembler.dialects import Dialect, openai_chat, plain
+from assembler.dialects import DIALECTS, Dialect, openai_chat, plain
 from assembler.pipeline.settings import Settings
 from assembler.pipeline.standing_decision import GLANCE
 from assembler.policies import ClearToolResults, Summarize, TrimOldest
@@ -318,6 +318,55 @@ def test_a_build_after_a_step_of_an_agent_calls_few_functions() -> None:
     for _ in range(10):
         work()
     assert calls_of(work) <= STEP
+
+
+MERGED = 640
+"""The same of an answer and a question, where the API sends neighbouring messages as one turn: what is sent is priced
+beside what is said."""
+
+
+@pytest.mark.parametrize(
+    ("dialect", "model"),
+    [
+        ("anthropic", "claude-sonnet-4-5"),
+        ("bedrock", "anthropic.claude-sonnet-4-5"),
+        ("bedrock", "amazon.nova-pro-v1:0"),
+        ("gemini", "gemini-2.5-pro"),
+        ("mistral", "mistral-large-latest"),
+        ("openai_chat", "openrouter/anthropic/claude-sonnet-4-5"),
+    ],
+)
+def test_where_messages_go_out_merged_a_build_prices_what_came_and_calls_few_functions(
+    dialect: str, model: str
+) -> None:
+    pricer = type(DIALECTS[dialect].pricer(model, len))
+
+    def appended(length: int) -> tuple[int, int]:
+        budget = Budget(1_000_000, model=model, counter=len)
+        assembler = Assembler(budget, dialect=dialect, on_overflow=TrimOldest())
+        assembler.add_messages(dicts(length)).build().request()
+        further, priced = iter(dicts(20, length)), list[Message]()
+
+        def work() -> None:
+            assembler.add_message(next(further)).add_message(next(further)).build().request()
+
+        price = pricer.message
+
+        def watched(self: Any, message: Message) -> Count:
+            priced.append(message)
+            return price(self, message)
+
+        work()
+        calls = calls_of(work)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(pricer, "message", watched)
+            work()
+        return calls, len(priced)
+
+    calls, priced = appended(41)
+    assert appended(161) == (calls, priced)
+    assert calls <= MERGED
+    assert priced == 4
 
 
 COLD = 29

@@ -41,7 +41,7 @@ from assembler.dialects.own_tokenizer import counts_for_claude, counts_for_opena
 from assembler.dialects.reading import listed_messages, options_in, read_messages
 from assembler.pricing.media import Source, read_media
 from assembler.pricing.media import claude as pictures
-from assembler.pricing.pricer import FixedPrices, Has, Piece, answered_at_once, price_pieces, priced_layout
+from assembler.pricing.pricer import FixedPrices, Has, MergingPricer, Piece, answered_at_once, price_pieces
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
 from assembler.text.fields import fields_in, fields_of, items_of
@@ -197,7 +197,7 @@ def _marks(blocks: Sequence[Block]) -> Iterator[Block]:
 
 
 @attrs.frozen(eq=False)
-class AnthropicPricer:
+class AnthropicPricer(MergingPricer):
     """The bill of Messages for one family: opening + system text + messages + tools and their hidden prompt."""
 
     family: Family
@@ -239,11 +239,19 @@ class AnthropicPricer:
         """Whether two neighbours are results of one step, which go out in one user turn."""
         return message.role == before.role == "tool" or (message.answers and before.answers_only)
 
-    def sent(self, layout: Layout) -> Count:
-        """The turns as they are sent: what stands in one turn shares its framing, and past reasoning may be free."""
-        kept = attrs.evolve(layout, messages=claude.drop_unbilled(layout.messages, self.family))
-        beginning = claude.price_beginning(layout.messages)
-        return priced_layout(self, kept) + beginning + claude.price_neighbours(kept.messages, self.family)
+    def beside(self, message: Message, before: Message | None) -> Difference | None:
+        """The user's turn that is put before the model's words at the front; words of the user behind others of the
+        user's, which share a turn, or behind results.
+        """
+        return claude.price_beginning(message) if before is None else claude.price_behind(message, before, self.family)
+
+    def forgets(self, message: Message) -> bool:
+        """Up to Claude 4.5 the API drops all reasoning before the last question, unbilled."""
+        return not self.family.keeps_thinking and claude.asks(message)
+
+    def when_forgotten(self, message: Message) -> Message:
+        """The message without reasoning."""
+        return claude.without_thinking(message)
 
     def options(self, layout: Layout) -> Difference:
         """What thinking, a chosen tool, an answer schema and a task budget cost more than their absence."""

@@ -8,7 +8,6 @@ the counter given, most often the reconstruction of Claude's vocabulary.
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias, assert_never
@@ -122,38 +121,32 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
     return total([*framing, *(price_text(text, count) for text in texts)])
 
 
-def price_beginning(messages: Sequence[Message]) -> Count:
+def price_beginning(first: Message) -> Difference | None:
     """What stands before the first message: nothing before one that holds the server's own summary."""
-    begun = messages and messages[0].role == "assistant" and not is_compacted(messages[0])
-    return BEGUN_BY_MODEL if begun else NOTHING
+    begun = first.role == "assistant" and not is_compacted(first)
+    return BEGUN_BY_MODEL - NOTHING if begun else None
 
 
-def price_neighbours(messages: Sequence[Message], family: Family) -> Difference:
+def price_behind(message: Message, before: Message, family: Family) -> Difference | None:
     """What words of the user in a message of their own cost less behind words of the user, and more behind results."""
-    pairs = [(before, message) for before, message in itertools.pairwise(messages) if _is_spoken(message)]
-    joined = sum(_is_spoken(before) for before, _ in pairs) * min(JOINED_SAVES, family.message.tokens)
-    behind = total([AFTER_RESULTS] * sum(before.answers_only for before, _ in pairs))
-    return behind - Count(joined, AFTER_RESULTS.grade) + Difference(0, upper=joined) if pairs else Difference()
+    if not _is_spoken(message):
+        return None
+    if before.answers_only:
+        return AFTER_RESULTS - NOTHING
+    return Difference(-min(JOINED_SAVES, family.message.tokens), AFTER_RESULTS.grade) if _is_spoken(before) else None
 
 
 def _is_spoken(message: Message) -> bool:
     return message.role == "user" and all(type(part) is str for part in message.parts)
 
 
-def drop_unbilled(messages: Sequence[Message], family: Family) -> Sequence[Message]:
-    """The messages without reasoning that the API drops unbilled: up to Claude 4.5, all before the last question."""
-    asked = [place for place, message in enumerate(messages) if _asks(message)]
-    if family.keeps_thinking or not asked:
-        return messages
-    return [*map(_without_thinking, messages[: asked[-1]]), *messages[asked[-1] :]]
-
-
-def _asks(message: Message) -> bool:
+def asks(message: Message) -> bool:
     """Whether a message begins with words of the user: results alone, and words behind them, go on with a tool loop."""
     return message.role == "user" and not isinstance(next(iter(message.parts), None), Result)
 
 
-def _without_thinking(message: Message) -> Message:
+def without_thinking(message: Message) -> Message:
+    """The message without reasoning; the very message where none is in it."""
     parts = tuple(part for part in message.parts if not isinstance(part, Thinking))
     return message if len(parts) == len(message.parts) else attrs.evolve(message, parts=parts)
 
@@ -230,8 +223,8 @@ def _part(part: Part, message: Message, family: Family, texts: list[str]) -> Cou
 def _thinking(part: Thinking, message: Message, family: Family, texts: list[str]) -> Count:
     """Reasoning: free in a past turn up to Claude 4.5, billed in a running tool loop, and kept by later generations.
 
-    Beside a call it is priced as in a running loop: whether the loop still runs is not in the message. `drop_unbilled`
-    knows it.
+    Beside a call it is priced as in a running loop: whether the loop still runs is not in the message. The
+    pricer forgets it once the loop has ended.
     """
     if not family.keeps_thinking and not any(isinstance(other, Call) for other in message.parts):
         return NOTHING

@@ -17,7 +17,7 @@ from assembler.conversation.messages.foreign_parts import adapt_message
 from assembler.dialects.anthropic.blocks import sends
 from assembler.dialects.blocks.pricing import as_sent, with_error_text, with_parts
 from assembler.pricing.opaque import price_lasting
-from assembler.pricing.pricer import FixedPrices, Piece, Pricer, priced_layout
+from assembler.pricing.pricer import FixedPrices, MergingPricer, Piece, Pricer
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from budgets import Count, Grade, TokenCounter
@@ -40,8 +40,10 @@ def is_claude(model: str | None) -> bool:
 
 
 @attrs.frozen(eq=False)
-class OpenModelPricer:
-    """A maker's price list on somebody else's host: each price with its margin."""
+class OpenModelPricer(MergingPricer):
+    """A maker's price list on somebody else's host: each price with its margin. What stands in one turn shares its
+    framing.
+    """
 
     makers: Pricer
     margin: float
@@ -75,10 +77,6 @@ class OpenModelPricer:
             return self._loosened(Count(0))
         # The maker's own API has no such blocks, so that its list passes over them.
         return self._loosened(self.makers.message(with_parts(sent, with_error_text)) + price_lasting(sent.parts))
-
-    def sent(self, layout: Layout) -> Count:
-        """The turns as they are sent: what stands in one turn shares its framing."""
-        return priced_layout(self, layout)
 
     def options(self, layout: Layout) -> Count:
         """What Converse's other keys cost: nothing that is known."""

@@ -19,7 +19,7 @@ from assembler.dialects.families import Row, first_match, guess, table_in
 from assembler.pricing.media.nova import price_media
 from assembler.pricing.media.reading import read_media
 from assembler.pricing.opaque import add_words
-from assembler.pricing.pricer import FixedPrices, Piece, priced_layout
+from assembler.pricing.pricer import FixedPrices, MergingPricer, Piece
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from assembler.text.fields import fields_in
@@ -68,8 +68,8 @@ def nova_pricer(model: str, count: TokenCounter) -> NovaPricer:
 
 
 @attrs.frozen(eq=False)
-class NovaPricer:
-    """The bill of Converse for a Nova model: all of it estimated."""
+class NovaPricer(MergingPricer):
+    """The bill of Converse for a Nova model: all of it estimated. What stands in one turn shares its framing."""
 
     family: NovaFamily
     count: TokenCounter
@@ -88,10 +88,6 @@ class NovaPricer:
         """One message. Raises `UnsupportedContentError` for media but images: what Nova bills for them is not known."""
         said = with_parts(with_parts(adapt_message(message, "bedrock"), with_object), with_error_text)
         return self.family.message + total(self._part(part) for part in said.parts)
-
-    def sent(self, layout: Layout) -> Count:
-        """The turns as they are sent: what stands in one turn shares its framing."""
-        return priced_layout(self, layout)
 
     def options(self, layout: Layout) -> Difference:
         """What reasoning costs more than its absence; nothing is known of the other keys."""

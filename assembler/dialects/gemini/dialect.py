@@ -46,7 +46,7 @@ from assembler.dialects.reading import options_in, read_messages
 from assembler.errors import ConversationError
 from assembler.pricing.media import gemini as pictures
 from assembler.pricing.media import read_media
-from assembler.pricing.pricer import FixedPrices, Piece, price_pieces, priced_layout
+from assembler.pricing.pricer import FixedPrices, MergingPricer, Piece, price_pieces
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
 from assembler.text.fields import fields_of
@@ -178,8 +178,11 @@ def _head(given: object) -> Message:
 
 
 @attrs.frozen(eq=False)
-class GeminiPricer:
-    """The bill of generateContent for one family: a framing for each content and declaration, and the texts."""
+class GeminiPricer(MergingPricer):
+    """The bill of generateContent for one family: a framing for each content and declaration, and the texts.
+
+    What stands in one content shares its framing.
+    """
 
     family: Family
     count: TokenCounter
@@ -219,10 +222,6 @@ class GeminiPricer:
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Items of one turn of the model go out, and are billed, side by side."""
         return join_turns(in_steps(messages))
-
-    def sent(self, layout: Layout) -> Count:
-        """The contents as they are sent: what stands in one content shares its framing."""
-        return priced_layout(self, layout)
 
     def options(self, layout: Layout) -> Count:
         """The schema of the answer where it is billed. The calling mode is free (12 recordings)."""

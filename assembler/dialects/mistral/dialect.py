@@ -38,7 +38,7 @@ from assembler.dialects.mistral.wire import (
 from assembler.dialects.openai_chat.dialect import openai_chat
 from assembler.dialects.own_tokenizer import estimated_for, own_counter
 from assembler.errors import ConversationError, UnsupportedContentError
-from assembler.pricing.pricer import FixedPrices, Piece, Pricer, priced_layout
+from assembler.pricing.pricer import FixedPrices, MergingPricer, Piece, Pricer
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from assembler.text.fields import fields_in, fields_of
@@ -123,7 +123,7 @@ def _hidden_prompts(options: Mapping[str, Any]) -> Difference:
 
 
 @attrs.frozen(eq=False)
-class MistralPricer:
+class MistralPricer(MergingPricer):
     """The bill of Mistral's chat API for one family: opening + messages + tools, each between control tokens.
 
     Exact tokens with the model's own tokenizer. Two messages of one role in a row are billed as one, some tokens less;
@@ -167,9 +167,9 @@ class MistralPricer:
             bill += NOTHING - Count(ASSISTANT.tokens)  # what is to be continued has no end
         return bill + self._bridge if not self.bridged and any(type(part) is Call for part in parts) else bill
 
-    def sent(self, layout: Layout) -> Count:
-        """The messages as they are sent, bridges among them."""
-        return priced_layout(attrs.evolve(self, bridged=True), layout)
+    def when_sent(self) -> MistralPricer:
+        """Every bridge that is needed stands among the messages."""
+        return self if self.bridged else attrs.evolve(self, bridged=True)
 
     def options(self, layout: Layout) -> Difference:
         """An answer format, and the tools that are left out where none may be called (6 of 7 recordings)."""
