@@ -63,12 +63,12 @@ def _billed(settings: Settings, bill: CalibratedCounter, plan: Planned | None) -
     beginning = _beginning(settings, bill, plan)
     if beginning != bill.request:
         return None
-    return attrs.evolve(plan, settings=settings, corrected=bill.correct(plan.by_rule, beginning))
+    return plan.corrected_to(bill.correct(plan.by_rule, beginning), settings)
 
 
 def _corrected(settings: Settings, bill: CalibratedCounter, plan: Planned) -> Planned:
     """The plan under the settings that were asked for. One emit and hash of a request."""
-    return attrs.evolve(plan, settings=settings, corrected=bill.correct(plan.by_rule, _beginning(settings, bill, plan)))
+    return plan.corrected_to(bill.correct(plan.by_rule, _beginning(settings, bill, plan)), settings)
 
 
 def _beginning(settings: Settings, bill: CalibratedCounter, plan: Planned) -> Fingerprint:

@@ -130,13 +130,8 @@ def _least_conversation(ledger: Ledger, settings: Settings) -> Tokens:
 
 
 def demand_of(ledger: Ledger, limit: Tokens) -> Tokens:
-    """What the conversation asks for: all of it, or as much as there is, whichever is found first."""
-    asked = 0
-    for turn in ledger.newest_first():
-        asked += turn.tokens
-        if asked > limit:
-            break
-    return asked
+    """What the conversation asks for: what all of it costs, or one token more than there is."""
+    return ledger.since(ledger.first).upper if ledger.fits(limit) else limit + 1
 
 
 def lay_out_regions(

@@ -12,9 +12,9 @@ from assembler.conversation.messages.copies import Copiers
 from assembler.pricing.ledger import Ledger
 
 if TYPE_CHECKING:
-    from assembler.pipeline.emit import Spelled
     from assembler.pipeline.fit_by_whole import Sealed
     from assembler.pipeline.ladder import Trimmed
+    from assembler.pipeline.planned import Spelled
     from assembler.pipeline.recipe import Recipe
     from assembler.pipeline.sent import PricedRequest
     from assembler.pipeline.standing_decision import Standing
@@ -27,7 +27,18 @@ _CROWDED = 16
 class Decided:
     """What one owner decided last. Each field says for how many messages it holds: a fork may have fewer."""
 
-    __slots__ = ("copiers", "held", "owner", "replayed", "restored", "sealed", "sent", "spelled", "standing")
+    __slots__ = (
+        "copiers",
+        "held",
+        "owner",
+        "remembered",
+        "replayed",
+        "restored",
+        "sealed",
+        "sent",
+        "spelled",
+        "standing",
+    )
 
     def __init__(self, owner: object) -> None:
         self.owner = ref(owner)  # the settings of a what-if are gone soon, and a history may live for days
@@ -45,8 +56,10 @@ class Decided:
         """The last request that was priced as it is sent."""
         self.standing: Standing | None = None
         """The decision that a build goes on from while it fits."""
+        self.remembered: Decided | None = None
+        """What the session of these settings remembers, where it was looked for."""
         self.spelled: Spelled | None = None
-        """The request that a build goes on from while the decision stands."""
+        """The request that a build goes on from."""
 
     def copy(self, owner: object) -> Decided:
         """A copy for another owner, which decides on its own from here."""

@@ -4,54 +4,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-import attrs
-
 from assembler.conversation.messages.dicts import private_copy
 from assembler.dialects import Dialect, Emission
 from assembler.dialects.by_name import read_dialect
 from assembler.dialects.emit import emit_elsewhere
 from assembler.errors import ConversationError, UnsupportedContentError
-from assembler.pipeline.ladder import Trimmed
-from assembler.pipeline.measure import Measured
 from assembler.pipeline.planned import Planned
 
 if TYPE_CHECKING:
     from assembler.dialects.marking import CacheMarks
 
 
-@attrs.define(eq=False)
-class Spelled:
-    """What was emitted for a decision when the history had `length` messages. Never changed."""
-
-    trimmed: Trimmed
-    measured: Measured
-    length: int
-    emission: Emission
-
-
 def emit(plan: Planned) -> Emission | None:
     """The request of a plan with its notes; None where there is no message yet that could be sent.
 
-    While a decision stands it goes on from the last one, where the dialect can: O(new messages). Else O(messages that
+    Where it begins as the last one did, it goes on from that, if the dialect can: O(new messages). Else O(messages that
     stay). Raises `ConversationError` for what an API would refuse, `UnsupportedContentError` for what it has no word
     for.
     """
     plan.refuse_unfinished()
     try:
-        emission = plan.emission
+        spelled = plan.spelled
     except UnsupportedContentError:
         raise
     except ConversationError:
         if plan.layout.messages:
             raise
         return None
-    plan.decided.spelled = Spelled(plan.trimmed, plan.measured, plan.sight.length, emission)
-    return emission
+    plan.remembered.spelled = spelled
+    return spelled.emission
 
 
 def copy_request(plan: Planned, request: dict[str, Any]) -> dict[str, Any]:
     """A request of a plan's history, to hand out. What the last one held too is copied as it was found to be."""
-    return plan.decided.copiers.fresh(request)
+    return plan.remembered.copiers.fresh(request)
 
 
 def make_request(
@@ -64,7 +50,7 @@ def make_request(
     """
     plan.refuse_unfinished()
     home = plan.settings.dialect
-    emission = plan.emission if dialect is None else emit_elsewhere(read_dialect(dialect), plan.layout, home)
+    emission = plan.spelled.emission if dialect is None else emit_elsewhere(read_dialect(dialect), plan.layout, home)
     marks = plan.settings.cache_marks if cache_marks is None else cache_marks
     if marks is None:
         return copy_request(plan, emission.request)

@@ -57,7 +57,7 @@ def fit(seen: Gathered, measured: Measured) -> Planned:
     if changed is not None:
         raise ChangedError(changed)
     plan.check()
-    plan.decided.standing = standing_of(plan, measured, seen.last)
+    plan.decided.standing, plan.decided.remembered = standing_of(plan, measured, seen.last), plan.remembered
     return plan
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
@@ -16,7 +18,7 @@ from assembler.dialects.emit import emit_added, emit_layout
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.decisions import Decided, decisions_of
 from assembler.pipeline.draft import Draft
-from assembler.pipeline.found_once import found_once
+from assembler.pipeline.found_once import found_once, keep
 from assembler.pipeline.ladder import Trimmed
 from assembler.pipeline.measure import Measured
 from assembler.pipeline.settings import Settings
@@ -41,6 +43,23 @@ class Dropped:
     index: int
     message: object = attrs.field(repr=False)
     outcome: Literal["dropped", "shortened"] = "dropped"
+
+
+@attrs.define(eq=False)
+class Spelled:
+    """A request that was emitted, for a later one to go on from. Never changed."""
+
+    trimmed: Trimmed
+    measured: Measured
+    length: int
+    """How many messages the history had."""
+    messages: Sequence[Message]
+    """What was sent of them, a summary first."""
+    emission: Emission
+
+
+_WHATEVER_BILL = ("by_rule", "layout", "remembered", "sent", "spelled", "spoken", "standing", "waiting")
+"""What is found of a plan once, and is the same under any bill."""
 
 
 @attrs.frozen(eq=False, repr=False, slots=False)
@@ -75,6 +94,12 @@ class Planned:
             refused=self.refused,
             looked=self.looked,
         )
+
+    def corrected_to(self, count: Count, settings: Settings) -> Planned:
+        """This plan with the count that follows from a bill, under the settings that know it."""
+        plan = attrs.evolve(self, settings=settings, corrected=count)
+        keep(plan, **{name: found for name, found in self.__dict__.items() if name in _WHATEVER_BILL})
+        return plan
 
     @property
     def fixed(self) -> Count:
@@ -113,10 +138,15 @@ class Planned:
         """The messages of the turns that stay, with their indexes, as the policies left them."""
         changed = self.trimmed.changed
         if not changed:
-            return [(i, self.sight.message(i)) for start, stop in self.stretches for i in range(start, stop)]
-        every = (i for start, stop in self.stretches for i in range(start, stop))
-        found = ((i, changed[i] if i in changed else self.sight.message(i)) for i in every)
+            return self._read
+        found = [(i, changed.get(i, message)) for i, message in self._read]
         return [(i, message) for i, message in found if message is not None]
+
+    @property
+    def _read(self) -> list[tuple[int, Message]]:
+        """The messages of the turns that stay, with their indexes, as they came in."""
+        messages = self.sight.messages
+        return [pair for start, stop in self.stretches for pair in enumerate(messages(start, stop), start)]
 
     @found_once
     def spoken(self) -> list[Message]:
@@ -152,8 +182,9 @@ class Planned:
             summary: Any = self.trimmed.cut.summary.raw
             objects.append(write_like(raws(0, 1)[0], summary))
         if self.trimmed.changed or self.measured.asked is not None:
-            message = self.sight.message
-            return objects + [raws(i, i + 1)[0] if said is message(i) else said.raw for i, said in self.sent]
+            own = [raw for start, stop in self.stretches for raw in raws(start, stop)]
+            came = {i: (message, raw) for (i, message), raw in zip(self._read, own, strict=True)}
+            return objects + [came[i][1] if said is came[i][0] else said.raw for i, said in self.sent]
         for start, stop in self.stretches:
             objects += raws(start, stop)
         return objects
@@ -179,23 +210,38 @@ class Planned:
         if self.refused is not None:
             raise self.refused.with_traceback(None)
 
-    @found_once
+    @property
     def emission(self) -> Emission:
-        """The request of this plan, spelled once, with its notes. Callers are given copies of it.
+        """The request of this plan, spelled once, with its notes. Callers are given copies of it."""
+        return self.spelled.emission
 
-        While a decision stands it goes on from the last one, where the dialect can: O(new messages).
+    @found_once
+    def spelled(self) -> Spelled:
+        """The request of this plan. Where it begins as the last one did it goes on from that, if the dialect can.
+
+        O(new messages) then, and else O(messages that stay).
         """
-        known, dialect, length = self.decided.spelled, self.settings.dialect, self.sight.length
-        if (
-            known is not None
-            and known.trimmed is self.trimmed
-            and known.measured is self.measured
-            and known.length <= length
-        ):
-            grown = emit_added(dialect, known.emission, self.sight.messages(known.length, length))
+        dialect, last = self.settings.dialect, self.remembered.spelled
+        added = None if last is None or last.measured is not self.measured else self._added_to(last)
+        if last is not None and added is not None:
+            grown = emit_added(dialect, last.emission, added)
             if grown is not None:
-                return grown
-        return emit_layout(dialect, self.layout)
+                return Spelled(self.trimmed, self.measured, self.sight.length, [*last.messages, *added], grown)
+        messages = self.layout.messages
+        return Spelled(self.trimmed, self.measured, self.sight.length, messages, emit_layout(dialect, self.layout))
+
+    def _added_to(self, last: Spelled) -> Sequence[Message] | None:
+        """The messages behind those of an earlier request; None where this one does not begin with these."""
+        if self.trimmed is last.trimmed and self.sight.length >= last.length:
+            return self.sight.messages(last.length, self.sight.length)
+        messages, known = self.layout.messages, len(last.messages)
+        begins = known <= len(messages) and all(map(operator.is_, last.messages, messages))
+        return messages[known:] if begins else None
+
+    @found_once
+    def remembered(self) -> Decided:
+        """What is remembered of requests of this history, whatever bill they count from."""
+        return decisions_of(self.settings.session, self.ledger)
 
     @found_once
     def decided(self) -> Decided:
@@ -262,7 +308,7 @@ class Planned:
         dialect, request = self.settings.dialect, self.emission.request
         if has_sizes(self.spoken):
             return priced_request(pricer, with_sizes(dialect.parse(request), self.spoken))
-        known = decisions_of(self.settings.session, self.ledger)
+        known = self.remembered
         known.sent = sent = price_request(dialect, pricer, request, known.sent)
         return sent.count
 

@@ -182,6 +182,8 @@ def continue_decision(seen: Gathered) -> Planned | None:
         return None
     plan = Planned(seen.draft, settings, sight, known.measured, ledger, known.trimmed, looked=start)
     keep(plan, decided=decided, conversation=conversation)
+    if decided.remembered is not None:
+        keep(plan, remembered=decided.remembered)
     if waiting is not None and not known.trimmed.changed:
         keep(plan, waiting=waiting)
     # Words of the API's own between messages that are kept apart may cost more than the messages by themselves.

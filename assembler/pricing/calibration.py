@@ -69,7 +69,10 @@ class Fingerprint:
 
 def _is_turns(value: object) -> bool:
     """Whether a value is a list of objects, as every conversation is; a finished prompt's list of ids is none."""
-    return isinstance(value, list | tuple) and all(isinstance(item, Mapping) for item in cast("list[object]", value))
+    if not isinstance(value, list | tuple):
+        return False
+    kinds = set(map(type, cast("list[object]", value)))
+    return all(issubclass(kind, Mapping) for kind in kinds)
 
 
 def _digest(value: object) -> str:

@@ -168,11 +168,16 @@ class Ledger(Priced):
         """Whether everything fits into `tokens_left`, as it came in. Stops at the first turn that shows that it does
         not.
 
-        What was too much once is so still when the history has grown: O(new messages) from then on.
+        What was too much once is so still when the history has grown, and what fitted is added to: O(new messages) from
+        then on.
         """
         beyond = self.prices.beyond
         if beyond is not None and beyond[0] >= self.first and beyond[1] <= self.length and beyond[2] > tokens_left:
             return False
+        known = self.prices.tail
+        grows = known is not None and known[0] == self.first and not self._savings
+        if grows and self.since(self.first).upper <= tokens_left:
+            return True
         used, fitting = 0, self.length
         for start, stop in self.turns():
             used += self._whole(start, stop)
