@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing
 
+from budgets.forking import guard_forks as _guard_forks
 from budgets.later import load_later as _load_later
 
 if typing.TYPE_CHECKING:
@@ -33,6 +34,7 @@ if typing.TYPE_CHECKING:
     )
     from budgets.limit import Limit
 
+_guard_forks()
 _load_later(
     __name__,
     {

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import re
-import threading
 from collections.abc import Mapping
 from typing import Generic, TypeAlias, TypeVar
 
@@ -17,6 +16,7 @@ import attrs
 from budgets.count import Tokens
 from budgets.counters.claude_marks import ODD_BLANKS, ODD_BLANKS_AND_QUOTES, add_marks, normalise_text
 from budgets.counters.claude_pieces import Tiling, tiling
+from budgets.forking import ForkedLock
 from budgets.vocabularies.claude import CAPITALS, END, SHIFT, WORD
 
 MAX_LINES, LONGEST_LINE = 2**15, 256
@@ -179,7 +179,7 @@ class Lines(_Remembered[Tokens]):
         return len(lines) - 1 - inner_and_empty
 
 
-_loading = threading.Lock()
+_loading = ForkedLock()
 
 
 @functools.cache

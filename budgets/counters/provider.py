@@ -18,6 +18,7 @@ from budgets.count import Count, Grade, Tokens
 from budgets.counters.awaited import is_async
 from budgets.counters.guard import Guarded, attribute_of, failure_of, name_of, refuse_surrogates, refuse_wrong_arity
 from budgets.errors import BudgetError, TokenCountError
+from budgets.forking import ForkedLock
 from budgets.numbers import index_of, shown
 
 Endpoint: TypeAlias = Callable[[Any], Any]
@@ -74,7 +75,7 @@ class _Past:
     failures: int = 0
     skipped: int = 0
     abandoned: list[threading.Thread] = attrs.field(factory=list[threading.Thread])
-    lock: threading.Lock = attrs.field(factory=threading.Lock)
+    lock: ForkedLock = attrs.field(factory=ForkedLock)
 
     def spared(self) -> bool:
         """Whether this count is one for which the endpoint is left alone."""

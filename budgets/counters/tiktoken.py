@@ -7,8 +7,6 @@ short texts were counted without it.
 from __future__ import annotations
 
 import functools
-import os
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -19,6 +17,7 @@ from budgets.counters.blank_runs import BLOCK, LINE_BREAKS_APART, LINE_BREAKS_AS
 from budgets.counters.first_texts import ENCODINGS, first_texts
 from budgets.counters.guard import Guarded, failure_of, refuse_surrogates
 from budgets.errors import TokenCountError
+from budgets.forking import ForkedLock
 
 if TYPE_CHECKING:
     import tiktoken
@@ -36,17 +35,7 @@ the last line break of several apart when a text follows."""
 _WHOLE = r"(?s:.+)"
 """A split pattern that does not split: the whole text is one piece."""
 
-_loading = threading.Lock()
-
-
-def _unlock() -> None:
-    """A lock of its own for a forked child: the thread that held the parent's does not live there to let it go."""
-    global _loading
-    _loading = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
-    os.register_at_fork(after_in_child=_unlock)
+_loading = ForkedLock()
 
 
 @functools.cache

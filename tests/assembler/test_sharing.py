@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -22,7 +23,7 @@ import budgets
 from assembler import Assembler, AssemblyError, TrimOldest
 from assembler.conversation.history import History
 from assembler.dialects import anthropic, plain
-from budgets import Budget
+from budgets import Budget, TokenCounter, claude_counter, forking, tiktoken_counter
 
 Message = dict[str, Any]
 
@@ -145,10 +146,51 @@ def test_a_process_forked_beside_a_thread_that_counts_builds_all_the_same(low_wa
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_process_forked_while_a_vocabulary_is_loaded_counts_all_the_same() -> None:
-    tiktoken = importlib.import_module("budgets.counters.tiktoken")
-    with tiktoken._loading:
-        assert in_a_child(lambda: tiktoken._engine("o200k_base"))
+@pytest.mark.parametrize(("module", "counter"), [("tiktoken", tiktoken_counter()), ("claude_lines", claude_counter())])
+def test_a_process_forked_while_a_vocabulary_is_loaded_counts_all_the_same(module: str, counter: TokenCounter) -> None:
+    with importlib.import_module(f"budgets.counters.{module}")._loading:
+        assert in_a_child(lambda: counter("a text that nobody has counted yet, in this process: " * 40))
+
+
+SLOW = """
+import sys
+entered, free = sys.modules["slow_doors"].events
+entered.set()
+free.wait()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_process_forked_while_another_thread_imports_a_module_of_ours_imports_it_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The child inherited the module's lock closed, and its first build waited for ever."""
+    entered, free = threading.Event(), threading.Event()
+    events = ModuleType("slow_doors")
+    events.__dict__["events"] = entered, free
+    monkeypatch.setitem(sys.modules, "slow_doors", events)
+    (tmp_path / "slowly_imported.py").write_text(SLOW)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    thread = threading.Thread(
+        target=exec, args=("import slowly_imported", {"__name__": "assembler.counting", "__builtins__": __builtins__})
+    )
+
+    def rest() -> None:
+        free.set()
+        thread.join()
+
+    monkeypatch.setattr(forking, "rest", rest)
+    thread.start()
+    entered.wait()
+    assert in_a_child(lambda: importlib.import_module("slowly_imported"))
+    assert not thread.is_alive()
+    del sys.modules["slowly_imported"]
+
+
+def test_an_import_of_somebody_elses_keeps_no_fork_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forking, "rest", lambda: pytest.fail("waited"))
+    forking.wait_for_imports()
 
 
 def every_module() -> Iterator[ModuleType]:
