@@ -170,6 +170,23 @@ def test_a_tool_that_nobody_knows_goes_to_the_api_of_its_assembler_and_to_no_oth
         assert name == home or "d1d" not in str(context.request(name))
 
 
+@pytest.mark.parametrize("name", [name for name in ["anthropic", *OTHERS] if name != "mistral"])
+def test_the_address_of_a_document_and_the_text_of_a_resource_are_told_and_a_file_in_an_address_is_not(
+    name: str,
+) -> None:
+    linked = {"type": "document_url", "document_url": "https://a.example/d1d", "document_name": "d2d"}
+    held = {"type": "resource", "resource": {"uri": "data:application/pdf;base64,b4b4", "text": "d3d"}}
+    inline = {"type": "document_url", "document_url": "data:application/pdf;base64,b4b4"}
+    context = Assembler(dialect=name).add_messages(asked(linked, held, inline)).build()
+    request = context.request()
+    assert [mark for mark in ("d1d", "d2d", "d3d", "b4b4") if mark in str(request)] == ["d1d", "d2d", "d3d"]
+    assert verify(request, dialect=name) == []
+    assert context.count == count_request(request, dialect=name)
+    report = " ".join(str(context.report).split())
+    assert "2 part(s) of another API sent as text" in report
+    assert "1 part(s) of another API that say nothing here left out" in report
+
+
 THOUGHTS: list[Dict] = [
     {"type": "thinking", "thinking": WORDS, "signature": "c2ln"},
     {"type": "redacted_thinking", "data": WORDS},

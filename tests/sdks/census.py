@@ -206,7 +206,8 @@ def _bedrock() -> Iterator[Row]:
     values |= {"citationsContent": {"content": [{"text": WORDS}]}, "searchResult": {"title": WORDS}}
     for key in sorted(block.members):
         part = {key: values.get(key, {"source": {}})}
-        yield _row("Bedrock", "block", key, read_message({"role": "user", "content": [part]}, 0).parts[0])
+        role = "assistant" if key == "reasoningContent" else "user"
+        yield _row("Bedrock", "block", key, read_message({"role": role, "content": [part]}, 0).parts[0])
     for key in sorted(block.members["toolResult"].members["content"].member.members):
         held = {"toolUseId": "i", "content": [{key: values.get(key, {"source": {}})}]}
         message = {"role": "user", "content": [{"toolResult": held}]}
@@ -226,6 +227,7 @@ def _mistral() -> Iterator[Row]:
     variants: Dict = vars(contentchunk)["_CONTENT_CHUNK_VARIANTS"]
     for kind in sorted(variants):
         chunk = {"type": kind, "text": WORDS, "thinking": [{"type": "text", "text": WORDS}], "image_url": "u"}
+        chunk |= {"document_url": "https://a.example/d.pdf", "uri": "file:///a", "resource": {"text": WORDS}}
         yield _row("Mistral", "chunk", kind, read_message({"role": "assistant", "content": [chunk]}, 0).parts[0])
     for kind in kinds(chatcompletionrequest.ChatCompletionRequestTool):
         yield _tool("Mistral", kind, {"type": kind, kind: {"name": "n"}})

@@ -23,11 +23,14 @@ _Raw: TypeAlias = Mapping[str, Any]
 
 _WORDS = frozenset(
     [
-        *("text", "title", "url", "uri", "source", "filename", "code", "summary"),
+        *("text", "title", "url", "uri", "source", "filename", "document_name", "document_url", "code", "summary"),
         *("output", "result", "logs", "stdout", "stderr", "content", "error", "message", "data"),
     ]
 )
 """The keys whose texts a model of another API can read."""
+
+_ADDRESSES = frozenset(["document_url", "uri", "url"])
+"""The keys whose text may be a file itself, in base64, where others have its address."""
 
 _SAYS: Mapping[str, tuple[str, ...]] = {
     "advisor_tool_result": ("content",),
@@ -39,6 +42,7 @@ _SAYS: Mapping[str, tuple[str, ...]] = {
     "code_interpreter_call": ("code", "outputs"),
     "compaction": ("content",),
     "document": ("title", "source", "document"),
+    "document_url": ("document_name", "document_url"),
     "executableCode": ("executableCode",),
     "executable_code": ("executable_code",),
     "file_search_call": ("results",),
@@ -47,6 +51,8 @@ _SAYS: Mapping[str, tuple[str, ...]] = {
     "mcp_tool_result": ("content",),
     "program": ("code",),
     "program_output": ("result",),
+    "resource": ("resource",),
+    "resource_link": ("title", "uri"),
     "searchResult": ("searchResult",),
     "search_result": ("title", "source", "content"),
     "text_editor_code_execution_tool_result": ("content",),
@@ -72,7 +78,7 @@ def text_elsewhere(part: Opaque) -> str | None:
 
 def _words(value: object, key: str) -> Iterator[str]:
     if isinstance(value, str):
-        if key in _WORDS and value.strip():
+        if key in _WORDS and value.strip() and not (key in _ADDRESSES and value.startswith("data:")):
             yield value
     elif isinstance(value, Mapping):
         fields = cast(_Raw, value)
