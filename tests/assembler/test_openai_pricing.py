@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from assembler import count_request
@@ -36,7 +36,7 @@ from assembler.errors import ToolError
 from assembler.pricing.media.openai_images import price_image
 from assembler.pricing.pricer import Has
 from assembler.regions.tools.tool import Tool
-from budgets import tiktoken_counter
+from budgets import Count, tiktoken_counter
 from budgets.count import Grade
 
 PUBLISHED = Path(__file__).parent / "published_counts"
@@ -344,6 +344,22 @@ def test_tools_are_bounded_and_more_widely_where_their_text_is_open(one: Tool) -
     bill = price_tools([one], family_of("gpt-4o"), characters, Has.NOTHING)
     assert bill.grade is Grade.BOUNDED
     assert bill.upper - bill.tokens == family_of("gpt-4o").tools.slack + count_unsettled(one)
+
+
+@given(st.text(alphabet=" \t\n\r.x", max_size=12))
+@example("x\n        ")  # with the line break behind it, one token less
+def test_tools_beside_a_system_text_cost_the_same_whatever_blanks_it_ends_in(ending: str) -> None:
+    spoken = f"Be brief.{ending}"
+
+    def priced_with(text: str) -> Count:
+        messages = [{"role": "system", "content": text}, {"role": "user", "content": "Hi"}]
+        tools = [{"type": "function", "function": {"name": "f"}}]
+        return count_request({"messages": messages, "tools": tools}, dialect="openai_chat", model="gpt-4o")
+
+    count = counter("o200k_base")
+    grown = count(f"{spoken}\n") - count("Be brief.\n")
+    priced, without = priced_with(spoken), priced_with("Be brief.")
+    assert (priced.tokens, priced.upper) == (without.tokens + grown, without.upper + grown)
 
 
 def test_a_system_message_spares_the_tools_an_envelope() -> None:

@@ -23,7 +23,7 @@ from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from budgets import Count, Grade, TokenCounter, Tokens
 from budgets.apportion import split_framing
-from budgets.count import NOTHING, exact
+from budgets.count import NOTHING, Difference, exact
 
 ROLE = 1
 """Tokens of any role word: each is one token in both vocabularies."""
@@ -98,5 +98,6 @@ class OpenAIBill(abc.ABC):
         texts = [part for part in message.parts if type(part) is str] if closing else []
         if not texts:
             return self.message(message)
+        # Behind blanks a line break may save tokens: together they are a piece of the vocabulary.
         grown = self.count(texts[-1] + closing) - self.count(texts[-1])
-        return self.message(message) + Count(grown)
+        return self.message(message) + Difference(grown, upper=grown)
