@@ -89,11 +89,13 @@ class _File:
         return " ".join(self._module.code_for_node(node).split())
 
     def _is_told(self, mutation: Mutation) -> bool:
-        """Whether it changes the text of an error."""
+        """Whether it changes the text of an error, raised here or returned to be raised."""
         node: cst.CSTNode | None = mutation.original_node
         if not isinstance(node, cst.BaseString):
             return False
         while node is not None and not isinstance(node, cst.Raise | cst.BaseCompoundStatement):
+            if isinstance(node, cst.Call) and self._said(node.func).endswith("Error"):
+                return True
             node = self._above.get(node)
         return isinstance(node, cst.Raise)
 

@@ -35,7 +35,7 @@ TESTS = ["tests/assembler/policies", "tests/assembler/cache", *(
         "assembler/dialects/test_chat_template_work", "assembler/rag/test_choosing", "assembler/rag/test_cited_sources",
     )
 )]  # fmt: skip
-LEFT_OUT = ("test_architecture", "test_cli", "test_names", "test_terminology", "test_start_up", "test_likely_mistakes")
+LEFT_OUT = ("test_architecture", "test_cli", "test_names", "test_terminology", "test_start_up")
 """Tests of the house itself; the rest of tests/assembler/test_*.py is run."""
 
 KILLED, SURVIVED, TIMED_OUT, UNTESTED = "killed", "survived", "timed out", "untested"
@@ -76,18 +76,30 @@ class Reached:
         """Tests of the mutant's lines, as many as run in so many seconds, the quickest first.
 
         Those are preferred that run a line of the module, then of any other, that no quicker one does: a line that
-        every build runs is reached by thousands, and what it is for shows in few.
+        every build runs is reached by thousands, and what it is for shows in few. Half of what is left then goes to
+        those that run most of the module: properties, which hold whole builds to an answer by hand.
         """
         path = str(mutant.path.relative_to(ROOT))
         by_line = self.lines.get(path, {})
         found = {test for line in mutant.lines for test in by_line.get(line, ())}
         ordered = sorted(found, key=lambda test: (self.seconds[test], test))
-        chosen: list[str] = []
-        for test in [*self._covering(ordered, [path]), *self._covering(ordered, self._masks), *ordered]:
-            if test not in chosen and (self.seconds[test] <= most or not chosen):
-                most -= self.seconds[test]
+        broadest = sorted(ordered, key=lambda test: -self._masks[path][test].bit_count())
+        chosen = self._within(most, [*self._covering(ordered, [path]), *self._covering(ordered, self._masks)], [])
+        left = most - sum(map(self.seconds.__getitem__, chosen))
+        chosen = self._within(left / 2, broadest, chosen)
+        left = most - sum(map(self.seconds.__getitem__, chosen))
+        return sorted(self._within(left, ordered, chosen), key=ordered.index)
+
+    def _within(self, left: float, more: Iterable[str], chosen: list[str]) -> list[str]:
+        """Those chosen, and as many more as run in the seconds that are left; one in any case."""
+        chosen = [*chosen]
+        known = set(chosen)
+        for test in more:
+            if test not in known and (self.seconds[test] <= left or not chosen):
+                left -= self.seconds[test]
                 chosen.append(test)
-        return sorted(chosen, key=ordered.index)
+                known.add(test)
+        return chosen
 
     def _covering(self, ordered: list[str], paths: Iterable[str]) -> list[str]:
         """Those that run a line of some files that none before them does."""
@@ -108,6 +120,7 @@ class Trial:
         self._mutants, self._kept, self._most, self._told = mutants, kept, most, told
         self._failed = ""
         self._items: dict[str, pytest.Item] = {}
+        self._seconds: dict[str, float] = {}
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Take the place of pytest's own loop."""
@@ -116,6 +129,7 @@ class Trial:
             self._kept.parent.mkdir(parents=True, exist_ok=True)
             _in_fork(self._measure, cpu=3600)
         reached = Reached(**_read(self._kept))
+        self._seconds = reached.seconds
         functions = _loaded()
         gc.freeze()  # a test that collects garbage would else walk over all that is known of the lines, in every fork
         for mutant in self._mutants:
@@ -137,14 +151,15 @@ class Trial:
                 function.__code__ = new
             start = time.process_time()
             for test in chosen:
+                _leave(2 * self._seconds[test])
                 self._run(test)
                 if self._failed:
                     return 1
-                if time.process_time() - start > 3 * self._most:
+                if time.process_time() - start > self._most:
                     break
             return 0
 
-        code = _in_fork(run, cpu=int(5 * self._most) + 20)
+        code = _in_fork(run, cpu=int(2 * self._most) + 20)
         return {0: SURVIVED, 1: KILLED}.get(code, TIMED_OUT)
 
     def _run(self, test: str) -> None:
@@ -214,6 +229,12 @@ def _in_fork(run: Callable[[], int], cpu: int) -> int:
         if time.monotonic() > min(end, quiet + MOST_QUIET):
             os.kill(child, signal.SIGKILL)
         time.sleep(0.02)
+
+
+def _leave(seconds: float) -> None:
+    """End this process once it has taken so much processor time more, and a few seconds: a mutant may never return."""
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (min(int(time.process_time() + seconds) + 4, hard), hard))
 
 
 def _worked(process: int) -> int | None:
