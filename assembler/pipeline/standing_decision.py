@@ -148,8 +148,6 @@ def still_holds(known: Standing, sight: Sight) -> bool:
     for first, last in ((known.hangs_on, length), (0, known.front), (start, stop), *known.apart):
         if first < last and sight.first_changed(first, last) is not None:
             return False
-    if start >= stop:
-        return True
     marked = pinned_among(readings.raws(start, stop))  # they may not have been read: a mark is found without reading
     return not marked or {start + index for index in marked}.issubset(known.pins)
 

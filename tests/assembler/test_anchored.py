@@ -8,7 +8,7 @@ from math import ceil
 
 import pytest
 
-from assembler import Assembler, Context, ContextLengthError, TrimOldest, calibrate
+from assembler import Assembler, Context, ContextLengthError, Overflow, TrimOldest, Truncate, calibrate
 from assembler.dialects import openai_chat, plain
 from assembler.report.cache import CacheMarks
 from budgets import Budget, Count, Grade, Limit
@@ -124,3 +124,46 @@ def test_a_cap_of_the_conversation_is_held_under_a_bill(cap: int | None, kept: i
         with pytest.raises(ContextLengthError, match="shorten it by 5 tokens, or raise its cap") as caught:
             assembler.add_message(("user", "y" * 30)).build()
         assert (caught.value.region, caught.value.excess) == ("conversation", 5)
+
+
+def words(turns: int, size: int = 10) -> list[dict[str, str]]:
+    return [{"role": "user", "content": f"{turn}" + "x" * (size - 1)} for turn in range(turns)]
+
+
+def test_a_wider_window_drops_nothing_that_fits_by_the_bill() -> None:
+    """By rule 60 of 51 tokens: a bill of three fifths leaves room for all of it, and by rule a turn would go."""
+    narrow = Assembler(Budget(50, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(words(5))
+    bill = calibrate(narrow.build(), 30)
+    wide = Assembler(Budget(51, counter=len), dialect=plain, on_overflow=TrimOldest()).anchor(bill)
+    assert len(wide.add_messages(words(6)).build().messages) == 6
+
+
+def test_a_wider_window_brings_back_what_was_shortened_for_the_billed_request() -> None:
+    def at(window: int) -> Assembler:
+        policies = [Truncate(20), TrimOldest()]
+        return Assembler(Budget(window, counter=len), dialect=plain, on_overflow=policies).add_messages(words(3, 40))
+
+    context = at(90).build()
+    assert [len(message["content"]) for message in context.request()["messages"]] == [20, 20, 40]
+    bill = calibrate(context, context.by_rule.tokens)
+    assert at(90).anchor(bill).build().request() == context.request()
+    assert at(200).anchor(bill).build().request()["messages"] == words(3, 40)
+
+
+def test_a_billed_request_that_filled_the_window_is_brought_down_once_more_has_come() -> None:
+    assembler = Assembler(Budget(40, counter=len), dialect=plain, on_overflow=TrimOldest(0.5)).add_messages(words(4))
+    context = assembler.build()
+    assembler.anchor(calibrate(context, context.by_rule.tokens))
+    assert len(assembler.build().messages) == 4
+    assert len(assembler.add_messages(words(5)).build().messages) == 2
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-4o-mini"])
+def test_what_a_refusal_taught_outlives_the_bills_of_its_model_alone(model: str) -> None:
+    def asked(model: str) -> Assembler:
+        budget = Budget(1_000, counter=len, model=model)
+        return Assembler(budget, dialect=openai_chat, on_overflow=TrimOldest()).add_messages(words(4))
+
+    refused = calibrate(asked("gpt-4o").build(), Overflow(used=110, limit=100))
+    later = calibrate(asked(model).anchor(refused).build(), 60)
+    assert later.most == (100 if model == "gpt-4o" else None)

@@ -7,8 +7,9 @@ from typing import Any
 import attrs
 import pytest
 
-from assembler import Assembler, ClearToolResults, Defer, Refuse, TrimOldest, TrimSteps, calibrate
-from assembler.dialects import anthropic, gemini, openai_chat, openai_responses, plain
+from assembler import Assembler, CacheMarks, ClearToolResults, Defer, Refuse, TrimOldest, TrimSteps, calibrate
+from assembler.conversation.messages import spoken
+from assembler.dialects import anthropic, bedrock, gemini, openai_chat, openai_responses, plain
 from assembler.errors import ConversationError
 from assembler.pipeline.decisions import Decided, Decisions, decisions_of
 from assembler.pipeline.share import (
@@ -19,7 +20,10 @@ from assembler.pipeline.share import (
     sends_used_tools,
 )
 from assembler.pipeline.standing_decision import GLANCE, one_turn_more
-from budgets import Budget, BudgetError, Limit
+from assembler.pricing.ledger import Cut
+from budgets import Budget, BudgetError, ContextLengthError, Limit
+
+from .by_hand import step, talk
 
 
 class Scored:
@@ -282,3 +286,57 @@ def test_what_a_limit_leaves_out_is_told_with_its_price_and_the_limit() -> None:
         ("g", tool.upper, "over the limit of capability"),
         ("a.md", document + len("\n\n"), "over the limit of knowledge"),  # as it stood before the other
     ]
+
+
+def test_a_ladder_with_a_mark_gives_way_at_an_overflow_and_not_where_a_message_of_no_tokens_comes() -> None:
+    """Two turns are left at the mark, two more fill the window, and an empty one changes nothing."""
+    ladder = [ClearToolResults(), TrimOldest(0.5)]
+    history = [{"role": "user", "content": "x" * size} for size in (10,) * 7 + (0,)]
+    assembler = Assembler(Budget(40, counter=len), dialect=plain, on_overflow=ladder).add_messages(history)
+    assert assembler.build().inside.kept == [3, 4, 5, 6, 7]
+
+
+@pytest.mark.parametrize(
+    ("model", "marks"), [("anthropic.claude-sonnet-4-5", 3), ("amazon.nova-pro-v1:0", 2), ("meta.llama3-3-70b", 0)]
+)
+def test_a_request_is_marked_as_its_model_takes_marks(model: str, marks: int) -> None:
+    tool = {"name": "f", "description": "d", "parameters": {"type": "object"}}
+    assembler = Assembler(Budget(9_000, counter=len, model=model), dialect=bedrock, cache_marks=CacheMarks())
+    context = assembler.add_instruction("i").add_capability([tool]).add_message(("user", "q")).build()
+    assert str(context.request()).count("cachePoint") == marks
+    assert str(context.request(anthropic, cache_marks=CacheMarks())).count("cache_control") == 3
+
+
+def test_a_policy_after_one_that_summarised_is_left_what_the_summary_leaves() -> None:
+    asked: list[int] = []
+
+    class Summed:
+        def cut(self, ledger: Any, tokens_left: int) -> Cut:
+            return Cut(ledger.newest_turns(2), "summed", spoken("s" * 30))
+
+    class Telling:
+        def cut(self, ledger: Any, tokens_left: int) -> Cut:
+            asked.append(tokens_left)
+            return Cut(ledger.newest_turns(1), "told")
+
+    for window in (45, 30, 29, 20):
+        history = [{"role": "user", "content": "x" * 20} for _ in range(5)]
+        with pytest.raises(ContextLengthError):
+            Assembler(Budget(window, counter=len), dialect=plain, on_overflow=[Summed(), Telling()]).add_messages(
+                history
+            ).build()
+        assert asked[0] == max(window - 30, 0)
+        asked.clear()
+
+
+def test_a_pinned_turn_whose_answer_is_taken_away_is_refused_at_what_follows_it() -> None:
+    history = [{"role": "user", "content": "q", "pinned": True}, *step("a", "r" * 9), *talk("x" * 30, "y" * 9, "z" * 9)]
+    assembler = Assembler(Budget(40, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(history)
+    assert assembler.build().inside.kept == [0, 1, 2, 5]
+    history[2]["tool_call_id"] = "b"
+    with pytest.raises(ConversationError):
+        assembler.build()
+    history[2] = {"role": "assistant", "content": "r"}
+    with pytest.raises(ConversationError, match="a") as raised:
+        assembler.add_messages(history).build()
+    assert raised.value.index is not None

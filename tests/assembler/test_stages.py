@@ -692,3 +692,17 @@ def test_a_message_that_never_reads_the_same_twice_is_given_up_by_its_index() ->
     with pytest.raises(ConversationError, match="message 1: message never reads the same twice") as caught:
         assembler.add_messages([{"role": "user", "content": "a"}, Restless()]).build()
     assert caught.value.index == 1
+
+
+def test_where_one_turn_is_expected_to_fit_one_turn_is_weighed() -> None:
+    scales: Any = Scales(ledger_of(10, 10, 10), 1.0, 0, promises=True)
+    rung = cast(CuttingRung, rung_of(TrimOldest()))
+    kept, _, _ = keep_most_turns(scales.ledger, rung, KeepsNewest(), 10, 0, scales, scales.weigh, Weighed(), 0)
+    assert (kept.cut.first_kept, scales.times) == (2, 1)
+
+
+def test_what_was_held_is_not_made_again_from_within_a_turn() -> None:
+    history = [{"role": role, "content": "x"} for role in ("user", "assistant", "user", "assistant")]
+    assembler = Assembler(Budget(100, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(history)
+    ledger, rungs = assembler.plan().inside.ledger, (rung_of(TrimOldest()),)
+    assert [recipe(first, 4).made_again(ledger, rungs) is not None for first in range(4)] == [True, False, True, False]

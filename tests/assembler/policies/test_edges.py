@@ -26,8 +26,9 @@ from assembler.policies import (
     relevance,
 )
 from assembler.policies.contract import read_changes, verify_cut
+from assembler.policies.fetch import _PLACES  # pyright: ignore[reportPrivateUsage]
 from assembler.policies.passage import Change, StandingPassage
-from assembler.policies.relevance import BM25
+from assembler.policies.relevance import BM25, words
 from assembler.policies.traits import asks, briefest, rung_of, stand_in, stands, trimming, willing, without_mark
 from assembler.policies.truncate import EMPTIED, MARKER, NOTHING_ASKED, cut_json, cut_text
 from assembler.pricing.ledger import Cut, Ledger
@@ -378,3 +379,60 @@ def test_what_is_no_text_is_named_by_its_place_among_those_that_are_scored(
 ) -> None:
     with pytest.raises(BudgetError, match=rf"^{named}: "):
         BM25()(question, texts)
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("truncate", "Truncate"),
+        ("Summarise", "Summarize"),
+        ("keep_relevant", "KeepRelevant"),
+        ("OVERFLOW_POLICY", "TrimOldest"),
+        ("qqqq", "TrimOldest"),
+    ],
+)
+def test_a_text_in_place_of_a_policy_is_answered_with_the_policy_it_is_most_like(given: str, meant: str) -> None:
+    with pytest.raises(BudgetError, match=f"got str; write `from assembler import {meant}`"):
+        rung_of(given)
+
+
+def test_traits_that_are_none_are_refused_by_their_type() -> None:
+    class Odd:
+        traits = {"keeps": 1}  # noqa: RUF012
+
+        def cut(self, ledger: Any, tokens_left: int) -> Cut:
+            return Cut(0, "")
+
+    with pytest.raises(BudgetError, match=r"traits of Odd are a Traits\(…\), got dict"):
+        rung_of(Odd())
+
+
+def test_a_result_said_before_is_pointed_to_and_nothing_of_it_is_shown() -> None:
+    offload = Offload({})
+    (change,) = offload.rewrites(passage_of(talk("r" * 90, "r" * 90)))
+    ((index, message),) = change.messages.items()
+    assert message is not None
+    (key,) = offload.store
+    pointer = f'[the same as an earlier result; fetch_result(id="{key}") gives it back]'
+    assert (index, [part.parts for part in message.parts]) == (4, [(pointer,)])  # type: ignore[union-attr]
+
+
+def test_three_characters_of_a_script_without_blanks_are_two_words_and_two_are_one() -> None:
+    found = [list(words(text)) for text in ("漢", "漢字", "漢字仮", "漢字仮名", "Abc_d")]
+    assert found == [["漢"], ["漢字"], ["漢字", "字仮"], ["漢字", "字仮", "仮名"], ["abc", "d"]]
+
+
+@pytest.mark.parametrize(("setting", "lawful"), [((0, 0), True), ((3, 1), True), ((-1, 0.5), False), ((1, 2), False)])
+def test_a_weight_is_above_zero_and_the_weight_of_length_at_most_one(setting: Any, lawful: bool) -> None:
+    if lawful:
+        assert (BM25(*setting).k1, BM25(*setting).b) == setting
+        return
+    with pytest.raises(BudgetError, match="k1 is 0 or more, and b is between 0 and 1"):
+        BM25(*setting)
+
+
+def test_a_search_shows_so_many_places_and_no_more() -> None:
+    text = ("x" * 1_000 + "y") * 40
+    shown = Fetch({"1": text})("1", search="Y").splitlines()
+    assert len(shown) == _PLACES
+    assert all(line.endswith("x" * 200) and "y" in line for line in shown)
