@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from assembler.conversation.messages import Message
+from assembler.conversation.messages import Call, Message
 from assembler.conversation.messages.custom_tools import with_functions
 from assembler.conversation.messages.foreign_parts import claim_message
 from assembler.dialects.dialect import Dialect, Emission, GrowingDialect
@@ -63,7 +63,9 @@ def emit_added(dialect: Dialect, before: Emission, added: Sequence[Message]) -> 
 def _without_custom_calls(messages: Sequence[Message], shape: str) -> Sequence[Message]:
     """The messages without calls of custom tools; the very sequence where nothing is to be done."""
     for message in messages:  # what an API sent goes back to it as it came, without a call for each message
-        if message.shape != shape and message.role == "assistant" and with_functions(message, shape) is not message:
+        if message.shape == shape or message.role != "assistant" or Call not in map(type, message.parts):
+            continue
+        if with_functions(message, shape) is not message:
             return [with_functions(message, shape) for message in messages]
     return messages
 

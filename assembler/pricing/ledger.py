@@ -135,14 +135,18 @@ class Ledger(Priced):
         Goes on from the last time: O(what came since) where the same turns stay, and where the oldest of them have gone
         since, O(what went).
         """
-        known = self.prices.tail
+        all_of_it = first == self.first
+        known = self.prices.everything if all_of_it else self.prices.tail
         if known is not None and known[0] <= first <= known[1] <= self.length:
             whole = known[2] if known[0] == first else self._without(known, first)
             if known[1] < self.length:
                 whole = total(self.between(known[1], self.length), whole)
         else:
             whole = total(self.between(first, self.length))
-        self.prices.tail = (first, self.length, whole)
+        if all_of_it:
+            self.prices.everything = (first, self.length, whole)
+        else:
+            self.prices.tail = (first, self.length, whole)
         if not self._savings:
             return whole
         return whole + sum((saved for start, saved in self._savings.items() if start >= first), Difference())
@@ -174,7 +178,7 @@ class Ledger(Priced):
         beyond = self.prices.beyond
         if beyond is not None and beyond[0] >= self.first and beyond[1] <= self.length and beyond[2] > tokens_left:
             return False
-        known = self.prices.tail
+        known = self.prices.everything
         grows = known is not None and known[0] == self.first and not self._savings
         if grows and self.since(self.first).upper <= tokens_left:
             return True
@@ -186,7 +190,10 @@ class Ledger(Priced):
                 self.prices.fitting = (tokens_left, fitting, self.length)
                 return False
             fitting = start
-        return used <= tokens_left
+        if used > tokens_left:
+            return False
+        self.since(self.first)  # the next question goes on from it
+        return True
 
     def newest_that_fit(self, tokens_left: Tokens, least: int) -> int:
         """Where the newest turns begin that cost at most `tokens_left`, or the `least` newest, whichever begin earlier.

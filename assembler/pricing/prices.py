@@ -74,6 +74,7 @@ class Prices:
         "beyond",
         "decisions",
         "ended",
+        "everything",
         "fitting",
         "last_run",
         "messages",
@@ -102,6 +103,8 @@ class Prices:
         """Tokens of the first n messages, for as many n as a report needed."""
         self.tail: tuple[int, int, Count] | None = None
         """The price of the messages from the first index to before the second, found last: the next build goes on."""
+        self.everything: tuple[int, int, Count] | None = None
+        """The same of all messages that may stay: a build may ask for both."""
         self.beyond: tuple[int, int, Tokens] | None = None
         """The newest turns that were once too much: where they begin, where they ended, their upper price."""
         self.fitting: tuple[Tokens, int, int] | None = None
@@ -149,6 +152,7 @@ class Prices:
     def take_over(self, other: Prices) -> None:
         """Know what followed from other prices too: those of a history that says the same."""
         self.tail, self.beyond, self.fitting = other.tail, other.beyond, other.fitting
+        self.everything = other.everything
         self.replays, self.rewritten = other.replays.copy(), other.rewritten.copy()
         self.decisions = None if other.decisions is None else other.decisions.copy()
         self.ended = other.ended.copy()

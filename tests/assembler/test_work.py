@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, ContextLengthError, ConversationError, calibrate, count_request
+from assembler import Assembler, ChatRegions, ContextLengthError, ConversationError, calibrate, count_request
 from assembler.batch.lines import answer as answer_row
 from assembler.conversation.messages import Message, copies
 from assembler.conversation.readings import Readings
@@ -29,6 +29,7 @@ from assembler.policies.traits import Traits
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
+from assembler.strategies import Placement
 from budgets import Budget, Count, Limit, TokenCounter
 from budgets.count import Difference
 from tests.assembler.by_hand import Tally
@@ -367,6 +368,53 @@ def test_where_messages_go_out_merged_a_build_prices_what_came_and_calls_few_fun
     assert appended(161) == (calls, priced)
     assert calls <= MERGED
     assert priced == 4
+
+
+def under_limits(model: str) -> Assembler:
+    limits = {"knowledge": Limit(cap=0.2), "conversation": Limit(floor=0.1)}
+    return Assembler(Budget(1_000_000, model=model, counter=len, limits=limits), on_overflow=TrimOldest())
+
+
+def around_the_question(model: str) -> Assembler:
+    strategy = ChatRegions(placement=Placement.QUESTION)
+    return Assembler(Budget(1_000_000, model=model, counter=len), strategy=strategy, on_overflow=TrimOldest())
+
+
+def after_a_bill(model: str) -> Assembler:
+    return Assembler(Budget(1_000_000, model=model, counter=len), on_overflow=TrimOldest())
+
+
+@pytest.mark.parametrize(
+    ("kind", "model", "most"),
+    [
+        (under_limits, "gpt-4o", 190),
+        (under_limits, "claude-sonnet-4-5", 620),
+        (around_the_question, "gpt-4o", 640),
+        (after_a_bill, "gpt-4o", 470),
+        (after_a_bill, "claude-sonnet-4-5", 850),
+    ],
+)
+def test_an_appended_build_calls_as_few_functions_in_a_long_history_whatever_it_counts_from(
+    kind: Callable[[str], Assembler], model: str, most: int
+) -> None:
+    def appended(length: int) -> int:
+        assembler = kind(model).add_knowledge("It is known.", type="t").add_messages(dicts(length))
+        further, context = iter(dicts(20, length)), assembler.build()
+
+        def work() -> None:
+            assembler.add_message(next(further)).add_message(next(further)).build().request()
+
+        for _ in range(2):
+            if kind is after_a_bill:
+                assembler.anchor(calibrate(context, context.count.tokens + 3))
+            context = assembler.add_message(next(further)).add_message(next(further)).build()
+        if kind is after_a_bill:
+            assembler.anchor(calibrate(context, context.count.tokens + 3))
+        return calls_of(work)
+
+    calls = appended(41)
+    assert appended(161) == calls
+    assert calls <= most
 
 
 COLD = 29

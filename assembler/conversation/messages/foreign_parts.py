@@ -191,6 +191,9 @@ def translated(messages: Iterable[Message], own: str, done: Counter[str]) -> lis
     """Each message as `adapt_message` has it; `done` counts the parts that are left out, and those that became text."""
     heard: list[Message] = []
     for message in messages:
+        if len(message.parts) == 1 and type(message.parts[0]) is str:  # most are
+            heard.append(message)
+            continue
         new = adapt_message(message, own)
         heard.append(new)
         if new is not message:

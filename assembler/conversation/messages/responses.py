@@ -238,7 +238,7 @@ def in_steps(messages: Sequence[Message]) -> Sequence[Message]:
     This API takes an item of the model between two outputs; every other wants a step's calls before its answers. The
     very sequence comes back where no item is in it.
     """
-    if all(message.shape != RESPONSES for message in messages):
+    if RESPONSES not in [message.shape for message in messages]:
         return messages
     ordered: list[Message] = []
     first_answer, waiting = None, 0

@@ -41,8 +41,10 @@ class AnthropicWriter(Writer):
 
     def frame(self, message: Message) -> Block:
         """The message's own keys; of a dumped answer, those that a request may have."""
+        if message.shape != _SHAPE:
+            return super().frame(message)
         fields = super().frame(message)
-        if message.shape == _SHAPE and fields.get("type") == "message":
+        if fields.get("type") == "message":
             return {key: value for key, value in fields.items() if key not in _ANSWER_ONLY and key != "type"}
         return fields
 

@@ -177,7 +177,8 @@ def _rstrip_prefill(message: Block, notes: Notes) -> None:
 def _drop_surplus_marks(request: dict[str, Any], notes: Notes) -> None:
     system = request.get("system", ())
     in_system = [] if isinstance(system, str) else _marked(system)
-    in_messages = [block for message in request["messages"] for block in _marked(message["content"])]
+    listed = [content for message in request["messages"] if type(content := message["content"]) is not str]
+    in_messages = [block for content in listed for block in _marked(content)]
     for block in surplus_marks(_marked(request.get("tools", ())), in_system, in_messages):
         del block["cache_control"]
         notes[SURPLUS_MARKS] += 1

@@ -57,6 +57,10 @@ class Turn:
     text: str | None = None
     """The one text of a lone message, where its content is that text."""
 
+    def says_something(self) -> bool:
+        """Whether anything but a mark of a cache is in it."""
+        return bool(self.results) or any("cachePoint" not in block for block in self.blocks)
+
     def keys(self) -> Block:
         """The own keys of all its messages."""
         return {**self.frame, **self.rest}
@@ -83,10 +87,10 @@ def turns_of(messages: Sequence[Message], writer: Writer, before: Sequence[Turn]
     turns, ids = [*before], writer.ids
     blank: Turn | None = None
     for index, message in enumerate(in_steps(messages)):
-        if ids.waiting and message.role != "assistant" and not _carries_results(message):
+        if message.role != "assistant" and ids.waiting and not _carries_results(message):
             raise unanswered_error(ids.open, index)
         turn = _as_turn(message, index, writer)
-        if not (turn.results or any("cachePoint" not in block for block in turn.blocks)):
+        if turn.text is None and not turn.says_something():
             writer.notes["empty message(s) left out"] += 1
             asks = message.role == "user" and (not turns or turns[-1].side == "assistant")
             blank = turn if asks else blank
@@ -157,7 +161,7 @@ def _names_no_call(message: Message) -> bool:
 
 def refuse_undefined_tools(turns: Sequence[Turn], layout: Layout) -> None:
     """Raise `ConversationError` where tools were called and none is defined that the API takes."""
-    if not layout.tools and any(turn.results for turn in turns):
+    if not layout.tools and [turn for turn in turns if turn.results]:
         raise ConversationError(
             "the history calls tools, which the API takes only beside a definition, and none of its kind is defined: "
             "pass functions, or tools of this API's own, to add_capability(tools)"
@@ -171,7 +175,8 @@ def _carries_results(message: Message) -> bool:
 def _as_turn(message: Message, index: int, writer: Writer) -> Turn:
     """One message as a turn of its own."""
     ids = writer.ids
-    turn = Turn("assistant" if message.role == "assistant" else "user", writer.frame(message))
+    frame = writer.frame(message)
+    turn = Turn("assistant" if message.role == "assistant" else "user", frame, rest=frame)
     text = message.parts[0] if message.shallow else None
     if type(text) is str:  # most messages: a role and a text
         _keep(turn.blocks, writer.text(text, None, message.shape))

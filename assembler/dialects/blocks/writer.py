@@ -95,7 +95,10 @@ class Writer(abc.ABC):
 
     def frame(self, message: Message) -> Block:
         """The message's own keys in their order, the places of role and content kept; `{}` for another spelling."""
-        fields = fields_of(message.seen)
+        seen = message.seen
+        if message.shape == NEUTRAL and message.shallow and len(seen) == 2 and "role" in seen and self.content in seen:
+            return dict.fromkeys(seen)
+        fields = fields_of(seen)
         if message.shape not in (self.shape, NEUTRAL) or fields is None:
             return {}
         if message.shape != self.shape:
