@@ -132,6 +132,17 @@ def test_every_page_answers_one_question() -> None:
     assert too_long == {}, "split the page by question"
 
 
+COLUMNS = 98
+"""Of code that a browser shows whole beside two menus, in a window of 1,280 pixels: docs/site.css."""
+
+
+def test_no_line_of_python_is_cut_off_beside_the_menus() -> None:
+    for page in (ROOT / "docs").rglob("*.md"):
+        for code in re.findall(r"^```py(?:thon)?\b.*?\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL):
+            wide = [line for line in code.splitlines() if len(line) > COLUMNS]
+            assert wide == [], f"{page.name}: {wide}"
+
+
 def test_every_page_is_in_the_nav_and_the_index() -> None:
     nav, index = ((ROOT / name).read_text() for name in ("mkdocs.yml", "docs/index.md"))
     for page in (ROOT / "docs").rglob("*.md"):

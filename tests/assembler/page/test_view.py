@@ -76,10 +76,8 @@ def test_a_request_that_does_not_fit_gets_a_page_that_says_what_is_missing(
     assert main(["view", "bot.yaml", "-o", "page.html"]) == 3
     told, error = capsys.readouterr()
     assert (told, "context needs" in error) == ("", True)
-    (build,), words = (
-        (written := Page((file.parent / "page.html").read_text("utf-8")).written)["builds"],
-        written["words"],
-    )
+    written = Page((file.parent / "page.html").read_text("utf-8")).written
+    (build,), words = written["builds"], written["words"]
     missing = build["upper"] - build["budget"]["limit"]
     assert f"{missing} token" in words[build["refused"]]
     assert f"{missing} too many" in error
