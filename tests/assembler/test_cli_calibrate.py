@@ -106,6 +106,18 @@ def test_two_bills_of_something_else_do_not_move_the_constants() -> None:
     assert found.short > 800
 
 
+def test_what_no_recording_shows_is_free_and_has_room_in_the_bound(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [recording(words, 0, 1 + words % 2, False, MADE_OF) for words in range(12)]
+    assert main(["calibrate", written(tmp_path / "bills.jsonl", lines)]) == 0
+    row = row_of(capsys.readouterr().out)
+    assert (row.tooling.tokens, row.tool.tokens, row.call.tokens, row.result.tokens) == (0, 0, 0, 0)
+    assert row.tooling.upper >= MADE_OF["tooling"]
+    assert row.tool.upper >= MADE_OF["tool"]
+    assert row.call.upper >= MADE_OF["call"]
+
+
 LINE = recording(3, 0, 1, False, MADE_OF)
 REFUSED: list[tuple[list[dict[str, Any]], str]] = [
     ([LINE] * 9, "expected at least 10 recordings, got 9; record 1 more"),

@@ -39,6 +39,8 @@ ROUNDS: Final = 60
 _NEARLY_NONE: Final = 0.25
 """Tokens: an error below it weighs as much as this one does, for bills are whole numbers."""
 
+_UNSHOWN: Mapping[str, Tokens] = {"message": 8, "tooling": 700, "tool": 24, "call": 60, "result": 12}
+"""The bound of a part that no recording shows: what nearly all rows of the table have for it."""
 _ONE = Count(1)
 _MESSAGES = {"system": _ONE, "user": _ONE, "assistant": _ONE, "tool_role": _ONE}
 _FIELDS: Mapping[str, dict[str, Any]] = {
@@ -150,15 +152,16 @@ def _least_deviations(parts: Array, bills: Array, shown: Sequence[int]) -> Array
 def row(fit: Fit, model: str, read: str) -> str:
     """The fit as a row of `families.toml`, the held-out error in a comment."""
     constant = {name: round(value) for name, value in fit.constants.items()}
+    free = {name: room for name, room in _UNSHOWN.items() if name in fit.unshown}
     factor = round(fit.constants["texts"], 3)
     values = {
         "names": json.dumps(re.escape(model.lower())),
         "evidence": f'{{ source = "recordings of my own", read = "{read}", rows = {fit.rows}, repositories = 0 }}',
         "stand_in": f"{{ typical = {factor}, ceiling = {round(factor * 1.05, 3)}, flat = 2 }}",
         "definitions": '"compact"',
-        "opening": _guessed(constant["opening"], fit.short),
-        **{field: _guessed(constant["message"]) for field in _MESSAGES},
-        **{name: _guessed(constant[name]) for name in PARTS[3:] if constant[name]},
+        "opening": _guessed(constant["opening"], round(fit.short) + 1),
+        **{field: _guessed(constant["message"], free.get("message", 1)) for field in _MESSAGES},
+        **{name: _guessed(constant[name], free.get(name, 1)) for name in PARTS[3:] if constant[name] or name in free},
     }
     error = f"# held out: median {fit.median:.1%}, largest {fit.largest:.1%}, at most {round(fit.short)} short\n"
     unshown = f"# not shown by these recordings: {', '.join(fit.unshown)}\n" if fit.unshown else ""
@@ -166,5 +169,5 @@ def row(fit: Fit, model: str, read: str) -> str:
     return f"{error}{unshown}[{json.dumps(model)}]\n{lines}"
 
 
-def _guessed(tokens: Tokens, short: float = 0.0) -> str:
-    return f'"{tokens} to {tokens + round(short) + 1}"'
+def _guessed(tokens: Tokens, room: Tokens) -> str:
+    return f'"{tokens} to {tokens + room}"'
