@@ -187,27 +187,14 @@ LEFT_OUT = "part(s) of another API that say nothing here left out"
 FOLDED = "part(s) of another API sent as text"
 
 
-def translated(messages: Iterable[Message], own: str, done: Counter[str]) -> list[Message]:
-    """Each message as `adapt_message` has it; `done` counts the parts that are left out, and those that became text."""
-    heard: list[Message] = []
-    for message in messages:
-        if len(message.parts) == 1 and type(message.parts[0]) is str:  # most are
-            heard.append(message)
-            continue
-        new = adapt_message(message, own)
-        heard.append(new)
-        if new is not message:
-            before, after = _unread_in(message.parts), _unread_in(new.parts)
-            gone = _held_by(message.parts) - _held_by(new.parts)
-            done.update({what: n for what, n in ((FOLDED, before - after - gone), (LEFT_OUT, gone)) if n > 0})
-    return heard
-
-
-def folding_notes(messages: Iterable[Message], own: str) -> tuple[str, ...]:
-    """What of these messages is left out for the API of the shape `own`, or sent as text: a line each."""
-    done: Counter[str] = Counter()
-    translated(messages, own, done)
-    return tuple(f"{times} {what}" for what, times in done.items())
+def translated(message: Message, own: str, done: Counter[str]) -> Message:
+    """The message as `adapt_message` has it; `done` counts the parts that are left out, and those that became text."""
+    new = adapt_message(message, own)
+    if new is not message:
+        before, after = _unread_in(message.parts), _unread_in(new.parts)
+        gone = _held_by(message.parts) - _held_by(new.parts)
+        done.update({what: n for what, n in ((FOLDED, before - after - gone), (LEFT_OUT, gone)) if n > 0})
+    return new
 
 
 def says_nothing_to(message: Message, own: str) -> bool:

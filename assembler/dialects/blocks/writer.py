@@ -91,7 +91,12 @@ class Writer(abc.ABC):
 
     def heard(self, messages: Iterable[Message]) -> list[Message]:
         """The messages as this API can be told them."""
-        return translated(messages, self.shape, self.notes)
+        return [
+            message  # most are one text
+            if len(message.parts) == 1 and type(message.parts[0]) is str
+            else translated(message, self.shape, self.notes)
+            for message in messages
+        ]
 
     def frame(self, message: Message) -> Block:
         """The message's own keys in their order, the places of role and content kept; `{}` for another spelling."""

@@ -10,14 +10,14 @@ import attrs
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.conversation.messages.answers_first import answers_first, count_parted
 from assembler.conversation.messages.dicts import PIN, private_copy
-from assembler.conversation.messages.foreign_parts import adapt_message, folding_notes
+from assembler.conversation.messages.foreign_parts import translated
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import in_steps
 from assembler.conversation.waiting import NEXT, Waiting, answer_to, by_id, by_name
 from assembler.dialects.chat_template.folds import FOLDS, PART_SEAM, Line
 from assembler.dialects.chat_template.render import Spoken
 from assembler.dialects.chat_template.traits import Traits
-from assembler.dialects.notes import ANSWERS_FIRST, MARKS
+from assembler.dialects.notes import ANSWERS_FIRST, MARKS, Notes
 from assembler.dialects.openai.wire import foreign_marks, tool_definition
 from assembler.errors import UnsupportedContentError
 from assembler.regions.layout import Layout
@@ -45,13 +45,9 @@ def spell_layout(layout: Layout, traits: Traits) -> Spelling:
     """The layout for a template with these traits. Raises `UnsupportedContentError` for what is no text. O(layout)."""
     messages = [*layout.head, *layout.messages]
     lines = [] if layout.system is None else [Line({"role": "system", "content": layout.system})]
-    lines += _lines(messages, traits)
-    notes = [*_unshown(messages, len(layout.tools), traits)]
-    notes += folding_notes([message for message in messages if message.shape != CHAT_TEMPLATE], CHAT_TEMPLATE)
-    notes += [f"{marks} {MARKS}"] if (marks := foreign_marks(messages)) else []
-    notes += [f"{moved} {ANSWERS_FIRST}"] if (moved := count_parted(messages)) else []
-    fields = sum(len(message.beside) for message in messages if message.shape != CHAT_TEMPLATE)
-    notes += [f"{fields} field(s) that only the template may read given to it"] if fields else []
+    done = Notes()
+    lines += _lines(messages, traits, done)
+    notes = [*_unshown(messages, len(layout.tools), traits), *done.lines()]
     for fold in FOLDS:
         lines, note = fold(lines, traits)
         notes += note
@@ -62,14 +58,19 @@ def spell_layout(layout: Layout, traits: Traits) -> Spelling:
     )
 
 
+FIELDS_GIVEN = "field(s) that only the template may read given to it"
+
 _Waiting = Waiting[Call]
 
 
-def _lines(messages: Sequence[Message], traits: Traits) -> list[Line]:
+def _lines(messages: Sequence[Message], traits: Traits, done: Notes) -> list[Line]:
     waiting: _Waiting = Waiting()
     found: list[Line] = []
+    done[ANSWERS_FIRST] += count_parted(messages)
+    done[MARKS] += sum(map(foreign_marks, messages))
     for place, came in enumerate(answers_first(in_steps(messages))):
-        message = came if came.shape == CHAT_TEMPLATE else adapt_message(came, CHAT_TEMPLATE)
+        message = came if came.shape == CHAT_TEMPLATE else translated(came, CHAT_TEMPLATE, done)
+        done[FIELDS_GIVEN] += 0 if came.shape == CHAT_TEMPLATE else len(came.beside)
         kind = message.shape
         if kind in (CHAT_TEMPLATE, NEUTRAL, "openai"):
             _wait(waiting, [part for part in message.parts if type(part) is Call])

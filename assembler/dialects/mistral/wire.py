@@ -14,13 +14,12 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages import Message, Thinking
-from assembler.conversation.messages.answers_first import count_parted
 from assembler.conversation.messages.dicts import private_copy
-from assembler.conversation.messages.foreign_parts import translated
+from assembler.conversation.messages.extra_fields import REASONING as REASONING_FIELDS
 from assembler.conversation.messages.parts import FOREIGN
-from assembler.dialects.notes import ANSWERS_FIRST, FIELDS, MARKS, RENAMED, SILENT, Notes
+from assembler.dialects.notes import FIELDS, MARKS, REASONING, SILENT, Notes
 from assembler.dialects.openai.wire import (
-    count_renamed,
+    foreign_marks,
     is_sent_alone,
     marks_in,
     says_nothing,
@@ -76,7 +75,6 @@ class Wired:
     done: Notes
 
 
-REASONING = "message(s) sent without another model's reasoning"
 NAMES = "message(s) sent without the speaker's name"
 BRIDGED = f"assistant message(s) {BRIDGE!r} put between a tool's answer and the user"
 DEMOTED = "system message(s) after an answer sent as the user's"
@@ -92,10 +90,7 @@ def write_messages(messages: Iterable[Message]) -> Wired:
     """
     done = Notes()
     ordered: list[dict[str, Any]] = []
-    listed = list(messages)
-    translated(listed, "mistral", done)
-    done[ANSWERS_FIRST] += count_parted(listed)
-    _put_in_order([_adopted(message, done) for message in listed], ordered, {}, done)
+    _put_in_order([_adopted(message, done) for message in messages], ordered, {}, done)
     _end(ordered, done)
     return Wired(ordered, done)
 
@@ -126,7 +121,7 @@ def _asked_last(messages: Sequence[dict[str, Any]]) -> dict[str, str]:
 def _put_in_order(
     messages: Sequence[Message], ordered: list[dict[str, Any]], named: dict[str, str], done: Notes
 ) -> None:
-    sent = private_copy(wire_messages(messages, "mistral"))
+    sent = private_copy(wire_messages(messages, done, "mistral"))
     for fields in cast("list[dict[str, Any]]", sent):
         if _made_legal(fields, named, done):
             _set_down(fields, ordered, done)
@@ -149,18 +144,11 @@ def is_silent(message: Message) -> bool:
 
 def _adopted(message: Message, done: Notes) -> Message:
     """The message, its shape saying whether Mistral's API takes its spelling nearly as it stands."""
+    done[FIELDS] += len(message.beside)
+    done[MARKS] += marks_in(message) - foreign_marks(message)
     thoughts = [part for part in message.parts if type(part) is Thinking]
-    if is_silent(message):
-        done[REASONING if thoughts else SILENT] += 1
-        return message
-    left_out = {FIELDS: len(message.beside), MARKS: marks_in(message)}
-    done.update({what: times for what, times in left_out.items() if times})
     if thoughts and all(map(own_thinking, thoughts)) and isinstance(message.seen.get("content"), list):
         return attrs.evolve(message, shape="openai")
-    if names := count_renamed([message]):
-        done[RENAMED] += names
-    if thoughts:
-        done[REASONING] += 1
     return attrs.evolve(message, shape=FOREIGN) if _is_openais_own(message) else message
 
 
@@ -175,10 +163,11 @@ def _is_openais_own(message: Message) -> bool:
 def _made_legal(fields: dict[str, Any], named: dict[str, str], done: Notes) -> bool:
     """Change one message's fields to Mistral's; False if it then says nothing."""
     for key in fields.keys() - _KEYS:
+        done[REASONING] += key in REASONING_FIELDS
         del fields[key]
     role = fields["role"] = "system" if fields["role"] == "developer" else fields["role"]
     if isinstance(fields.get("content"), list):
-        fields["content"] = [legal for part in fields["content"] if (legal := _part(part)) is not None]
+        fields["content"] = [legal for part in fields["content"] if (legal := _part(part, done)) is not None]
     if role == "tool":
         fields["tool_call_id"] = nine(fields["tool_call_id"])
         if not fields.get("name") and (name := named.get(fields["tool_call_id"])):
@@ -206,17 +195,18 @@ def _assistant(fields: dict[str, Any], named: dict[str, str]) -> bool:
     return bool(fields.get("content") or fields.get("tool_calls"))
 
 
-def _part(part: object) -> object | None:
+def _part(part: object, done: Notes) -> object | None:
     """A chunk as Mistral spells it; None for an empty text."""
     if isinstance(part, str):
         return {"type": "text", "text": part} if part else None
     chunk = cast("dict[str, Any]", part)
     match chunk.get("type"):
         case "refusal":
-            return _part(chunk["refusal"])
+            return _part(chunk["refusal"], done)
         case "text" | None if isinstance(text := chunk.get("text"), str):
             return {"type": "text", "text": text} if text else None
         case "thinking" | "redacted_thinking" if not isinstance(chunk.get("thinking"), list):
+            done[REASONING] += 1
             return None
         case "input_audio" if isinstance(sound := chunk["input_audio"], dict):
             return {"type": "input_audio", "input_audio": cast("dict[str, Any]", sound).get("data")}

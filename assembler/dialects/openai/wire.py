@@ -8,16 +8,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, assert_never, cast
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.conversation.messages.answers_first import answers_first
+from assembler.conversation.messages.answers_first import answers_first, count_parted
 from assembler.conversation.messages.custom_tools import is_custom
 from assembler.conversation.messages.dicts import CALL_NAME, PIN, private_copy
 from assembler.conversation.messages.extra_fields import field_of, without_nothing
-from assembler.conversation.messages.foreign_parts import adapt_message, is_mark
+from assembler.conversation.messages.foreign_parts import is_mark, translated
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import in_steps, join_turns
 from assembler.conversation.waiting import Waiting, answer_to, asked_by
 from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
 from assembler.dialects.copies import named_tool, object_schema, own_fields
+from assembler.dialects.notes import ANSWERS_FIRST, MARKS, REASONING, RENAMED, SILENT, Notes
 from assembler.errors import UnsupportedContentError
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
@@ -38,26 +39,15 @@ def legal_name(name: str) -> str:
     return name if CALL_NAME.fullmatch(name) else re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64]
 
 
-def foreign_thoughts(messages: Iterable[Message]) -> int:
-    """How many parts of reasoning are spelled in no way that this API takes: they are left out."""
-    return sum(type(part) is Thinking and field_of(part) is None for message in messages for part in message.parts)
-
-
-def foreign_marks(messages: Iterable[Message]) -> int:
+def foreign_marks(message: Message) -> int:
     """How many marks of another API's cache are left out: what is sent as it came keeps those that hosts take."""
-    return sum(marks_in(message) for message in messages if message.shape not in _SPOKEN)
+    return 0 if message.shape in _SPOKEN else marks_in(message)
 
 
 def marks_in(message: Message) -> int:
     """How many marks of a cache stand among a message's parts."""
     items = items_of(fields_in(message.seen).get("content"))
     return sum(map(is_mark, message.parts)) + sum(fields_in(item).get("cache_control") is not None for item in items)
-
-
-def count_renamed(messages: Iterable[Message]) -> int:
-    """How many calls go out under another name than the model gave."""
-    calls = (part for message in messages for part in message.parts if type(part) is Call)
-    return sum(CALL_NAME.fullmatch(call.name) is None for call in calls)
 
 
 def says_nothing(message: Message) -> bool:
@@ -80,14 +70,15 @@ def _stays(part: Thinking, message: Message) -> bool:
     return message.shape in _SPOKEN and field_of(part) is None
 
 
-def wire_messages(messages: Iterable[Message], own: str = "openai") -> list[dict[str, Any]]:
+def wire_messages(messages: Iterable[Message], notes: Notes, own: str = "openai") -> list[dict[str, Any]]:
     """The messages as Chat Completions dicts, which share what was read. A result gets the id of its call.
 
-    `own` is the shape of the API that they are for: what other APIs alone have goes out as text, or not at all.
+    `own` is the shape of the API that they are for: what other APIs alone have goes out as text, or not at all. `notes`
+    counts what is left out, renamed or moved.
     """
     listed = list(messages)
     sent = [message.sent.found or as_it_came(message) for message in listed]  # most went out before
-    return list(_respelled_where_needed(listed, own)) if None in sent else cast("list[dict[str, Any]]", sent)
+    return list(_respelled_where_needed(listed, notes, own)) if None in sent else cast("list[dict[str, Any]]", sent)
 
 
 def as_it_came(message: Message) -> Mapping[str, Any] | None:
@@ -120,17 +111,28 @@ _SPOKEN = (NEUTRAL, "openai")
 """The shapes that this API takes as they came."""
 
 
-def _respelled_where_needed(messages: Sequence[Message], own: str) -> Iterator[dict[str, Any]]:
+def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str) -> Iterator[dict[str, Any]]:
     waiting: Waiting[tuple[Call, str]] = Waiting()
     steps = in_steps(messages)
-    for came in answers_first(messages if steps is messages else join_turns(steps)):
-        message = came if came.sent.found is not None else adapt_message(came, own)
+    joined = messages if steps is messages else join_turns(steps)
+    notes[ANSWERS_FIRST] += count_parted(joined)
+    notes[MARKS] += sum(map(foreign_marks, messages))
+    for came in answers_first(joined):
+        message = came if came.sent.found is not None else translated(came, own, notes)
         if message.sent.found is not None and not _answers_respelled(message, waiting):
             yield cast("dict[str, Any]", message.sent.found)
         elif Opaque in map(type, message.parts) and _goes_as_it_came(message):
             yield _as_it_came(message)
-        elif not says_nothing(message):
-            yield from _respell(message, waiting)
+        elif says_nothing(message):
+            notes[SILENT] += message.role == "assistant"
+            notes[REASONING] += sum(map(_is_foreign_thought, message.parts))
+        else:
+            yield from _respell(message, waiting, notes)
+
+
+def _is_foreign_thought(part: Part) -> bool:
+    """Whether a part is reasoning that is spelled in no way that this API takes."""
+    return type(part) is Thinking and field_of(part) is None
 
 
 def _goes_as_it_came(message: Message) -> bool:
@@ -218,12 +220,14 @@ def _as_it_came(message: Message) -> dict[str, Any]:
     return fields
 
 
-def _respell(message: Message, waiting: Waiting[tuple[Call, str]]) -> Iterator[dict[str, Any]]:
+def _respell(message: Message, waiting: Waiting[tuple[Call, str]], notes: Notes) -> Iterator[dict[str, Any]]:
     """What another provider spelled otherwise: results first, each a message of its own, then texts and calls."""
     for part in message.parts:
         if type(part) is Result:
             yield {"role": "tool", "tool_call_id": _answered_id(part, waiting), "content": _text_of(part)}
     calls = [part for part in message.parts if type(part) is Call]
+    notes[RENAMED] += sum(legal_name(call.name) != call.name for call in calls)
+    notes[REASONING] += sum(map(_is_foreign_thought, message.parts))
     if message.role in ("system", "developer"):
         _refuse_media(message)
     written = [item for part in message.parts if (item := _written(part))]

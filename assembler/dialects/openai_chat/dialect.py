@@ -13,9 +13,9 @@ from typing import Any
 import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
-from assembler.conversation.messages.answers_first import answers_first, count_parted
+from assembler.conversation.messages.answers_first import answers_first
 from assembler.conversation.messages.extra_fields import REASONING as REASONING_FIELDS
-from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends, folding_notes
+from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends
 from assembler.conversation.messages.responses import in_steps, join_turns
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
@@ -23,7 +23,7 @@ from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosts.upstream import upstream_pricer
 from assembler.dialects.message_fields import price_fields
-from assembler.dialects.notes import ANSWERS_FIRST, MARKS, REASONING, RENAMED, SILENT, Notes
+from assembler.dialects.notes import Notes
 from assembler.dialects.openai.bill import OpenAIBill
 from assembler.dialects.openai.families import family_of
 from assembler.dialects.openai.pricing import (
@@ -33,9 +33,6 @@ from assembler.dialects.openai.pricing import (
     price_results,
 )
 from assembler.dialects.openai.wire import (
-    count_renamed,
-    foreign_marks,
-    foreign_thoughts,
     is_sent_alone,
     result_texts,
     says_nothing,
@@ -94,14 +91,14 @@ class OpenAIChat:
         messages: list[dict[str, Any]] = []
         if layout.system is not None:
             messages.append({"role": "system", "content": layout.system})
-        messages += wire_messages([*layout.head, *layout.messages])
-        notes = _notes(layout)
+        notes = Notes()
+        messages += wire_messages([*layout.head, *layout.messages], notes)
         if not messages:
             raise ConversationError("Chat Completions needs at least one message; add an instruction or a message")
         request: dict[str, Any] = {"messages": messages}
         if layout.tools:
             request["tools"] = [tool_definition(tool) for tool in layout.tools]
-        return Emission(request | self.options(layout), notes)
+        return Emission(request | self.options(layout), notes.lines())
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
         """What was emitted, and the messages that were added, where each goes out as it came."""
@@ -112,22 +109,6 @@ class OpenAIChat:
 
 
 openai_chat = OpenAIChat()
-
-
-def _notes(layout: Layout) -> tuple[str, ...]:
-    """How many assistant messages, parts and cache marks are left out, and what is renamed or sent as text."""
-    unwritten = [message for message in layout.messages if message.sent.found is None]  # the others go out as they came
-    spoken = [message for message in unwritten if message.role == "assistant"]
-    notes = Notes(
-        {
-            ANSWERS_FIRST: count_parted(layout.messages) if unwritten else 0,
-            SILENT: sum(says_nothing(adapt_message(message, "openai")) for message in spoken),
-            RENAMED: count_renamed(unwritten),
-            REASONING: foreign_thoughts(unwritten),
-            MARKS: foreign_marks([*layout.head, *unwritten]),
-        }
-    )
-    return (*notes.lines(), *folding_notes([*layout.head, *unwritten], "openai"))
 
 
 @attrs.frozen(eq=False)

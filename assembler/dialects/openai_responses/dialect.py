@@ -12,7 +12,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
-from assembler.conversation.messages.foreign_parts import adapt_message, folding_notes, is_mark
+from assembler.conversation.messages.foreign_parts import adapt_message, is_mark
 from assembler.conversation.messages.responses import RESPONSES, join_turns, sendable
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
@@ -20,7 +20,7 @@ from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosts.upstream import upstream_pricer
 from assembler.dialects.message_fields import price_reasoning
-from assembler.dialects.notes import FIELDS, MARKS, REASONING, RENAMED, SILENT, Notes
+from assembler.dialects.notes import Notes
 from assembler.dialects.openai.bill import OpenAIBill
 from assembler.dialects.openai.families import family_of
 from assembler.dialects.openai.pricing import (
@@ -28,9 +28,8 @@ from assembler.dialects.openai.pricing import (
     price_one_tool,
     price_tools,
 )
-from assembler.dialects.openai.wire import count_renamed, foreign_marks
 from assembler.dialects.openai_responses.api import API, STORED
-from assembler.dialects.openai_responses.wire import CallIds, flat_definition, input_items, torn_reasoning
+from assembler.dialects.openai_responses.wire import CallIds, flat_definition, input_items
 from assembler.dialects.output_and_choice import choice_of, named_schema
 from assembler.dialects.reading import options_in, read_messages
 from assembler.dialects.unknown_models import guessed_pricer, in_items, unknown_model_pricer
@@ -107,8 +106,8 @@ class OpenAIResponses:
 
         Raises `ConversationError` where there is nothing at all.
         """
-        ids = CallIds()
-        items = input_items([*layout.head, *layout.messages], ids)
+        ids, notes = CallIds(), Notes()
+        items = input_items([*layout.head, *layout.messages], ids, notes)
         request: dict[str, Any] = {}
         if layout.system is not None and items:
             request["instructions"] = layout.system
@@ -119,7 +118,7 @@ class OpenAIResponses:
         request["input"] = items
         if layout.tools:
             request["tools"] = [flat_definition(tool) for tool in layout.tools]
-        return Emission(request | self.options(layout), _notes(layout), ids.taken)
+        return Emission(request | self.options(layout), notes.lines(), ids.taken)
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
         """What was emitted, and the items that were added, where their calls and outputs are their own and nothing had
@@ -127,9 +126,9 @@ class OpenAIResponses:
         """
         if before.notes or len(before.request["input"]) < 2:  # a system text alone goes out as an item
             return None
-        ids = CallIds()
-        items = input_items(added, ids)
-        if ids.strays or not ids.taken.isdisjoint(before.call_ids) or _notes(Layout(messages=added)):
+        ids, notes = CallIds(), Notes()
+        items = input_items(added, ids, notes)
+        if ids.strays or not ids.taken.isdisjoint(before.call_ids) or any(notes.values()):
             return None
         return Emission(
             {**before.request, "input": [*before.request["input"], *items]}, call_ids=before.call_ids | ids.taken
@@ -137,29 +136,6 @@ class OpenAIResponses:
 
 
 openai_responses = OpenAIResponses()
-
-
-def _notes(layout: Layout) -> tuple[str, ...]:
-    """How many calls are renamed, and how many names, torn and foreign parts of reasoning are left out."""
-    foreign = [message for message in (*layout.head, *layout.messages) if not sendable(message)]
-    torn = torn_reasoning([*layout.head, *layout.messages])
-    notes = Notes(
-        {
-            "reasoning item(s) that nothing of the model follows left out": len(torn),
-            SILENT: sum(map(_says_nothing, foreign)),
-            RENAMED: count_renamed(layout.messages),
-            "name(s) of messages left out": sum(message.name is not None for message in foreign),
-            REASONING: sum(type(part) is Thinking for message in foreign for part in message.parts),
-            FIELDS: sum(len(message.beside) for message in foreign),
-            MARKS: foreign_marks(foreign),
-        }
-    )
-    return (*notes.lines(), *folding_notes(foreign, RESPONSES))
-
-
-def _says_nothing(message: Message) -> bool:
-    """Whether an assistant message of another spelling says nothing, so that no item is made of it."""
-    return message.role == "assistant" and not any(adapt_message(message, RESPONSES).parts)
 
 
 @attrs.frozen(eq=False)

@@ -7,14 +7,15 @@ from typing import Any, assert_never, cast
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.dicts import PIN, private_copy
-from assembler.conversation.messages.foreign_parts import adapt_message, is_mark
+from assembler.conversation.messages.foreign_parts import is_mark, translated
 from assembler.conversation.messages.parts import compact_json
 from assembler.conversation.messages.responses import RESPONSES, sendable
 from assembler.conversation.waiting import NEXT, Waiting, answer_to, by_id, by_name
 from assembler.dialects.blocks.ids import made_id
 from assembler.dialects.blocks.media import without_given
 from assembler.dialects.copies import named_tool, own_fields
-from assembler.dialects.openai.wire import legal_id, legal_name, media_part
+from assembler.dialects.notes import FIELDS, MARKS, REASONING, RENAMED, SILENT, Notes
+from assembler.dialects.openai.wire import foreign_marks, legal_id, legal_name, media_part
 from assembler.errors import UnsupportedContentError
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
@@ -45,21 +46,24 @@ def torn_reasoning(messages: Sequence[Message]) -> frozenset[int]:
     return frozenset(torn)
 
 
-def input_items(messages: Sequence[Message], ids: CallIds) -> list[Item]:
+def input_items(messages: Sequence[Message], ids: CallIds, notes: Notes) -> list[Item]:
     """The messages as items of the caller's own. Every call id is legal and unique, and its output has the same.
 
-    Reasoning that nothing of the model follows is left out.
+    Reasoning that nothing of the model follows is left out. `notes` counts what is left out or renamed.
     """
     items: list[Item] = []
     torn = torn_reasoning(messages)
     for place, message in enumerate(messages):
         if place in torn:
-            continue
-        if sendable(message):
-            items.extend(ids.settled(item) for item in _as_they_came(message))
+            notes[TORN] += 1
+        elif sendable(message):
+            items.extend(ids.settled(item, notes) for item in _as_they_came(message))
         else:
-            items.extend(_respell(message, ids))
+            items.extend(_respell(message, ids, notes))
     return items
+
+
+TORN = "reasoning item(s) that nothing of the model follows left out"
 
 
 def _as_they_came(message: Message) -> Iterator[Item]:
@@ -125,14 +129,14 @@ class CallIds:
         self.strays += 1
         return legal_id(call_id, CALL_ID_LIMIT) if call_id is not None else made_id(name or "")
 
-    def settled(self, item: Item) -> Item:
+    def settled(self, item: Item, notes: Notes) -> Item:
         """An item that came, with the id that this request gives to its call."""
         call_id, kind = item.get("call_id"), str(item.get("type"))
         if isinstance(call_id, str):
             if kind.endswith("_call"):
                 item["call_id"] = self.asked(call_id, "", "")
                 if kind == "function_call":
-                    item["name"] = legal_name(str(item["name"]))
+                    item["name"] = _named(str(item["name"]), notes)
                     given = item.get("arguments")
                     item["arguments"] = given if isinstance(given, str) else compact_json(given or {})
             elif kind.endswith("_output"):
@@ -142,10 +146,20 @@ class CallIds:
         return item
 
 
-def _respell(message: Message, ids: CallIds) -> Iterator[Item]:
+def _named(name: str, notes: Notes) -> str:
+    legal = legal_name(name)
+    notes[RENAMED] += legal != name
+    return legal
+
+
+def _respell(came: Message, ids: CallIds, notes: Notes) -> Iterator[Item]:
     """What another API spelled: a message for each stretch of content, an item for each call and result, in order."""
     content: list[str | Media | Opaque] = []
-    message = adapt_message(message, RESPONSES)
+    message = translated(came, RESPONSES, notes)
+    notes[SILENT] += message.role == "assistant" and not any(message.parts)
+    notes[NAMES] += message.name is not None
+    notes[FIELDS] += len(message.beside)
+    notes[MARKS] += foreign_marks(came)
     for part in message.parts:
         match part:
             case str() | Media():
@@ -157,7 +171,7 @@ def _respell(message: Message, ids: CallIds) -> Iterator[Item]:
                 yield {
                     "type": "function_call",
                     "call_id": call_id,
-                    "name": legal_name(part.name),
+                    "name": _named(part.name, notes),
                     "arguments": part.arguments,
                 }
             case Result():
@@ -165,7 +179,8 @@ def _respell(message: Message, ids: CallIds) -> Iterator[Item]:
                 call_id = ids.answered(part.call_id, part.name)
                 yield {"type": "function_call_output", "call_id": call_id, "output": _output(part)}
             case Thinking():
-                continue  # another model's reasoning has no item: `notes` says that it is left out
+                notes[REASONING] += 1  # another model's has no item
+                continue
             case Opaque():
                 if not is_mark(part):
                     content.append(part)
@@ -174,6 +189,9 @@ def _respell(message: Message, ids: CallIds) -> Iterator[Item]:
                 assert_never(never)
         content = []
     yield from _message_items(message, content)
+
+
+NAMES = "name(s) of messages left out"
 
 
 def _message_items(message: Message, content: Sequence[str | Media | Opaque]) -> Iterator[Item]:

@@ -149,8 +149,8 @@ def test_what_the_api_has_no_word_for_is_left_out_and_said() -> None:
     assert verify(context.request(), dialect=mistral) == []
     report = str(context.report)
     assert "1 message(s) sent without the speaker's name" in report
-    assert "2 message(s) sent without another model's reasoning" in report
-    assert "1 empty assistant message(s) left out" in report
+    assert "2 reasoning part(s) of another model left out" in report
+    assert "2 empty assistant message(s) left out" in report
 
 
 def test_an_assistant_message_that_holds_nothing_but_empty_parts_is_left_out() -> None:
