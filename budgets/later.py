@@ -16,13 +16,15 @@ _NOTHING: Mapping[str, str] = {}
 def load_later(package: str, homes: Mapping[str, str], *, elsewhere: Mapping[str, str] = _NOTHING) -> None:
     """Let `package` find the names of `homes` in their modules, and its own modules too, at their first use.
 
-    `homes` maps each module to the names that are taken from it, with blanks between them. A name that a submodule has
-    too stays the name's: the import system would bind it to the submodule. `elsewhere` maps other packages in the same
+    `homes` maps each module to the names that are taken from it, with blanks between them; they are the package's
+    `__all__`, unless it writes its own. A name that a submodule has too stays the name's: the import system would bind
+    it to the submodule. `elsewhere` maps other packages in the same
     way to names of theirs that people look for here. Asking for one is an `ImportError` that says the right import: of
     an `AttributeError` an import statement shows no text.
     """
     module = sys.modules[package]
-    module.__dict__["_homes"] = _by_name(homes)
+    module.__dict__["_homes"] = found = _by_name(homes)
+    module.__dict__["__all__"] = sorted(found)
     module.__dict__["_elsewhere"] = _by_name(elsewhere)
     module.__class__ = _Package
 

@@ -8,23 +8,31 @@ import typing
 from budgets.later import load_later as _load_later
 
 if typing.TYPE_CHECKING:
-    from assembler.conversation.pins import first_user
-    from assembler.policies.clear_reasoning import ClearReasoning
-    from assembler.policies.clear_tool_results import ClearToolResults
-    from assembler.policies.fetch import Fetch
-    from assembler.policies.keep_relevant import KeepRelevant
-    from assembler.policies.offload import Offload
-    from assembler.policies.passage import Change
-    from assembler.policies.policy import OverflowPolicy, Policy, RewritingPolicy
-    from assembler.policies.refuse import Refuse
-    from assembler.policies.relevance import BM25, Cosine, Score
-    from assembler.policies.shown import Passage, PricedTurns
-    from assembler.policies.summarize import Summarize
-    from assembler.policies.traits import KeepsAll, KeepsChosen, KeepsNewest, Traits
-    from assembler.policies.trim_oldest import TrimOldest
-    from assembler.policies.trim_steps import TrimSteps
-    from assembler.policies.truncate import Truncate
-    from assembler.pricing.ledger import Cut
+    from assembler.conversation.pins import first_user as first_user
+    from assembler.policies.clear_reasoning import ClearReasoning as ClearReasoning
+    from assembler.policies.clear_tool_results import ClearToolResults as ClearToolResults
+    from assembler.policies.fetch import Fetch as Fetch
+    from assembler.policies.keep_relevant import KeepRelevant as KeepRelevant
+    from assembler.policies.offload import Offload as Offload
+    from assembler.policies.passage import Change as Change
+    from assembler.policies.policy import OverflowPolicy as OverflowPolicy
+    from assembler.policies.policy import Policy as Policy
+    from assembler.policies.policy import RewritingPolicy as RewritingPolicy
+    from assembler.policies.refuse import Refuse as Refuse
+    from assembler.policies.relevance import BM25 as BM25
+    from assembler.policies.relevance import Cosine as Cosine
+    from assembler.policies.relevance import Score as Score
+    from assembler.policies.shown import Passage as Passage
+    from assembler.policies.shown import PricedTurns as PricedTurns
+    from assembler.policies.summarize import Summarize as Summarize
+    from assembler.policies.traits import KeepsAll as KeepsAll
+    from assembler.policies.traits import KeepsChosen as KeepsChosen
+    from assembler.policies.traits import KeepsNewest as KeepsNewest
+    from assembler.policies.traits import Traits as Traits
+    from assembler.policies.trim_oldest import TrimOldest as TrimOldest
+    from assembler.policies.trim_steps import TrimSteps as TrimSteps
+    from assembler.policies.truncate import Truncate as Truncate
+    from assembler.pricing.ledger import Cut as Cut
 
 _load_later(
     __name__,
@@ -48,31 +56,3 @@ _load_later(
         "assembler.pricing.ledger": "Cut",
     },
 )
-
-__all__ = [
-    "BM25",
-    "Change",
-    "ClearReasoning",
-    "ClearToolResults",
-    "Cosine",
-    "Cut",
-    "Fetch",
-    "KeepRelevant",
-    "KeepsAll",
-    "KeepsChosen",
-    "KeepsNewest",
-    "Offload",
-    "OverflowPolicy",
-    "Passage",
-    "Policy",
-    "PricedTurns",
-    "Refuse",
-    "RewritingPolicy",
-    "Score",
-    "Summarize",
-    "Traits",
-    "TrimOldest",
-    "TrimSteps",
-    "Truncate",
-    "first_user",
-]

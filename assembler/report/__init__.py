@@ -7,8 +7,10 @@ import typing
 from budgets.later import load_later as _load_later
 
 if typing.TYPE_CHECKING:
-    from assembler.report.report import CacheRow, Outcome, Report, Row, report_of
+    from assembler.report.report import CacheRow as CacheRow
+    from assembler.report.report import Outcome as Outcome
+    from assembler.report.report import Report as Report
+    from assembler.report.report import Row as Row
+    from assembler.report.report import report_of as report_of
 
 _load_later(__name__, {"assembler.report.report": "CacheRow Outcome Report Row report_of"})
-
-__all__ = ["CacheRow", "Outcome", "Report", "Row", "report_of"]

@@ -8,42 +8,22 @@ import typing
 from budgets.later import load_later as _load_later
 
 if typing.TYPE_CHECKING:
-    from assembler.pricing.pricer import Piece
-    from assembler.regions.regions import Regions
-    from assembler.strategies.chat_regions import REMINDER, ChatRegions
-    from assembler.strategies.cited_sources import CitedSources
-    from assembler.strategies.question_chunks import QuestionChunks
-    from assembler.strategies.strategy import (
-        Around,
-        ChoosingStrategy,
-        Continued,
-        Needs,
-        NotingStrategy,
-        Omitted,
-        Placement,
-        Rendered,
-        Space,
-        Strategy,
-    )
-
-__all__ = [
-    "REMINDER",
-    "Around",
-    "ChatRegions",
-    "ChoosingStrategy",
-    "CitedSources",
-    "Continued",
-    "Needs",
-    "NotingStrategy",
-    "Omitted",
-    "Piece",
-    "Placement",
-    "QuestionChunks",
-    "Regions",
-    "Rendered",
-    "Space",
-    "Strategy",
-]
+    from assembler.pricing.pricer import Piece as Piece
+    from assembler.regions.regions import Regions as Regions
+    from assembler.strategies.chat_regions import REMINDER as REMINDER
+    from assembler.strategies.chat_regions import ChatRegions as ChatRegions
+    from assembler.strategies.cited_sources import CitedSources as CitedSources
+    from assembler.strategies.question_chunks import QuestionChunks as QuestionChunks
+    from assembler.strategies.strategy import Around as Around
+    from assembler.strategies.strategy import ChoosingStrategy as ChoosingStrategy
+    from assembler.strategies.strategy import Continued as Continued
+    from assembler.strategies.strategy import Needs as Needs
+    from assembler.strategies.strategy import NotingStrategy as NotingStrategy
+    from assembler.strategies.strategy import Omitted as Omitted
+    from assembler.strategies.strategy import Placement as Placement
+    from assembler.strategies.strategy import Rendered as Rendered
+    from assembler.strategies.strategy import Space as Space
+    from assembler.strategies.strategy import Strategy as Strategy
 
 _load_later(
     __name__,
