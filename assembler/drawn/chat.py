@@ -8,15 +8,6 @@ from assembler.drawn.conversations import Call, Conversation, Definition, Exchan
 from assembler.drawn.spelling import Request, Spelling, text_or_parts
 
 
-def _id(call: Call) -> str:
-    return f"call_{call.number}"
-
-
-def _nine_digits(call: Call) -> str:
-    """Nine letters or digits, as older Mistral models demand (validator of mistral-common 1.13.1)."""
-    return f"{call.number:09}"
-
-
 def _tool(tool: Definition) -> Request:
     function = {"name": tool.name, "description": tool.description, "parameters": tool.schema}
     return {"type": "function", "function": function}
@@ -53,7 +44,7 @@ def _request(conversation: Conversation, ids: dict[int, str]) -> Request:
 
 
 def _openai_chat(conversation: Conversation) -> Request:
-    request = _request(conversation, {call.number: _id(call) for call in conversation.calls})
+    request = _request(conversation, {call.number: f"call_{call.number}" for call in conversation.calls})
     for message in request["messages"]:
         if message["role"] == "tool":
             del message["name"]  # Chat Completions has none on a tool message
@@ -61,7 +52,8 @@ def _openai_chat(conversation: Conversation) -> Request:
 
 
 def _mistral(conversation: Conversation) -> Request:
-    request = _request(conversation, {call.number: _nine_digits(call) for call in conversation.calls})
+    # Nine letters or digits, as older Mistral models demand (validator of mistral-common 1.13.1).
+    request = _request(conversation, {call.number: f"{call.number:09}" for call in conversation.calls})
     for message in request["messages"]:
         if message["role"] == "user":
             message.pop("name", None)

@@ -106,12 +106,12 @@ class _Read:
     @classmethod
     def of(cls, call: Any) -> _Read:
         own = _plain(call.system_prompt)
-        head = [_system(own)] if isinstance(own, list) else []
+        head = [{"role": "system", "content": list(own)}] if isinstance(own, list) else []
         return cls(call, own, [*head, *cast("list[Block]", call.messages)])
 
     @property
     def spoken(self) -> list[Block]:
-        return [_without_metadata(message) for message in self.messages]
+        return [{"role": message["role"], "content": message["content"]} for message in self.messages]
 
     @property
     def asked(self) -> Asked:
@@ -157,11 +157,6 @@ def _choice(chosen: Mapping[str, Any] | None) -> str | None:
     return _WORDS[kind] if kind in _WORDS else cast(str, chosen["tool"]["name"])
 
 
-def _without_metadata(message: Block) -> Block:
-    """The message without what Strands takes off before a call: its metadata and tracking id."""
-    return {"role": message["role"], "content": message["content"]}
-
-
 def _plain(prompt: str | list[Block] | None) -> str | list[Block] | None:
     """The system prompt; the text itself where its only block is one, as Strands makes of a prompt that is a text."""
     if not isinstance(prompt, list):
@@ -169,10 +164,6 @@ def _plain(prompt: str | list[Block] | None) -> str | list[Block] | None:
     if len(prompt) == 1 and prompt[0].keys() == {"text"}:
         return cast(str, prompt[0]["text"])
     return prompt or None
-
-
-def _system(blocks: Sequence[Block]) -> Block:
-    return {"role": "system", "content": list(blocks)}
 
 
 def _prompt(own: str | list[Block] | None, rendered: str | None) -> str | list[Block] | None:

@@ -77,7 +77,7 @@ def refuse_unlawful(policy: object, passage: StandingPassage, change: Change) ->
         before = passage.current(index)
         if message is None and opens_turn(before) and not _drops_its_turn(passage, change, index):
             raise PlanError(name, f"drops message {index}, the question of its turn; drop the whole turn or keep it")
-        if message is not None and not _says_its_parts(message):
+        if message is not None and read_message(message.raw, 0).parts != message.parts:
             raise PlanError(name, f"writes message {index} otherwise than its parts say; use edited()")
         if message is None:
             asked |= before.call_ids
@@ -101,7 +101,3 @@ def _refuse_absent(policy: str, passage: StandingPassage, change: Change) -> Non
     absent = next((index for index in change.messages if not passage.holds(index)), None)
     if absent is not None:
         raise PlanError(policy, f"changes message {absent}, which does not stay; change those that the passage shows")
-
-
-def _says_its_parts(message: Message) -> bool:
-    return read_message(message.raw, 0).parts == message.parts

@@ -124,7 +124,7 @@ class Summarize:
         asked = Asked(self, ledger, tokens_left, tokens_left - bare, before, first)
         refusal = ledger.keepsakes.find(self, Refusal)
         if refusal is not None and refusal.settles(asked.start, first, asked.spare):
-            return _keep_after_refusal(ledger, before, refusal)
+            return attrs.evolve(_unchanged(ledger, before, refusal.reason), failure=refusal.failure)
         return asked
 
     def bare(self, ledger: PricedTurns) -> Cut:
@@ -266,10 +266,6 @@ class BriefestSummary(_StandIn):
 
 def _cut_at(written: Written) -> Cut:
     return Cut(written.stop, f"messages {written.start}-{written.stop - 1} summarised", written.message)
-
-
-def _keep_after_refusal(ledger: PricedTurns, before: Written | None, refusal: Refusal) -> Cut:
-    return attrs.evolve(_unchanged(ledger, before, refusal.reason), failure=refusal.failure)
 
 
 def _unchanged(ledger: PricedTurns, before: Written | None, reason: str) -> Cut:

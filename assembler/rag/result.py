@@ -76,7 +76,7 @@ def listed(values: Iterable[_T], name: str) -> list[_T]:
 def _read(result: object, place: int) -> RetrievalResult:
     if isinstance(result, RetrievalResult):
         return result
-    if _is_pair(result):
+    if isinstance(result, tuple) and len(cast("tuple[object, ...]", result)) == _PAIR:
         item, score = cast("tuple[object, object]", result)
         return attrs.evolve(_read(item, place), score=_score(score, place))
     node = _field(result, "node")
@@ -102,10 +102,6 @@ def _read(result: object, place: int) -> RetrievalResult:
         embedding=found["embedding"],
         metadata=extra or None,
     )
-
-
-def _is_pair(result: object) -> bool:
-    return isinstance(result, tuple) and len(cast("tuple[object, ...]", result)) == _PAIR
 
 
 def _field(item: object, name: str) -> object:

@@ -135,7 +135,7 @@ def report_of(plan: Planned) -> Report:
             *_unknown(plan),
             *_unmarked(plan),
             *_anchor(plan),
-            *_idle(plan),
+            *map(str, plan.trimmed.idle),  # policies that could not help: their reasons are in no row
             *tool_notes([tool.name for tool in plan.measured.regions.tools], turns),
             *_laid(plan),
         ),
@@ -182,11 +182,6 @@ def _unknown(plan: Planned) -> tuple[str, ...]:
     if near is None:
         return ()
     return (f"no table knows {budget.model}: counted by {STAND_IN}, with a wide bound; did you mean {near}?",)
-
-
-def _idle(plan: Planned) -> tuple[str, ...]:
-    """What policies say that could not help: their reasons are in no row."""
-    return tuple(map(str, plan.trimmed.idle))
 
 
 def _laid(plan: Planned) -> tuple[str, ...]:

@@ -95,7 +95,7 @@ def _bar(tokens: Tokens, whole: Tokens, cells: int) -> str:
 
 def _item_table(report: Report, width: int) -> Iterator[str]:
     widest = min(_NAME, width - _BESIDE_THE_NAME) + max(0, min(width - WIDTH, _WIDER))
-    name = min(widest, max([_NARROW, *(_columns(f"  {_name_row(row)} ") for row in report.rows)]))
+    name = min(widest, max([_NARROW, *(_columns(f"  {row.name}{_count_messages(row)} ") for row in report.rows)]))
     yield f"{'item':<{name}}{'before':>{_NUMBER}}{'after':>{_NUMBER}}  outcome"
     region, said = "", set[str]()
     for row in sorted(report.rows, key=lambda row: REGIONS.index(row.region)):  # in the order of the table above
@@ -133,10 +133,6 @@ def _notes(report: Report, width: int) -> Iterator[str]:
     yield from ([""] if lines else [])
     for line in lines:
         yield from _wrapped(line, width)
-
-
-def _name_row(row: Row) -> str:
-    return row.name + _count_messages(row)
 
 
 def _count_messages(row: Row) -> str:

@@ -50,7 +50,7 @@ def page_html(
         **_build(report, size, () if plan is None else marks_of(plan, items), rows),
         "refused": rows.word("" if refusal is None else _why_refused(refusal)),
         "items": rows.runs(_states(items, size)),
-        "outlook": _outlook(outlook, rows),
+        "outlook": {**attrs.asdict(outlook, recurse=False), "sizes": [_size(size, rows) for size in outlook.sizes]},
     }
     return _page(f"{size.tokens:,} tokens as {report.dialect}", report, [build], rows)
 
@@ -160,10 +160,6 @@ def _budget(budget: Budget, rows: Rows) -> Mapping[str, Any]:
 
 def _cache(cache: CacheRow, rows: Rows) -> Mapping[str, Any]:
     return {"least": cache.least, "step": cache.step, "source": rows.word(cache.source or "")}
-
-
-def _outlook(outlook: Outlook, rows: Rows) -> Mapping[str, Any]:
-    return {**attrs.asdict(outlook, recurse=False), "sizes": [_size(size, rows) for size in outlook.sizes]}
 
 
 def _size(size: Size, rows: Rows) -> list[Any]:

@@ -37,15 +37,11 @@ def text_of(content: Content | None, texts: Texts) -> str | None:
         case Tool():
             whole = compact_json(definition(content))
         case tuple():
-            whole = "\n\n".join(_text_of_message(message) for message in content)
+            whole = "\n\n".join("\n".join([f"[{message.role}]", *_lines(message.parts)]) for message in content)
         case _ as never:
             assert_never(never)
     over = len(whole) - texts.longest
     return whole if over <= 0 else f"{whole[: texts.longest]}…\n({over:,} characters more)"
-
-
-def _text_of_message(message: Message) -> str:
-    return "\n".join([f"[{message.role}]", *_lines(message.parts)])
 
 
 def _lines(parts: tuple[Part, ...]) -> Iterator[str]:

@@ -54,7 +54,7 @@ def order_sources(sources: Sequence[Source], order: Order | ReadingOrder) -> lis
     first: dict[object, int] = {}
     for rank, source in enumerate(ranked):
         first.setdefault(source.origin, rank)
-    return sorted(ranked, key=_by_position(first))
+    return sorted(ranked, key=lambda source: (first[source.origin], position(source.document), source.place))
 
 
 def _reordered(ranked: Sequence[Source], order: ReadingOrder) -> list[Source]:
@@ -70,7 +70,3 @@ def _reordered(ranked: Sequence[Source], order: ReadingOrder) -> list[Source]:
             "return the very documents that it was given, each once"
         )
     return found
-
-
-def _by_position(first: dict[object, int]) -> Callable[[Source], tuple[int, float, int]]:
-    return lambda source: (first[source.origin], position(source.document), source.place)
