@@ -5,8 +5,8 @@ from __future__ import annotations
 import attrs
 
 from assembler.conversation.history import Sight
-from assembler.conversation.messages import Message, Part, Result, read_message
-from assembler.conversation.messages.edit import edited
+from assembler.conversation.messages import Message, Result, read_message
+from assembler.conversation.messages.edit import with_part
 from budgets.value import Value
 
 
@@ -26,11 +26,9 @@ class Host(Value):
         """The message with `text` in place of its own. Ids, names and whatever else it holds stay."""
         if self.place is None:
             return _question(self.message, text)
-        parts: list[Part | None] = list(self.message.parts)
-        result = parts[self.place]
+        result = self.message.parts[self.place]
         assert isinstance(result, Result)
-        parts[self.place] = attrs.evolve(result, parts=(text,))
-        return edited(self.message, parts)
+        return with_part(self.message, self.place, attrs.evolve(result, parts=(text,)))
 
 
 def newest_question(sight: Sight) -> Host | None:

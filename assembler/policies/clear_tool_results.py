@@ -10,8 +10,8 @@ from typing import cast
 
 import attrs
 
-from assembler.conversation.messages import Call, Message, Part, Result
-from assembler.conversation.messages.edit import edited
+from assembler.conversation.messages import Call, Message, Result
+from assembler.conversation.messages.edit import with_part
 from assembler.policies.checks import a_text
 from assembler.policies.passage import Change
 from assembler.policies.shown import Passage
@@ -75,7 +75,7 @@ class ClearToolResults:
 
     def _without_body(self, message: Message, place: int) -> Message:
         body = attrs.evolve(cast(Result, message.parts[place]), parts=(self.placeholder,), given=None)
-        return _with(message, place, body)
+        return with_part(message, place, body)
 
     def _without_arguments(self, passage: Passage, index: int, call_id: str) -> Iterator[Change]:
         message = passage.current(index)
@@ -86,8 +86,4 @@ class ClearToolResults:
 
 
 def _asking_nothing(message: Message, place: int) -> Message:
-    return _with(message, place, attrs.evolve(cast(Call, message.parts[place]), arguments=NO_ARGUMENTS, given={}))
-
-
-def _with(message: Message, place: int, part: Part) -> Message:
-    return edited(message, [*message.parts[:place], part, *message.parts[place + 1 :]])
+    return with_part(message, place, attrs.evolve(cast(Call, message.parts[place]), arguments=NO_ARGUMENTS, given={}))

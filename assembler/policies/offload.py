@@ -12,7 +12,7 @@ from typing import cast
 import attrs
 
 from assembler.conversation.messages import Call, Message, Result
-from assembler.conversation.messages.edit import edited
+from assembler.conversation.messages.edit import with_part
 from assembler.policies.fetch import FETCH, Fetch, a_store
 from assembler.policies.passage import Change
 from assembler.policies.shown import Passage
@@ -85,7 +85,7 @@ class Offload:
         preview = "" if what == _EQUAL else _preview(body.text, self.preview)
         said = f'[{what}; {FETCH}(id="{self._stored(body.text)}") gives it back]{preview}'
         result = attrs.evolve(cast(Result, message.parts[body.place]), parts=(said,), given=None)
-        return edited(message, [*message.parts[: body.place], result, *message.parts[body.place + 1 :]])
+        return with_part(message, body.place, result)
 
     def _stored(self, text: str) -> str:
         """The id under which the store holds this text, and no other: a longer one where the shorter is taken."""

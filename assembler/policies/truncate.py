@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, cast
 import attrs
 
 from assembler.conversation.messages import Call, Part, Result
-from assembler.conversation.messages.edit import edited
+from assembler.conversation.messages.edit import with_part
 from assembler.conversation.messages.parts import compact_json
 from assembler.policies.passage import Change
 from assembler.policies.shown import Passage
@@ -61,8 +61,7 @@ class Truncate:
             shorter = passage.once((index, place), part, partial(self._shortened, part, passage.count))
             if shorter is None:
                 continue
-            parts: list[Part | None] = [*message.parts[:place], shorter, *message.parts[place + 1 :]]
-            yield Change({index: edited(message, parts)}, "text shortened")
+            yield Change({index: with_part(message, place, shorter)}, "text shortened")
 
     def _excessive(self, part: Part, passage: Passage) -> Tokens:
         """What a part costs, if that is too much, else 0. A text of n characters cannot cost more than its bytes."""

@@ -45,6 +45,11 @@ def edited(message: Message, parts: Sequence[Part | None]) -> Message:
     return attrs.evolve(message, parts=kept, seen=seen, raw=_like(message.raw, seen), shallow=False)
 
 
+def with_part(message: Message, place: int, part: Part) -> Message:
+    """`message` with another part at one place, as `edited` makes it."""
+    return edited(message, [*message.parts[:place], part, *message.parts[place + 1 :]])
+
+
 def _refuse_other_kinds(old: Sequence[Part], new: Sequence[Part | None]) -> None:
     if len(old) != len(new):
         raise MessageTypeError(
