@@ -25,7 +25,6 @@ from assembler.integrations.fitting import (
     Fitting,
     LastCall,
     as_data,
-    priced_tools,
     worth_keeping,
 )
 from assembler.integrations.own_objects import kept_objects
@@ -69,8 +68,7 @@ class AssemblerPlugin(LastCall, BasePlugin):
         run = (callback_context.session.id, callback_context.agent_name)
         key = f"{STORED_AS}.{callback_context.agent_name}"
         before = callback_context.state.get(key)
-        asked, contents, head = self._asked(llm_request)
-        spoken = _content_dict(contents, len(head), _summaries(llm_request))
+        asked, spoken, contents, head = self._read(llm_request)
         context = await self._fitting.afit(spoken, asked, run=run, state=before)
         _replace_contents(llm_request, context, contents, head)
         if (state := worth_keeping(context)) != before:
@@ -78,21 +76,25 @@ class AssemblerPlugin(LastCall, BasePlugin):
 
     def fit(self, llm_request: Any, *, run: Hashable = None) -> None:
         """Put the contents and the system instruction that fit in place of those of an `LlmRequest`."""
-        asked, contents, head = self._asked(llm_request)
-        spoken = _content_dict(contents, len(head), _summaries(llm_request))
+        asked, spoken, contents, head = self._read(llm_request)
         context = self._fitting.fit(spoken, asked, run=run)
         _replace_contents(llm_request, context, contents, head)
 
-    def _asked(self, llm_request: Any) -> tuple[Asked, list[Any], list[Any]]:
-        """What is asked for, the contents with a system instruction of parts before them, and that alone."""
+    def _read(self, llm_request: Any) -> tuple[Asked, list[dict[str, Any]], list[Any], list[Any]]:
+        """What is asked for, and the contents as dicts and as they are: a system instruction of parts before them, and
+        that alone.
+        """
         config = llm_request.config or types.GenerateContentConfig()
         own = config.system_instruction
         head = [] if own is None or isinstance(own, str) else [types.Content(role="system", parts=_parts(own))]
-        tools = _priced(config.tools or (), self._fitting.assembler)
+        # Built-in tools are priced by what Google calls them, within bounds.
+        priced = self._fitting.priced(config.tools or (), _is_function)
+        tools = [tool if _is_function(tool) else as_data(tool) for tool in priced]
         asked = Asked(own if isinstance(own, str) else None, tools, _answer(config))
-        contents, summaries = _as_sent(llm_request), _summaries(llm_request)
-        told = [types.Content(role="user", parts=content.parts) for content in contents[:summaries]]
-        return asked, [*head, *told, *contents[summaries:]], head
+        sent, summaries = _as_sent(llm_request), _summaries(llm_request)
+        told = [types.Content(role="user", parts=content.parts) for content in sent[:summaries]]
+        contents = [*head, *told, *sent[summaries:]]
+        return asked, _content_dict(contents, len(head), summaries), contents, head
 
 
 def _replace_contents(llm_request: Any, context: Context, contents: Sequence[Any], head: Sequence[Any]) -> None:
@@ -147,11 +149,6 @@ def _parts(own: Any) -> list[Any]:
     return [types.Part(text=part) if isinstance(part, str) else part for part in listed]
 
 
-def _priced(tools: Sequence[Any], assembler: Assembler) -> list[Any]:
-    """The tools as they are priced: built-in ones by what Google calls them, within bounds."""
-    return [tool if _is_function(tool) else as_data(tool) for tool in priced_tools(tools, assembler, _is_function)]
-
-
 def _is_function(tool: Any) -> bool:
     return bool(getattr(tool, "function_declarations", None))
 
@@ -179,5 +176,5 @@ def _rewritten(own: Any, before: Message, after: Message) -> Any:
     return types.Content.model_validate({key: said[key] for key in ("role", "parts") if key in said})
 
 
-def _of_summary(summary: Message) -> Any:
-    return types.Content(role="user", parts=[types.Part(text=part) for part in summary.parts if isinstance(part, str)])
+def _of_summary(text: str) -> Any:
+    return types.Content(role="user", parts=[types.Part(text=text)])

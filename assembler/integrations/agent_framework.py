@@ -13,11 +13,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from assembler.assembler import Assembler
-from assembler.conversation.messages import Message
 from assembler.errors import ConversationError
 from assembler.integrations.agent_framework_messages import drop_unsendable, items_of, messages_of, rewrite_message
-from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, priced_tools
-from assembler.integrations.openai_spelling import text_of
+from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall
 from assembler.integrations.own_objects import kept_groups
 from assembler.regions.output_schema import OutputSchema, written_by_the_sdk
 from budgets.errors import from_extra
@@ -68,7 +66,7 @@ class AssemblerMiddleware(LastCall, ChatMiddleware):
         session: Any = context.session
         entries_of = items_of if self._fitting.dialect == "openai_responses" else messages_of
         entries = [entries_of(message) for message in own]
-        tools = priced_tools([_definition(tool) for tool in _listed(options.get("tools"))], self._fitting.assembler)
+        tools = self._fitting.priced([_definition(tool) for tool in _listed(options.get("tools"))])
         fitted = await self._fitting.afit(
             [entry for listed in entries for entry, _ in listed],
             Asked(prompt, tools, _answer(options.get("response_format"))),
@@ -82,7 +80,7 @@ class AssemblerMiddleware(LastCall, ChatMiddleware):
             own,
             [*map(len, entries)],
             rewritten=lambda message, became: rewrite_message(message, entries_of(message), became),
-            of_summary=_of_summary,
+            of_summary=lambda text: OwnMessage("user", [text]),
         )
         if fitted.system not in (None, prompt):
             context.options = {**options, "instructions": fitted.system}
@@ -113,7 +111,3 @@ def _answer(asked: Any) -> OutputSchema | None:
     if not isinstance(schema, Mapping) or "properties" not in schema:
         return None
     return OutputSchema(inner.get("name") or "response", cast("Mapping[str, Any]", schema), inner.get("description"))
-
-
-def _of_summary(summary: Message) -> Any:
-    return OwnMessage("user", [text_of(summary.parts)])

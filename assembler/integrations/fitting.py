@@ -64,6 +64,10 @@ class Asked:
         return Assembler.around(attrs.evolve(draft, regions=regions), settings)
 
 
+def _is_function(tool: Mapping[str, Any]) -> bool:
+    return "function" in tool or "parameters" in tool or "input_schema" in tool
+
+
 @attrs.frozen(eq=False)
 class _Known:
     """A conversation as it was fitted last: what was gathered, and what came of it."""
@@ -115,25 +119,32 @@ class Fitting:
         `messages` may be made anew for each call: those that equal the ones of the last call are taken for the same.
         `state` is the `context.state()` of the conversation's last call, where the framework has a place to keep it.
         """
-        known, same, assembler = self._gathered(messages, asked, run, state)
+        assembler, remember = self._gathered(messages, asked, run, state)
         with _note_refusals():
-            context = assembler.build()
-        self._remember(_Known(run, asked, same, assembler, context), known)
-        return context
+            return remember(assembler.build())
 
     async def afit(
         self, messages: Sequence[object], asked: Asked, *, run: Hashable = None, state: State | None = None
     ) -> Context:
         """Fit as `fit` does, in a thread, and await what is async: no event loop waits for the build."""
-        known, same, assembler = self._gathered(messages, asked, run, state)
+        assembler, remember = self._gathered(messages, asked, run, state)
         with _note_refusals():
-            context = await assembler.abuild()
-        self._remember(_Known(run, asked, same, assembler, context), known)
-        return context
+            return remember(await assembler.abuild())
+
+    def priced(self, tools: Sequence[Any], is_function: Callable[[Any], bool] = _is_function) -> list[Any]:
+        """The definitions that are priced: all of them, those that run at the provider by its dated table, in bounds.
+
+        Where the budget's `overhead` keeps some tokens, or there is no budget, the latter are passed over: you know
+        their bill.
+        """
+        budget = self.assembler.budget
+        keeps_none = budget is not None and not budget.overhead
+        return [tool for tool in tools if keeps_none or is_function(tool)]
 
     def _gathered(
         self, messages: Sequence[object], asked: Asked, run: Hashable, state: State | None
-    ) -> tuple[_Known | None, Sequence[object], Assembler]:
+    ) -> tuple[Assembler, Callable[[Context], Context]]:
+        """The assembler of a call, and what remembers the context that it builds."""
         known = self._alike(messages, run)
         if known is not None and state is not None and known.context.state() != state:
             known = None  # another process has gone on with it
@@ -145,7 +156,7 @@ class Fitting:
         assembler.add_messages(same)
         if known is None and state is not None and same:
             assembler.restore(state)
-        return known, same, assembler
+        return assembler, lambda context: self._remember(_Known(run, asked, same, assembler, context), known)
 
     def fit_body(self, body: Mapping[str, Any], dialect: Dialect, *, run: Hashable = None) -> dict[str, Any]:
         """Fit the raw body of a call, as `fit_request` does."""
@@ -184,7 +195,7 @@ class Fitting:
         found = max(same_run, key=lambda known: known.shared(messages), default=None)
         return found if found is not None and found.shared(messages) else None
 
-    def _remember(self, new: _Known, known: _Known | None) -> None:
+    def _remember(self, new: _Known, known: _Known | None) -> Context:
         """Put the conversation last, in place of what is known of it; one that went another way early stays known."""
         # Each step is one of the dict's own, so that there is no lock that a forked child could inherit closed.
         if known is not None and 2 * known.shared(new.messages) > len(known.messages):
@@ -194,6 +205,7 @@ class Fitting:
             self._known.pop(oldest, None)
         self.last_context = new.context
         note(new.context)
+        return new.context
 
 
 @contextmanager
@@ -242,20 +254,3 @@ def _recognised(messages: Sequence[object], known: _Known | None) -> list[object
 def as_data(tool: Any) -> Any:
     """A tool of Google's types as plain data; anything else as it is."""
     return tool.model_dump(exclude_none=True) if hasattr(tool, "model_dump") else tool
-
-
-def _is_function(tool: Mapping[str, Any]) -> bool:
-    return "function" in tool or "parameters" in tool or "input_schema" in tool
-
-
-def priced_tools(
-    tools: Sequence[Any], assembler: Assembler, is_function: Callable[[Any], bool] = _is_function
-) -> list[Any]:
-    """The definitions that are priced: all of them, those that run at the provider by its dated table, within bounds.
-
-    Where the budget's `overhead` keeps some tokens, or there is no budget, the latter are passed over: you know their
-    bill.
-    """
-    budget = assembler.budget
-    keeps_none = budget is not None and not budget.overhead
-    return [tool for tool in tools if keeps_none or is_function(tool)]

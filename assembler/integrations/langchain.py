@@ -17,7 +17,7 @@ import attrs
 
 from assembler.assembler import Assembler
 from assembler.context import Context
-from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, priced_tools
+from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall
 from assembler.integrations.own_objects import kept_groups, kept_objects
 from assembler.regions.output_schema import OutputSchema, written_by_the_sdk
 from budgets.errors import from_extra
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     Command: Any
     ExtendedModelResponse: Any
+    HumanMessage: Any
     OutputToolBinding: Any
     PrivateStateAttr: Any
     ProviderStrategy: Any
@@ -48,7 +49,7 @@ else:
     from langchain.agents.middleware import AgentState, ExtendedModelResponse
     from langchain.agents.middleware.types import PrivateStateAttr
     from langchain.agents.structured_output import OutputToolBinding, ProviderStrategy, ToolStrategy
-    from langchain_core.messages import SystemMessage
+    from langchain_core.messages import HumanMessage, SystemMessage
     from langchain_core.runnables import RunnableLambda
     from langchain_core.utils.function_calling import convert_to_openai_tool
     from langgraph.types import Command
@@ -105,8 +106,7 @@ class AssemblerMiddleware(LastCall, AgentMiddleware):  # type: ignore[misc,type-
     def _asked(self, request: Any, prompt: str | None) -> Asked:
         specs, answer = _answer(request)
         tools = [_definition(tool) for tool in (*request.tools, *specs)]
-        priced = priced_tools(tools, self._fitting.assembler)
-        return Asked(prompt, priced, answer)
+        return Asked(prompt, self._fitting.priced(tools), answer)
 
 
 def _with_state(context: Context, response: Any) -> Any:
@@ -202,12 +202,11 @@ class _History:
 
     def kept(self, context: Context) -> list[Any]:
         if not self.as_items:
-            return kept_objects(
-                context.inside, self.messages, rewritten=chat.rewrite_message, of_summary=chat.of_summary
-            )
+            plan, own = context.inside, self.messages
+            return kept_objects(plan, own, rewritten=chat.rewrite_message, of_summary=HumanMessage)
         counts = [*map(len, self.entries)]
         return kept_groups(
-            context.inside, self.messages, counts, rewritten=items.rewrite_items, of_summary=chat.of_summary
+            context.inside, self.messages, counts, rewritten=items.rewrite_items, of_summary=HumanMessage
         )
 
 

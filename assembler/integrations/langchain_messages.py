@@ -18,11 +18,10 @@ if TYPE_CHECKING:
     # What is used of LangChain, for type checkers that do not have it.
     from collections.abc import Callable
 
-    HumanMessage: Any
     convert_to_openai_data_block: Callable[[Any], dict[str, Any]]
     is_data_content_block: Callable[[Any], bool]
 else:
-    from langchain_core.messages import HumanMessage, convert_to_openai_data_block, is_data_content_block
+    from langchain_core.messages import convert_to_openai_data_block, is_data_content_block
 
 _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "function"}
 _UNSENT = frozenset({"tool_use", "tool_call", "function_call", "code_interpreter_call", "server_tool_call"})
@@ -105,8 +104,3 @@ def _content(content: Any, became: Sequence[Part | None]) -> Any:
         changed = said and isinstance(part, str) and part != said.get("text")
         kept.append({"type": "text", **(block if isinstance(block, dict) else {}), "text": part} if changed else block)
     return kept
-
-
-def of_summary(summary: Message) -> Any:
-    """The user message that a summary is sent as."""
-    return HumanMessage(content=text_of(summary.parts))

@@ -19,7 +19,6 @@ import attrs
 
 from assembler.assembler import Assembler
 from assembler.context import Context
-from assembler.conversation.messages import Message
 from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, worth_keeping
 from assembler.integrations.llama_messages import message_fields, rewrite_message
 from assembler.integrations.own_objects import kept_objects
@@ -273,7 +272,7 @@ _MEMORY_PLACE = 2
 
 def _with_system(plan: Planned, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """The messages that stay; the assembler's text as a system message after those at the head."""
-    kept: list[Any] = kept_objects(plan, messages, rewritten=rewrite_message, of_summary=_of_summary)
+    kept = _kept(plan, messages)
     system = plan.layout.system
     if system is not None:
         kept.insert(plan.sight.head, ChatMessage(system, role="system"))
@@ -294,7 +293,7 @@ def _fitted_answer(base: Assembler, messages: Sequence[ChatMessage], answer: Any
         if budget is not None:
             settings = attrs.evolve(settings, budget=attrs.evolve(budget, overhead=budget.overhead + extra))
         plan = Assembler.around(draft, settings).add_messages(fields).plan().inside
-        kept: list[Any] = kept_objects(plan, messages, rewritten=rewrite_message, of_summary=_of_summary)
+        kept = _kept(plan, messages)
         sent = bare.add_messages([message_fields(message) for message in messages_to_xml_format(kept)])
         over = 0 if budget is None else sent.plan().count.upper - budget.input_limit
         if over <= 0:
@@ -302,5 +301,7 @@ def _fitted_answer(base: Assembler, messages: Sequence[ChatMessage], answer: Any
         extra += over
 
 
-def _of_summary(summary: Message) -> Any:
-    return ChatMessage("".join(part for part in summary.parts if isinstance(part, str)), role="user")
+def _kept(plan: Planned, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    return kept_objects(
+        plan, messages, rewritten=rewrite_message, of_summary=lambda text: ChatMessage(text, role="user")
+    )

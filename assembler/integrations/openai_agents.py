@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from assembler.assembler import Assembler
 from assembler.conversation.messages import Call, Message
-from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall, priced_tools
-from assembler.integrations.openai_spelling import chat_call, text_of
+from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall
+from assembler.integrations.openai_spelling import chat_call
 from assembler.integrations.own_objects import kept_objects
 from assembler.regions.output_schema import OutputSchema
 from budgets.errors import from_extra
@@ -58,10 +58,15 @@ class FitInput(LastCall):
         """The input that fits. Raises what `build` raises, as it is. Waits for MCP servers that list their tools."""
         items: list[Any] = data.model_data.input
         turns = list(_together(items))
-        tools = priced_tools(await _definitions(data.agent, data.context), self._fitting.assembler)
+        tools = self._fitting.priced(await _definitions(data.agent, data.context))
         asked = Asked(data.model_data.instructions, tools, _answer(data.agent.output_type))
         context = await self._fitting.afit([_calls_message(turn) for turn in turns], asked)
-        kept = kept_objects(context.inside, turns, rewritten=_rewritten, of_summary=_of_summary)
+        kept: list[list[Any]] = kept_objects(
+            context.inside,
+            turns,
+            rewritten=_rewritten,
+            of_summary=lambda text: [{"role": "user", "content": text}],
+        )
         return ModelInputData(input=[*itertools.chain(*kept)], instructions=context.system)  # pyright: ignore[reportUnknownVariableType]
 
 
@@ -133,7 +138,3 @@ def _rewritten(turn: list[Any], before: Message, after: Message) -> list[Any]:
         return [dict(cast("Mapping[str, Any]", after.raw))]
     became = zip(turn, after.parts, strict=True)
     return [{**item, "arguments": part.arguments} if isinstance(part, Call) else item for item, part in became]
-
-
-def _of_summary(summary: Message) -> list[Any]:
-    return [{"role": "user", "content": text_of(summary.parts)}]

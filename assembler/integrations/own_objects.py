@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from assembler.assembler import Assembler
 from assembler.conversation.messages import Message, Part
+from assembler.integrations.openai_spelling import text_of
 from assembler.pipeline.planned import Planned
 
 Own = TypeVar("Own")
@@ -17,16 +18,16 @@ def kept_objects(
     objects: Sequence[Own],
     *,
     rewritten: Callable[[Own, Message, Message], Own],
-    of_summary: Callable[[Message], Own],
+    of_summary: Callable[[str], Own],
 ) -> list[Own]:
     """Of the objects that the plan's history was read from, one for each message, those that stay: the very objects.
 
     `rewritten(object, before, after)` makes the object of a message whose text a policy or a strategy changed, and
-    `of_summary` that of a summary. System messages at the head come first. O(messages that stay).
+    `of_summary` that of a summary's text. System messages at the head come first. O(messages that stay).
     """
     kept = list(objects[: plan.sight.head])
     if plan.trimmed.cut.summary is not None:
-        kept.append(of_summary(plan.trimmed.cut.summary))
+        kept.append(of_summary(text_of(plan.trimmed.cut.summary.parts)))
     for index, after in plan.sent:
         before = plan.sight.message(index)
         kept.append(objects[index] if after is before else rewritten(objects[index], before, after))
@@ -39,7 +40,7 @@ def kept_groups(
     entries: Sequence[int],
     *,
     rewritten: Callable[[Own, Sequence[tuple[Message, Message | None]]], Own],
-    of_summary: Callable[[Message], Own],
+    of_summary: Callable[[str], Own],
 ) -> list[Own]:
     """What `kept_objects` gives, for objects of several messages each: `entries` has how many, object by object.
 
@@ -59,7 +60,7 @@ def kept_groups(
             continue
         became = [(plan.sight.message(place), after.get(place)) for place in places]
         if summary is not None and places.start >= plan.sight.head:
-            kept.append(of_summary(summary))
+            kept.append(of_summary(text_of(summary.parts)))
             summary = None
         if all(new is None for _, new in became):
             silent = []

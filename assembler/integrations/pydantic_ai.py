@@ -15,9 +15,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from assembler.assembler import Assembler
-from assembler.conversation.messages import Message
-from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall, priced_tools
-from assembler.integrations.openai_spelling import text_of
+from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall
 from assembler.integrations.own_objects import kept_objects
 from assembler.integrations.pydantic_messages import Piece, join_pieces, pieces, rewrite_piece
 from assembler.regions.output_schema import OutputSchema
@@ -77,9 +75,7 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
             tags=model.profile.get("thinking_tags", _THINK),
         )
         said = [*heads, *told]
-        asked = Asked(
-            None, priced_tools(_definitions(sent, self._fitting.dialect), self._fitting.assembler), _answer(sent)
-        )
+        asked = Asked(None, self._fitting.priced(_definitions(sent, self._fitting.dialect)), _answer(sent))
         run = ctx.conversation_id or ctx.run_id
         context = await self._fitting.afit([piece.spoken for piece in said], asked, run=run)
         kept = kept_objects(context.inside, said, rewritten=rewrite_piece, of_summary=_of_summary)[len(heads) :]
@@ -139,5 +135,5 @@ def _answer(parameters: Any) -> OutputSchema | None:
     return OutputSchema(answer.name or "final_result", answer.json_schema, answer.description, strict=strict)
 
 
-def _of_summary(summary: Message) -> Piece:
-    return Piece(sent=ModelRequest(parts=[UserPromptPart(content=text_of(summary.parts))]))
+def _of_summary(text: str) -> Piece:
+    return Piece(sent=ModelRequest(parts=[UserPromptPart(content=text)]))

@@ -193,5 +193,5 @@ def _in_turns(messages: Sequence[Block]) -> list[Block]:
     return turns
 
 
-def _of_summary(summary: Message) -> Block:
-    return {"role": "user", "content": [{"text": part} for part in summary.parts if isinstance(part, str)]}
+def _of_summary(text: str) -> Block:
+    return {"role": "user", "content": [{"text": text}]}

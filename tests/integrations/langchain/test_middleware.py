@@ -87,7 +87,7 @@ def test_fifty_turns_stay_valid_and_within_budget(run: Callable[[Any, str, Any],
     middleware = AssemblerMiddleware(assembler)
     contexts: list[Any] = []
     note = middleware._fitting._remember
-    middleware._fitting._remember = lambda new, known: (contexts.append(new.context), note(new, known))[0]
+    middleware._fitting._remember = lambda new, known: (contexts.append(new.context), note(new, known))[1]
     agent = create_agent(
         model, [look_up], system_prompt="You plan trips.", middleware=[middleware], checkpointer=InMemorySaver()
     )

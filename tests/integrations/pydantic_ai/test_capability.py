@@ -88,7 +88,7 @@ def test_fifty_turns_stay_valid_and_within_budget(run: Callable[..., list[ModelM
     capability = FitContext(assembler)
     contexts: list[Any] = []
     note = capability._fitting._remember
-    capability._fitting._remember = lambda new, known: (contexts.append(new.context), note(new, known))[0]
+    capability._fitting._remember = lambda new, known: (contexts.append(new.context), note(new, known))[1]
     agent = agent_of(script.model, capability, instructions="You plan trips.", system_prompt="Always in English.")
     history: list[ModelMessage] = []
     for turn in range(TURNS):
