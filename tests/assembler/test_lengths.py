@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from assembler import Assembler
 from assembler.conversation.messages import Media
-from assembler.errors import UnsupportedContentError
+from assembler.errors import MessageTypeError, UnsupportedContentError
 from assembler.pricing.media import MediaFacts, read_media
 from assembler.pricing.media.lengths import price_film, price_sound
 from assembler.verify import verify
@@ -227,3 +227,8 @@ def test_a_file_of_openai_s_is_no_file_of_mistral_s() -> None:
     part = {"type": "file", "file": {"file_id": "f"}, "pages": 2}
     with pytest.raises(UnsupportedContentError, match="mistral cannot carry"):
         Assembler(dialect="mistral").add_message({"role": "user", "content": [part]}).build().request()
+
+
+def test_what_is_no_part_is_refused_by_what_was_expected() -> None:
+    with pytest.raises(MessageTypeError, match="a Media part"):
+        read_media({"type": "image"})  # type: ignore[arg-type]

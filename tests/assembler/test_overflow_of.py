@@ -263,3 +263,20 @@ def test_the_tokens_of_the_answer_are_taken_from_the_window_and_from_what_was_as
     asked = "maximum context length is 100 tokens. However, you requested {} tokens (1 in the messages, {} in the completion)"
     assert overflow_of(asked.format(130, 40)) == Overflow(used=90, limit=60)
     assert overflow_of(asked.format(230, 140)) == Overflow(used=90, limit=0)
+
+
+def test_without_a_budget_a_refusal_is_held_against_what_was_counted() -> None:
+    context = Assembler(dialect=plain).add_messages([{"role": "user", "content": "one two three four"}]).build()
+    ours = context.by_rule.tokens
+    more, silent = calibrate(context, Overflow(excess=5)), calibrate(context, Overflow())
+    assert (more.billed, more.most, more.limit) == (ours + 5, None, None)
+    assert (silent.billed, silent.most, silent.limit) == (ours, int(ours / 1.1), None)
+
+
+def test_a_refusal_is_believed_of_the_lesser_limit_and_never_below_what_was_counted() -> None:
+    assembler = Assembler(Budget(120, counter=len), dialect=plain).add_messages([{"role": "user", "content": "x" * 60}])
+    context = assembler.build()
+    bills = [calibrate(context, one) for one in (Overflow(limit=50), Overflow(limit=200), Overflow(excess=30))]
+    assert [bill.billed for bill in bills] == [60, 132, 150]
+    assert [bill.most for bill in bills] == [50, 200, None]
+    assert [calibrate(context, Overflow(used=used)).billed for used in (0, 1, 80)] == [1, 1, 80]

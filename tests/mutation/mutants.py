@@ -94,7 +94,7 @@ class _File:
         if not isinstance(node, cst.BaseString):
             return False
         while node is not None and not isinstance(node, cst.Raise | cst.BaseCompoundStatement):
-            if isinstance(node, cst.Call) and self._said(node.func).endswith("Error"):
+            if isinstance(node, cst.Call) and self._said(node.func).endswith(("Error", "must_be")):
                 return True
             node = self._above.get(node)
         return isinstance(node, cst.Raise)
