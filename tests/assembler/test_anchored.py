@@ -8,7 +8,16 @@ from math import ceil
 
 import pytest
 
-from assembler import Assembler, Context, ContextLengthError, Overflow, TrimOldest, Truncate, calibrate
+from assembler import (
+    Assembler,
+    CalibratedCounter,
+    Context,
+    ContextLengthError,
+    Overflow,
+    TrimOldest,
+    Truncate,
+    calibrate,
+)
 from assembler.dialects import openai_chat, plain
 from assembler.report.cache import CacheMarks
 from budgets import Budget, Count, Grade, Limit
@@ -168,3 +177,22 @@ def test_what_a_refusal_taught_outlives_the_bills_of_its_model_alone(model: str)
     refused = calibrate(asked("gpt-4o").build(), Overflow(used=110, limit=100))
     later = calibrate(asked(model).anchor(refused).build(), 60)
     assert later.most == (100 if model == "gpt-4o" else None)
+
+
+def test_what_is_required_of_a_billed_request_is_its_bill_and_not_the_bound_of_another() -> None:
+    """Counted as 46 and at most 47: of what was billed nothing is open."""
+
+    def at(window: int, bill: CalibratedCounter | None = None) -> Context:
+        budget = Budget(window, counter=len, model="nobody-knows-it")
+        assembler = Assembler(budget, dialect=openai_chat, on_overflow=TrimOldest())
+        return assembler.add_message(QUESTION).anchor(bill).build()
+
+    context = at(10_000)
+    assert context.count.tokens < context.count.upper
+    billed = context.count.tokens + 30
+    bill = calibrate(context, billed)
+    assert at(billed, bill).count == Count(billed)
+    with pytest.raises(ContextLengthError) as raised:
+        at(billed - 1, bill)
+    assert (raised.value.required, raised.value.smallest_window) == (billed, billed)
+    assert bill.bound(context.by_rule.upper) > billed

@@ -179,6 +179,32 @@ def test_sizes_are_told_apart_by_the_order_of_the_parts() -> None:
     assert abs(built_of_both.count.tokens - sum(one.count.tokens for one in alone)) < 40
 
 
+def test_a_size_that_is_said_in_a_result_is_counted_and_what_stands_behind_it_keeps_its_own() -> None:
+    def tokens(*pages: int) -> int:
+        said = [{**PDF, "pages": number} for number in pages]
+        call = {"type": "tool_use", "id": "c", "name": "f", "input": {}}
+        result = {
+            "type": "tool_result",
+            "tool_use_id": "c",
+            "content": [said[0], {"type": "text", "text": "so"}, said[1]],
+        }
+        history: list[Dict] = [
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [result, said[2], {"type": "text", "text": "and"}]},
+        ]
+        tool = {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}}
+        return Assembler(dialect="anthropic").add_capability([tool]).add_messages(history).build().count.tokens
+
+    page = tokens(1, 1, 2) - tokens(1, 1, 1)
+    assert page > 2_000
+    assert [tokens(*pages) - tokens(1, 1, 1) for pages in ((3, 1, 1), (1, 4, 1), (2, 3, 4))] == [
+        2 * page,
+        3 * page,
+        6 * page,
+    ]
+
+
 @pytest.mark.parametrize("sound", [{"data": "AAAA", "format": "mp3"}, "AAAA", "https://a.example/a.mp3"])
 def test_mistral_gets_a_sound_as_its_base64_or_its_address(sound: Any) -> None:
     part = {"type": "input_audio", "input_audio": sound}

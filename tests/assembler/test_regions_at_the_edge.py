@@ -340,3 +340,14 @@ def test_a_pinned_turn_whose_answer_is_taken_away_is_refused_at_what_follows_it(
     with pytest.raises(ConversationError, match="a") as raised:
         assembler.add_messages(history).build()
     assert raised.value.index is not None
+
+
+@pytest.mark.parametrize(("dialect", "costs"), [(anthropic, True), (openai_chat, False), (gemini, False)])
+def test_a_provider_s_own_tool_costs_something_in_its_own_api_alone(dialect: Any, costs: bool) -> None:
+    own = {"type": "web_search_20250305", "name": "web_search"}
+    function = {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}}
+    alone, both = (
+        Assembler(dialect=dialect).add_message(("user", "q")).add_capability(tools).build().costs.capability
+        for tools in ([function], [function, own])
+    )
+    assert (both - alone > 500) if costs else both == alone
