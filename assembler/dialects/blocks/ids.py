@@ -1,4 +1,4 @@
-"""Ids of calls, legal for an API and unique in the conversation."""
+"""Ids of calls, legal for an API and unique in the conversation: for the APIs of blocks and for Responses."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class CallIds:
 
     def answer(self, result: Result, index: int) -> tuple[Call, str | None]:
         """The call that a result answers, and its id. Raises `ConversationError` if no open call is answered."""
-        found = self._waiting.take(answer_to(result.call_id, result.name))
+        found = self.find(result.call_id, result.name)
         if found is not None:
             return found
         raise ConversationError(
@@ -77,6 +77,10 @@ class CallIds:
             index=index,
             call_id=result.call_id,
         )
+
+    def find(self, call_id: str | None, name: str | None) -> tuple[Call, str | None] | None:
+        """The call that is answered by an id or a name, and its own id; from then on it waits no more."""
+        return self._waiting.take(answer_to(call_id, name))
 
     def _named(self, call: Call, place: int) -> str | None:
         if call.id is None and not self._rule.needed:

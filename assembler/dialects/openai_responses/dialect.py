@@ -29,7 +29,7 @@ from assembler.dialects.openai.pricing import (
     price_tools,
 )
 from assembler.dialects.openai_responses.api import API, STORED
-from assembler.dialects.openai_responses.wire import CallIds, flat_definition, input_items
+from assembler.dialects.openai_responses.wire import ItemIds, flat_definition, input_items
 from assembler.dialects.output_and_choice import choice_of, named_schema
 from assembler.dialects.reading import options_in, read_messages
 from assembler.dialects.unknown_models import guessed_pricer, in_items, unknown_model_pricer
@@ -106,7 +106,7 @@ class OpenAIResponses:
 
         Raises `ConversationError` where there is nothing at all.
         """
-        ids, notes = CallIds(), Notes()
+        ids, notes = ItemIds(), Notes()
         items = input_items([*layout.head, *layout.messages], ids, notes)
         request: dict[str, Any] = {}
         if layout.system is not None and items:
@@ -126,7 +126,7 @@ class OpenAIResponses:
         """
         if before.notes or len(before.request["input"]) < 2:  # a system text alone goes out as an item
             return None
-        ids, notes = CallIds(), Notes()
+        ids, notes = ItemIds(), Notes()
         items = input_items(added, ids, notes)
         if ids.strays or not ids.taken.isdisjoint(before.call_ids) or any(notes.values()):
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, assert_never, cast
 
@@ -10,8 +11,7 @@ from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.foreign_parts import is_mark, translated
 from assembler.conversation.messages.parts import compact_json
 from assembler.conversation.messages.responses import RESPONSES, sendable
-from assembler.conversation.waiting import NEXT, Waiting, answer_to, by_id, by_name
-from assembler.dialects.blocks.ids import made_id
+from assembler.dialects.blocks.ids import CallIds, IdRule, made_id
 from assembler.dialects.blocks.media import without_given
 from assembler.dialects.copies import named_tool, own_fields
 from assembler.dialects.notes import FIELDS, MARKS, REASONING, RENAMED, SILENT, Notes
@@ -23,6 +23,7 @@ from assembler.text.fields import fields_in, fields_of
 
 CALL_ID_LIMIT = 64
 """Characters of a call_id: 9router#393, read 2026-11."""
+_ID_RULE = IdRule(re.compile(rf"(?s).{{0,{CALL_ID_LIMIT}}}"), needed=True)
 
 Item = dict[str, Any]
 
@@ -46,7 +47,7 @@ def torn_reasoning(messages: Sequence[Message]) -> frozenset[int]:
     return frozenset(torn)
 
 
-def input_items(messages: Sequence[Message], ids: CallIds, notes: Notes) -> list[Item]:
+def input_items(messages: Sequence[Message], ids: ItemIds, notes: Notes) -> list[Item]:
     """The messages as items of the caller's own. Every call id is legal and unique, and its output has the same.
 
     Reasoning that nothing of the model follows is left out. `notes` counts what is left out or renamed.
@@ -57,7 +58,7 @@ def input_items(messages: Sequence[Message], ids: CallIds, notes: Notes) -> list
         if place in torn:
             notes[TORN] += 1
         elif sendable(message):
-            items.extend(ids.settled(item, notes) for item in _as_they_came(message))
+            items.extend(_settled(item, ids, notes) for item in _as_they_came(message))
         else:
             items.extend(_respell(message, ids, notes))
     return items
@@ -85,65 +86,44 @@ def _without_hints(part: object) -> object:
     return part if fields is None else without_given(fields)
 
 
-class CallIds:
-    """The call ids of one request, or of its end: which are taken, and which wait for their output."""
+class ItemIds(CallIds):
+    """The call ids of one request, or of its end."""
 
-    __slots__ = ("_again", "_taken", "_waiting", "strays")
+    __slots__ = ("strays",)
 
     def __init__(self) -> None:
+        super().__init__(_ID_RULE)
         self.strays = 0
-        """Outputs of calls that were not asked here."""
-        self._taken: set[str] = set()
-        self._again: dict[str, str] = {}
-        self._waiting: Waiting[str] = Waiting()
+        """Outputs of calls that were not asked here: the server may hold them."""
 
-    @property
-    def taken(self) -> frozenset[str]:
-        """The ids that calls go by."""
-        return frozenset(self._taken)
-
-    def asked(self, call_id: str | None, name: str, arguments: str) -> str:
-        """The id that a call is sent with: its own where that is legal and free, else one made from a hash."""
-        seed = f"{name}\0{arguments}" if call_id is None else call_id
-        sent = made_id(seed) if call_id is None else legal_id(call_id, CALL_ID_LIMIT)
-        wanted = seed
-        # What was taken stays taken, so that the seeds tried for this id before need not be tried again.
-        if wanted in self._again:
-            seed = self._again[wanted]
-            sent = made_id(seed)
-        while sent in self._taken:
-            seed += "\0"
-            sent = made_id(seed)
-        if seed is not wanted:
-            self._again[wanted] = seed
-        self._taken.add(sent)
-        known = (by_name(name), NEXT)
-        self._waiting.add(sent, known if call_id is None else (by_id(call_id), *known))
-        return sent
+    def asked(self, call: Call) -> str:
+        """The id that a call is sent with."""
+        return str(self.ask(call, 0))
 
     def answered(self, call_id: str | None, name: str | None) -> str:
         """The id of the call that an output answers: by its id, or by name and order where it has none."""
-        sent = self._waiting.take(answer_to(call_id, name))
-        if sent is not None:
-            return sent
+        found = self.find(call_id, name)
+        if found is not None:
+            return str(found[1])
         self.strays += 1
         return legal_id(call_id, CALL_ID_LIMIT) if call_id is not None else made_id(name or "")
 
-    def settled(self, item: Item, notes: Notes) -> Item:
-        """An item that came, with the id that this request gives to its call."""
-        call_id, kind = item.get("call_id"), str(item.get("type"))
-        if isinstance(call_id, str):
-            if kind.endswith("_call"):
-                item["call_id"] = self.asked(call_id, "", "")
-                if kind == "function_call":
-                    item["name"] = _named(str(item["name"]), notes)
-                    given = item.get("arguments")
-                    item["arguments"] = given if isinstance(given, str) else compact_json(given or {})
-            elif kind.endswith("_output"):
-                item["call_id"] = self.answered(call_id, None)
-        elif kind == "function_call" and isinstance(item.get("id"), str):
-            item["call_id"] = self.asked(item["id"], "", "")
-        return item
+
+def _settled(item: Item, ids: ItemIds, notes: Notes) -> Item:
+    """An item that came, with the id that this request gives to its call."""
+    call_id, kind = item.get("call_id"), str(item.get("type"))
+    if isinstance(call_id, str):
+        if kind.endswith("_call"):
+            item["call_id"] = ids.asked(Call(call_id, "", ""))
+            if kind == "function_call":
+                item["name"] = _named(str(item["name"]), notes)
+                given = item.get("arguments")
+                item["arguments"] = given if isinstance(given, str) else compact_json(given or {})
+        elif kind.endswith("_output"):
+            item["call_id"] = ids.answered(call_id, None)
+    elif kind == "function_call" and isinstance(item.get("id"), str):
+        item["call_id"] = ids.asked(Call(item["id"], "", ""))
+    return item
 
 
 def _named(name: str, notes: Notes) -> str:
@@ -152,7 +132,7 @@ def _named(name: str, notes: Notes) -> str:
     return legal
 
 
-def _respell(came: Message, ids: CallIds, notes: Notes) -> Iterator[Item]:
+def _respell(came: Message, ids: ItemIds, notes: Notes) -> Iterator[Item]:
     """What another API spelled: a message for each stretch of content, an item for each call and result, in order."""
     content: list[str | Media | Opaque] = []
     message = translated(came, RESPONSES, notes)
@@ -167,7 +147,7 @@ def _respell(came: Message, ids: CallIds, notes: Notes) -> Iterator[Item]:
                 continue
             case Call():
                 yield from _message_items(message, content)
-                call_id = ids.asked(part.id, part.name, part.arguments)
+                call_id = ids.asked(part)
                 yield {
                     "type": "function_call",
                     "call_id": call_id,
