@@ -51,6 +51,9 @@ class Definitions(enum.Enum):
     DECLARED = "tools and calls as gpt-oss is shown them, schemas as spaced JSON"
 
 
+_IN_TAGS = guess(0, 4)
+
+
 @attrs.frozen(kw_only=True)
 class Family(Row):
     """One chat template on its hosts: what stands around the texts, in tokens, and which vocabulary prices them."""
@@ -87,6 +90,8 @@ class Family(Row):
     forced: Count = NOTHING
     """What a tool that must be called costs more."""
     call: Count = NOTHING
+    thought: Count = _IN_TAGS
+    """Reasoning that goes back, beyond its words. Most templates drop that of past turns: the safe side is to pay."""
     argument: Count = NOTHING
     """What each argument of a past call costs beside its name and value, where a template tags them one by one."""
     result: Count = NOTHING

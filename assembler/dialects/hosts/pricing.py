@@ -16,7 +16,6 @@ from typing import Any, assert_never
 import attrs
 
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.dialects.families import guess
 from assembler.dialects.hosts.families import Definitions, Family, price_texts
 from assembler.dialects.hosts.harmony import declaration, declare_tools
 from assembler.dialects.openai.framing import OpenAIApi
@@ -121,9 +120,8 @@ def _part(part: Part, family: Family, texts: list[str]) -> Count:
         case Result():
             return family.result + total(_part(inner, family, texts) for inner in part.parts)
         case Thinking():
-            # Templates drop the reasoning of past turns; inside a tool loop it stays: the safe side is to pay.
             texts.append(part.text)
-            return guess(0, 4)
+            return family.thought
         case Media():
             raise without_price(part.kind, "recorded price here")
         case Opaque():

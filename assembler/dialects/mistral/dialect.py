@@ -18,15 +18,11 @@ from assembler.dialects.api import Api
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.families import estimate_with_slack
 from assembler.dialects.graded import graded_pricer
+from assembler.dialects.hosts.families import Family
+from assembler.dialects.hosts.pricing import price_system
 from assembler.dialects.mistral.api import API
-from assembler.dialects.mistral.families import SETTINGS, VOCABULARY, Family, family_of
-from assembler.dialects.mistral.pricing import (
-    ASSISTANT,
-    TOOLS,
-    price_message,
-    price_system,
-    price_text,
-)
+from assembler.dialects.mistral.families import SETTINGS, VOCABULARY, family_of
+from assembler.dialects.mistral.pricing import price_message
 from assembler.dialects.mistral.wire import (
     BRIDGE,
     definition,
@@ -138,9 +134,9 @@ class MistralPricer(MergingPricer):
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """The system text in its pieces, the head, the tools, and the opening."""
         texts = [piece.text for piece in pieces]
-        each_piece = tuple(price_text(text, self.count) for text in texts)
-        each_tool = tuple(estimate_with_slack(1, 1) + price_text(_show_tool(tool), self.count) for tool in tools)
-        system = price_system("".join(texts), self.count)
+        each_piece = tuple(map(self._text, texts))
+        each_tool = tuple(estimate_with_slack(1, 1) + self._text(_show_tool(tool)) for tool in tools)
+        system = price_system("".join(texts), self.family, self.count)
         own_pieces, around_system = split_framing(system, each_piece)
         own_tools, tooling = split_framing(self._tool_list(tools), each_tool)
         return FixedPrices(
@@ -164,7 +160,7 @@ class MistralPricer(MergingPricer):
         role = "tool" if parts and all(type(part) is Result for part in parts) else message.role
         bill = price_message(attrs.evolve(message, role=role, parts=parts), self.family, self.count)
         if message.role == "assistant" and fields_in(message.seen).get("prefix") is True:
-            bill += NOTHING - Count(ASSISTANT.tokens)  # what is to be continued has no end
+            bill += NOTHING - Count(self.family.assistant.tokens)  # what is to be continued has no end
         return bill + self._bridge if not self.bridged and any(type(part) is Call for part in parts) else bill
 
     def when_sent(self) -> MistralPricer:
@@ -188,7 +184,7 @@ class MistralPricer(MergingPricer):
         schema = wanted.get("json_schema")
         if schema is None:
             return Difference(instead, Grade.BOUNDED, upper=0)
-        return Difference(instead, Grade.ESTIMATED, upper=price_text(_spaced(schema), self.count).upper)
+        return Difference(instead, Grade.ESTIMATED, upper=self._text(_spaced(schema)).upper)
 
     @property
     def _newest(self) -> bool:
@@ -196,7 +192,7 @@ class MistralPricer(MergingPricer):
 
     @property
     def _bridge(self) -> Count:
-        said = ASSISTANT + price_text(BRIDGE, self.count)
+        said = self.family.assistant + self._text(BRIDGE)
         return Count(0, Grade.BOUNDED, upper=said.upper)
 
     def _tool_list(self, tools: Sequence[Tool]) -> Count:
@@ -204,7 +200,10 @@ class MistralPricer(MergingPricer):
         if not tools:
             return NOTHING
         written = f"[{', '.join(map(_show_tool, tools))}]"
-        return TOOLS + estimate_with_slack(0, len(tools)) + price_text(written, self.count)
+        return self.family.tooling + estimate_with_slack(0, len(tools)) + self._text(written)
+
+    def _text(self, text: str) -> Count:
+        return Count(self.count(text))
 
     def _billed(self, parts: Sequence[Part]) -> tuple[Part, ...]:
         """The parts that reach the prompt, in the words in which they do."""

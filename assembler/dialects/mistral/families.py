@@ -1,27 +1,15 @@
-"""Mistral's generations: what differs between its chat templates, in tokens. The rows: `families.toml`.
-
-The control tokens that all templates share are in `assembler.dialects.mistral.pricing`.
-"""
+"""Mistral's generations: what its chat templates put around the texts, in tokens. The rows: `families.toml`."""
 
 from __future__ import annotations
 
 import attrs
 
-from assembler.dialects.families import Row, first_match, guess, is_forwarded, table_in
-from budgets.count import Count, Grade, Tokens
+from assembler.dialects.families import first_match, guess, is_forwarded, table_in
+from assembler.dialects.hosts.families import Family
+from budgets.count import Tokens
 from budgets.models.names import bare
 
 VOCABULARY = "tekken"
-
-
-@attrs.frozen(kw_only=True)
-class Family(Row):
-    """One generation of Mistral's models: what its template adds."""
-
-    opening: Count
-    """The beginning-of-sequence token, and the settings block where a model has one."""
-    answered: Count = attrs.field(default=Count(0, Grade.BOUNDED))
-    """What a call and its answer cost more, where the template writes the call's id beside both."""
 
 
 SETTINGS = 12
