@@ -108,6 +108,16 @@ def test_the_signature_of_a_call_is_billed_by_its_length_where_the_generation_re
     assert signed.upper - bare.upper >= 200  # the server reads some and not others: the bound holds both
 
 
+@pytest.mark.parametrize(("model", "forgets"), [(GOOGLE_2_5, True), (GOOGLE_3, False), (VERTEX_2_5, False)])
+def test_a_signature_before_the_last_question_is_free_in_2_5_at_google(model: str, forgets: bool) -> None:
+    more: list[dict[str, Any]] = [
+        {"role": "model", "parts": [{"text": "Blue"}]},
+        {"role": "user", "parts": [{"text": "Sure?"}]},
+    ]
+    signed = billed(model, contents=[*conversation(thoughtSignature="s" * 1_000), *more])
+    assert (signed.upper == billed(model, contents=[*conversation(), *more]).upper) is forgets
+
+
 def test_a_short_signature_never_costs_less_than_nothing() -> None:
     signed, bare = (
         billed(GOOGLE_3, contents=conversation(thoughtSignature="s")),

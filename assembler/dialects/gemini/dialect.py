@@ -223,6 +223,14 @@ class GeminiPricer(MergingPricer):
         """Items of one turn of the model go out, and are billed, side by side."""
         return join_turns(in_steps(messages))
 
+    def forgets(self, message: Message) -> bool:
+        """Words of the user's do, in 2.5: thought signatures before them are free."""
+        return self.family.forgets_signatures and google.asks(message)
+
+    def when_forgotten(self, message: Message) -> Message:
+        """All but the signatures of its calls."""
+        return google.without_signatures(message)
+
     def options(self, layout: Layout) -> Count:
         """The schema of the answer where it is billed. The calling mode is free (12 recordings)."""
         schema = answer_schema_of(layout.options)

@@ -95,6 +95,8 @@ class Family(Row):
     whole_numbers: bool = False
     """Whether a number in what a call or a response carries is one token, however many digits it has."""
     signature: Signature
+    forgets_signatures: bool = False
+    """Whether those before the user's last words are free."""
     answers: Answers = Answers.FREE
     rates: Rates = attrs.field(factory=Tiles)
     """What its images, pages and films cost."""

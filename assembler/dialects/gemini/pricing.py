@@ -44,6 +44,19 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
     return total(framing) + price_texts(texts, count)
 
 
+def asks(message: Message) -> bool:
+    """Whether a message holds words of the user's."""
+    return message.role == "user" and any(type(part) is str for part in message.parts)
+
+
+def without_signatures(message: Message) -> Message:
+    """The message without the thought signatures of its calls; the very message where it has none."""
+    if not any(isinstance(part, Call) and part.signature is not None for part in message.parts):
+        return message
+    parts = tuple(attrs.evolve(part, signature=None) if isinstance(part, Call) else part for part in message.parts)
+    return attrs.evolve(message, parts=parts)
+
+
 def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
     """One declaration: its words (name, descriptions, keys, enum values) and a framing for each thing it declares."""
     texts = [tool.name, tool.description]
