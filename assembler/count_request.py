@@ -8,12 +8,12 @@ from typing import Any, cast
 from assembler.dialects import Dialect
 from assembler.dialects.by_name import dialect_for
 from assembler.dialects.reading import UNREADABLE, unreadable
-from assembler.errors import AssemblyError, MessageTypeError
+from assembler.errors import MessageTypeError
 from assembler.pricing.hosted import price_beside_tools
 from assembler.pricing.pricer import WholePricer, priced_request
 from assembler.pricing.server_state import held_count, refuse_unseen
 from assembler.validation import must_be, wrong
-from budgets import Count, TokenCounter, Tokens, total_counter
+from budgets import AssemblyError, Count, TokenCounter, Tokens, total_counter
 from budgets.counters.by_model import counter_for
 
 

@@ -17,7 +17,7 @@ No message of these errors quotes a prompt, a document or a message: indexes, na
 
 from __future__ import annotations
 
-from budgets.errors import AssemblyError, BudgetError, Evidence
+from budgets.errors import BudgetError, Evidence
 
 
 class ConversationError(Evidence, ValueError):
@@ -99,16 +99,3 @@ class PromptError(Evidence, ValueError):
         self.name = name
         self.line = line
         super().__init__(problem)
-
-
-__all__ = [
-    "AssemblyError",
-    "ConversationError",
-    "MarkupError",
-    "MessageTypeError",
-    "PlanError",
-    "PromptError",
-    "StateError",
-    "ToolError",
-    "UnsupportedContentError",
-]

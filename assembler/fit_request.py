@@ -14,12 +14,12 @@ from assembler.dialects import Dialect
 from assembler.dialects.by_name import read_dialect
 from assembler.dialects.raw_request import NO_KEYS, TOOLS, RawRequest
 from assembler.dialects.reading import UNREADABLE, unreadable
-from assembler.errors import AssemblyError, MessageTypeError
+from assembler.errors import MessageTypeError
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.settings import Settings
 from assembler.regions.regions import Regions
 from assembler.validation import must_be, wrong
-from budgets import ContextLengthError, Tokens
+from budgets import AssemblyError, ContextLengthError, Tokens
 
 
 def fit_request(

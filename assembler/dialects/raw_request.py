@@ -12,9 +12,9 @@ from assembler.conversation.messages.dicts import private_copy
 from assembler.dialects.copies import own_fields
 from assembler.dialects.dialect import Dialect
 from assembler.dialects.reading import UNREADABLE, unreadable
-from assembler.errors import AssemblyError
 from assembler.regions.layout import Layout
 from assembler.text.fields import fields_in, fields_of, items_of
+from budgets import AssemblyError
 
 TOOLS = frozenset({"tools", "functions", "toolConfig"})
 """The keys under which the APIs have their tools, in the body or in its `config`."""

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import attrs
 
 from assembler.drawn.conversations import Conversation, Definition
 
 Request: TypeAlias = dict[str, Any]
-
-
-class Named(Protocol):
-    """Anything that carries a dialect's name, such as the values of `assembler.dialects`."""
-
-    @property
-    def name(self) -> str:
-        """The dialect's name."""
-        ...
 
 
 @attrs.frozen

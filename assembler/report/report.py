@@ -9,7 +9,7 @@ import attrs
 
 from assembler.dialects import DIALECTS
 from assembler.dialects.marking import no_marks
-from assembler.errors import AssemblyError, ConversationError
+from assembler.errors import ConversationError
 from assembler.pipeline.measure import Measured
 from assembler.pipeline.planned import Planned, why_before
 from assembler.pipeline.steps import Step, Steps
@@ -24,7 +24,7 @@ from assembler.report.rows import CacheRow, Outcome, Row, span_name
 from assembler.report.tool_notes import tool_notes
 from assembler.strategies import NotingStrategy
 from assembler.text.invisible import Invisible, invisible_texts
-from budgets import Budget, Count, RegionCosts, Tokens
+from budgets import AssemblyError, Budget, Count, RegionCosts, Tokens
 from budgets.apportion import scale_down
 from budgets.counters.by_model import STAND_IN
 from budgets.models import nearly

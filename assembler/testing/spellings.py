@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assembler.drawn.spelling import Named, Request, Spelling
+from assembler.drawn.spelling import Request, Spelling
 from assembler.validation import wrong
+from assembler.verify import Named
 from budgets.later import FromFolders
 
 SPELLINGS: Mapping[str, Spelling] = FromFolders("assembler.dialects", "drawn", "SPELLING")

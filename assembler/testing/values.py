@@ -12,7 +12,9 @@ from assembler.pipeline.draft import Draft
 from assembler.regions.tools import Tool, read_tool
 from assembler.testing.conversations import messages as spelled_messages
 from assembler.testing.conversations import tools as spelled_tools
-from assembler.testing.regions import assemblers, budgets, documents
+from assembler.testing.regions import assemblers as assemblers
+from assembler.testing.regions import budgets as budgets
+from assembler.testing.regions import documents as documents
 from assembler.testing.spellings import SPELLINGS
 from budgets import Count, Grade, Limit, RegionCosts
 
@@ -82,20 +84,3 @@ def contexts() -> SearchStrategy[Context]:
 
 def _built(draft: Draft, name: str) -> Context:
     return Assembler.around(draft, Assembler(dialect=DIALECTS[name]).inside[1]).build()
-
-
-__all__ = [
-    "assemblers",
-    "budgets",
-    "calls",
-    "contexts",
-    "counts",
-    "documents",
-    "drafts",
-    "limits",
-    "messages",
-    "region_costs",
-    "results",
-    "thoughts",
-    "tools",
-]

@@ -41,8 +41,8 @@ import attrs
 
 import assembler
 from assembler.dialects import DIALECTS
-from assembler.errors import AssemblyError, ConversationError, ToolError
-from budgets import BudgetError, Count, Grade
+from assembler.errors import ConversationError, ToolError
+from budgets import AssemblyError, BudgetError, Count, Grade
 from budgets.models.families import family_of
 from budgets.models.names import ROUTES, bare
 

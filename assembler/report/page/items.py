@@ -8,13 +8,12 @@ import attrs
 
 from assembler.conversation.history import Span
 from assembler.conversation.pins import pinned_messages
-from assembler.errors import AssemblyError
 from assembler.pipeline.planned import Planned, why_before
 from assembler.pricing.ledger import Ledger
 from assembler.report.items import Item, fixed_items
 from assembler.report.report import Report
 from assembler.report.rows import REGIONS, Row, span_name
-from budgets import Count, Grade
+from budgets import AssemblyError, Count, Grade
 
 _NEWEST, _PINNED = "newest turn", "pinned"
 

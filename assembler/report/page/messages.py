@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import attrs
 
 from assembler.conversation.messages import Message
-from assembler.errors import AssemblyError
 from assembler.pipeline.planned import Planned, why_before
 from assembler.report.items import Item, fixed_items
 from assembler.report.page.rows import State
 from assembler.report.rows import REGIONS
+from budgets import AssemblyError
 
 
 def message_states(plan: Planned) -> list[State]:

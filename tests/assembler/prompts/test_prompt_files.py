@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from assembler.errors import AssemblyError, PromptError
+from assembler.errors import PromptError
 from assembler.prompts import Prompt, PromptLibrary, PromptNotFoundError, read_prompt
+from budgets import AssemblyError
 
 NAMES = json.loads((Path(__file__).parent / "hostile_prompts.json").read_text("utf-8"))["names"]
 CANARY = "canary-5e3a"
