@@ -146,7 +146,7 @@ def _instead(policy: object) -> str:
 
     from assembler import policies
 
-    known = {name.lower(): name for name in policies.__all__ if _is_own(getattr(policies, name))}
+    known = {name.lower(): name for name in dir(policies) if _is_own(getattr(policies, name))}
     near = difflib.get_close_matches(policy[:LONGEST_NAME].replace("_", "").lower(), known, n=1)
     name = known[near[0]] if near else "TrimOldest"
     return f"write `from assembler import {name}`, and pass an object of it"

@@ -16,8 +16,7 @@ from assembler.pipeline.steps import Step, Steps
 from assembler.policies.traits import Label, label_of
 from assembler.pricing.ledger import Ledger
 from assembler.report.cache.estimate import rule_of, servable, stable_prefix
-from assembler.report.cache.lint import items_of, volatile_of
-from assembler.report.cache.volatile import Volatile
+from assembler.report.cache.volatile import Volatile, items_of, volatile_of
 from assembler.report.items import Item, fixed_items
 from assembler.report.memory import TurnFacts, fixed_facts, turn_facts
 from assembler.report.rows import CacheRow, Outcome, Row, span_name

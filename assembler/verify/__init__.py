@@ -10,10 +10,9 @@ from typing import Any, Protocol, cast
 
 from assembler.validation import unknown_dialect, wrong
 from assembler.verify import shape
-from assembler.verify.checker import Checker
+from assembler.verify.checker import DIALECTS, Checker
 from assembler.verify.foreign import S5, foreign_keys
 from assembler.verify.jsonable import unjsonable
-from assembler.verify.kinds import DIALECTS
 from assembler.verify.place import request_place
 from assembler.verify.shape import OBJECT, must_be
 from assembler.verify.violation import Rule, Violation

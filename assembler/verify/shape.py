@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 import attrs
 
-from assembler.verify.kinds import is_known
+from assembler.verify.checker import is_known
 from assembler.verify.place import Place, is_object
 from assembler.verify.violation import Rule, Violation, shown
 

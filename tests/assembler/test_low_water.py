@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, BudgetError, ClearToolResults, MarkupError, TrimOldest
 from assembler.dialects import plain
-from assembler.policies.low_water import Filled, LowWater
+from assembler.policies.trim_oldest import Filled, LowWater
 from budgets import Budget, ContextLengthError
 from tests.benchmarks.cache_economy import lived
 from tests.benchmarks.kinds import KINDS, arrivals

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import attrs
 
 from assembler.verify import shape
+from assembler.verify.checker import is_known
 from assembler.verify.definitions import T3, Definition, Legal, listed_tools, wrong_definitions, wrong_name
-from assembler.verify.kinds import is_known
 from assembler.verify.place import Place, is_list, is_object
 from assembler.verify.violation import Rule, Violation
 

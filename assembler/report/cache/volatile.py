@@ -2,6 +2,10 @@
 
 Finds kinds and places; never says what it found. Every pattern is linear: each quantifier is bounded or possessive, and
 no two of them can share a character.
+
+Turns are not read. A message says the same for as long as it stays, so that a moment in it costs a cache nothing, and
+tool results are full of moments: each would be a false alarm. An instruction, a document and a tool are written anew
+for each request. A message that its owner does rewrite shows in `Context.first_changed`.
 """
 
 from __future__ import annotations
@@ -13,6 +17,10 @@ from typing import Literal, TypeAlias, cast
 
 import attrs
 
+from assembler.conversation.messages.parts import compact_json
+from assembler.pipeline.measure import Measured
+from assembler.pricing.pricer import Piece
+from assembler.report.memory import fixed_facts
 from budgets.patterns import compile_later
 
 Kind: TypeAlias = Literal["timestamp", "uuid", "epoch", "current time"]
@@ -63,3 +71,24 @@ def volatile_texts(items: Iterable[tuple[str, str, str]]) -> Iterator[Volatile]:
             first.setdefault(kind, match.start())
             times[kind] += 1
         yield from (Volatile(region, name, kind, offset, times[kind]) for kind, offset in first.items())
+
+
+def volatile_of(measured: Measured) -> tuple[Volatile, ...]:
+    """The volatile texts of instruction, knowledge, head and tools, found once for these regions. O(characters)."""
+    facts = fixed_facts(measured)
+    if facts.volatile is None:
+        facts.volatile = tuple(volatile_texts(items_of(measured, measured.rendered.pieces)))
+    return facts.volatile
+
+
+def items_of(measured: Measured, pieces: Iterable[Piece]) -> Iterator[tuple[str, str, str]]:
+    """The texts of tools, these pieces and the head, each with its region and name."""
+    for tool in measured.regions.tools:
+        yield "capability", tool.name, tool.description
+        yield "capability", f"{tool.name} parameters", compact_json(tool.parameters)
+    for piece in pieces:
+        yield piece.region, piece.name, piece.text
+    for message in measured.head:
+        for part in message.parts:
+            if isinstance(part, str):
+                yield "instruction", f"{message.role} message at the head", part

@@ -156,7 +156,7 @@ class Diverse:
 
     def pick(self, candidates: Sequence[Candidate], tokens_left: Tokens, heading: Heading, /) -> list[int]:
         """Those taken, in the order in which they were."""
-        from assembler.strategies.sources.diversity import MarginalRelevance
+        from assembler.strategies.sources.vectors import MarginalRelevance
 
         taken: list[int] = []
         search = MarginalRelevance(candidates, self.relevance)

@@ -1,4 +1,6 @@
-"""Cosine likeness of many vectors, in blocks. The one file of this package that uses numpy.
+"""Cosine likeness of many vectors: what repeats another, in blocks, and what is marginally relevant, one by one.
+
+The one file of this package that uses numpy: it is imported where a rule first compares vectors.
 
 A chunk is dropped if its cosine with a kept one before it is above the threshold. Rows are held against the kept rows
 a block at a time, so that the work is that of one matrix product; what lies within the rounding error of single
@@ -9,17 +11,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
 from assembler.errors import PromptError
+from assembler.strategies.sources.selection import Candidate
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Matrix = NDArray[np.float32]
+Matrix: TypeAlias = NDArray[np.float32]
 
 BLOCK = 512
 """Rows held against the kept ones at once: 20 MB of products beside 10,000 of them."""
@@ -60,8 +61,6 @@ class _Search:
         return float(self.rows.shape[1] + _ROUNDED_ROWS) * _ROUNDING
 
     def take(self, start: int, stop: int) -> None:
-        import numpy as np
-
         block = self.rows[start:stop]
         earlier = block @ self.rows[: len(self.kept)].T
         within = block @ block.T
@@ -86,8 +85,6 @@ class _Search:
         self, row: int, start: int, known: list[int], fresh: list[int], earlier: Matrix, within: Matrix
     ) -> int | None:
         """The first kept row that this one is too like."""
-        import numpy as np
-
         doubtful = self.threshold - self.doubt
         for at in np.flatnonzero(earlier[row] > doubtful):
             if self._above(start + row, known[int(at)], float(earlier[row, at])):
@@ -105,8 +102,6 @@ class _Search:
 
 def cosine(one: Any, other: Any) -> float:
     """The cosine of two vectors in double precision."""
-    import numpy as np
-
     a, b = (vector / np.abs(vector).max() for vector in (_numbers(one), _numbers(other)))
     return float(a @ b / (np.sqrt(a @ a) * np.sqrt(b @ b)))
 
@@ -119,8 +114,6 @@ def _length(vector: Any) -> int:
 
 
 def _numbers(vector: Any) -> NDArray[np.float64]:
-    import numpy as np
-
     try:
         numbers = np.asarray(vector, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):  # its text may quote the value: leave no trace of it in the chain
@@ -141,8 +134,6 @@ def unit_rows(vectors: Sequence[Any]) -> tuple[Matrix, list[int]]:
 
     Raises PromptError for a vector that is no list of numbers.
     """
-    import numpy as np
-
     lengths = [_length(vector) for vector in vectors]
     width = Counter(lengths).most_common(1)[0][0] if lengths else 0
     places = [index for index, length in enumerate(lengths) if length == width and width]
@@ -157,3 +148,36 @@ def unit_rows(vectors: Sequence[Any]) -> tuple[Matrix, list[int]]:
             rows[len(filled)] = scaled / np.sqrt(scaled @ scaled)
             filled.append(index)
     return rows[: len(filled)], filled
+
+
+class MarginalRelevance:
+    """Offers each candidate once, the one of the largest marginal relevance to those taken so far first.
+
+    Ties go to the earlier candidate. `offer` costs O(n), `take` O(n · dimensions).
+    """
+
+    def __init__(self, candidates: Sequence[Candidate], relevance: float) -> None:
+        having = [at for at, one in enumerate(candidates) if one.vector is not None]
+        self._rows, places = unit_rows([candidates[at].vector for at in having])
+        self._row_of = {having[place]: row for row, place in enumerate(places)}
+        self._at_row = np.array([having[place] for place in places], dtype=np.intp)
+        self._worth = relevance * np.array([one.score for one in candidates], dtype=np.float64)
+        # A likeness below 0 is no merit: an opposite is no better company than a stranger.
+        self._likeness = np.zeros(len(candidates))
+        self._penalty = 1 - relevance
+
+    def offer(self) -> int | None:
+        """The next candidate's index; None once all were offered."""
+        worth = self._worth - self._penalty * self._likeness
+        index = int(worth.argmax()) if len(worth) else 0
+        if not len(worth) or worth[index] == -np.inf:
+            return None
+        self._worth[index] = -np.inf
+        return index
+
+    def take(self, index: int) -> None:
+        """Hold later candidates against this one too."""
+        row = self._row_of.get(index)
+        if row is not None:
+            near = self._rows @ self._rows[row]
+            self._likeness[self._at_row] = np.maximum(self._likeness[self._at_row], near)

@@ -137,7 +137,7 @@ def test_a_report_read_again_reads_no_text_again(monkeypatch: pytest.MonkeyPatch
     def refuse(items: object) -> None:
         raise AssertionError("read again")
 
-    monkeypatch.setattr("assembler.report.cache.lint.volatile_texts", refuse)
+    monkeypatch.setattr("assembler.report.cache.volatile.volatile_texts", refuse)
     assert assembler.fork().add_message(("assistant", "b")).build().report.volatile == first
 
 
