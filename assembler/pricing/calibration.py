@@ -24,6 +24,7 @@ from budgets.later import FromFolders
 from budgets.numbers import index_of
 
 if TYPE_CHECKING:
+    from assembler.context import Context
     from assembler.pipeline.recipe import Recipe
 
 _BESIDE = frozenset(["system", "tools", "functions"])
@@ -80,53 +81,6 @@ def _digest(value: object) -> str:
     return hashlib.sha256(value).hexdigest() if isinstance(value, bytes) else repr(value)
 
 
-class Fitted(Protocol):
-    """What stays of a history: a plan."""
-
-    @property
-    def recipe(self) -> Recipe:
-        """How to make it again from the messages."""
-        ...
-
-
-class BuiltRequest(Protocol):
-    """A request that was built and can be spelled again: `Context` is one."""
-
-    @property
-    def dialect(self) -> str:
-        """The name of the dialect that it was priced as."""
-        ...
-
-    @property
-    def model(self) -> str | None:
-        """The model that it was priced for, if any was named."""
-        ...
-
-    @property
-    def by_rule(self) -> Count:
-        """What it costs by rule, whatever bill its count is anchored at."""
-        ...
-
-    @property
-    def inside(self) -> Fitted:
-        """How it was decided."""
-        ...
-
-    @property
-    def input_limit(self) -> Tokens | None:
-        """The most that it was allowed to cost; None without a budget."""
-        ...
-
-    @property
-    def calibration(self) -> CalibratedCounter | None:
-        """The bill that its count starts from, if any."""
-        ...
-
-    def unmarked(self) -> dict[str, Any]:
-        """The request that was priced."""
-        ...
-
-
 @attrs.frozen
 class CalibratedCounter:
     """One request with its count by rule and its bill. It corrects the count of any later context."""
@@ -152,7 +106,7 @@ class CalibratedCounter:
         """Bill over count, clamped to `LEAST` … `MOST`."""
         return min(max(self.billed / max(self.ours.tokens, 1), LEAST), MOST)
 
-    def count(self, context: BuiltRequest) -> Count:
+    def count(self, context: Context[Any]) -> Count:
         """The corrected count of a context that was priced with the same settings. O(context): it is written and
         hashed.
 
@@ -220,7 +174,7 @@ class CalibratedCounter:
         """The bill, unless it is less than `LEAST` of the count: then it lacks something, such as cached tokens."""
         return max(self.billed, ceil(self.ours.tokens * LEAST))
 
-    def note(self, context: BuiltRequest) -> str:
+    def note(self, context: Context[Any]) -> str:
         """A line for the report: what was billed, how far the rule was off, and what the correction is worth here."""
         count = self.count(context)
         share = 100 * self.margin / max(self.ours.tokens, 1)
@@ -232,7 +186,7 @@ class CalibratedCounter:
         )
 
 
-def calibrate(context: BuiltRequest, usage: object) -> CalibratedCounter:
+def calibrate(context: Context[Any], usage: object) -> CalibratedCounter:
     """A counter that starts from the bill of `context`, which must be exactly the request that was sent.
 
     `usage` is the provider's usage (an object or a dict), the number of input tokens, cached ones included, or what
@@ -269,7 +223,7 @@ def _bill_of_refusal(overflow: Overflow, ours: Tokens, taken: Tokens) -> Tokens:
     return max(ours, 1 if overflow.limit is None else ceil(taken * ASSUMED_EXCESS))
 
 
-def _of(context: BuiltRequest, turns: int | None = None) -> Fingerprint:
+def _of(context: Context[Any], turns: int | None = None) -> Fingerprint:
     if isinstance(context, type) or not callable(getattr(context, "unmarked", None)):
         raise BudgetError(wrong("context", "the Context that build() returned", context))
     return Fingerprint.of(context.unmarked(), dialect=context.dialect, model=context.model, turns=turns)
