@@ -19,7 +19,7 @@ import attrs
 
 from assembler.conversation.history import Sight, Span
 from assembler.conversation.messages import Thinking
-from assembler.conversation.messages.pin import pinned_among
+from assembler.conversation.messages.dicts import pinned_among
 from assembler.conversation.pins import pinned_messages
 from assembler.conversation.turns import Open
 from assembler.pipeline.found_once import keep

@@ -12,8 +12,7 @@ from assembler.context import Context
 from assembler.errors import PromptError, WrongTypeError
 from assembler.rag.citations import Citation, parse_citations
 from assembler.rag.prompt_builder import PromptComponents
-from assembler.rag.quotes import plain_words, quote_spans, says
-from assembler.rag.sentences import Span, sentence_spans
+from assembler.rag.sentences import Span, plain_words, quote_spans, says, sentence_spans
 from assembler.validation import must_be
 
 _T = TypeVar("_T")

@@ -76,7 +76,8 @@ def listed(values: Iterable[_T], name: str) -> list[_T]:
 def _read(result: object, place: int) -> RetrievalResult:
     if isinstance(result, RetrievalResult):
         return result
-    if isinstance(result, tuple) and len(cast("tuple[object, ...]", result)) == _PAIR:
+    given: object = result
+    if isinstance(given, tuple) and len(cast("tuple[object, ...]", given)) == _PAIR:
         item, score = cast("tuple[object, object]", result)
         return attrs.evolve(_read(item, place), score=_score(score, place))
     node = _field(result, "node")

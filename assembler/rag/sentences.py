@@ -1,7 +1,8 @@
-"""Where the sentences of an answer begin and end.
+"""Where the sentences and the direct quotes of an answer begin and end, and whether a source says a quote.
 
 A rule of thumb: a sentence ends at a line break, at `。！？`, or at `.!?` before white space unless a small letter
 follows. Markers that stand between two sentences belong to the one before. Linear in the answer.
+A quote is found where its words stand in the source in a row, white space and the shape of quotation marks apart.
 """
 
 from __future__ import annotations
@@ -76,3 +77,37 @@ def _skipped(blank: re.Pattern[str], answer: str, at: int, end: int = sys.maxsiz
 def _small_letter_follows(answer: str, at: int) -> bool:
     place = _skipped(_BLANK, answer, at)
     return answer[place : place + 1].islower()
+
+
+_QUOTED = re.compile(r"\"([^\"\n]*)\"|“([^“”\n]*)”|«([^«»\n]*)»|「([^「」\n]*)」|„([^„“”\n]*)[“”]")
+_MARKS = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "\u00a0": " "})
+_ELISION = re.compile(r"\[?(?:\.\.\.|…)\]?")
+_EDGES = " .,;:!?"
+
+SHORTEST = 12
+"""Characters. Shorter quotation marks hold a name or a word, and say nothing about a source."""
+
+
+def quote_spans(answer: str) -> Iterator[Span]:
+    """Where the quotes of `SHORTEST` characters or more stand, marks excluded. Linear."""
+    for match in _QUOTED.finditer(answer):
+        group = match.lastindex or 0
+        if match.end(group) - match.start(group) >= SHORTEST:
+            yield match.span(group)
+
+
+def plain_words(text: str) -> str:
+    """A text as quotes are compared: one blank for white space, straight marks, small letters."""
+    return " ".join(text.translate(_MARKS).split()).casefold()
+
+
+def says(source: str, quote: str) -> bool:
+    """Whether a source, as `plain_words`, holds the quote: every part of it, in order, where the quote leaves out."""
+    at = 0
+    for part in _ELISION.split(plain_words(quote)):
+        wanted = part.strip(_EDGES)
+        found = source.find(wanted, at)
+        if found < 0:
+            return False
+        at = found + len(wanted)
+    return True

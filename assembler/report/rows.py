@@ -69,11 +69,4 @@ class CacheRow:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name."""
-        return {
-            "stable_prefix": self.stable_prefix,
-            "served": self.served,
-            "upper": self.upper,
-            "least": self.least,
-            "step": self.step,
-            "source": self.source,
-        }
+        return attrs.asdict(self)

@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast, get_args
 
 from assembler import ClearReasoning, ClearToolResults, KeepRelevant, Policy, Refuse, TrimOldest, TrimSteps, Truncate
-from assembler.cli.request_file.named import Named, read_named
-from assembler.cli.request_file.shapes import any_text, list_of, number, number_or, one_of, whole
+from assembler.cli.request_file.shapes import Named, any_text, list_of, number, number_or, one_of, read_named, whole
 from assembler.files.place import Place
 from assembler.policies.truncate import Where
 

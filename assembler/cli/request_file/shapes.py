@@ -1,6 +1,7 @@
 """Readers: from a place and whatever a file holds there to a typed value, or one line that says what was expected.
 
-A reader is a pure function `(place, value) -> T`.
+A reader is a pure function `(place, value) -> T`. `Named` reads what a program would construct: a name, or a name with
+options.
 
 Errors repeat short settings; where text of a prompt may stand, they name the kind of thing and its size alone.
 """
@@ -10,7 +11,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, Generic, TypeAlias, TypeVar, cast
+
+import attrs
 
 from assembler.files.place import LONGEST_SHOWN, Place, SpecError, nearest
 from budgets import UnknownModelError
@@ -210,3 +213,30 @@ def unknown_model(error: UnknownModelError) -> str:
     """What was expected instead of a model that no table holds."""
     like = f"; nearest known: {', '.join(error.nearest)}" if error.nearest else ""
     return f"expected a model whose window is published, got {setting(error.name)}{like}"
+
+
+@attrs.frozen
+class Named(Generic[T]):
+    """A constructor, how each of its options is read, and which it cannot do without."""
+
+    make: Callable[..., T]
+    options: Mapping[str, Reader[Any]] = attrs.field(factory=dict[str, Reader[Any]])
+    required: Collection[str] = ()
+
+    def read(self, place: Place, value: object) -> T:
+        """What is made with the options in this mapping; what is left out has the constructor's own defaults."""
+        read = fields_of(self.options, required=self.required, what="mapping of options")
+        values = read(place, {} if value is None else value)
+        with place.answers_for():
+            return self.make(**values)
+
+
+def read_named(table: Mapping[str, Named[T]], place: Place, value: object, *, what: str, several: str) -> T:
+    """One thing of the table: a name, or a mapping of one name to its options. `several` says how to write more."""
+    if not isinstance(value, dict):
+        return one_of(table)(place, value).read(place.key(str(value)), None)
+    given = mapping(place, cast("object", value), what=what)
+    if len(given) != 1:
+        raise place.error(f"expected one {what} with its options, got {len(given)} keys{several}")
+    [(name, options)] = given.items()
+    return one_of(table)(place, name).read(place.key(name), options)

@@ -11,8 +11,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from assembler import CacheMarks, ChatRegions, CitedSources, Placement, Strategy
-from assembler.cli.request_file.named import Named, read_named
-from assembler.cli.request_file.shapes import Reader, any_text, mapping, one_of, refuse_unknown, whole
+from assembler.cli.request_file.shapes import (
+    Named,
+    Reader,
+    any_text,
+    mapping,
+    one_of,
+    read_named,
+    refuse_unknown,
+    whole,
+)
 from assembler.dialects.marking import Lifetime
 from assembler.files.place import Place
 from assembler.strategies.sources.ordering import Order

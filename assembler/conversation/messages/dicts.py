@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeGuard, cast
 
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, thoughts_beside, unread
@@ -229,3 +230,25 @@ def _call(spelled: object, index: int) -> Call:
         return call_of(new.get("name") or spelled["type"], new, id=spelled.get("id"), index=index)
     # LangChain's own spelling: {"id", "name", "args"}.
     return call_of(spelled.get("name"), spelled.get("args"), id=spelled.get("id"), index=index)
+
+
+def pinned_among(raws: list[object]) -> list[int]:
+    """The indexes of the marked messages. A huge history of dicts pays for one look into each, and no step of ours."""
+    try:
+        if not any(map(_HOLDS, raws, _PINS)):
+            return []
+    except TypeError:  # a message that is no dict
+        pass
+    return [index for index, raw in enumerate(raws) if _is_marked(raw)]
+
+
+_HOLDS = cast("Callable[[object, str], bool]", dict.__contains__)  # pyright: ignore[reportUnknownMemberType]
+_PINS = itertools.repeat(PIN)
+
+
+def _is_marked(raw: object) -> bool:
+    """Whether a message carries our own mark: a key of a mapping, an attribute of an object."""
+    if type(raw) is dict or isinstance(raw, Mapping):
+        fields = cast("Mapping[str, object]", raw)
+        return PIN in fields and fields[PIN] is True
+    return getattr(raw, PIN, None) is True

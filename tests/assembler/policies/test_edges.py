@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -34,7 +35,7 @@ from assembler.policies.truncate import EMPTIED, MARKER, NOTHING_ASKED, cut_json
 from assembler.pricing.ledger import Cut, Ledger
 from budgets import Budget, BudgetError
 
-from ..by_hand import auto_cut
+from ..by_hand import Tally, auto_cut
 from .by_hand import History
 from .test_offload import passage_of, talk
 
@@ -107,17 +108,10 @@ def test_a_summarizer_that_cannot_be_called_is_refused_with_what_it_takes() -> N
 
 
 def test_a_text_that_is_too_short_to_cost_too_much_is_not_counted() -> None:
-    class Counted:
-        def __init__(self) -> None:
-            self.texts: list[str] = []
-
-        def count(self, text: str) -> int:
-            self.texts.append(text)
-            return len(text)
-
-    passage: Any = Counted()
+    counted = Tally()
+    passage: Any = SimpleNamespace(count=counted)
     found = [Truncate(40)._excessive("x" * size, passage) for size in (10, 11, 40, 41)]  # pyright: ignore[reportPrivateUsage]
-    assert (found, [len(text) for text in passage.texts]) == ([0, 0, 0, 41], [11, 40, 41])
+    assert (found, [len(text) for text in counted.texts]) == ([0, 0, 0, 41], [11, 40, 41])
 
 
 @pytest.mark.parametrize("where", ["ends", "head", "tail"])
