@@ -20,7 +20,7 @@ from assembler.policies.passage import Change, StandingPassage
 from assembler.pricing.calibration import CalibratedCounter, Fingerprint
 from assembler.pricing.hosted import TABLE, price_beside_tools, price_hosted, row_of
 from assembler.pricing.ledger import Cut, Ledger, TurnCost
-from assembler.pricing.media import claude, openai
+from assembler.pricing.media import claude, nova, openai
 from assembler.pricing.media.facts import MediaFacts, Source
 from assembler.pricing.media.pdf import (
     _Allowance,  # pyright: ignore[reportPrivateUsage]
@@ -30,6 +30,7 @@ from assembler.pricing.media.pdf import (
 )
 from assembler.pricing.media.pixels import image_size
 from assembler.pricing.media.reading import read_media
+from assembler.pricing.media.refusal import a_part
 from assembler.pricing.media.sound import wav_seconds
 from assembler.pricing.media.window import Base64Text, PlainBytes
 from assembler.pricing.opaque import FRAMING, PAGE, PICTURE, REFERENCED, price_opaque, read_opaque
@@ -635,3 +636,36 @@ def test_answers_side_by_side_are_priced_beside_what_they_go_out_with(answers: i
     assert sum(one.upper for one in gained.values()) == -less.upper - found.price(found.reading(1)).upper, short
     runs = [range(1), range(1, 2), *[range(2, 2 + answers)] * answers, range(2 + answers, 3 + answers)]
     assert [found.run(at) for at in range(len(history))] == runs[: len(history)]
+
+
+@pytest.mark.parametrize("held", [Count(1.5), Count(1, upper=2.5)])  # type: ignore[arg-type]
+def test_a_count_that_is_held_is_of_whole_tokens_and_else_refused_by_its_name(held: Count) -> None:
+    with pytest.raises(BudgetError, match=r"^held is "):
+        held_count(held)
+    assert held_count(Count(2, Grade.BOUNDED, 5)) == Count(2, Grade.BOUNDED, 5)
+
+
+@pytest.mark.parametrize(
+    ("kind", "named"), [("image", "an image"), ("audio", "an audio"), ("document", "a document"), ("video", "a video")]
+)
+def test_a_part_is_named_with_its_article(kind: str, named: str) -> None:
+    assert a_part(kind) == named
+
+
+@pytest.mark.parametrize(("mime", "before"), [("application/octet-stream", b""), ("application/pdf", b"\n")])
+def test_a_pdf_is_known_by_its_first_bytes_or_by_what_it_is_called(mime: str, before: bytes) -> None:
+    content = (
+        before + b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Count 4/Kids[]>>endobj"
+    )
+    source = {"type": "base64", "media_type": mime, "data": base64.b64encode(content).decode()}
+    facts = read_media(Media("document", {"type": "document", "source": source}))
+    assert (facts.mime, facts.pages) == ("application/pdf", 4)
+
+
+def test_a_picture_for_nova_is_estimated_and_a_smaller_one_is_scaled_up() -> None:
+    sizes = [(1_000, 500), (nova.LEAST_SIDE, 10), (nova.LEAST_SIDE // 2, 5)]
+    counts = [nova.price_media(MediaFacts(kind="image", width=width, height=height)) for width, height in sizes]
+    assert [count.grade for count in counts] == [Grade.ESTIMATED] * 3
+    assert [count.upper for count in counts] == [2 * count.tokens for count in counts]
+    assert counts[1] == counts[2]
+    assert counts[0].tokens == -(-(nova.ANY * 100_000 + 135 * 500_000) // 100_000)

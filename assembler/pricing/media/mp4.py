@@ -22,6 +22,6 @@ def mp4_seconds(content: Window) -> float | None:
     scale, length = (20, 8) if content.at(start, 1) == b"\1" else (12, 4)
     a_second = int.from_bytes(content.at(start + scale, 4))
     units = content.at(start + scale + 4, length)
-    unknown = not units.strip(b"\0") or not units.strip(b"\xff")
+    unknown = not units.strip(b"\xff")
     seconds = 0.0 if unknown or not a_second else int.from_bytes(units) / a_second
     return seconds if 0 < seconds <= LARGEST else None
