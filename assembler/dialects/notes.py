@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 ANSWERS_FIRST = "message(s) of the user's between the answers of one step sent after them"
+BRIDGE = "Understood."
+"""What an assistant message says that stands between a tool's answer and the user, where that is wanted: `Unexpected
+role 'user' after role 'tool'`, code 3230 (avante.nvim#2695). The words are those of Mistral's own command-line agent
+(mistralai/mistral-vibe, read 2026-11), for the same place."""
+BRIDGED = f"assistant message(s) {BRIDGE!r} put between a tool's answer and the user"
 FIELDS = "field(s) of another API left out"
 MARKS = "cache mark(s) of another API left out"
 REASONING = "reasoning part(s) of another model left out"

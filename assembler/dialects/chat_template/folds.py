@@ -9,6 +9,7 @@ import attrs
 
 from assembler.dialects.chat_template.render import Spoken
 from assembler.dialects.chat_template.traits import Traits
+from assembler.dialects.notes import BRIDGE, BRIDGED, SILENT, Notes
 from assembler.text.runs import runs
 
 _SEAM = "\n\n"
@@ -17,10 +18,6 @@ _SEAM = "\n\n"
 PART_SEAM = "\n"
 """Between two texts of one message: as vLLM joins them for templates that take text only (vllm-project/vllm,
 vllm/entrypoints/chat_utils.py, read 2026-11)."""
-
-
-BRIDGE = "Understood."
-"""What the assistant is made to say between a tool's answer and the user, where the template wants it to speak."""
 
 
 @attrs.frozen
@@ -37,38 +34,35 @@ class Line:
         return str(self.spoken.get("role"))
 
 
-_Folded = tuple[list[Line], tuple[str, ...]]
-
-
-def _silence_left_out(lines: list[Line], _: Traits) -> _Folded:
+def _silence_left_out(lines: list[Line], _: Traits, notes: Notes) -> list[Line]:
     """Assistant messages that say nothing: no answer looks like the empty turn that a template makes of them."""
     kept = [line for line in lines if line.as_it_came or line.role != "assistant" or _says(line.spoken)]
-    silent = len(lines) - len(kept)
-    return kept, (f"{silent} empty assistant message(s) left out",) if silent else ()
+    notes[SILENT] += len(lines) - len(kept)
+    return kept
 
 
 def _says(spoken: Spoken) -> bool:
     return any(value for key, value in spoken.items() if key not in ("role", "name"))
 
 
-def _systems_joined(lines: list[Line], traits: Traits) -> _Folded:
+def _systems_joined(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
     """Several system messages at the head in one, where the template takes only one."""
     head = _head(lines)
     if head < 2 or traits.several_systems or not traits.system:
-        return lines, ()
-    return [_merged(lines[:head]), *lines[head:]], (f"{head} system messages joined: the template takes one",)
+        return lines
+    notes["system messages joined: the template takes one"] += head
+    return [_merged(lines[:head]), *lines[head:]]
 
 
-def _systems_folded(lines: list[Line], traits: Traits) -> _Folded:
+def _systems_folded(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
     """System messages that the template refuses or loses, in the user message that follows them."""
     head = _head(lines)
     kept: list[Line] = []
     carried: list[Line] = []
-    folded = 0
     for place, line in enumerate(lines):
         if _is_system(line) and not (traits.system if place < head else traits.late_system):
             carried.append(attrs.evolve(line, spoken={**line.spoken, "role": "user"}))
-            folded += 1
+            notes["system message(s) folded into the user's: the template has no place for them"] += 1
             continue
         if carried and line.role != "user":
             kept.append(_merged(carried))
@@ -77,16 +71,15 @@ def _systems_folded(lines: list[Line], traits: Traits) -> _Folded:
         carried = []
     if carried:
         kept.append(_merged(carried))
-    said = f"{folded} system message(s) folded into the user's: the template has no place for them"
-    return kept, (said,) if folded else ()
+    return kept
 
 
-def _calls_parted(lines: list[Line], traits: Traits) -> _Folded:
+def _calls_parted(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
     """Calls side by side one after the other, each with its result, where the template takes one at a time."""
     if traits.parallel_calls or not any(len(line.spoken.get("tool_calls") or ()) > 1 for line in lines):
-        return lines, ()
+        return lines
     parted: list[Line] = []
-    several = place = 0
+    place = 0
     while place < len(lines):
         line = lines[place]
         place += 1
@@ -94,37 +87,34 @@ def _calls_parted(lines: list[Line], traits: Traits) -> _Folded:
         if len(calls) < 2:
             parted.append(line)
             continue
-        several += 1
+        notes["message(s) with several calls parted: the template takes one at a time"] += 1
         results: list[Line] = []
         while place < len(lines) and lines[place].role == "tool":
             results.append(lines[place])
             place += 1
         parted += _one_by_one(line, calls, results)
-    return parted, (f"{several} message(s) with several calls parted: the template takes one at a time",)
+    return parted
 
 
-def _words_before_calls(lines: list[Line], traits: Traits) -> _Folded:
+def _words_before_calls(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
     """What the assistant says beside a call in a message of its own before it, where the template shows the call alone.
 
     A request that was written for the template stays as it came, and so does one whose roles must alternate: there the
     words are left out, which is said.
     """
     if traits.words_beside_calls:
-        return lines, ()
+        return lines
     parted: list[Line] = []
-    moved = gone = 0
     for line in lines:
         words, calls = _content(line.spoken), _calls(line)
         if words and calls and not (line.as_it_came or traits.alternates):
             parted.append(Line({"role": line.role, "content": words}, line.origin))
             parted.append(attrs.evolve(line, spoken={**line.spoken, "content": ""}))
-            moved += 1
+            notes["text(s) beside a call put before it: the template shows the call alone"] += 1
             continue
-        gone += bool(words and calls)
+        notes["text(s) beside a call left out: the template shows none"] += bool(words and calls)
         parted.append(line)
-    before = (f"{moved} text(s) beside a call put before it: the template shows the call alone",) if moved else ()
-    lost = (f"the template shows no text beside a call: {gone} left out",) if gone else ()
-    return parted, (*before, *lost)
+    return parted
 
 
 def _calls(line: Line) -> list[Spoken]:
@@ -146,28 +136,28 @@ def _one_by_one(line: Line, calls: Sequence[Spoken], results: list[Line]) -> Ite
     yield from rest
 
 
-def _alternating(lines: list[Line], traits: Traits) -> _Folded:
+def _alternating(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
     """Neighbours of one role in one, where the template demands that user and assistant alternate."""
     if not traits.alternates:
-        return lines, ()
+        return lines
     joined = runs(lines, _joinable)
-    gone = len(lines) - len(joined)
-    said = f"{gone} message(s) merged into their neighbours: the template demands that roles alternate"
-    return [_merged(run) for run in joined], (said,) if gone else ()
+    notes["message(s) merged into their neighbours: the template demands that roles alternate"] += len(lines) - len(
+        joined
+    )
+    return [_merged(run) for run in joined]
 
 
-def _bridged(lines: list[Line], traits: Traits) -> _Folded:
+def _bridged(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
     """A word of the assistant's between a tool's answer and the user, where the template wants one."""
     if traits.user_after_result:
-        return lines, ()
+        return lines
     bridged: list[Line] = []
     for line in lines:
         if line.role == "user" and bridged and bridged[-1].role == "tool":
             bridged.append(Line({"role": "assistant", "content": BRIDGE}, line.origin))
+            notes[BRIDGED] += 1
         bridged.append(line)
-    put = len(bridged) - len(lines)
-    said = f"{put} assistant message(s) {BRIDGE!r} put between a tool's answer and the user"
-    return bridged, (said,) if put else ()
+    return bridged
 
 
 def _joinable(line: Line, before: Line) -> bool:
@@ -203,7 +193,7 @@ def _head(lines: Sequence[Line]) -> int:
     return next((place for place, line in enumerate(lines) if not _is_system(line)), len(lines))
 
 
-FOLDS: tuple[Callable[[list[Line], Traits], _Folded], ...] = (
+FOLDS: tuple[Callable[[list[Line], Traits, Notes], list[Line]], ...] = (
     _silence_left_out,
     _systems_joined,
     _systems_folded,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, assert_never, cast
 
 import attrs
@@ -45,17 +45,12 @@ def spell_layout(layout: Layout, traits: Traits) -> Spelling:
     """The layout for a template with these traits. Raises `UnsupportedContentError` for what is no text. O(layout)."""
     messages = [*layout.head, *layout.messages]
     lines = [] if layout.system is None else [Line({"role": "system", "content": layout.system})]
-    done = Notes()
-    lines += _lines(messages, traits, done)
-    notes = [*_unshown(messages, len(layout.tools), traits), *done.lines()]
+    notes = _unshown(messages, len(layout.tools), traits)
+    lines += _lines(messages, traits, notes)
     for fold in FOLDS:
-        lines, note = fold(lines, traits)
-        notes += note
-    return Spelling(
-        tuple(lines),
-        tuple(private_copy(tool_definition(tool)) for tool in layout.tools if tool.api is None),
-        tuple(notes),
-    )
+        lines = fold(lines, traits, notes)
+    tools = tuple(private_copy(tool_definition(tool)) for tool in layout.tools if tool.api is None)
+    return Spelling(tuple(lines), tools, notes.lines())
 
 
 FIELDS_GIVEN = "field(s) that only the template may read given to it"
@@ -63,14 +58,14 @@ FIELDS_GIVEN = "field(s) that only the template may read given to it"
 _Waiting = Waiting[Call]
 
 
-def _lines(messages: Sequence[Message], traits: Traits, done: Notes) -> list[Line]:
+def _lines(messages: Sequence[Message], traits: Traits, notes: Notes) -> list[Line]:
     waiting: _Waiting = Waiting()
     found: list[Line] = []
-    done[ANSWERS_FIRST] += count_parted(messages)
-    done[MARKS] += sum(map(foreign_marks, messages))
+    notes[ANSWERS_FIRST] += count_parted(messages)
+    notes[MARKS] += sum(map(foreign_marks, messages))
     for place, came in enumerate(answers_first(in_steps(messages))):
-        message = came if came.shape == CHAT_TEMPLATE else translated(came, CHAT_TEMPLATE, done)
-        done[FIELDS_GIVEN] += 0 if came.shape == CHAT_TEMPLATE else len(came.beside)
+        message = came if came.shape == CHAT_TEMPLATE else translated(came, CHAT_TEMPLATE, notes)
+        notes[FIELDS_GIVEN] += 0 if came.shape == CHAT_TEMPLATE else len(came.beside)
         kind = message.shape
         if kind in (CHAT_TEMPLATE, NEUTRAL, "openai"):
             _wait(waiting, [part for part in message.parts if type(part) is Call])
@@ -191,13 +186,13 @@ def _function_of(result: Result, waiting: _Waiting) -> str | None:
     return result.name if call is None else call.name
 
 
-def _unshown(messages: Iterable[Message], tools: int, traits: Traits) -> Iterator[str]:
+def _unshown(messages: Iterable[Message], tools: int, traits: Traits) -> Notes:
     """What the template leaves out without a word."""
-    parts = [part for message in messages for part in message.parts]
-    lost: Mapping[str, int] = {
+    kinds = [type(part) for message in messages for part in message.parts]
+    unshown = {
         "tool(s)": 0 if traits.shows_tools else tools,
-        "call(s)": 0 if traits.shows_calls else sum(type(part) is Call for part in parts),
-        "result(s)": 0 if traits.shows_results else sum(type(part) is Result for part in parts),
-        "reasoning part(s)": 0 if traits.shows_reasoning else sum(type(part) is Thinking for part in parts),
+        "call(s)": 0 if traits.shows_calls else kinds.count(Call),
+        "result(s)": 0 if traits.shows_results else kinds.count(Result),
+        "reasoning part(s)": 0 if traits.shows_reasoning else kinds.count(Thinking),
     }
-    return (f"the template shows no {what}: {count} left out" for what, count in lost.items() if count)
+    return Notes({f"{what} left out: the template shows none": times for what, times in unshown.items()})

@@ -17,7 +17,7 @@ from assembler.conversation.messages import Message, Thinking
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.extra_fields import REASONING as REASONING_FIELDS
 from assembler.conversation.messages.parts import FOREIGN
-from assembler.dialects.notes import FIELDS, MARKS, REASONING, SILENT, Notes
+from assembler.dialects.notes import BRIDGE, BRIDGED, FIELDS, MARKS, REASONING, SILENT, Notes
 from assembler.dialects.openai.wire import (
     foreign_marks,
     is_sent_alone,
@@ -30,11 +30,6 @@ from assembler.errors import UnsupportedContentError
 from assembler.pricing.media.reading import GIVEN
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
-
-BRIDGE = "Understood."
-"""What an assistant message says that stands between a tool's answer and the user: `Unexpected role 'user' after role
-'tool'`, code 3230 (avante.nvim#2695). The words are those of Mistral's own command-line agent (mistralai/mistral-vibe,
-read 2026-11), for the same place."""
 
 _ID = re.compile(r"[a-zA-Z0-9]{9}")
 """A call id. `Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9`: models before tokenizer v13."""
@@ -76,7 +71,6 @@ class Wired:
 
 
 NAMES = "message(s) sent without the speaker's name"
-BRIDGED = f"assistant message(s) {BRIDGE!r} put between a tool's answer and the user"
 DEMOTED = "system message(s) after an answer sent as the user's"
 PREFIXED = "assistant message at the end sent as a prefix to continue"
 

@@ -361,7 +361,7 @@ def test_another_provider_s_turn_is_respelled() -> None:
         {"role": "tool", "tool_call_id": "t", "name": "search", "content": "a"},
         {"role": "user", "content": "and"},
     ]
-    assert dialect.emit(layout_of(history)).notes == ("the template shows no reasoning part(s): 2 left out",)
+    assert dialect.emit(layout_of(history)).notes == ("2 reasoning part(s) left out: the template shows none",)
     thinking = chat_template(
         tokenizer_of(
             CHATML.replace(
@@ -467,9 +467,9 @@ def test_what_a_template_never_shows_is_said() -> None:
     dialect = chat_template(tokenizer_of(FORGETFUL))
     layout = layout_of([{"role": "user", "content": "q"}, *answered(call("1"))], None, [TOOL])
     assert dialect.emit(layout).notes == (
-        "the template shows no tool(s): 1 left out",
-        "the template shows no call(s): 1 left out",
-        "the template shows no result(s): 1 left out",
+        "1 tool(s) left out: the template shows none",
+        "1 call(s) left out: the template shows none",
+        "1 result(s) left out: the template shows none",
     )
 
 
@@ -495,7 +495,7 @@ def test_words_beside_a_call_that_cannot_go_before_it_are_said_to_be_left_out() 
     spoken, *rest = answered(call("1"))
     dialect = chat_template(tokenizer_of(template))
     layout = layout_of([{"role": "user", "content": "q"}, {**spoken, "content": "let me look"}, *rest], None, [TOOL])
-    assert "the template shows no text beside a call: 1 left out" in dialect.emit(layout).notes
+    assert "1 text(s) beside a call left out: the template shows none" in dialect.emit(layout).notes
 
 
 def test_an_empty_answer_is_left_out_of_a_history_and_kept_in_a_raw_request() -> None:
