@@ -27,14 +27,14 @@ def count_request(
 ) -> Count:
     """Tokens that the provider will bill for `request`, their grade, and an upper bound.
 
-    `request` is the body of the API's call, with or without its model and sampling keys. Without `model` the model that
-    the body names is priced. `dialect` is a value of `assembler.dialects` or its name, by default that of the model's
-    API. `counter` stands in for the model's own. `held` is what the server adds to a request that names an earlier
-    answer, a conversation, a prompt, a cache or a container of its own: without it such a request raises
-    `ConversationError`, since its bill is not in its body.
+    `request` is the body of the API's call, with or without its model and sampling keys. Without `model`, the model
+    that the body names is priced. `dialect` is a value of `assembler.dialects` or its name, by default that of the
+    model's API. `counter` replaces the model's own. If a request names an earlier answer, a conversation, a prompt, a
+    cache or a container, the server adds tokens that its body does not show. Pass their number as `held`; without it
+    such a request raises `ConversationError`.
 
-    Raises `ConversationError` or `ToolError` where the request cannot be read, `UnsupportedContentError` for a part
-    that has no price, and `BudgetError` for what is no dialect, model, counter or number of tokens.
+    Raises `ConversationError` or `ToolError` if the request cannot be read, `UnsupportedContentError` for a part that
+    has no price, and `BudgetError` for anything that is no dialect, model, counter or number of tokens.
     """
     if not isinstance(cast(object, request), Mapping):
         step = "; pass {'messages': messages}" if isinstance(cast(object, request), list) else ""

@@ -80,10 +80,10 @@ class Bill:
 
 
 def bill(request: Context[Any] | Plan, *, on: date | None = None) -> Bill:
-    """What a context or a plan costs with its budget's model; the input is priced by its count, not by its bound.
+    """The price of a context or a plan with its budget's model. The input is priced by its count, not its upper bound.
 
-    Needs the extra `models`: `MissingExtraError` without it. Raises `BudgetError` where the budget names no model, and
-    `UnpricedModelError` where no price is listed.
+    Needs the extra `models`: `MissingExtraError` without it. Raises `BudgetError` if the budget names no model, and
+    `UnpricedModelError` if no price is listed.
     """
     must_be("request", request, (Context, Plan), "a context or a plan")
     _must_be_a_day(on)
@@ -92,7 +92,7 @@ def bill(request: Context[Any] | Plan, *, on: date | None = None) -> Bill:
 
 @attrs.frozen(eq=False)
 class Offer:
-    """What a draft would be with another model. `error` says why it cannot be had, and then there is no bill."""
+    """What a draft would cost with another model. If it cannot carry the draft, `error` says why and `bill` is None."""
 
     model: str
     dialect: str

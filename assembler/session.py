@@ -27,10 +27,11 @@ def _share(given: float) -> float:
 
 @attrs.frozen
 class Call:
-    """One model call of a session: what of `input_limit` it fills, whether its request goes on from the last one, and
-    the share of its tokens that a cache may serve.
+    """One model call of a session: how full it was, and what a prompt cache could serve of it.
 
-    `fill` is None without a budget. `served` is an estimate, 0 where the provider's rule is not known.
+    `fill` is the share of `input_limit` that it used, None without a budget. `left_out` is how many messages were left
+    out. `prefix_changed` says that it does not begin as the call before. `served` is the share of its tokens that a
+    cache may serve: an estimate, and 0 if the provider's rule is not known.
     """
 
     fill: float | None = attrs.field(converter=attrs.converters.optional(_share))
@@ -69,9 +70,9 @@ def session_html(
 ) -> str:
     """One self-contained page: every build of a session, a slider over them, and what changed between any two.
 
-    Rows that builds share are in it once, so it grows with the messages and not with their square. Holds two contexts
-    at a time. No text of a message without `texts`. O(messages of all builds). Raises `BudgetError` for what is no
-    context.
+    Rows that builds share are written once, so the page grows with the messages and not with their square. It holds two
+    contexts at a time, and no text of a message without `texts`. O(messages of all builds). Raises `BudgetError` for
+    anything that is no context.
     """
     must_be("title", title, (str,), "a text (str)")
     return session_page(_builds(contexts), title=title, texts=texts)

@@ -43,7 +43,7 @@ _A_COLUMN = Is((str, type(None)), "a column's name (str) or None", BatchError)
 
 @attrs.frozen
 class Columns:
-    """Which column holds which region. One that a batch does not have is not read; None reads none at all."""
+    """Which column holds which region. A column that the batch does not have is not read. None reads no column."""
 
     messages: str | None = attrs.field(default="messages", validator=_A_COLUMN)
     instruction: str | None = attrs.field(default="instruction", validator=_A_COLUMN)
@@ -109,8 +109,8 @@ class BatchAssembler:
     """A function from columns to columns: each row laid over one assembler, as `assemble batch` does with lines.
 
     Rows come out in order, with the columns that were not read and those of `WRITTEN`. The same rows give the same
-    columns in any process. It pickles, the same bytes every time; the assembler's own content travels with it, no
-    vocabulary does. A tokenizer of your own would: `BatchAssembler.made_by(function)` leaves it at home.
+    columns in any process. It pickles to the same bytes every time, with the content of the assembler and without a
+    vocabulary. A tokenizer of your own would be pickled too: `BatchAssembler.made_by(function)` avoids that.
     """
 
     _base: _Held | _Made = attrs.field(alias="assembler", converter=_freeze)
@@ -125,8 +125,7 @@ class BatchAssembler:
     def made_by(
         cls, make: Callable[[], Assembler[Any]], *, columns: Columns = _COLUMNS, on_error: OnError = _RECORD
     ) -> BatchAssembler:
-        """One whose assembler `make` makes: once in each process, when the first row needs it.
-
+        """A batch assembler whose assembler comes from `make`, called once in each process when the first row needs it.
         Only the name of `make` is pickled, so it must be a function at the top of a module.
         """
         if isinstance(make, type) or not callable(make):

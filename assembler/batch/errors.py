@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 class BatchError(Evidence, ValueError):
-    """Columns that cannot be read, or a run that cannot go on.
+    """Columns that cannot be read, or a run that cannot continue.
 
-    `differences` says what of input and spec is not as it was when the run began.
+    `differences` names what has changed in the input and the spec since the run began.
     """
 
     def __init__(self, problem: str, *, differences: Sequence[Difference] = ()) -> None:

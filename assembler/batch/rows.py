@@ -26,17 +26,17 @@ KIND = "document"
 
 @attrs.frozen
 class Record:
-    """A bad row is written down with its error, and the others go on."""
+    """Writes a bad row down with its error, and goes on."""
 
 
 @attrs.frozen
 class Skip:
-    """A bad row is left out, and with it the row's place: fewer rows come out than went in."""
+    """Leaves a bad row out. Fewer rows come out than went in."""
 
 
 @attrs.frozen
 class Raise:
-    """The first bad row's own error ends the batch; a note on it names the row."""
+    """Raises the first bad row's own error, with a note that names the row."""
 
 
 OnError: TypeAlias = Record | Skip | Raise

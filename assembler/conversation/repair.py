@@ -28,15 +28,15 @@ class Repair:
 
 
 def repair(messages: Iterable[object] | None) -> tuple[list[object], list[Repair]]:
-    """A history that the law of pairs allows, and every change, by its index; an empty list where nothing was wrong.
+    """A history in which calls and results pair up, and every change by its index; no changes if nothing was wrong.
 
-    Moved: a result that stands apart from its call, to the other answers of its step; before or after, it is found
-    by its id, or by its name and order; one of the model's becomes the user's. Dropped: what is no message, a
-    result without any call, a second answer. Edited (in a copy): a message that holds such a result, or a call that
-    repeats an id, beside other parts. Added: a result reading `NO_RESULT` for a call that has none anywhere, in the
-    spelling of the call: a dict, or what the writer of a class makes of it (`register_reader`). Other messages are
-    the very objects that came in. None stands for an empty conversation. Raises `MessageTypeError` for what is no
-    list of messages. O(parts).
+    Moved: a result that stands apart from its call goes to the other results of its step. It is found by its id, or by
+    its name and order, before the call or after it. A result in a message of the model's becomes the user's. Dropped:
+    anything that is no message, a result without a call, and a second result. Edited, in a copy: a message that holds
+    such a result, or a call that repeats an id, beside other parts. Added: a result reading `NO_RESULT` for a call that
+    has none. It is spelled as the call is: a dict, or what the writer of a class makes of it (`register_reader`). All
+    other messages are your own objects. None stands for an empty conversation. Raises `MessageTypeError` unless it gets
+    a list of messages. O(parts).
     """
     changes: list[Repair] = []
     raws = enumerate(() if messages is None else listed_messages(messages))

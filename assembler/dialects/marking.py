@@ -35,10 +35,11 @@ _LIFETIMES: tuple[Lifetime, ...] = ("5m", "1h")
 
 @attrs.frozen
 class CacheMarks:
-    """Marks for the stable prefix of a request, of a lifetime of `ttl`: five minutes, or an hour, dearer to write.
+    """Marks for the stable prefix of a request. `ttl` is how long a cache keeps it: five minutes, or a dearer hour.
 
-    Where the caller's own marks have the other lifetime, a mark takes that one as far as the API demands it: longer
-    lifetimes stand before shorter ones. Raises `BudgetError`, a `ValueError`, for a lifetime that no provider has.
+    If you set marks of your own with the other lifetime, a mark takes that lifetime where the API demands it: marks of
+    an hour come before those of five minutes. Raises `BudgetError`, a `ValueError`, for a lifetime that no provider
+    has.
     """
 
     ttl: Lifetime = attrs.field(default="5m", validator=OneOf(_LIFETIMES))

@@ -18,11 +18,11 @@ from budgets.models.names import bare
 
 @attrs.frozen(eq=False)
 class PrefixCache:
-    """One provider's rule, in tokens: a prefix of `least` or more is served, in whole `step`s from `least` on.
+    """One provider's rule, in tokens: it serves a prefix of `least` or more, in whole `step`s from `least` on.
 
-    `models` is a pattern that is searched in the model's bare name; without a model, in "". `least` is None where the
-    provider caches nothing for these models. `marked` tells an API that caches only where the request says so (see
-    `CacheMarks`) from one that finds prefixes by itself.
+    `models` is a pattern that is searched in the model's bare name, or in "" without a model. `least` is None if the
+    provider caches nothing for these models. `marked` says whether the API caches only what the request marks (see
+    `CacheMarks`) or finds prefixes by itself.
     """
 
     models: str

@@ -46,12 +46,10 @@ class PromptBuilder:
         self._settings = Settings.of(budget, plain, Refuse(), QuestionChunks())
 
     def build(self, question: str, accepted_chunks: Sequence[str]) -> str:
-        """The prompt: never above the limit as the tokenizer counts it, special tokens included.
-
-        Chunks are kept from the first on, and the first that does not fit ends the filling; with none, a placeholder
-        line stands in. What the tokenizer would read as a control token in question or chunks (`</s>`) gets a blank
-        inside, and a line in the log. Changes nothing that it is given. Raises ContextLengthError where not even the
-        placeholder fits.
+        """The prompt, never above the limit as the tokenizer counts it, special tokens included. It keeps chunks from
+        the first on and stops at the first that does not fit; if there is none, a placeholder line takes its place. If
+        the question or a chunk contains a control token (`</s>`), a blank is put inside it, and a line is logged. It
+        changes none of its arguments. Raises ContextLengthError if even the placeholder does not fit.
         """
         given: object = accepted_chunks
         if isinstance(given, str | Mapping | Set) or not iterates(given):

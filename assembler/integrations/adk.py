@@ -51,10 +51,10 @@ class AssemblerPlugin(LastCall, BasePlugin):
     """Fits each model call into the assembler's budget: system instruction, tools, knowledge and contents together.
 
     The assembler is a base, forked for each call; its instruction and knowledge follow the agent's system instruction.
-    The tools are the request's, whatever the base holds; Google's own, such as search, are priced within bounds, or by
-    the `overhead` that the budget keeps for them. The session keeps every event: what gives way is only not sent.
-    `last_context` is the latest call of any session. What a conversation remembers beyond its events goes into the
-    session's state, so that a process that is rebuilt from the session goes on with the same bytes.
+    The request's tools are sent, and the base's are not. Google's own tools, such as search, are priced within bounds,
+    or by the `overhead` that the budget keeps for them. The session keeps every event; what is left out is only not
+    sent. `last_context` is that of the latest call of any session. What a conversation remembers beside its events is
+    saved in the session's state. So a process that loads the session continues with the same bytes.
     """
 
     def __init__(

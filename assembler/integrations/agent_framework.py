@@ -43,13 +43,13 @@ class AssemblerMiddleware(LastCall, ChatMiddleware):
     """Fits each model call into the assembler's budget: instructions, tools, knowledge and messages together.
 
     The assembler is a base, forked for each call; its instruction and knowledge follow the agent's instructions. The
-    tools and the `response_format` are the call's, whatever the base holds. The session keeps every message: what gives
-    way is only not sent. It also keeps `context.state()`, so that a process which takes the session from a store goes
-    on as the one that put it there. A call of which the service holds the beginning (`conversation_id`) is refused.
+    tools and the `response_format` of the call are sent, and the base's are not. The session keeps every message; what
+    is left out is only not sent. The session also keeps `context.state()`, so that another process can load it from a
+    store and continue. A call is refused if the service holds the beginning of its conversation (`conversation_id`).
 
-    One middleware may serve many agents and sessions at once: `last_context` and `report` are those of the latest call
-    of any of them, `context_of(session_id)` those of one session. The `conversations` that were called last are gone
-    on with. Put it last, so that it sees what others, and context providers, made of the call.
+    One middleware may serve many agents and sessions at once. `last_context` and `report` are those of the latest call
+    of any of them, `context_of(session_id)` those of one session. `conversations` is how many of them it remembers, the
+    latest called. Put it last, so that it sees what other middleware and context providers added to the call.
     """
 
     def __init__(self, assembler: Assembler[Any], *, conversations: int = CONVERSATIONS) -> None:
@@ -57,7 +57,7 @@ class AssemblerMiddleware(LastCall, ChatMiddleware):
         self.context_of = self._fitting.context_of
 
     async def process(self, context: Any, call_next: Callable[[], Awaitable[None]]) -> None:
-        """Call the model with what fits. Raises what `build` raises, as it is."""
+        """Call the model with the messages that fit. Lets through whatever `build` raises."""
         options: Mapping[str, Any] = context.options or {}
         if options.get("conversation_id"):
             raise ConversationError(_HELD_THERE)

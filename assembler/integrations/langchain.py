@@ -65,15 +65,16 @@ class AssemblerMiddleware(LastCall, AgentMiddleware):  # type: ignore[misc,type-
     """Fits each model call into the assembler's budget: system prompt, tools, knowledge and messages together.
 
     The assembler is a base, forked for each call; its instruction and knowledge follow the agent's system prompt. The
-    tools are the request's, whatever the base holds; a `response_format` is priced as a tool or as the provider's own
-    answer format, whichever it goes out as. The state keeps every message: what gives way is only not sent. It also
-    keeps `context.state()`, so that a process which takes a thread from its checkpoint goes on as the one before.
+    tools of the request are sent, and the base's are not. A `response_format` is priced as it is sent: as a tool, or as
+    the provider's own answer format. The agent's state keeps every message; what is left out is only not sent. The
+    state also keeps `context.state()`, so that another process can take a thread from its checkpoint and continue.
 
-    A call that another middleware makes by itself (`SummarizationMiddleware`) does not come by here: use `Summarize`.
+    A call that another middleware makes itself, such as `SummarizationMiddleware`, does not pass through this one. Use
+    `Summarize` instead.
 
-    One middleware may serve many agents, threads and tasks. `last_context` and `report` are those of the latest call
-    of any of them; `context_of(thread_id or run_id)` those of one conversation. The `conversations` that were called
-    last are gone on with; one that comes back after so many others may be summarised anew.
+    One middleware may serve many agents, threads and tasks. `last_context` and `report` are those of the latest call of
+    any of them, `context_of(thread_id or run_id)` those of one conversation. `conversations` is how many of them it
+    remembers, the latest called. One that comes back later may be summarised again.
     """
 
     state_schema = AssemblerState
@@ -85,13 +86,13 @@ class AssemblerMiddleware(LastCall, AgentMiddleware):  # type: ignore[misc,type-
         self.context_of = self._fitting.context_of
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-        """Call the model with what fits. Raises what `build` raises, as it is."""
+        """Call the model with the messages that fit. Lets through whatever `build` raises."""
         call = self._read(request)
         context = self._fitting.fit(call.spoken, call.asked, run=call.run, state=call.state)
         return _with_state(context, handler(call.fitted(context)))
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
-        """Await the model with what fits: the build runs in a thread, and async summarizers are awaited."""
+        """Await the model with the messages that fit. The build runs in a thread, and async summarizers are awaited."""
         call = self._read(request)
         context = await self._fitting.afit(call.spoken, call.asked, run=call.run, state=call.state)
         return _with_state(context, await handler(call.fitted(context)))
@@ -117,12 +118,12 @@ def _with_state(context: Context, response: Any) -> Any:
 class PreModelHook(LastCall):
     """For LangGraph's older agents: `create_react_agent(model, tools, pre_model_hook=PreModelHook(assembler))`.
 
-    That hook sees messages only. Give the tools and the instruction to the assembler: the instruction and the
-    knowledge go out as a system message in front, so pass no `prompt` to the agent. The state keeps every message, and
-    with `state_schema=` a state that has a `context_assembler: NotRequired[dict]`, `context.state()` too.
+    This hook sees messages only. Give the tools and the instruction to the assembler. It sends the instruction and the
+    knowledge as a system message at the front, so pass no `prompt` to the agent. The agent's state keeps every message.
+    Pass `state_schema=` with a field `context_assembler: NotRequired[dict]`, and it keeps `context.state()` too.
 
-    A `response_format` of that agent makes a call of its own with the whole state, which no hook sees. Give the agent
-    `hook.around(model)` in place of the model: that call is fitted then.
+    With a `response_format` the agent makes a second call with the whole state, which no hook sees. To fit that call
+    too, pass the agent `hook.around(model)` in place of the model.
     """
 
     __name__ = "assembler"  # LangGraph names the node after it
@@ -132,7 +133,7 @@ class PreModelHook(LastCall):
         self._answers = False
 
     def around(self, model: Any) -> Any:
-        """A copy of the chat model that fits what it is asked a structured answer for."""
+        """A copy of the chat model that also fits the call for a structured answer."""
         self._answers = True
         laid_out, kind = self._laid_out, cast("Any", type(model))
 

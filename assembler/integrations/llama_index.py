@@ -74,12 +74,12 @@ else:
 
 
 class AssemblerMemory(LastCall, BaseChatStoreMemory):
-    """Keeps every message, and gives what fits the assembler's budget, its instruction and knowledge first.
+    """Keeps every message, and returns those that fit the assembler's budget, its instruction and knowledge first.
 
-    For chat engines, and for agents that keep nothing beside the memory. Name the tools to the assembler, and put the
-    system prompt into its instruction: a prompt of the engine's or agent's own is not seen here. Without an assembler
-    it gives everything: the memory for an `AssemblerFunctionAgent`. With one it is no part of a serialized workflow
-    context, which says so in a warning: pass it to each run.
+    For chat engines, and for agents that keep nothing beside the memory. Give the tools and the system prompt to the
+    assembler, since the memory cannot see a prompt of the engine's or agent's own. Without an assembler it returns
+    every message: use it so for an `AssemblerFunctionAgent`. With an assembler it is not part of a serialized workflow
+    context, which says so in a warning. Pass it to each run.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -199,12 +199,12 @@ def _is_request(fields: Sequence[dict[str, Any]]) -> bool:
 
 
 class AssemblerFunctionAgent(LastCall, FunctionAgent):
-    """A `FunctionAgent` that fits each model call into the assembler's budget: all that it sends, counted together.
+    """A `FunctionAgent` that fits each model call into the assembler's budget, with everything that it sends.
 
-    That is the system prompt, the assembler's instruction and knowledge after it, the tools, the memory's messages and
-    the tool rounds of the running turn. The call that asks for the answer of an `output_cls` is fitted too, by itself.
-    The tools are the agent's, whatever the assembler holds. Memory and scratchpad
-    stay whole. The default memory gives everything; another may cut before this does.
+    It counts the system prompt, the assembler's instruction and knowledge after it, the tools, the memory's messages
+    and the tool rounds of the running turn. The call that asks for the answer of an `output_cls` is fitted too, by
+    itself. The agent's tools are sent, and the assembler's are not. Memory and scratchpad stay whole. The default
+    memory returns every message; another one may cut before this agent does.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)

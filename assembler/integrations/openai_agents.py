@@ -42,13 +42,13 @@ class FitInput(LastCall):
     """Fits each model call into the assembler's budget: instructions, tools, knowledge and items together.
 
     The assembler is a base, forked for each call; its instruction and knowledge follow the agent's instructions. The
-    tools are the agent's own, its MCP servers', its handoffs and its `output_type`, whatever the base holds. The
-    session keeps every item: what gives way is only not sent.
+    agent's tools, MCP servers, handoffs and `output_type` are sent, and the base's tools are not. The session keeps
+    every item; what is left out is only not sent.
 
-    One filter may serve many agents and sessions at once, which it knows apart by what they begin with: `last_context`
-    and `report` are those of the latest call of any of them, and the `conversations` that were called last are gone on
-    with. Where the API holds the history (`conversation_id`,
-    `previous_response_id`), the items alone are no valid conversation: do not use it there.
+    One filter may serve many agents and sessions at once. It tells them apart by how they begin. `last_context` and
+    `report` are those of the latest call of any of them. `conversations` is how many of them it remembers, the latest
+    called. Do not use it where the API holds the history (`conversation_id`, `previous_response_id`): the items alone
+    are then no valid conversation.
     """
 
     def __init__(self, assembler: Assembler[Any], *, conversations: int = CONVERSATIONS) -> None:

@@ -40,12 +40,12 @@ _THINK = ("<think>", "</think>")
 class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused-ignore]
     """Fits each model request into the assembler's budget: instructions, tools, knowledge and history together.
 
-    The assembler is a base, forked for each request; its instruction and knowledge follow the agent's own. The tools
-    are the request's, with those of an `output_type`, whatever the base holds. `result.all_messages()` keeps every
-    message: what gives way is only not sent.
+    The assembler is a base, forked for each request; its instruction and knowledge follow the agent's own. The
+    request's tools are sent, with those of an `output_type`, and the base's are not. `result.all_messages()` keeps
+    every message; what is left out is only not sent.
 
     One capability may serve many agents and runs at once. `last_context` and `report` are those of the latest request
-    of any of them; `context_of(result.conversation_id)` those of one conversation.
+    of any of them, `context_of(result.conversation_id)` those of one conversation.
     """
 
     def __init__(self, assembler: Assembler[Any], *, conversations: int = CONVERSATIONS) -> None:
@@ -58,7 +58,7 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
         return None
 
     async def prepare_model_request(self, ctx: Any, request_context: Any) -> Any:
-        """The request with what fits. Raises what `build` raises, as it is."""
+        """The request with the messages that fit. Lets through whatever `build` raises."""
         parameters: Any = request_context.model_request_parameters
         model: Any = request_context.model
         _, sent = model.prepare_request(request_context.model_settings, parameters)

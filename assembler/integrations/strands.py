@@ -48,10 +48,10 @@ class AssemblerConversationManager(LastCall, ConversationManager):
     """Fits each model call into the assembler's budget: system prompt, tools, knowledge and history together.
 
     The assembler is a base, forked for each call; its instruction and knowledge follow the agent's system prompt. The
-    tools are the agent's, whatever the base holds. `agent.messages` stays whole: what gives way is only not sent. An
-    error of this library leaves the agent as it is, never inside an EventLoopException. Agents may share one manager;
-    `last_context` is then the latest call of any. What a conversation remembers beyond its messages stands in
-    `agent.state`, so that an agent that is rebuilt from its session goes on with the same bytes.
+    agent's tools are sent, and the base's are not. `agent.messages` stays whole; what is left out is only not sent. The
+    agent raises an error of this library as it is, and not inside an EventLoopException. Several agents may share one
+    manager; `last_context` is then that of the latest call of any. What a conversation remembers beside its messages is
+    saved in `agent.state`. So an agent that is rebuilt from its session continues with the same bytes.
     """
 
     def __init__(self, assembler: Assembler[Any], *, conversations: int = CONVERSATIONS) -> None:

@@ -40,9 +40,9 @@ def a_store(owner: object, field: attrs.Attribute[Any], value: object) -> None:
 
 @attrs.frozen
 class Fetch:
-    """The tool `fetch_result` over a store: pass it to `add_capability`, and call it with the model's arguments.
+    """The tool `fetch_result` over a store: pass it to `set_tools`, and call it with the model's arguments.
 
-    It answers with text whatever the model asks: what cannot be found is said in words, so that the loop goes on.
+    It always answers with text. If there is nothing to find, the text says so, and the loop continues.
     """
 
     store: MutableMapping[str, str] = attrs.field(validator=a_store, eq=id, repr=False)

@@ -28,19 +28,18 @@ class KeepRelevant:
     """Drops whole turns, the least relevant to the newest question first, until the rest fits; gaps may be left.
 
     `score` says how relevant each turn's text is to the question: `BM25()` by words, `Cosine(embed)` by meaning, or a
-    function `(question, texts) -> scores`. Of turns that score alike the older goes first. The `keep_turns` newest and
-    pinned turns are never dropped.
+    function `(question, texts) -> scores`. If two turns score alike, the older one goes first. The `keep_turns` newest
+    and pinned turns are never dropped.
 
-    Without `low_water` every build chooses anew for its question, so the request seldom begins like the one before and
-    a prompt cache serves little. With `low_water`, a share of the tokens left, what stays is chosen only when the
-    window is full, down to that share; in between nothing moves and the cache keeps its prefix, whatever is asked. What
-    will be asked is not known then, so the choice goes by all that the user said in the newest 32 turns: by what the
-    conversation is about. `questions` says another number of turns; without a mark it is 1. The moments are found by
-    replaying the history, as for a ladder with a mark. `context.served_after(previous)` and the report's cache row say
-    what a choice costs.
+    Without `low_water`, every build chooses again for its question. The request then seldom begins like the one before,
+    and a prompt cache serves little. With `low_water`, a share of the tokens left, the choice is made only when the
+    window is full, down to that share. In between nothing changes, and the cache keeps its prefix. The next question is
+    not known at that moment. So the choice goes by what the user said in the newest 32 turns, or in as many as
+    `questions` says (1 without a mark). The moments are found by replaying the history, as for a ladder with a mark.
+    `context.served_after(previous)` and the report's cache row say what a choice costs.
 
-    The text of a turn is what was said, asked of tools and answered by them, never thinking. O(messages that stay), and
-    one call of `score`; with `low_water` one at each moment of the history, when it is replayed.
+    The text of a turn is what was said, what tools were asked and what they answered, but no thinking. O(messages that
+    stay) and one call of `score`. With `low_water`, one call for each such moment when the history is replayed.
     """
 
     score: Score = attrs.field(factory=BM25, validator=a_plain_function)

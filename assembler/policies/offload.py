@@ -42,15 +42,15 @@ class _Body:
 class Offload:
     """Puts large tool results into `store` and leaves a preview with an id in their place; `tool` gives them back.
 
-    Two things give way. A result that equals an earlier one, word for word, is sent once: the later one points to it.
-    Then results of `min_tokens` or more go into the store, those first that were said longest ago, and the first and
-    last characters of each stay, `preview` in all. What `fetch_result` gave back in the newest turn is not touched
-    before that turn is over. A result that holds more than text is left as it is.
+    It does two things, while the request is too large. If a result equals an earlier one, word for word, the later one
+    becomes a reference to the earlier. Then it stores results of `min_tokens` or more, oldest first, and leaves their
+    first and last characters, `preview` in all. It does not touch what `fetch_result` returned in the newest turn
+    before that turn is over, nor a result that holds more than text.
 
-    An id is a hash of the text, so the same text has the same id in every process, and is stored once. What is in the
-    store is what the message said, and several texts of one result joined by line breaks. `store` maps ids to texts and
-    must give back what was put in: a dict, or any `MutableMapping`, such as one over sqlite. What it raises reaches the
-    caller of `build()`; nothing leaves the window that was not stored.
+    An id is a hash of the text. So the same text has the same id in every process, and is stored once. Several texts of
+    one result are stored as one, joined by line breaks. `store` maps ids to texts and must return what was put in: a
+    dict, or any `MutableMapping`, such as one over SQLite. Its errors reach the caller of `build()`. Nothing leaves the
+    window before it is stored.
     """
 
     store: MutableMapping[str, str] = attrs.field(validator=a_store, eq=id, repr=False)

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @attrs.frozen(eq=False, repr=False)
 class Change(Value):
-    """Replacements that belong together, by message index; None drops a message. Made whole or not at all."""
+    """Replacements that belong together, by message index; None drops a message. All of them are made, or none."""
 
     messages: Mapping[int, Message | None]
     reason: str

@@ -12,11 +12,12 @@ from budgets import Tokens
 
 
 class OverflowPolicy(Protocol):
-    """Decides what gives way when the conversation costs more than the tokens left.
+    """Decides what to leave out when the conversation costs more than the tokens left.
 
-    Contract: pure (the same ledger and tokens left give the same cut), idempotent, and `first_kept` is where a turn
-    begins. A policy that cannot come down to them returns the smallest conversation that it is willing to keep: the
-    pipeline goes on to the next policy, or raises `ContextLengthError` with that size as `required`.
+    Contract: the same ledger and tokens left give the same cut. What a cut leaves is not cut again. `first_kept` is the
+    beginning of a turn. If the policy cannot reach the tokens left, it returns the smallest conversation that it is
+    willing to keep. The pipeline then asks the next policy, or raises `ContextLengthError` with that size as
+    `required`.
     """
 
     def cut(self, ledger: PricedTurns, tokens_left: Tokens, /) -> Cut:
@@ -25,14 +26,14 @@ class OverflowPolicy(Protocol):
 
 
 class RewritingPolicy(Protocol):
-    """Proposes what may give way inside the turns that stay: a shorter message for a longer one, or a step dropped.
+    """Proposes changes inside the turns that stay: a shorter message for a longer one, or a step that is dropped.
 
-    Contract: pure, and the same message gives way in the same words every time. The pipeline takes a change only while
-    the conversation is too large, only if it saves tokens, and never one that touches a pinned message.
+    Contract: pure, and the same message is always shortened to the same text. The pipeline takes a change only while
+    the conversation is too large, only if it saves tokens, and never if it touches a pinned message.
     """
 
     def rewrites(self, passage: Passage, /) -> Iterator[Change]:
-        """Changes in the order in which they are to be made, found lazily."""
+        """The changes, in the order in which to make them. The pipeline takes them one by one, so find them lazily."""
         ...
 
 

@@ -69,12 +69,12 @@ def _above_zero(score: object, field: attrs.Attribute[float], value: object) -> 
 
 @attrs.frozen
 class BM25:
-    """Relevance by words: those that the question and a text share, the rare ones more, long texts less.
+    """Relevance by words: how many the question and a text share; rare words count more, long texts less.
 
-    Words are runs of letters and digits without case; of a script that writes no blanks between words, every two
-    neighbouring characters are one. Nothing is stemmed and no language is assumed. The weights are those of Robertson
-    and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009), with the idf of Lucene's
-    BM25Similarity, which is never below 0; the defaults are Lucene's too (read 2026-11).
+    Words are runs of letters and digits, and case does not matter. In scripts without blanks between words, every two
+    neighbouring characters are a word. Nothing is stemmed and no language is assumed. The weights are those of
+    Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009), with the idf of Lucene's
+    BM25Similarity, which is never below 0. The defaults are Lucene's too (read 2026-11).
 
     O(characters) of texts that it has not seen, and O(texts · words of the question).
     """
@@ -140,11 +140,11 @@ Embedder = Callable[[Sequence[str]], "ArrayLike"]
 
 @attrs.frozen
 class Cosine:
-    """Relevance by meaning: the cosine between the question's vector and each text's, as `embed` gives them.
+    """Relevance by meaning: the cosine between the question's vector and each text's, as `embed` returns them.
 
-    `embed` takes a list of texts and gives one vector a text. It is asked once for a text while that is remembered, and
-    once a build for all that are new. A vector of zeros is relevant to nothing. Raises `BudgetError` for what are no
-    vectors of one length and finite numbers.
+    `embed` takes a list of texts and returns a vector for each. One build calls it once, for all texts that are new.
+    The vectors of older texts are remembered. A vector of zeros is relevant to nothing. Raises `BudgetError` unless the
+    vectors have one length and finite numbers.
     """
 
     embed: Embedder = attrs.field(repr=False, validator=a_plain_function)

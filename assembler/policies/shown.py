@@ -45,11 +45,11 @@ class PricedTurns(Protocol):
         ...
 
     def kept(self, cut: Cut, /) -> Count:
-        """What a cut leaves: the turns from its first message on, the pinned ones before, its summary."""
+        """The turns that a cut leaves: those from its first message on, the pinned ones before it, and its summary."""
         ...
 
     def price(self, message: Message, /) -> Count:
-        """What any message would cost here."""
+        """The price of any message in this conversation."""
         ...
 
     def reading(self, index: int, /) -> Message:
@@ -66,7 +66,7 @@ class PricedTurns(Protocol):
 
 
 class Passage(Protocol):
-    """Every message that still stays, for a policy that rewrites: a change that was taken shows at once."""
+    """The messages that still stay, for a policy that rewrites. It shows each change as soon as the change is taken."""
 
     @property
     def newest(self) -> int:
@@ -91,7 +91,7 @@ class Passage(Protocol):
         ...
 
     def current(self, index: int, /) -> Message:
-        """The message at `index` as it stands now; where it was dropped, as it came in."""
+        """The message at `index` as it stands now. A message that was dropped is shown as it came in."""
         ...
 
     def turn_from_the_end(self, number: int, /) -> int:

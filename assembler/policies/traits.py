@@ -25,17 +25,17 @@ class KeepsAll(Value):
 
 @attrs.frozen(eq=False, repr=False)
 class KeepsNewest(Value):
-    """Only whole turns go, oldest first: as many of the newest stay as fit, and never fewer than `at_least`."""
+    """Drops only whole turns, oldest first: as many of the newest stay as fit, and never fewer than `at_least`."""
 
     at_least: int = attrs.field(default=1, converter=as_int, validator=at_least_one)
 
 
 @attrs.frozen(eq=False, repr=False)
 class KeepsChosen(Value):
-    """Only whole turns go, but not by age: of the turns before the `at_least` newest, those stay that matter most now.
+    """Drops only whole turns, chosen among those before the `at_least` newest by how little they matter now.
 
-    Which these are may change with every question. So each time a ladder gives way it looks at the whole history anew,
-    and a turn that was dropped once may come back.
+    The choice may change with every question. So each time the ladder cuts, it looks at the whole history again, and a
+    turn that was dropped before may come back.
     """
 
     at_least: int = attrs.field(default=1, converter=as_int, validator=at_least_one)
@@ -51,22 +51,22 @@ def _a_policy(owner: object, field: attrs.Attribute[Policy | None], value: objec
 
 @attrs.frozen(eq=False, repr=False, kw_only=True)
 class Traits(Value):
-    """What a policy may declare, as its attribute `traits`. A policy that declares nothing is asked instead.
+    """What a policy may declare, as its attribute `traits`. The library asks a policy that declares nothing.
 
-    `pins` are the messages whose turns stay, for the whole ladder. `note` is the text that its cuts leave in place of
-    what went: it gives way to a summary that stands.
+    `pins` are messages whose turns stay, for the whole ladder. `note` is the text that a cut leaves in place of the
+    dropped turns; a summary replaces it.
 
-    `low_water` is the share of the tokens left that a ladder with this policy is brought down to; `without_mark`, which
-    goes with it, is the same policy without the mark: what the ladder asks at each of these moments.
+    `low_water` is the share of the tokens left that a cut of this ladder goes down to. `without_mark` goes with it: the
+    same policy without the mark, which the ladder asks at each cut.
 
-    A policy that asks a model declares `stand_in`, what stands in for it where no model may be asked: in `what_if`, and
-    in what an error says of other windows. Its cuts carry a summary that stands for the one before too. `briefest` is
-    the policy as if the model answered with as little as it can: without it no error names a smallest window.
-    `awaited` says that the model can only be asked by `await abuild()`, `memory` how what it wrote goes through
+    A policy that asks a model declares `stand_in`: another policy for where no model may be asked, which is in
+    `what_if` and in what an error says of other windows. The summary in its cuts also covers the one before.
+    `briefest` is the policy with the shortest answer that the model could give; without it an error names no smallest
+    window. `awaited` says that only `await abuild()` can ask the model. `memory` says how its texts go through
     `context.state()`.
 
-    `keeps` spares questions where the answer is known: `report.steps()` is one pass over the turns, and a dialect that
-    is counted as a whole needs two or three counts.
+    `keeps` saves questions whose answer is known. With it `report.steps()` takes one pass over the turns, and a dialect
+    that is counted as a whole needs two or three counts.
     """
 
     keeps: Keeps | None = attrs.field(

@@ -73,18 +73,18 @@ class Filled(Value):
 class TrimOldest(Value):
     """Drops whole turns, oldest first, until the rest fits; the `keep_turns` newest and pinned turns are never dropped.
 
-    Without `low_water` it keeps as many turns as fit, and reads no further back than one turn more: O(turns kept).
+    Without `low_water` it keeps as many turns as fit, and reads only one turn more: O(turns kept).
 
-    With `low_water`, a share of the tokens left, a cut goes down to that share, so that the next many builds cut
-    nothing and the provider's prompt cache keeps its prefix. Where the last cut fell is found by replaying the history
-    from its start, message by message, as if a build had followed each: a pure function of history and tokens left. A
-    cold replay prices the whole history once; each cut in it costs O(log messages), with pins O(turns).
+    With `low_water`, a share of the tokens left, a cut goes down to that share. The next many builds then cut nothing,
+    and the provider's prompt cache keeps its prefix. To find the last cut, the policy replays the history from its
+    start, as if a build had followed each message. So the cut depends on the history and the tokens left alone. The
+    first replay prices the whole history once. Each cut in it costs O(log messages), with pins O(turns).
 
-    With `low_water="auto"` each cut's share follows from how full the window was since the first one, such that it is
-    74 % full on average, whatever the turns are like. It moves at cuts only. Beside other policies it is 0.5.
+    With `low_water="auto"` each cut chooses its share by how full the window was since the first one, so that it is 74
+    % full on average. In a ladder with other policies it is 0.5.
 
     `pins` names messages whose turns stay: a predicate on the caller's message, a set of indexes, or `first_user`.
-    `note` is a text that a user message says in place of what was dropped; its tokens are part of what must fit.
+    `note` is a text for a user message that stands in place of the dropped turns; its tokens are part of what must fit.
     """
 
     low_water: LowWater | None = attrs.field(default=None, validator=a_share_or_auto)

@@ -16,9 +16,9 @@ from assembler.validation import as_int, at_least_zero
 class TrimSteps:
     """Drops the oldest complete steps of the newest turn, call and results together; the `keep` newest stay.
 
-    For one question followed by very many calls, which `TrimOldest` cannot shrink. The user's message, and whatever the
-    assistant said without calling, stay; so does a step whose results came with words of the user, and the last one
-    where the conversation would end with words of the assistant, which most APIs refuse.
+    Use it if one question is followed by very many calls, a turn that `TrimOldest` cannot shrink. The user's message
+    stays, and so does what the assistant said without calling a tool. A step stays if its results came with words of
+    the user. The last step stays if the conversation would otherwise end with the assistant, which most APIs refuse.
     """
 
     keep: int = attrs.field(default=2, converter=as_int, validator=at_least_zero)

@@ -37,11 +37,11 @@ _LONGEST_LEAF = 4096
 class Truncate:
     """Shortens texts that cost more than `max_tokens`, the longest first, until the conversation fits.
 
-    What is left of a text, marker included, costs at most `max_tokens` in the dialect's reckoning (the upper bound,
-    where that estimates), and is cut between graphemes: no accent, flag or emoji is split. `where` says what stays:
-    both "ends", the "head" or the "tail". Call arguments, and results that are objects, stay valid JSON: the texts
-    inside them are shortened. Thinking is never touched, and no text is emptied: where `max_tokens` is less than the
-    marker costs, it stays as it is.
+    A shortened text, with its marker, costs at most `max_tokens` as the dialect counts (by the upper bound if that is
+    an estimate). It is cut between graphemes, so no accent, flag or emoji is split. `where` says what stays: both
+    "ends", the "head" or the "tail". Call arguments, and results that are objects, stay valid JSON, because only the
+    texts inside them are shortened. Thinking is never touched. No text is emptied: if the marker alone costs more than
+    `max_tokens`, the text stays as it is.
     """
 
     max_tokens: int = attrs.field(converter=as_int, validator=at_least_one)

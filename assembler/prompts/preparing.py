@@ -20,10 +20,10 @@ _NEAR = 80
 
 
 def without_comments(text: str) -> Prompt:
-    """The text of a prompt file without the lines whose first character, blanks apart, is `#`. O(characters).
+    """The text of a prompt file without comments: lines whose first character, after any blanks, is `#`. O(characters).
 
-    Markdown's headlines are such lines: take comments out of files that are written so. A `Prompt` keeps its name and
-    source. Raises PromptError for what is no text, and for a rendered prompt, whose values may begin a line.
+    Headlines of Markdown are such lines, so do not use it on a Markdown file. A `Prompt` keeps its name and source.
+    Raises PromptError for anything that is no text, and for a rendered prompt, in which a value may begin a line.
     """
     return _with_text(text, _COMMENT.sub("", _template(text)))
 
@@ -31,9 +31,9 @@ def without_comments(text: str) -> Prompt:
 def with_tags(text: str) -> Prompt:
     """The template with a tag around each supported variable: `{question}` becomes `<question> {question} </question>`.
 
-    So `PromptFormatter` makes messages of a prompt that was written without tags. Where there is no `{question}` of any
-    name, Jinja's `{{ question }}` is wrapped. A variable in its own tag is left as it is. O(characters). Raises
-    PromptError as `without_comments` does.
+    `PromptFormatter` can then turn a prompt that was written without tags into messages. If the template has no
+    `{question}` of any name, Jinja's `{{ question }}` is wrapped. A variable that stands in its own tag is left as it
+    is. O(characters). Raises PromptError as `without_comments` does.
     """
     plain = _template(text)
     placeholders = any(found[1] for found in _PLACEHOLDER.finditer(plain))

@@ -13,10 +13,11 @@ from budgets import Tokens
 
 @attrs.frozen
 class Status:
-    """Tokens that the next request uses, after what gives way has given way.
+    """How full the next request is, after the policies have left out what they may.
 
-    `free` is what is left of `limit`, below 0 where nothing that may go makes it fit; both are None without a budget.
-    `cached` of the tokens used can be served by the provider's prefix cache: an estimate, 0 where no rule is known.
+    `free` is what is left of `limit`. It is below 0 if no policy can make the request fit. Both are None without a
+    budget. Of the tokens `used`, the provider's prefix cache can serve `cached`: an estimate, and 0 if no rule is
+    known.
     """
 
     used: Tokens

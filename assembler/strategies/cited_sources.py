@@ -93,8 +93,8 @@ class CitedSources:
     """Sources numbered from 1 in the order in which they are read: `[Source 1]`, with document, section and page.
 
     The steps are duplicates → selection → merging → order → numbers. `reliability` multiplies the scores of a source.
-    At most `per_document` sources come from one document, and of what is left the `top_k` best. `max_tokens` is for all
-    sources together, without the words around them. `order` may be a function: it gets the chosen documents, best
+    At most `per_document` sources come from one document, and then the `top_k` best of all stay. `max_tokens` limits
+    all sources together, without the words around them. `order` may be a function: it gets the chosen documents, best
     first, and returns them in reading order. `compress` is asked for a shorter text of each source if not all fit, and
     its result is used only if it costs less.
 
@@ -102,8 +102,8 @@ class CitedSources:
     text if the question is not a single text, and with `Placement.TOOL` if the conversation does not end with a tool
     result of a single text.
 
-    The price of a source includes its number and the rule after it. Each body is counted once. Room that merging frees
-    is filled again by the same selection, as long as that only adds sources.
+    The price of a source includes its number and the rule after it. Each body is counted once. If merging frees tokens,
+    the selection fills them again, as long as that only adds sources.
     """
 
     duplicates: Sequence[Duplicates] = attrs.field(default=(SameText(), SimilarVectors()), validator=_rules)

@@ -25,13 +25,13 @@ far below the limit meets every prompt that such joins could lift over it. Seen 
 
 @attrs.frozen
 class QuestionChunks:
-    """The question's message becomes the whole prompt; the first chunk that does not fit ends the filling.
+    """Makes the message of the question the whole prompt, with as many chunks as fit, from the first one on.
 
-    Chunks are the documents' bare texts, joined by line breaks, in the order given. With none, or none that fits, the
-    placeholder line stands in. Every candidate prompt is counted as one text, so that it fits whatever a tokenizer does
-    at the joins and adds by itself: about log2(chunks) counts of one limit's length, and one for each chunk that ends
-    within `JOIN_SLACK` tokens of it; a row of blank chunks that costs nothing there is counted log2(its length) times.
-    An instruction stays in the system text.
+    Chunks are the bare texts of the documents, joined by line breaks, in the order given. It stops at the first chunk
+    that does not fit. If there is none, or none fits, a placeholder line takes its place. Every candidate prompt is
+    counted as one text, so it fits whatever the tokenizer adds or merges. That takes about log2(chunks) counts of a
+    text as long as the limit, and one for each chunk that ends within `JOIN_SLACK` tokens of it. A row of blank chunks
+    that costs nothing is counted log2(its length) times. An instruction stays in the system text.
     """
 
     @property

@@ -173,9 +173,9 @@ def chat_template(
 ) -> ChatTemplate:
     """The dialect of a tokenizer's chat template, on a private copy of the tokenizer (seconds for a large one).
 
-    `variables` are what the template reads beside messages and tools (`enable_thinking`, `date_string`): a template
-    that writes today's date needs them, or its prompts change overnight. What the template takes is found here, by
-    about two dozen small renders. Raises `TokenCountError` for a tokenizer without a template.
+    `variables` are what the template reads beside messages and tools, such as `enable_thinking` or `date_string`. If it
+    writes today's date, pass the date, or the prompts change overnight. About two dozen small renders find out what the
+    template accepts. Raises `TokenCountError` for a tokenizer without a template.
     """
     renderer = Renderer.of(tokenizer, {} if variables is None else variables)
     return ChatTemplate(CHAT_TEMPLATE, traits_of(renderer), control_text, renderer)

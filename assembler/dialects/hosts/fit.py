@@ -152,7 +152,7 @@ def _least_deviations(parts: Array, bills: Array, shown: Sequence[int]) -> Array
 def row(fit: Fit, model: str, read: str) -> str:
     """The fit as a row of `families.toml`, the held-out error in a comment."""
     constant = {name: round(value) for name, value in fit.constants.items()}
-    free = {name: room for name, room in _UNSHOWN.items() if name in fit.unshown}
+    free = {name: slack for name, slack in _UNSHOWN.items() if name in fit.unshown}
     factor = round(fit.constants["texts"], 3)
     values = {
         "names": json.dumps(re.escape(model.lower())),
@@ -169,5 +169,5 @@ def row(fit: Fit, model: str, read: str) -> str:
     return f"{error}{unshown}[{json.dumps(model)}]\n{lines}"
 
 
-def _guessed(tokens: Tokens, room: Tokens) -> str:
-    return f'"{tokens} to {tokens + room}"'
+def _guessed(tokens: Tokens, slack: Tokens) -> str:
+    return f'"{tokens} to {tokens + slack}"'

@@ -49,10 +49,10 @@ class ManifestError(Evidence, ValueError):
 
 
 class ReplayError(Evidence):
-    """What is gathered now does not give the bytes that were sent; `differences` says what changed, inputs first.
+    """What was added now does not give the bytes that were sent; `differences` says what changed, inputs first.
 
-    No difference means that every input is as it was and something that no manifest can see is not: a function of the
-    caller's (a summarizer, a policy, a counter, a tokenizer), or a message whose type spells itself otherwise now.
+    If it is empty, every input is as it was. Then something has changed that a manifest cannot see: a function of yours
+    (a summarizer, a policy, a counter, a tokenizer), or a message class that now writes itself differently.
     """
 
     def __init__(self, differences: Sequence[Difference]) -> None:

@@ -38,7 +38,7 @@ class Duplicates(Protocol):
 
 @attrs.frozen
 class SameText:
-    """Texts that are equal once runs of blanks and line breaks are one blank. O(characters)."""
+    """Drops texts equal to a better one, where runs of blanks and line breaks count as one blank. O(characters)."""
 
     def repeated(self, sources: Sequence[Source], /) -> dict[int, int]:
         """The first of equal texts stays."""
@@ -53,11 +53,12 @@ class SameText:
 
 @attrs.frozen
 class SimilarVectors:
-    """Embeddings whose cosine is above `threshold`.
+    """Drops a source whose embedding has a cosine above `threshold` with that of a better one.
 
-    Equal to comparing each source with every kept one in double precision; in single precision and in blocks, with
-    whatever is near the threshold looked at again. At most one single-precision copy of the vectors and 64 MB more. A
-    source without an embedding stays, and so does one whose vector is 0 or has another length than the rest.
+    The result equals comparing each source with every kept one in double precision. The work is done in single
+    precision and in blocks, and cosines near the threshold are computed again. It takes one single-precision copy of
+    the vectors and at most 64 MB more. A source stays if it has no embedding, or one of zeros or of another length than
+    the rest.
     """
 
     threshold: float = attrs.field(default=SIMILAR, validator=_a_number)
@@ -73,10 +74,10 @@ class SimilarVectors:
 
 @attrs.frozen
 class AlikeTexts:
-    """Texts of which more than `threshold` of the characters are the same in the same order (`dedup` extra).
+    """Drops a text if more than `threshold` of its characters are those of a better one, in the same order.
 
-    Needs no embeddings. Quadratic in sources, with an early way out for unlike ones: meant for hundreds. Raises
-    MissingExtraError without rapidfuzz.
+    Needs no embeddings. Quadratic in the number of sources, although unlike texts are told apart quickly: meant for
+    hundreds. Raises MissingExtraError without the extra `dedup`.
     """
 
     threshold: float = attrs.field(default=ALIKE, validator=_a_number)

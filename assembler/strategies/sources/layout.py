@@ -29,7 +29,7 @@ RULE = "---\n\n"
 
 
 class Headings(enum.Enum):
-    """How a source says where it comes from."""
+    """How the heading of a source names its document, section and page."""
 
     FIELDS = "Document, Section and Page on a line each"
     TRAIL = "one line: document › section › subsection, page"
@@ -59,18 +59,18 @@ class SourceLayout(Protocol):
 
 @attrs.frozen
 class PlainSources:
-    r"""`[Source 1]`, where it is from, its content; a rule between two sources.
+    r"""`[Source 1]`, where it is from, and its content; a rule between two sources.
 
-    A line of the content that could be taken for a heading, a rule or one of `labels` gets a backslash before it, one
-    that had backslashes gets one more: so a text can name sources, and cannot forge one, in any spelling that
-    `forgery` can read. `labels` are the lines around the sources: pass those of a template of yours.
+    If a line of the content looks like a heading, a rule or one of `labels`, it gets a backslash before it; one that
+    has backslashes gets one more. So a text can mention sources, but cannot forge one in any spelling that `forgery`
+    reads. `labels` are the lines around the sources. With a template of your own, pass its lines.
     """
 
     headings: Headings = attrs.field(default=Headings.FIELDS, validator=_A_HEADINGS)
     labels: tuple[str, ...] = attrs.field(default=LABELS, converter=_labels)
 
     def heading(self, number: int) -> str:
-        """The rule, where a source stands before, and the number."""
+        """The number, after a rule if another source comes before."""
         return f"[Source {number}]\n" if number == 1 else f"{RULE}[Source {number}]\n"
 
     def body(self, document: Document) -> str:

@@ -36,11 +36,11 @@ def overlap(one: str, other: str) -> int:
 
 @attrs.frozen
 class MergeNeighbours:
-    """Chunks of one document with indexes that follow each other (`metadata["chunk_index"]`) are read as one.
+    """Joins chunks of one document whose indexes follow each other (`metadata["chunk_index"]`).
 
-    What the end of one and the beginning of the next have in common, `overlap` characters or more, is said once; with
-    none they are joined by a line break. The merged source has the best score of its parts, the first one's section
-    and page, no embedding, and `metadata["chunk_ids"]` lists the parts.
+    If the end of one repeats in the beginning of the next, for `overlap` characters or more, it is sent once. Otherwise
+    a line break joins the two. The merged source has the best score of its parts, the section and page of the first,
+    and no embedding. `metadata["chunk_ids"]` lists the parts.
     """
 
     overlap: int = attrs.field(default=OVERLAP, converter=as_int, validator=at_least_zero)

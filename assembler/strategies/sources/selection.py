@@ -20,7 +20,7 @@ Heading: TypeAlias = Callable[[int], Tokens]
 
 @attrs.frozen(slots=True)
 class Candidate:
-    """A source as a rule of choice sees it: what its body costs, its score, its document, its vector if it has one."""
+    """A source that may be chosen: the price of its body, its score, its document, and its vector if it has one."""
 
     cost: Tokens
     score: float
@@ -29,16 +29,16 @@ class Candidate:
 
 
 class Selection(Protocol):
-    """A rule of choice. Pure."""
+    """Chooses sources. Pure: the same candidates and tokens left give the same choice."""
 
     def pick(self, candidates: Sequence[Candidate], tokens_left: Tokens, heading: Heading, /) -> list[int]:
-        """The indexes of those that go in. `candidates` come best first; those picked cost `tokens_left` at most."""
+        """The indexes of the chosen candidates. `candidates` come best first; the chosen cost at most `tokens_left`."""
         ...
 
 
 @attrs.frozen
 class Everything:
-    """All of them, whatever they cost: what does not fit raises `ContextLengthError` instead of being left out."""
+    """Takes all sources. If they do not fit, the build raises `ContextLengthError`; none is left out."""
 
     def pick(self, candidates: Sequence[Candidate], tokens_left: Tokens, heading: Heading, /) -> list[int]:
         """All, in the order given."""
@@ -47,9 +47,9 @@ class Everything:
 
 @attrs.frozen
 class Greedy:
-    """Best first; one that does not fit is passed over, and smaller ones after it still get their chance. O(n).
+    """Takes sources best first. One that does not fit is passed over, and smaller ones after it are tried. O(n).
 
-    A source more never costs a better one its place.
+    Another source never pushes a better one out.
     """
 
     def pick(self, candidates: Sequence[Candidate], tokens_left: Tokens, heading: Heading, /) -> list[int]:
@@ -73,9 +73,9 @@ def _filled(candidates: Sequence[Candidate], ranked: Sequence[int], tokens_left:
 class Best:
     """The largest sum of scores that fits: exact, by dynamic programming over tokens (Bellman's 0/1 knapsack).
 
-    Exact while sources × tokens left is at most `cells` (n sources in r tokens take about n·r nanoseconds and n·r/8
-    bytes), and as greedy does beyond. Headings are charged at the dearest one among the candidates' numbers. The result
-    is never below the greedy one, and what is left is filled best first.
+    It is exact while sources × tokens left is at most `cells`, and greedy beyond that. (n sources in r tokens take
+    about n·r nanoseconds and n·r/8 bytes.) Every heading is charged at the price of the dearest one. The sum is never
+    below the greedy one. What is left is filled with the best of the remaining sources.
     """
 
     cells: int = attrs.field(default=100_000_000, converter=as_int, validator=at_least_zero)
@@ -145,11 +145,11 @@ def _a_weight(owner: object, field: attrs.Attribute[float], value: object) -> No
 
 @attrs.frozen
 class Diverse:
-    """Maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998): score against likeness to what was taken.
+    """Maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998): takes sources that score well and differ.
 
-    Each time the source with the largest `relevance · score − (1 − relevance) · likeness` is taken, likeness being the
-    largest cosine with one taken before; scores should lie in 0 to 1, as cosines do. One that does not fit is passed
-    over. A source without an embedding is like nothing. O(taken · n · dimensions).
+    Each time it takes the source with the largest `relevance · score − (1 − relevance) · likeness`. Likeness is the
+    largest cosine with a source that was taken before. Scores should lie between 0 and 1, as cosines do. A source that
+    does not fit is passed over. One without an embedding is like no other. O(taken · n · dimensions).
     """
 
     relevance: float = attrs.field(default=0.7, validator=_a_weight)
