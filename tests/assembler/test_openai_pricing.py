@@ -546,6 +546,65 @@ def test_results_side_by_side_are_one_list_of_what_they_say(texts: list[str], sh
     assert price_results(texts, family_of("gpt-4o"), characters).tokens == len(shown)
 
 
+STRETCHES = [
+    "a",
+    "the ",
+    " ",
+    "  ",
+    "\n",
+    "\t",
+    "\xa0",
+    "don't",
+    "'s",
+    "123",
+    "!!",
+    '"',
+    "/",
+    "é",
+    "日本",
+    "[",
+    "]",
+    ",",
+    "{",
+]
+
+
+@pytest.mark.parametrize("encoding", ["o200k_base", "cl100k_base", "r50k_base"])
+@given(texts=st.lists(st.lists(st.sampled_from(STRETCHES), max_size=90).map("".join), min_size=1, max_size=5))
+def test_a_list_of_results_costs_what_it_costs_in_one_piece(encoding: str, texts: list[str]) -> None:
+    family = attrs.evolve(family_of("gpt-4o"), grade=Grade.EXACT)
+    read = [json.loads(text) if _is_json(text) else text for text in texts]
+    counted = price_results(texts, family, tiktoken_counter(encoding)).tokens
+    assert counted == counter(encoding)(json.dumps(read, ensure_ascii=False))
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def test_a_list_that_grew_by_a_result_counts_little_more_than_that_result() -> None:
+    seen, fresh = set[str](), list[str]()
+
+    class Counting:
+        name = "tiktoken:o200k_base"
+
+        def __call__(self, text: str) -> int:
+            if text not in seen:
+                seen.add(text)
+                fresh.append(text)
+            return len(text)
+
+    texts = [f"Result {number}: " + f"row {number} of many, " * 400 for number in range(6)]
+    for number in range(1, 7):
+        fresh.clear()
+        price_results(texts[:number], family_of("gpt-4o"), Counting())
+        assert sum(map(len, fresh)) <= len(texts[number - 1]) + 100
+
+
 def test_results_in_other_scripts_are_bounded_as_if_they_were_escaped() -> None:
     bill = price_results(["72\u00b0F", "5"], family_of("gpt-5"), characters)
     assert bill.tokens == len('["72\u00b0F", 5]')

@@ -7,6 +7,7 @@ How each number was found: `docs/how-it-counts-openai.md`.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -14,6 +15,7 @@ from assembler.conversation.messages.message import Call
 from assembler.dialects.openai.framing import ENVELOPE, Arguments, Family
 from assembler.dialects.openai.tool_text import Schema, count_unsettled, tool_text
 from assembler.dialects.openai.wire import legal_name
+from assembler.dialects.own_tokenizer import counts_for_openai
 from assembler.errors import ToolError
 from assembler.pricing.pricer import Has
 from assembler.regions.tools.tool import Tool
@@ -142,12 +144,41 @@ def price_results(results: Sequence[str], family: Family, count: TokenCounter) -
     Until March 2026 whatever is not ASCII was escaped in it; the bound has room for that.
     """
     read = [_data_of(text) for text in results]
-    tokens = count(_listed(read))
-    escaped = tokens if all(map(str.isascii, results)) else count(json.dumps(read))
+    tokens = _count_list(list(map(_listed, read)), count)
+    escaped = tokens if all(map(str.isascii, results)) else _count_list(list(map(json.dumps, read)), count)
     slack = family.calls.slack * len(results) + max(0, escaped - tokens)
     if family.grade is Grade.ESTIMATED:  # the first generations are shown each in a message of its own
         slack += max(0, sum(map(count, results)) + ENVELOPE * (len(results) - 1) - tokens)
     return _graded(tokens, family, slack=slack)
+
+
+def _count_list(entries: Sequence[str], count: TokenCounter) -> Tokens:
+    """Tokens of a JSON list of these entries.
+
+    The patterns of OpenAI's vocabularies part a text before every blank that follows no white space. So each entry is
+    counted in stretches that stay the same when another one follows, and what was counted is not counted again.
+    """
+    if not counts_for_openai(count):
+        return count(f"[{', '.join(entries)}]")
+    *before, last = entries
+    shown = [*(f" {entry}," for entry in before), f" {last}]"]
+    shown[0] = f"[{shown[0][1:]}"
+    return sum(map(count, [stretch for piece in shown for stretch in _parted(piece)]))
+
+
+_SEAM = re.compile(r"(?<=\S) ")
+_NEAR = 200
+"""Characters from the ends of an entry in which it is parted."""
+
+
+def _parted(piece: str) -> Sequence[str]:
+    """A piece as its first words, its last, and what is between: only the first and the last have neighbours."""
+    first = _SEAM.search(piece, 1, _NEAR)
+    if first is None:
+        return (piece,)
+    start = first.start()
+    stop = max((seam.start() for seam in _SEAM.finditer(piece, max(start, len(piece) - _NEAR))), default=start)
+    return (piece[:start], piece[start:stop], piece[stop:])
 
 
 def _data_of(text: str) -> Any:
