@@ -17,10 +17,7 @@ import attrs
 from assembler.assembler import Assembler
 from assembler.batch.errors import RowError
 from assembler.batch.rows import REGIONS, Assembled, Failed, assemble_row, compact
-from assembler.count_request import count_request
 from assembler.dialects.by_name import read_dialect
-from assembler.dialects.raw_request import RawRequest
-from assembler.fit_request import built, fit_steps
 from budgets import MissingExtraError
 
 Row: TypeAlias = Mapping[str, Any]
@@ -61,6 +58,10 @@ class ProviderRows:
 
     def assembled(self, base: Assembler, row: Row) -> Assembled:
         """The line's own request, fitted into the budget of the spec. Raises `RowError`, or what fitting it raises."""
+        from assembler.count_request import count_request  # for the providers' own files alone
+        from assembler.dialects.raw_request import RawRequest
+        from assembler.fit_request import built, fit_steps
+
         body: object = row.get(self.body)
         if not isinstance(body, dict):
             raise RowError(

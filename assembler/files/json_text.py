@@ -59,7 +59,9 @@ def _parsed(text: str, place: Place, path: str, *, first_line: int | None = None
 
 def parse_json(text: str) -> Any:
     """The value of a JSON text. Raises `ValueError`, and `RecursionError` for what is nested too deeply."""
-    value = json.loads(text, object_pairs_hook=_without_twins, parse_constant=_no_constant, parse_float=_finite)
+    if text.startswith("\ufeff"):
+        raise json.JSONDecodeError("Unexpected UTF-8 BOM (decode using utf-8-sig)", text, 0)
+    value: Any = _STRICT.decode(text)
     if text.count("[") + text.count("{") >= DEEPEST:  # fewer cannot be that deep
         _refuse_depth(value)
     return value
@@ -98,3 +100,6 @@ def _finite(digits: str) -> float:
 
 def _no_constant(name: str) -> Any:
     raise _RefusedError(f"{name} is no JSON number")
+
+
+_STRICT = json.JSONDecoder(object_pairs_hook=_without_twins, parse_constant=_no_constant, parse_float=_finite)

@@ -20,7 +20,6 @@ from assembler.cli.request_file.shapes import (
     true_or_false,
     whole,
 )
-from assembler.cli.request_file.strategies import cache_marks, strategy
 from assembler.dialects import DIALECTS
 from assembler.files.place import Place
 
@@ -81,6 +80,18 @@ def schema_value(place: Place, value: object) -> dict[str, Any]:
     return {name: json_value(place.key(name), item) for name, item in mapping(place, value, what="JSON schema").items()}
 
 
+def _strategy(place: Place, value: object) -> Any:
+    from assembler.cli.request_file.strategies import strategy  # most files name none
+
+    return strategy(place, value)
+
+
+def _cache_marks(place: Place, value: object) -> Any:
+    from assembler.cli.request_file.strategies import cache_marks  # nor these
+
+    return cache_marks(place, value)
+
+
 messages_value = list_of(json_value, what="messages")
 tools_value = list_of(json_value, what="tool definitions")
 
@@ -94,8 +105,8 @@ read_request = fields_of(
         "knowledge": list_of(_document, what="documents"),
         "messages": _or_file(messages_value, what="a list of messages"),
         "on_overflow": overflow,
-        "strategy": strategy,
-        "cache_marks": cache_marks,
+        "strategy": _strategy,
+        "cache_marks": _cache_marks,
         "output_schema": _schema,
     }
 )
