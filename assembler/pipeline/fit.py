@@ -107,13 +107,33 @@ def _everything(seen: Gathered, measured: Measured) -> Planned:
 
 def _by_rule(everything: Planned, start: Known | None = None) -> Planned:
     """What the policies leave of everything, or of `start`, which stays while it fits."""
+    overflow = None
+    try:
+        return _within_limits(everything, start, 0)
+    except TooLarge as caught:
+        if not _may_make_way(everything, caught):
+            raise
+        overflow = caught
+    return attrs.evolve(_within_limits(everything, start, overflow.costs.conversation), made_way=True)
+
+
+def _may_make_way(everything: Planned, overflow: TooLarge) -> bool:
+    """Whether what limits share out among documents and tools may be less, so that the least conversation fits."""
+    limits, regions = overflow.budget.limits, everything.draft.regions
+    capability = limits.get("capability")
+    selected = capability is not None and capability.select is not None and bool(regions.tools)
+    return bool(limits) and overflow.region is None and (selected or bool(regions.documents))
+
+
+def _within_limits(everything: Planned, start: Known | None, reserved: Tokens) -> Planned:
+    """What the policies leave where the turns are sure of the tokens that are `reserved`."""
     pricer = everything.settings.whole
     if pricer is None:
-        return _by_parts(everything, start)
-    return _sealed(everything, pricer, start)
+        return _by_parts(everything, start, reserved)
+    return _sealed(everything, pricer, start, reserved)
 
 
-def _by_parts(everything: Planned, start: Known | None = None) -> Planned:
+def _by_parts(everything: Planned, start: Known | None = None, reserved: Tokens = 0) -> Planned:
     """What the policies leave, by the sum of the parts."""
     settings, fixed, ledger = everything.settings, everything.fixed, everything.ledger
     if settings.budget is None:
@@ -121,7 +141,7 @@ def _by_parts(everything: Planned, start: Known | None = None) -> Planned:
         return everything
     tokens_left = settings.budget.input_limit - fixed.upper
     if settings.budget.limits:
-        everything, tokens_left = _share_out(everything, settings.budget)
+        everything, tokens_left = _share_out(everything, settings.budget, reserved)
     if start is None and _everything_fits(everything, tokens_left):
         return everything
     ledger = _with_pins(everything)
@@ -175,14 +195,17 @@ def _is_over_its_cap(conversation: Count, budget: Budget | None) -> bool:
     return conversation.upper > conversation_cap(budget)
 
 
-def _share_out(plan: Planned, budget: Budget) -> tuple[Planned, Tokens]:
+def _share_out(plan: Planned, budget: Budget, reserved: Tokens = 0) -> tuple[Planned, Tokens]:
     """The plan with what the limits leave of the fixed regions, and the tokens that they leave for the turns.
+
+    What documents and selected tools do without leaves the turns the tokens that are `reserved`.
 
     Found once for these regions and this demand: the smaller regions are a value of their own, priced once too.
     """
     from assembler.pipeline.share import conversation_cap, share_out  # for budgets with limits alone
 
-    found = share_out(plan.draft, plan.measured, plan.ledger, budget, plan.sight, plan.settings.dialect.api.shape)
+    shape = plan.settings.dialect.api.shape
+    found = share_out(plan.draft, plan.measured, plan.ledger, budget, plan.sight, shape, reserved)
     if found.broken is not None:
         region, needed, left = found.broken
         least = plan.ledger.since(plan.ledger.newest_turns(1))
@@ -207,7 +230,7 @@ def _with_pins(plan: Planned) -> Ledger:
     return attrs.evolve(plan.ledger, pins=pins) if pins else plan.ledger
 
 
-def _sealed(everything: Planned, pricer: WholePricer, start: Known | None) -> Planned:
+def _sealed(everything: Planned, pricer: WholePricer, start: Known | None, reserved: Tokens) -> Planned:
     """The plan where only the count of the whole decides."""
     from assembler.pipeline.fit_by_whole import fit_by_whole  # for dialects that are counted whole alone
 
@@ -216,7 +239,7 @@ def _sealed(everything: Planned, pricer: WholePricer, start: Known | None) -> Pl
         return attrs.evolve(everything, sealed=pricer.whole(everything.layout))
     limit = settings.budget.input_limit
     if settings.budget.limits:  # who gets how much goes by the estimates; that all of it fits, by the whole
-        everything, tokens_left = _share_out(everything, settings.budget)
+        everything, tokens_left = _share_out(everything, settings.budget, reserved)
         limit = min(limit, everything.fixed.upper + tokens_left)
     plan = attrs.evolve(everything, ledger=_with_pins(everything))
     plan, count = fit_by_whole(

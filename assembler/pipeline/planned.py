@@ -81,6 +81,8 @@ class Planned:
     looked: int = 0
     """How many messages the last decision was about, where that held: they are marked as they were, and this build has
     looked at as much of what went as a build does. 0 where none held."""
+    made_way: bool = False
+    """Whether documents or tools went so that the least conversation fits: with another message others may stay."""
 
     def leaving(self, trimmed: Trimmed, ledger: Ledger) -> Planned:
         """This plan with another decision, which has not been counted yet."""

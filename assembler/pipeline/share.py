@@ -17,8 +17,9 @@ from assembler.regions.knowledge import Document
 from assembler.regions.regions import Regions
 from assembler.regions.tools import Tool
 from assembler.strategies.strategy import Omitted
-from budgets import Budget, BudgetError, Tokens
+from budgets import Budget, BudgetError, Limit, Tokens
 from budgets.allotment import allotments
+from budgets.limit import Amount
 from budgets.numbers import part_of, whole
 
 
@@ -47,8 +48,19 @@ class Shared:
     """A region that nothing can be left out of, what it needs and what its limit leaves it."""
 
 
-def share_out(draft: Draft, measured: Measured, ledger: Ledger, budget: Budget, sight: Sight, shape: str) -> Shared:
-    """What each region gets under the limits of a budget. O(turns that stay), and once for the fixed regions."""
+def share_out(
+    draft: Draft,
+    measured: Measured,
+    ledger: Ledger,
+    budget: Budget,
+    sight: Sight,
+    shape: str,
+    reserved: Tokens = 0,
+) -> Shared:
+    """What each region gets under the limits of a budget. O(turns that stay), and once for the fixed regions.
+
+    The turns get the tokens that are `reserved` first, as far as the floors of documents and selected tools allow.
+    """
     limit = budget.input_limit - measured.prices.framing.upper
     demands = {
         "instruction": measured.instruction.upper,
@@ -57,6 +69,13 @@ def share_out(draft: Draft, measured: Measured, ledger: Ledger, budget: Budget, 
         "conversation": demand_of(ledger, limit),
     }
     given = allotments(max(limit, 0), demands, budget.limits)
+    short = min(reserved, demands["conversation"]) - given["conversation"]
+    for region in ("knowledge", "capability") if short > 0 else ():
+        own = budget.limits.get(region, Limit())
+        if region == "knowledge" or own.select is not None:
+            spare = given[region] - _in_tokens(own.floor, limit)
+            given[region] -= min(short, max(spare, 0))
+            short -= min(short, max(spare, 0))
     regions, omitted = draft.regions, list[Omitted]()
     for region in ("instruction", "capability", "knowledge"):
         select = budget.limits[region].select if region in budget.limits else None
@@ -102,7 +121,11 @@ def conversation_cap(budget: Budget) -> Tokens:
     """The most that the turns may cost, however many tokens are left."""
     limit = budget.limits.get("conversation")
     cap = None if limit is None else limit.cap
-    return budget.input_limit if cap is None else part_of(cap, budget.input_limit) if isinstance(cap, float) else cap
+    return budget.input_limit if cap is None else _in_tokens(cap, budget.input_limit)
+
+
+def _in_tokens(amount: Amount, limit: Tokens) -> Tokens:
+    return part_of(amount, limit) if isinstance(amount, float) else amount
 
 
 def _chosen(

@@ -96,7 +96,7 @@ def standing_of(plan: Planned, gathered: Measured, last: Standing | None) -> Sta
     """What the next build can go on from; None for a decision that does not stand. `last` is what held before it."""
     settings, ledger, trimmed = plan.settings, plan.ledger, plan.trimmed
     budget, everything = settings.budget, not trimmed.decisions
-    if not settings.adds_up or plan.refused is not None or plan.measured.asked is not None:
+    if not settings.adds_up or plan.refused is not None or plan.measured.asked is not None or plan.made_way:
         return None
     if budget is not None and not (everything or stands(settings.willing)):
         return None

@@ -13,9 +13,20 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, Context
 from assembler.dialects import DIALECTS, Dialect, plain
-from assembler.policies import Policy, Refuse, Summarize, TrimOldest, TrimSteps, first_user
+from assembler.policies import (
+    ClearToolResults,
+    KeepRelevant,
+    Policy,
+    Refuse,
+    Summarize,
+    TrimOldest,
+    TrimSteps,
+    Truncate,
+    first_user,
+)
 from assembler.strategies import Strategy
 from budgets import Budget, BudgetError, ContextLengthError, Limit
+from budgets.limit import REGIONS
 from tests.assembler.drawn import STRATEGIES
 from tests.scaled import scaled
 
@@ -185,6 +196,55 @@ def test_at_the_smallest_window_it_builds_and_at_one_less_it_does_not(draft: Dra
 @given(drafts(st.one_of(low_ladders, low_summaries, REFUSING)), st.data())
 def test_the_same_holds_of_marks_and_of_refusals(draft: Draft, data: st.DataObject) -> None:
     check_at_some_window(draft, data)
+
+
+unfloored = st.builds(
+    Limit,
+    cap=caps,
+    share=st.sampled_from([None, None, 0.3, 0.7]),
+    priority=st.integers(0, 1),
+)
+droppers = st.sampled_from(
+    [
+        *(TrimOldest(), TrimOldest(keep_turns=2), TrimOldest(pins=first_user), TrimOldest(note="left out")),
+        *(TrimOldest(low_water=0.6), TrimSteps(), Truncate(20), ClearToolResults(0), KeepRelevant(), Refuse()),
+    ]
+)
+
+
+@st.composite
+def limited(draw: st.DrawFn) -> Draft:
+    """A short conversation beside documents and a tool, under limits that promise nothing."""
+    turns = st.lists(
+        st.integers(1, 40).map(talk) | st.lists(st.integers(1, 30), max_size=3).map(lambda it: steps_of(*it))
+    )
+    history = [message for turn in draw(turns) for message in turn] + talk(draw(st.integers(1, 20)))
+    return Draft(
+        history,
+        draw(st.lists(droppers, min_size=1, max_size=3)),
+        instruction=draw(st.sampled_from(["", "Be brief."])),
+        knowledge=tuple(draw(st.lists(st.integers(1, 40), max_size=3))),
+        tools=draw(st.integers(0, 1)),
+        settings={"limits": draw(st.dictionaries(st.sampled_from(REGIONS), unfloored, max_size=3))},
+    )
+
+
+@scaled(0.3)
+@given(limited(), st.integers(1, 200), st.data())
+def test_limits_without_floors_refuse_every_window_below_the_smallest_and_none_above(
+    draft: Draft, window: int, data: st.DataObject
+) -> None:
+    error = error_of(draft, window)
+    if error is None:
+        assert draft.builds(window + data.draw(st.integers(1, 60))) is not None
+        return
+    smallest = error.smallest_window
+    assume(smallest is not None)
+    assert smallest is not None
+    for below in data.draw(st.lists(st.integers(1, smallest - 1), max_size=6, unique=True)):
+        assert draft.builds(below) is None
+    for more in data.draw(st.lists(st.integers(0, 150), max_size=4, unique=True)):
+        assert draft.builds(smallest + more) is not None
 
 
 def talk(*sizes: int) -> History:
