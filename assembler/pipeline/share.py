@@ -38,6 +38,16 @@ class Deferring(Protocol):
         ...
 
 
+def _make_way(given: dict[str, Tokens], short: Tokens, budget: Budget, limit: Tokens) -> None:
+    """Take what the turns are short of from what can be left out: documents, then selected tools, down to a floor."""
+    for region in ("knowledge", "capability"):
+        own = budget.limits.get(region, Limit())
+        if region == "knowledge" or own.select is not None:
+            taken = max(0, min(short, given[region] - _in_tokens(own.floor, limit)))
+            given[region] -= taken
+            short -= taken
+
+
 @attrs.frozen(eq=False)
 class Shared:
     """The regions that go in, and what was left out of them. What they do not use flows on to the conversation."""
@@ -69,13 +79,7 @@ def share_out(
         "conversation": demand_of(ledger, limit),
     }
     given = allotments(max(limit, 0), demands, budget.limits)
-    short = min(reserved, demands["conversation"]) - given["conversation"]
-    for region in ("knowledge", "capability") if short > 0 else ():
-        own = budget.limits.get(region, Limit())
-        if region == "knowledge" or own.select is not None:
-            spare = given[region] - _in_tokens(own.floor, limit)
-            given[region] -= min(short, max(spare, 0))
-            short -= min(short, max(spare, 0))
+    _make_way(given, min(reserved, demands["conversation"]) - given["conversation"], budget, limit)
     regions, omitted = draft.regions, list[Omitted]()
     for region in ("instruction", "capability", "knowledge"):
         select = budget.limits[region].select if region in budget.limits else None
@@ -86,7 +90,8 @@ def share_out(
             continue
         if demands[region] <= given[region]:
             continue
-        chosen = _chosen(region, regions, measured, given[region], budget)
+        why = "so that the least conversation fits" if reserved else f"over the limit of {region}"
+        chosen = _chosen(region, regions, measured, given[region], budget, why)
         if chosen is None:
             return Shared(regions, (), (region, demands[region], given[region]))
         regions, left_out = chosen
@@ -129,7 +134,7 @@ def _in_tokens(amount: Amount, limit: Tokens) -> Tokens:
 
 
 def _chosen(
-    region: str, regions: Regions, measured: Measured, tokens_left: Tokens, budget: Budget
+    region: str, regions: Regions, measured: Measured, tokens_left: Tokens, budget: Budget, why: str
 ) -> tuple[Regions, list[Omitted]] | None:
     select = budget.limits[region].select if region in budget.limits else None
     if region == "knowledge" and regions.documents:
@@ -138,13 +143,12 @@ def _chosen(
             return None  # a strategy that chooses for itself has its own tokens
         kept = _select_places(select or _highest_scores, regions.documents, counts, tokens_left)
         names = [piece.name for piece in measured.rendered.every_piece if piece.region == "knowledge"]
-        gone = [Omitted(names[i], counts[i], "over the limit of knowledge") for i in _others(kept, counts)]
+        gone = [Omitted(names[i], counts[i], why) for i in _others(kept, counts)]
         return attrs.evolve(regions, documents=tuple(_as_named(regions.documents[i], names[i]) for i in kept)), gone
     if region == "capability" and select is not None:
         counts = [count.upper for count in measured.prices.tools]
         spare = tokens_left - measured.prices.tooling.upper - measured.prices.output.upper
         kept = _select_places(select, [tool.raw for tool in regions.tools], counts, spare)
-        why = "over the limit of capability"
         gone = [Omitted(regions.tools[i].name, counts[i], why) for i in _others(kept, counts)]
         return attrs.evolve(regions, tools=tuple(regions.tools[i] for i in kept)), gone
     return None

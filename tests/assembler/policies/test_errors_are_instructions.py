@@ -320,6 +320,18 @@ def test_the_smallest_cases_of_errors_that_were_not_so(
         assert (error.required, error.smallest_window) == (required, smallest)
 
 
+def test_a_document_makes_way_for_the_newest_turn_and_the_report_says_so() -> None:
+    draft = Draft(talk(9), [TrimOldest()], knowledge=(7,), settings={"limits": {"capability": Limit(cap=0.5)}})
+    whole = draft.builds(1_000)
+    assert whole is not None
+    for less in (0, 1, 9):
+        context = draft.builds(whole.count.upper - less)
+        assert context is not None
+        assert context.messages == draft.history
+        left_out = [row.reason for row in context.report.rows if row.region == "knowledge" and not row.after]
+        assert left_out == ["so that the least conversation fits"] * (less > 0)
+
+
 def test_a_newest_turn_that_is_too_large_is_shortened_by_no_more_than_it_holds() -> None:
     error = error_of(Draft(talk(30, 30, 30), [TrimOldest(keep_turns=3)]), 20)
     assert error is not None
