@@ -187,6 +187,62 @@ def test_the_address_of_a_document_and_the_text_of_a_resource_are_told_and_a_fil
     assert "1 part(s) of another API that say nothing here left out" in report
 
 
+class Model:
+    """An object of an SDK's: its fields are attributes, those that its class does not know are in `model_extra`."""
+
+    def __init__(self, fields: Dict, **unknown: Any) -> None:
+        self.__dict__.update(fields)
+        self.model_extra = unknown
+
+    def model_dump(self, **_: object) -> Dict:
+        known = {key: held for key, held in vars(self).items() if key != "model_extra"}
+        return {**known, **self.model_extra}
+
+
+class NotYetKnown(Model):
+    """What OpenAI's SDK makes of an item of a type that it does not know: its first class, without most fields."""
+
+    content = role = None
+
+
+def test_an_answer_s_object_of_anthropic_s_keeps_what_nobody_knows_from_other_apis() -> None:
+    said = Model(
+        {"type": "message", "role": "assistant", "content": [Model(NEW), Model({"type": "text", "text": "so"})]}
+    )
+    history = [*asked(), said, *asked()]
+    own = Assembler(dialect="anthropic").add_messages(history).build().request()
+    assert own["messages"][1]["content"] == [NEW, {"type": "text", "text": "so"}]
+    for name in OTHERS:
+        context = Assembler(dialect=name).add_messages(history).build()
+        assert "d1d" not in str(context.request())
+        assert "1 part(s) of another API that say nothing here left out" in " ".join(str(context.report).split())
+
+
+def test_a_field_of_an_object_that_its_class_does_not_know_goes_back_to_chat_and_is_noted_elsewhere() -> None:
+    history = [*asked(), Model({"role": "assistant", "content": "so"}, dream={"said": "d1d"}), *asked()]
+    own = Assembler(dialect="openai_chat").add_messages(history).build()
+    assert own.request()["messages"][1] == {"role": "assistant", "content": "so", "dream": {"said": "d1d"}}
+    assert own.count == count_request(own.request(), dialect="openai_chat")
+    for name in ["anthropic", *OTHERS[1:]]:
+        context = Assembler(dialect=name).add_messages(history).build()
+        assert "d1d" not in str(context.request())
+        assert "1 field(s) of another API left out" in " ".join(str(context.report).split())
+
+
+def test_an_item_that_an_sdk_does_not_know_and_makes_a_message_without_a_role_of_goes_back_as_it_came() -> None:
+    item = {"type": "dream_call", "id": "d_1", "said": "d1d"}
+    history = [{"role": "user", "content": "q"}, NotYetKnown(item), {"role": "user", "content": "on"}]
+    context = Assembler(dialect="openai_responses").add_messages(history).build()
+    assert context.request()["input"][1] == item
+    assert "d1d" not in str(context.request("openai_chat"))
+
+
+def test_parts_of_gemini_s_sdk_may_stand_in_a_dict() -> None:
+    history = [{"role": "user", "parts": [Model({"text": "q"}), {"text": "on"}]}]
+    request = Assembler(dialect="gemini").add_messages(history).build().request()
+    assert request["contents"] == [{"role": "user", "parts": [{"text": "q"}, {"text": "on"}]}]
+
+
 THOUGHTS: list[Dict] = [
     {"type": "thinking", "thinking": WORDS, "signature": "c2ln"},
     {"type": "redacted_thinking", "data": WORDS},

@@ -9,8 +9,9 @@ import attrs
 
 from assembler.conversation.messages.dicts import read_dict
 from assembler.conversation.messages.extra_fields import REASONING
+from assembler.conversation.messages.foreign_parts import claim_message
 from assembler.conversation.messages.message import Message
-from assembler.conversation.messages.parts import FOREIGN
+from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
 from assembler.errors import ConversationError
 
 # LangChain message types (langchain-core, messages/*.py: the `type` literals, read 2026-11) and our roles for them.
@@ -30,13 +31,28 @@ _SAID = (*REASONING, "audio", "annotations")
 
 
 def is_message_object(raw: object) -> bool:
-    """Whether an object says a role and content in one of the two ways that are read."""
-    return hasattr(raw, "content") and (hasattr(raw, "role") or getattr(raw, "type", None) in _LANGCHAIN)
+    """Whether an object says a role and content in one of the two ways that are read.
+
+    An SDK that does not know an item yet makes a message without a role of it: that is read as its fields say.
+    """
+    if not hasattr(raw, "content"):
+        return False
+    if getattr(raw, "type", None) in _LANGCHAIN or getattr(raw, "role", None) is not None:
+        return True
+    return hasattr(raw, "role") and not hasattr(raw, "model_dump")
 
 
 def read_object(raw: object, *, index: int) -> Message:
-    """A message from an object's attributes; `message.seen` is the dict that they spell."""
-    return attrs.evolve(read_dict(spell_object(raw, index=index), index=index, origin=raw), shape=FOREIGN)
+    """A message from an object's attributes; `message.seen` is the dict that they spell.
+
+    What nobody knows in it belongs to the API whose message it is, where that shows.
+    """
+    message = read_dict(spell_object(raw, index=index), index=index, origin=raw)
+    answer = message.shape == NEUTRAL and getattr(raw, "type", None) == "message"
+    owner = "anthropic" if answer else message.shape  # Chat's spelling is that of many APIs
+    if owner in ("anthropic", "responses"):
+        message = claim_message(message, owner)
+    return attrs.evolve(message, shape=FOREIGN)
 
 
 def spell_object(raw: object, *, index: int) -> dict[str, Any]:
@@ -49,7 +65,9 @@ def spell_object(raw: object, *, index: int) -> dict[str, Any]:
         value = _set(raw, key)
         if value is not None and value != []:
             fields[key] = _plain(value)
-    fields |= _texts_and_lists(raw) if fields["role"] in ("assistant", "model", "ai") else {}
+    if fields["role"] in ("assistant", "model", "ai"):
+        fields |= _texts_and_lists(raw)
+    fields |= {key: value for key, value in _unknown(raw).items() if key not in fields}
     if fields["role"] is None:
         raise ConversationError("message object without a role", index=index)
     return _without_mirrored_calls(fields)
@@ -68,6 +86,13 @@ def _texts_and_lists(raw: object) -> dict[str, Any]:
     further: Mapping[str, object] = cast("Mapping[str, object]", kept) if isinstance(kept, Mapping) else {}
     found = {key: _plain(getattr(raw, key, None) or further.get(key)) for key in _SAID}
     return {key: value for key, value in found.items() if value and isinstance(value, str | list | dict)}
+
+
+def _unknown(raw: object) -> dict[str, Any]:
+    """The fields that an SDK's class does not know yet and pydantic keeps beside its own."""
+    kept: object = getattr(raw, "model_extra", None) if hasattr(raw, "role") else None
+    fields: Mapping[str, object] = cast("Mapping[str, object]", kept) if isinstance(kept, Mapping) else {}
+    return {key: _plain(value) for key, value in fields.items() if value is not None}
 
 
 def _without_mirrored_calls(fields: dict[str, Any]) -> dict[str, Any]:

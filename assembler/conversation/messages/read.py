@@ -82,7 +82,7 @@ def _is_silent_answer(fields: Mapping[str, Any]) -> bool:
 
 def _is_plain(fields: Mapping[str, Any]) -> bool:
     """Whether the content holds no SDK's objects, such as the blocks of a response that was appended as it came."""
-    content: Any = fields.get("content")
+    content: Any = fields.get("content", fields.get("parts"))
     if type(content) is str or not isinstance(content, list):
         return True
     items = cast("Iterable[object]", content)
