@@ -17,31 +17,31 @@ from assembler.conversation.waiting import NEXT, Key, Waiting, answer_to, asked_
 
 
 @attrs.define(eq=False)
-class Asked:
+class PendingCall:
     """A call of `message`, and the answer that it gets from elsewhere: None where there is none."""
 
     call: Call
     message: Message
     place: int
-    answer: Given | None = None
+    answer: LooseResult | None = None
 
 
 @attrs.define(eq=False)
-class Given:
+class LooseResult:
     """A result that answers no call where it stands, by the places of its message and in it; and the call it gets."""
 
     result: Result
     place: int
     part: int
-    asked: Asked | None = None
+    asked: PendingCall | None = None
 
 
 @attrs.define
 class Pairs:
     """The calls that wait when a step ends, by the place of the message that ends it, and the loose results."""
 
-    unanswered: dict[int, list[Asked]] = attrs.Factory(dict[int, list[Asked]])
-    loose: dict[int, list[Given]] = attrs.Factory(dict[int, list[Given]])
+    unanswered: dict[int, list[PendingCall]] = attrs.Factory(dict[int, list[PendingCall]])
+    loose: dict[int, list[LooseResult]] = attrs.Factory(dict[int, list[LooseResult]])
     repeating: set[int] = attrs.Factory(set[int])
     """The places of items whose call has the id of another call that waits."""
 
@@ -49,7 +49,7 @@ class Pairs:
     def of(cls, messages: Sequence[Message]) -> Pairs:
         """The pairs of a history. O(parts)."""
         pairs = cls()
-        waiting: Waiting[Asked] = Waiting()
+        waiting: Waiting[PendingCall] = Waiting()
         before: Message | None = None
         for place, message in enumerate(messages):
             answered = pairs._take_answers(place, message, waiting)
@@ -65,7 +65,7 @@ class Pairs:
         pairs._give()
         return pairs
 
-    def _take_answers(self, place: int, message: Message, waiting: Waiting[Asked]) -> bool:
+    def _take_answers(self, place: int, message: Message, waiting: Waiting[PendingCall]) -> bool:
         """Whether any result of the message answers a call that waits; the others are loose, and all of the model's."""
         answered = False
         for number, part in enumerate(message.parts):
@@ -74,15 +74,15 @@ class Pairs:
             if message.role != "assistant" and waiting.take(answer_to(part.call_id, part.name)) is not None:
                 answered = True
             else:
-                self.loose.setdefault(place, []).append(Given(part, place, number))
+                self.loose.setdefault(place, []).append(LooseResult(part, place, number))
         return answered
 
     def _give(self) -> None:
-        calls: dict[Key, list[Asked]] = {}
+        calls: dict[Key, list[PendingCall]] = {}
         for asked in (asked for step in self.unanswered.values() for asked in step):
             for key in asked_by(asked.call.id, asked.call.name):
                 calls.setdefault(key, []).append(asked)
-        results: dict[Key, list[Given]] = {}
+        results: dict[Key, list[LooseResult]] = {}
         for given in (given for loose in self.loose.values() for given in loose):
             results.setdefault(answer_to(given.result.call_id, given.result.name), []).append(given)
         nameless = results.pop(NEXT, [])
@@ -91,11 +91,11 @@ class Pairs:
         _match(nameless, [asked for asked in calls.get(NEXT, []) if asked.answer is None])
 
 
-def _match(results: Sequence[Given], calls: Sequence[Asked]) -> None:
+def _match(results: Sequence[LooseResult], calls: Sequence[PendingCall]) -> None:
     """Each result to the nearest call before it, else to the first after it. Both in order. O(results + calls)."""
-    before: list[Asked] = []
+    before: list[PendingCall] = []
     ahead = deque(calls)
-    early: list[Given] = []
+    early: list[LooseResult] = []
     for given in results:
         while ahead and ahead[0].place <= given.place:
             before.append(ahead.popleft())
@@ -107,15 +107,15 @@ def _match(results: Sequence[Given], calls: Sequence[Asked]) -> None:
         _pair(given, asked)
 
 
-def _pair(given: Given, asked: Asked) -> None:
+def _pair(given: LooseResult, asked: PendingCall) -> None:
     given.asked, asked.answer = asked, given
 
 
-def _ask(message: Message, place: int, waiting: Waiting[Asked]) -> bool:
+def _ask(message: Message, place: int, waiting: Waiting[PendingCall]) -> bool:
     """Let the calls of a message wait; False if one has the id of a call that already waits."""
     calls = [part for part in message.parts if type(part) is Call]
     if any(call.id is not None and by_id(call.id) in waiting for call in calls):
         return False
     for call in calls:
-        waiting.add(Asked(call, message, place), asked_by(call.id, call.name))
+        waiting.add(PendingCall(call, message, place), asked_by(call.id, call.name))
     return True

@@ -232,7 +232,7 @@ class Readings:
         self._waiting[index] = after(before, message, index, self.message(index - 1) if before else None)
         return start
 
-    def heard(self, start: int, stop: int) -> Open:
+    def open_after(self, start: int, stop: int) -> Open:
         """The calls that wait for an answer after the messages from `start` to before `stop`, the last of a history.
 
         A turn has begun before `start`. Raises `ConversationError` for a breach of the law of pairs. O(messages).

@@ -11,7 +11,7 @@ from assembler.conversation.intake import listed_messages
 from assembler.conversation.messages import Call, Message, read_message
 from assembler.conversation.messages.edit import edited, of_the_user, write_like
 from assembler.conversation.messages.responses import RESPONSES
-from assembler.conversation.pairs import Asked, Given, Pairs
+from assembler.conversation.pairs import LooseResult, Pairs, PendingCall
 from assembler.errors import ConversationError, MarkupError
 
 NO_RESULT = "no result was recorded"
@@ -40,13 +40,13 @@ def repair(messages: Iterable[object] | None) -> tuple[list[object], list[Repair
     """
     changes: list[Repair] = []
     raws = enumerate(() if messages is None else listed_messages(messages))
-    heard = [found for index, raw in raws if (found := _read(raw, index, changes)) is not None]
-    pairs = Pairs.of([message for _, message in heard])
-    mending = _Mending(heard, pairs, changes)
-    for place in range(len(heard)):
+    read = [found for index, raw in raws if (found := _read(raw, index, changes)) is not None]
+    pairs = Pairs.of([message for _, message in read])
+    mending = _Mending(read, pairs, changes)
+    for place in range(len(read)):
         mending.close(place)
         mending.keep(place)
-    mending.close(len(heard))
+    mending.close(len(read))
     return mending.kept, sorted(changes, key=lambda change: change.index)
 
 
@@ -84,14 +84,14 @@ def _wrong_calls(message: Message) -> list[bool]:
 class _Mending:
     """The history so far: local to one repair."""
 
-    heard: Sequence[tuple[int, Message]]
+    messages: Sequence[tuple[int, Message]]
     pairs: Pairs
     changes: list[Repair]
     kept: list[object] = attrs.Factory(list[object])
 
     def keep(self, place: int) -> None:
         """The message at `place` without what goes elsewhere or nowhere."""
-        index, message = self.heard[place]
+        index, message = self.messages[place]
         gone = {given.part: given for given in self.pairs.loose.get(place, ())}
         if place in self.pairs.repeating:
             self.changes.append(Repair(index, "dropped", "its call id is that of a call that waits"))
@@ -108,7 +108,7 @@ class _Mending:
     def close(self, place: int) -> None:
         """Answer what still waits before the message at `place`."""
         waiting = self.pairs.unanswered.get(place, ())
-        sources: dict[int, list[Given]] = {}
+        sources: dict[int, list[LooseResult]] = {}
         for asked in waiting:
             if asked.answer is None:
                 self._add(asked, place)
@@ -117,13 +117,13 @@ class _Mending:
         for source, results in sources.items():
             self._move(source, results)
 
-    def _add(self, asked: Asked, place: int) -> None:
-        index = self.heard[place][0] if place < len(self.heard) else self._after
+    def _add(self, asked: PendingCall, place: int) -> None:
+        index = self.messages[place][0] if place < len(self.messages) else self._after
         self.kept.append(write_like(asked.message.raw, _no_result(asked.call, asked.message)))
         self.changes.append(Repair(index, "added", "a call had no result"))
 
-    def _move(self, source: int, results: Sequence[Given]) -> None:
-        index, message = self.heard[source]
+    def _move(self, source: int, results: Sequence[LooseResult]) -> None:
+        index, message = self.messages[source]
         if len(results) < len(message.parts):
             message = _with(message, [given.part for given in results])
         self.kept.append(of_the_user(message) if message.role == "assistant" else message.raw)
@@ -131,7 +131,7 @@ class _Mending:
 
     @property
     def _after(self) -> int:
-        return self.heard[-1][0] + 1 if self.heard else 0
+        return self.messages[-1][0] + 1 if self.messages else 0
 
 
 def _with(message: Message, places: Sequence[int]) -> Message:

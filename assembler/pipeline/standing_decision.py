@@ -165,7 +165,7 @@ def continue_decision(seen: Gathered) -> Planned | None:
     ledger = Ledger(sight, settings.pricer, prices, known.first, pins)
     if length > start:
         try:
-            waiting = sight.readings.heard(start, length)
+            waiting = sight.readings.open_after(start, length)
             if sight.compacted(settings.dialect.api.shape) is not None:
                 return None
             conversation = total(map(ledger.message, range(start, length)), conversation)
