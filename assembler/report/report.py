@@ -129,14 +129,14 @@ def report_of(plan: Planned) -> Report:
         dialect=plan.settings.dialect.name,
         model=None if budget is None else budget.model,
         notes=(
-            *_sending(plan),
-            *_counter(plan),
+            *_dialect_notes(plan),
+            *_counter_notes(plan),
             *_unknown(plan),
-            *_unmarked(plan),
-            *_anchor(plan),
+            *_mark_notes(plan),
+            *_bill_notes(plan),
             *map(str, plan.trimmed.idle),  # policies that could not help: their reasons are in no row
             *tool_notes([tool.name for tool in plan.measured.regions.tools], turns),
-            *_laid(plan),
+            *_strategy_notes(plan),
         ),
         steps=Steps(plan),
         cache=_cache(plan),
@@ -145,7 +145,7 @@ def report_of(plan: Planned) -> Report:
     )
 
 
-def _sending(plan: Planned) -> tuple[str, ...]:
+def _dialect_notes(plan: Planned) -> tuple[str, ...]:
     """What the dialect folds or leaves out; or why no request can be made yet."""
     try:
         plan.refuse_unfinished()
@@ -155,7 +155,7 @@ def _sending(plan: Planned) -> tuple[str, ...]:
     return notes
 
 
-def _counter(plan: Planned) -> tuple[str, ...]:
+def _counter_notes(plan: Planned) -> tuple[str, ...]:
     return () if plan.settings.budget is None else plan.settings.budget.token_counter.notes
 
 
@@ -183,7 +183,7 @@ def _unknown(plan: Planned) -> tuple[str, ...]:
     return (f"no table knows {budget.model}: counted by {STAND_IN}, with a wide bound; did you mean {near}?",)
 
 
-def _laid(plan: Planned) -> tuple[str, ...]:
+def _strategy_notes(plan: Planned) -> tuple[str, ...]:
     strategy, rendered = plan.settings.strategy, plan.measured.rendered
     if not rendered.sources or not isinstance(strategy, NotingStrategy):
         return ()
@@ -191,7 +191,7 @@ def _laid(plan: Planned) -> tuple[str, ...]:
     return strategy.notes(rendered, (part for message in said for part in message.parts if isinstance(part, str)))
 
 
-def _unmarked(plan: Planned) -> tuple[str, ...]:
+def _mark_notes(plan: Planned) -> tuple[str, ...]:
     if plan.settings.cache_marks is None:
         return ()
     reason = no_marks(plan.settings.dialect, None if plan.settings.budget is None else plan.settings.budget.model)
@@ -205,7 +205,7 @@ def _cache(plan: Planned) -> CacheRow:
     return CacheRow(stable.tokens, served.tokens, served.upper, *known)
 
 
-def _anchor(plan: Planned) -> tuple[str, ...]:
+def _bill_notes(plan: Planned) -> tuple[str, ...]:
     known = plan.settings.calibration
     if known is None or plan.corrected is None:
         return ()
