@@ -107,8 +107,7 @@ class Context(Decision, _Unpacked, Generic[Longest]):  # type: ignore[misc] # a 
     @property
     def model(self) -> str | None:
         """The model that the request was priced for, or None if the budget names none."""
-        budget = self.inside.settings.budget
-        return None if budget is None else budget.model
+        return self.inside.settings.model
 
     @property
     def sources(self) -> tuple[Document, ...]:

@@ -42,8 +42,7 @@ class Call:
     @classmethod
     def of(cls, context: Context[Any], previous: Context[Any] | None = None) -> Call:
         """The call that sends this context after that one. O(messages that stay)."""
-        budget = context.inside.settings.budget
-        limit = None if budget is None else budget.input_limit
+        limit = context.input_limit
         return cls(
             fill=None if limit is None else context.count.upper / limit if limit else 1.0,
             left_out=len(context.dropped),

@@ -65,9 +65,7 @@ def fields(subject: Context[Any] | Plan | ContextLengthError) -> dict[str, Value
 
 def _figures(subject: Context[Any] | Plan | ContextLengthError) -> dict[str, Value]:
     match subject:
-        case Context():
-            return figures_of(subject.inside)
-        case Plan():
+        case Context() | Plan():
             return figures_of(subject.inside)
         case ContextLengthError():
             return figures_of_overflow(subject)

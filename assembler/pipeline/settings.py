@@ -67,6 +67,11 @@ class Settings:
         return chooser(self.strategy)
 
     @property
+    def model(self) -> str | None:
+        """The model that the budget names, or None."""
+        return None if self.budget is None else self.budget.model
+
+    @property
     def adds_up(self) -> bool:
         """Whether the prices of the parts decide: of a template they do not, nor where a bill is known."""
         return self.calibration is None and self.whole is None
@@ -167,7 +172,7 @@ class Settings:
         ignored: `ignored` is told what, and why. Raises `WrongTypeError`.
         """
         settings = self.anchored(bill)
-        if bill is None or bill.is_of(self.dialect.name, None if self.budget is None else self.budget.model):
+        if bill is None or bill.is_of(self.dialect.name, self.model):
             return settings
         ignored("a provider's bill", "it is of another model or dialect")
         return self

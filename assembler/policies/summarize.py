@@ -108,7 +108,7 @@ class Summarize:
             return found.unanswered("a summary is wanted")
         raise UnansweredError(found.wanted)
 
-    def settled(self, ledger: PricedTurns, tokens_left: Tokens) -> Cut | Asked:
+    def settled(self, ledger: PricedTurns, tokens_left: Tokens) -> Cut | SummaryRequest:
         """What is kept without asking, or what would be asked. Remembers nothing."""
         before = self.remembered(ledger)
         if before is not None:
@@ -121,7 +121,7 @@ class Summarize:
         bare = ledger.kept(self.bare(ledger)).upper
         if tokens_left <= bare:
             return _unchanged(ledger, before, f"no tokens left for a summary: {bare} of {tokens_left} are taken")
-        asked = Asked(self, ledger, tokens_left, tokens_left - bare, before, first)
+        asked = SummaryRequest(self, ledger, tokens_left, tokens_left - bare, before, first)
         refusal = ledger.keepsakes.find(self, Refusal)
         if refusal is not None and refusal.settles(asked.start, first, asked.spare):
             return attrs.evolve(_unchanged(ledger, before, refusal.reason), failure=refusal.failure)
@@ -176,7 +176,7 @@ class Summaries:
 
 
 @attrs.frozen(eq=False)
-class Asked:
+class SummaryRequest:
     """A summary of at most `spare` tokens that is to stand for all before `first`, and what it stands on."""
 
     policy: Summarize

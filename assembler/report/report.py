@@ -127,7 +127,7 @@ def report_of(plan: Planned) -> Report:
         count=plan.count,
         budget=budget,
         dialect=plan.settings.dialect.name,
-        model=None if budget is None else budget.model,
+        model=plan.settings.model,
         notes=(
             *_dialect_notes(plan),
             *_counter_notes(plan),
@@ -194,7 +194,7 @@ def _strategy_notes(plan: Planned) -> tuple[str, ...]:
 def _mark_notes(plan: Planned) -> tuple[str, ...]:
     if plan.settings.cache_marks is None:
         return ()
-    reason = no_marks(plan.settings.dialect, None if plan.settings.budget is None else plan.settings.budget.model)
+    reason = no_marks(plan.settings.dialect, plan.settings.model)
     return () if reason is None else (reason,)
 
 

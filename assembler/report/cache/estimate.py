@@ -28,8 +28,7 @@ def rule_for(dialect: str, model: str | None) -> PrefixCache | None:
 
 def rule_of(plan: Planned) -> PrefixCache | None:
     """The rule of the model that a plan is made for."""
-    budget = plan.settings.budget
-    return _first_rule(plan.settings.dialect.api.caches, None if budget is None else budget.model)
+    return _first_rule(plan.settings.dialect.api.caches, plan.settings.model)
 
 
 # Every report asks, and the search through the patterns takes longer than all its rows.
@@ -57,9 +56,8 @@ def count_served(plan: Planned, previous: Planned) -> Count:
     0 for another dialect or model. Where only the system text differs, `tokens` is 0 and `upper` holds the tools: some
     providers read them first. APIs that cache only where they are told to serve this under the marks of `CacheMarks`.
     """
-    if plan.settings.dialect.name != previous.settings.dialect.name or _model(plan) != _model(previous):
-        return _NONE
-    if not _same_tools(plan, previous):
+    ours, theirs = plan.settings, previous.settings
+    if (ours.dialect.name, ours.model) != (theirs.dialect.name, theirs.model) or not _same_tools(plan, previous):
         return _NONE
     if plan.layout.system != previous.layout.system or not _same_messages(plan.layout.head, previous.layout.head):
         return attrs.evolve(_NONE, upper=servable(_tools(plan), rule_of(plan)).upper)
@@ -74,10 +72,6 @@ def servable(prefix: Count, rule: PrefixCache | None) -> Count:
     if rule is None:
         return Count(0, Grade.ESTIMATED, upper=prefix.upper)
     return Count(rule.served(prefix.tokens), Grade.ESTIMATED, upper=rule.served(prefix.upper))
-
-
-def _model(plan: Planned) -> str | None:
-    return None if plan.settings.budget is None else plan.settings.budget.model
 
 
 def _tools(plan: Planned) -> Count:
