@@ -127,7 +127,7 @@ def report_of(plan: Planned) -> Report:
         count=plan.count,
         budget=budget,
         dialect=plan.settings.dialect.name,
-        model=plan.settings.model,
+        model=None if budget is None else budget.model,
         notes=(
             *_dialect_notes(plan),
             *_counter_notes(plan),
