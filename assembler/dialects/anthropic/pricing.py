@@ -164,15 +164,19 @@ def _cites(raw: Mapping[str, Any]) -> bool:
 
 
 def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
-    """One definition, as spaced JSON of description, name and parameters; a deferred one is free until loaded."""
+    """One definition, as spaced JSON, its keys in alphabetical order; a deferred one is free until loaded.
+
+    Anthropic sorts them: of 203 recordings of 12 projects that tell the orders apart, 149 are met so and 29 as most of
+    their clients wrote them.
+    """
     if tool.extra.get("defer_loading"):
         return NOTHING
     # Every definition goes out with a schema that says it is an object.
     schema = tool.parameters if "type" in tool.parameters else {"type": "object", **tool.parameters}
     definition = {"name": tool.name, "parameters": schema}
     if tool.description:
-        definition = {"description": tool.description, **definition}
-    return family.tool + price_text(_json(definition), count)
+        definition["description"] = tool.description
+    return family.tool + price_text(_sorted_json(definition), count)
 
 
 def price_tooling(tools: Sequence[Tool], family: Family, count: TokenCounter, *, choice: Choice = AUTO) -> Count:
@@ -186,13 +190,18 @@ def price_tooling(tools: Sequence[Tool], family: Family, count: TokenCounter, *,
         case "any":
             return prompts.any
         case "tool":
-            return (prompts.named_alone if choice.alone else prompts.named) + price_text(choice.name, count)
+            quoted = count(f'"{choice.name}') - count('"')  # it stands behind a quotation mark: 124 of 138 recordings
+            return (prompts.named_alone if choice.alone else prompts.named) + estimate_with_slack(max(quoted, 0), 1)
         case _:
             assert_never(choice.type)
 
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
+
+
+def _sorted_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _part(part: Part, message: Message, family: Family, texts: list[str]) -> Count:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -72,6 +73,36 @@ def test_converse_bills_the_tool_that_must_be_called(choice: Any, more: int) -> 
     plain = count_request(request, dialect=bedrock, model=SONNET)
     asked = {**request, "toolConfig": {**config, "toolChoice": choice} if choice else config}
     assert count_request(asked, dialect=bedrock, model=SONNET).tokens - plain.tokens == more
+
+
+SORTED: dict[str, Any] = {
+    "properties": {"a": {"enum": ["x"], "type": "string"}, "b": {"type": "integer"}},
+    "type": "object",
+}
+AS_WRITTEN: dict[str, Any] = {
+    "type": "object",
+    "properties": {"b": {"type": "integer"}, "a": {"type": "string", "enum": ["x"]}},
+}
+
+
+@pytest.mark.parametrize("schema", [SORTED, AS_WRITTEN])
+def test_a_definition_costs_its_json_with_its_keys_in_alphabetical_order(schema: dict[str, Any]) -> None:
+    tools: list[dict[str, Any]] = [{"name": "look", "description": "Looks.", "input_schema": schema}]
+    request: dict[str, Any] = {"messages": [{"role": "user", "content": "q"}]}
+    plain, tooled = (
+        count_request(one, dialect=anthropic, model=SONNET) for one in (request, {**request, "tools": tools})
+    )
+    shown = {"description": "Looks.", "name": "look", "parameters": SORTED}
+    assert tooled.tokens - plain.tokens == 496 + 6 + claude_counter(SONNET)(json.dumps(shown))
+
+
+@pytest.mark.parametrize("name", ["look", "_look", "__structured_output__", "", '"'])
+def test_a_tool_that_must_be_called_costs_its_name_behind_a_quotation_mark(name: str) -> None:
+    count = claude_counter(SONNET)
+    choice = claude.Choice(type="tool", name=name)
+    family = family_of(SONNET)
+    quoted = claude.price_tooling([tool(name)], family, count, choice=choice).tokens - family.prompts.named.tokens
+    assert quoted == max(0, count(f'"{name}') - count('"'))
 
 
 def test_converse_bills_the_prompt_that_asks_for_citations_of_a_search_result() -> None:
