@@ -7,7 +7,7 @@ those two: so taking out what is found never uncovers more of it. Linear in the 
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias, cast
 
@@ -60,15 +60,22 @@ def invisible_texts(items: Iterable[tuple[str, str, str]]) -> Iterator[Invisible
     for region, name, text in items:
         if text.isascii():
             continue
-        first: dict[Kind, int] = {}
-        times: Counter[Kind] = Counter()
-        for start, stop in _hidden(text):
-            for match in _KIND.finditer(text, start, stop):
-                kind = cast(Kind, (match.lastgroup or "").replace("_", " "))
-                first.setdefault(kind, match.start())
-                times[kind] += match.end() - match.start()
-        found = sorted(first.items(), key=lambda kind_at: kind_at[1])
-        yield from (Invisible(region, name, kind, offset, times[kind]) for kind, offset in found)
+        runs = ((run, len(run[0])) for start, stop in _hidden(text) for run in _KIND.finditer(text, start, stop))
+        for kind, (offset, times) in by_kind(runs).items():
+            yield Invisible(region, name, cast(Kind, kind), offset, times)
+
+
+def by_kind(found: Iterable[tuple[re.Match[str], int]]) -> dict[str, tuple[int, int]]:
+    """Where each kind of match first stands and how often it does, each match counted as often as it is said to.
+
+    The kind is the name of the group that matched, with blanks for `_`. In the order of the matches.
+    """
+    places: dict[str, tuple[int, int]] = {}
+    for match, times in found:
+        kind = (match.lastgroup or "").replace("_", " ")
+        first, before = places.get(kind, (match.start(), 0))
+        places[kind] = first, before + times
+    return places
 
 
 def without_invisible(text: str) -> str:

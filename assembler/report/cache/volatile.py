@@ -11,7 +11,6 @@ for each request. A message that its owner does rewrite shows in `Context.first_
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias, cast
 
@@ -21,6 +20,7 @@ from assembler.conversation.messages.parts import compact_json
 from assembler.pipeline.measure import Measured
 from assembler.pricing.pricer import Piece
 from assembler.report.memory import fixed_facts
+from assembler.text.invisible import by_kind
 from budgets.patterns import compile_later
 
 Kind: TypeAlias = Literal["timestamp", "uuid", "epoch", "current time"]
@@ -64,13 +64,8 @@ class Volatile:
 def volatile_texts(items: Iterable[tuple[str, str, str]]) -> Iterator[Volatile]:
     """What is volatile in these `(region, name, text)`: one value an item and kind. O(characters)."""
     for region, name, text in items:
-        first: dict[Kind, int] = {}
-        times: Counter[Kind] = Counter()
-        for match in _VOLATILE.finditer(text):
-            kind = cast(Kind, (match.lastgroup or "").replace("_", " "))
-            first.setdefault(kind, match.start())
-            times[kind] += 1
-        yield from (Volatile(region, name, kind, offset, times[kind]) for kind, offset in first.items())
+        for kind, (offset, times) in by_kind((match, 1) for match in _VOLATILE.finditer(text)).items():
+            yield Volatile(region, name, cast(Kind, kind), offset, times)
 
 
 def volatile_of(measured: Measured) -> tuple[Volatile, ...]:
