@@ -141,9 +141,8 @@ def _alternating(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
     if not traits.alternates:
         return lines
     joined = runs(lines, _joinable)
-    notes["message(s) merged into their neighbours: the template demands that roles alternate"] += len(lines) - len(
-        joined
-    )
+    gone = len(lines) - len(joined)
+    notes["message(s) merged into their neighbours: the template demands that roles alternate"] += gone
     return [_merged(run) for run in joined]
 
 
