@@ -14,7 +14,6 @@ from assembler.pricing.pricer import (
     MergingPricer,
     Piece,
     Pricer,
-    is_answering,
     is_joining,
 )
 from assembler.regions.layout import Layout
@@ -52,7 +51,7 @@ class RuledPricer:
 
     def answers_together(self, message: Message, before: Message) -> bool:
         """As the rules have it."""
-        return is_answering(self.rules) and self.rules.answers_together(message, before)
+        return is_joining(self.rules) and self.rules.answers_together(message, before)
 
     def formatted(self) -> Self:
         """As the rules have it."""

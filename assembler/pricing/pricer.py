@@ -115,14 +115,9 @@ class JoiningPricer(Pricer, Protocol):
         """The messages as they go out: those of one turn of the model in one."""
         ...
 
-
-@runtime_checkable
-class AnsweringPricer(Pricer, Protocol):
-    """A pricer of a dialect that is billed for results side by side as for one message."""
-
     def answers_together(self, message: Message, before: Message) -> bool:
         """Whether a message is billed with its neighbour before it, as another result of the same step."""
-        ...
+        return False
 
 
 @runtime_checkable
@@ -222,18 +217,13 @@ def _one(run: Sequence[Message]) -> Message:
 
 def is_joining(pricer: Pricer) -> TypeGuard[JoiningPricer]:
     """Whether the dialect of a pricer sends some neighbouring messages as one."""
-    return _is(JoiningPricer, type(pricer))
-
-
-def is_answering(pricer: Pricer) -> TypeGuard[AnsweringPricer]:
-    """Whether the dialect of a pricer is billed for results side by side as for one message."""
-    return _is(AnsweringPricer, type(pricer))
+    return _joins(type(pricer))
 
 
 # Asking a protocol of an object looks at its every member, and each message of a run is asked.
 @functools.cache
-def _is(protocol: type, kind: type) -> bool:
-    return issubclass(kind, protocol)
+def _joins(kind: type) -> bool:
+    return issubclass(kind, JoiningPricer)
 
 
 def price_pieces(texts: Sequence[str], count: TokenCounter) -> list[Tokens]:

@@ -16,7 +16,7 @@ from assembler.conversation.messages import Message, Result, spoken
 from assembler.conversation.messages.responses import RESPONSES, continues
 from assembler.conversation.policy_memory import Keepsakes
 from assembler.errors import UnsupportedContentError
-from assembler.pricing.pricer import Pricer, is_answering, is_joining, price_messages
+from assembler.pricing.pricer import Pricer, is_joining, price_messages
 from assembler.pricing.rewritten_messages import Rewritten
 from assembler.pricing.timeline import Replays
 from budgets import Count, TokenCountError, Tokens
@@ -270,7 +270,7 @@ class Priced:
     def _continues(self, index: int) -> bool:
         message, before = self._sight.message(index), self._sight.message(index - 1)
         if _may_answer(message) and _may_answer(before):
-            return is_answering(self._pricer) and self._pricer.answers_together(message, before)
+            return is_joining(self._pricer) and self._pricer.answers_together(message, before)
         if RESPONSES not in (message.shape, before.shape):
             return False
         return is_joining(self._pricer) and continues(message, before)

@@ -46,7 +46,7 @@ from assembler.dialects.reading import options_in, read_messages
 from assembler.errors import ConversationError
 from assembler.pricing.media import gemini as pictures
 from assembler.pricing.media import read_media
-from assembler.pricing.pricer import FixedPrices, MergingPricer, Piece, price_pieces
+from assembler.pricing.pricer import FixedPrices, JoiningPricer, MergingPricer, Piece, price_pieces
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
 from assembler.text.fields import fields_of
@@ -178,7 +178,7 @@ def _head(given: object) -> Message:
 
 
 @attrs.frozen(eq=False)
-class GeminiPricer(MergingPricer):
+class GeminiPricer(MergingPricer, JoiningPricer):
     """The bill of generateContent for one family: a framing for each content and declaration, and the texts.
 
     What stands in one content shares its framing.

@@ -24,7 +24,7 @@ from assembler.dialects.message_fields import FRAMING, price_fields, price_reaso
 from assembler.dialects.openai.framing import OpenAIApi
 from assembler.dialects.openai.wire import says_nothing
 from assembler.dialects.own_tokenizer import counts_for_openai, own_counter
-from assembler.pricing.pricer import FixedPrices, Piece
+from assembler.pricing.pricer import FixedPrices, JoiningPricer, Piece
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from assembler.text.fields import fields_in
@@ -45,7 +45,7 @@ def host_bill(model: str, count: TokenCounter, api: OpenAIApi) -> HostBill:
 
 
 @attrs.frozen(eq=False)
-class HostBill:
+class HostBill(JoiningPricer):
     """The bill of one chat template on one host."""
 
     family: Family

@@ -18,7 +18,7 @@ from assembler.dialects.openai.pricing import (
 )
 from assembler.pricing.media import read_media
 from assembler.pricing.media.openai import detail_of, price_media
-from assembler.pricing.pricer import FixedPrices, Has, Piece, price_pieces
+from assembler.pricing.pricer import FixedPrices, Has, JoiningPricer, Piece, price_pieces
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from budgets import Count, Grade, TokenCounter, Tokens
@@ -30,7 +30,7 @@ ROLE = 1
 
 
 @attrs.frozen(eq=False)
-class OpenAIBill(abc.ABC):
+class OpenAIBill(JoiningPricer, abc.ABC):
     """The bill of one family on one API: primer + messages + tools."""
 
     family: Family
