@@ -703,3 +703,11 @@ def test_what_was_held_is_not_made_again_from_within_a_turn() -> None:
     assembler = Assembler(Budget(100, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(history)
     ledger, rungs = assembler.plan().inside.ledger, (rung_of(TrimOldest()),)
     assert [recipe(first, 4).made_again(ledger, rungs) is not None for first in range(4)] == [True, False, True, False]
+
+
+def test_a_search_passes_a_pinned_turn_that_stays_anyway() -> None:
+    ledger = attrs.evolve(ledger_of(10, 10, 10, 10), pins=(1,))
+    scales: Any = Scales(ledger, 1.0, 0, promises=True)
+    rung = cast(CuttingRung, rung_of(TrimOldest()))
+    kept, count, _ = keep_most_turns(ledger, rung, KeepsNewest(), 25, 0, scales, scales.weigh, Weighed(), 0)
+    assert (kept.cut.first_kept, count.upper) == (2, 20)

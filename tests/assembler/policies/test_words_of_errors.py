@@ -311,3 +311,14 @@ def test_messages_that_change_at_each_question_are_said_to_change() -> None:
         ).build()
     said = "messages change while they are summarised; leave them alone until build() returns"
     assert (str(caught.value), len(asked)) == (said, QUESTIONS)
+
+
+@pytest.mark.parametrize(
+    ("newest", "said"), [(30, "The turns of the pinned messages 0 need 20 beside"), (50, "newest")]
+)
+def test_pins_are_to_blame_only_where_the_newest_turn_alone_would_fit(newest: int, said: str) -> None:
+    assembler = assembler_of(turns(20, 5, newest), Budget(40, counter=len), TrimOldest(pins={0}), {})
+    with pytest.raises(ContextLengthError) as raised:
+        assembler.build()
+    assert said in raised.value.advice
+    assert ("pin fewer of them" in raised.value.advice) is (newest == 30)
