@@ -58,9 +58,9 @@ def _not_plain(text: str) -> frozenset[str]:
 
 @functools.lru_cache(maxsize=2**12)
 def _may_compose(character: str) -> bool:
-    """Whether a text with this character may not be composed: marks and Hangul vowels join what stands before them."""
-    mark = unicodedata.category(character)[0] == "M" or "\u1160" <= character <= "\u11ff"
-    return mark or not unicodedata.is_normalized("NFC", character)
+    """Whether a text with this character may not be composed: marks and some vowels join what stands before them."""
+    vowel = "\u1160" <= character <= "\u11ff" or character == "\U00016d67"  # of Hangul; of Kirat Rai, since Python 3.14
+    return vowel or unicodedata.category(character)[0] == "M" or not unicodedata.is_normalized("NFC", character)
 
 
 # ---- classes of characters ------------------------------------------------------------------------------------------
