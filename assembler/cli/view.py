@@ -55,7 +55,7 @@ def view(
     refusal = None
     match files:
         case ():
-            counts, page = [], tool_html()
+            counts, page = list[Count](), tool_html()
         case (file,):
             counts, page, refusal = _page_of(file, shown)
         case _:
