@@ -286,5 +286,5 @@ def _asked_by_responses(on_chat: Family, on_responses: Family) -> Family:
     Its answers say so: finish reasons are statuses of Responses, reasoning is of the format `openai-responses-v1`
     (OpenRouter, "Reasoning Tokens", read 2026-11). The bound has room for Chat, which it may choose again.
     """
-    more = on_chat.tools.alone - on_responses.tools.alone
+    more = on_chat.tools.alone - on_responses.tools.alone + 2 * ENVELOPE  # Chat frames calls and results otherwise
     return attrs.evolve(on_responses, api="chat", tooled_slack=more)

@@ -74,6 +74,20 @@ def test_a_model_that_reasons_is_asked_by_responses_behind_a_gateway_and_bounded
     assert forwarded.upper >= max(own.tokens, there.tokens)
 
 
+@pytest.mark.parametrize("model", ["openai/gpt-5", "openai/gpt-5.4-mini", "openai/o4-mini"])
+@pytest.mark.parametrize("calls", [1, 2])
+def test_past_calls_of_a_model_that_reasons_are_bounded_as_by_chat_behind_a_gateway(model: str, calls: int) -> None:
+    function = {"name": "look", "arguments": '{"word": "giver"}'}
+    asked = [{"id": f"c{place}", "type": "function", "function": function} for place in range(calls)]
+    found = [{"role": "tool", "tool_call_id": call["id"], "content": "one who gives"} for call in asked]
+    messages: list[dict[str, Any]] = [ASKED, {"role": "assistant", "content": None, "tool_calls": asked}, *found]
+    own, forwarded = (
+        count_request({"messages": messages, "tools": [OF_CHAT]}, dialect=openai_chat, model=name)
+        for name in (model, f"openrouter/{model}")
+    )
+    assert forwarded.upper >= own.tokens
+
+
 def test_a_model_that_does_not_reason_is_billed_behind_a_gateway_as_chat_bills_it() -> None:
     own = chat("openai/gpt-4o", tools=[OF_CHAT])
     assert chat("openrouter/openai/gpt-4o", tools=[OF_CHAT]).tokens == own.tokens
