@@ -7,9 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from assembler import ConversationError
-from assembler.cli.progress import working
-from assembler.cli.request_file.gather import assembler_of
+from assembler.cli.request_file.gather import assembler_of, assembling
 from assembler.cli.terminal import AsJson, show, show_json, width
 from assembler.files.place import Place
 from assembler.files.reading import STANDARD
@@ -36,10 +34,9 @@ def build(
     as_json
         Print the report as JSON.
     """
-    place = Place(str(file))
     if output is not None and same_file(output, file):
         raise Place("assemble build", "--output").error("expected another file than the one that is read")
-    with working("assembling"), place.answers_for(), place.key("messages").answers_for(ConversationError):
+    with assembling(file):
         context = assembler_of(file).build()
         request = context.request()
         report = context.report

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from assembler import Context, ConversationError
-from assembler.cli.progress import working
-from assembler.cli.request_file.gather import assembler_of
+from assembler import Context
+from assembler.cli.request_file.gather import assembler_of, assembling
 from assembler.cli.terminal import AsJson, show, show_json
 from assembler.files.place import Place
 from assembler.files.reading import STANDARD
@@ -77,7 +75,7 @@ def view(
 
 def _page_of(file: Path, texts: Texts | None) -> tuple[list[Count], str, ContextLengthError | None]:
     """The page of one request. Of one that does not fit, it shows the least that was left, and comes with the error."""
-    with _answering(file):
+    with assembling(file):
         assembler = assembler_of(file)
         try:
             plan, refusal = assembler.plan().inside, None
@@ -87,15 +85,8 @@ def _page_of(file: Path, texts: Texts | None) -> tuple[list[Count], str, Context
         return [report.count], page_html(report, plan, texts=texts, refusal=refusal), refusal
 
 
-@contextlib.contextmanager
-def _answering(file: Path) -> Generator[None, None, None]:
-    place = Place(str(file))
-    with working("assembling"), place.answers_for(), place.key("messages").answers_for(ConversationError):
-        yield
-
-
 def _built(file: Path) -> Context[Any]:
-    with _answering(file):
+    with assembling(file):
         return assembler_of(file).build()
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
 
-from assembler import Assembler
+from assembler import Assembler, ConversationError
+from assembler.cli.progress import working
 from assembler.cli.request_file.request import messages_value, read_request, schema_value, tools_value
 from assembler.cli.request_file.shapes import Reader, unknown_model
 from assembler.files.json_text import read_json
@@ -19,6 +21,14 @@ LONGEST_TEXT = 64 * MEBIBYTE
 """Bytes of an instruction or document file; a bound on memory."""
 
 _SETTINGS = ("dialect", "on_overflow", "strategy", "cache_marks")
+
+
+@contextlib.contextmanager
+def assembling(file: Path) -> Generator[None]:
+    """Say that a request file is assembled while it is; what the library refuses meanwhile is refused at its place."""
+    place = Place(str(file))
+    with working("assembling"), place.answers_for(), place.key("messages").answers_for(ConversationError):
+        yield
 
 
 def assembler_of(path: Path) -> Assembler:
