@@ -19,21 +19,16 @@ def by_id(call_id: str) -> Key:
     return "id", call_id
 
 
-def by_name(name: str) -> Key:
-    """The key of calls of this function."""
-    return "name", name
-
-
 def asked_by(call_id: str | None, name: str) -> tuple[Key, ...]:
     """What a call may be answered by: its id, or where it has none its name and order. `turns.Open` has it so."""
-    return (by_id(call_id),) if call_id is not None else (by_name(name), NEXT)
+    return (by_id(call_id),) if call_id is not None else (("name", name), NEXT)
 
 
 def answer_to(call_id: str | None, name: str | None) -> Key:
     """What an answer looks for: a call's id, or where it has none a name, or where it has none either the next."""
     if call_id is not None:
         return by_id(call_id)
-    return NEXT if name is None else by_name(name)
+    return NEXT if name is None else ("name", name)
 
 
 class Waiting(Generic[T]):

@@ -13,7 +13,7 @@ from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.foreign_parts import translated
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import in_steps
-from assembler.conversation.waiting import NEXT, Waiting, answer_to, by_id, by_name
+from assembler.conversation.waiting import Waiting, answer_to, asked_by
 from assembler.dialects.chat_template.folds import FOLDS, PART_SEAM, Line
 from assembler.dialects.chat_template.render import Spoken
 from assembler.dialects.chat_template.traits import Traits
@@ -176,8 +176,7 @@ def _id_of(call_id: str | None, key: str) -> Spoken:
 
 def _wait(waiting: _Waiting, calls: Sequence[Call]) -> None:
     for call in calls:
-        known = (by_name(call.name), NEXT)
-        waiting.add(call, known if call.id is None else (by_id(call.id), *known))
+        waiting.add(call, asked_by(call.id, call.name))
 
 
 def _function_of(result: Result, waiting: _Waiting) -> str | None:
