@@ -65,7 +65,7 @@ def _wrong_calls(message: Place, spelling: Spelling) -> Iterator[Violation]:
         if kind.text == "custom":
             yield from wrong_name(call.at("custom").at("name"), spelling.legal)
             yield from shape.must_be(call.at("custom").at("input"), shape.TEXT)
-        else:
+        elif kind.text is None or kind.text in spelling.call_types or not call.at("function").absent:
             yield from wrong_name(call.at("function").at("name"), spelling.legal)
             yield from shape.must_be(call.at("function").at("arguments"), spelling.arguments)
 

@@ -9,6 +9,8 @@ import pytest
 
 from assembler import Assembler, ConversationError, UnsupportedContentError, count_request, verify
 from assembler.dialects import DIALECTS
+from assembler.policies import ClearToolResults, Truncate
+from budgets import Budget
 
 Dict = dict[str, Any]
 
@@ -289,6 +291,40 @@ def test_calls_of_another_api_s_own_tool_go_out_beside_a_function_as_the_error_s
     request = assembler.add_capability([{"type": "shell"}, TOOL]).build().request(name)
     assert verify(request, dialect=name) == []
     assert WORDS in str(request)
+
+
+def test_a_kind_of_call_that_nobody_knows_stays_where_its_answer_is_cleared_and_passes_the_rules() -> None:
+    call = {"id": "c", "type": "dream", "dream": {"name": "ask", "said": WORDS}}
+    asking = {"role": "assistant", "content": "so", "tool_calls": [call]}
+    history: list[Dict] = [*asked(), asking, {"role": "tool", "tool_call_id": "c", "content": "x " * 90}, *asked()]
+    for policy in (ClearToolResults(keep=0), Truncate(max_tokens=10)):
+        budget = Budget(150, max_output_tokens=10, model="gpt-4o")
+        context = Assembler(budget, on_overflow=policy).add_capability([TOOL]).add_messages(history).build()
+        request = context.request()
+        assert request["messages"][1]["tool_calls"] == [call]
+        assert [one.rule for one in verify(request, dialect="openai_chat") if not one.note] == []
+        assert context.count == count_request(request, dialect="openai_chat", model="gpt-4o")
+
+
+def test_a_kind_of_call_that_nobody_knows_is_a_function_s_to_mistral() -> None:
+    call = {"id": "c", "type": "dream", "dream": {"name": "ask", "said": WORDS}}
+    asking = {"role": "assistant", "content": None, "tool_calls": [call]}
+    history = [*asked(), asking, {"role": "tool", "tool_call_id": "c", "content": "x"}]
+    context = Assembler(dialect="mistral").add_capability([TOOL]).add_messages(history).build()
+    asked_for = context.request()["messages"][1]["tool_calls"][0]["function"]
+    assert asked_for["name"] == "ask"
+    assert json.loads(asked_for["arguments"]) == call["dream"]
+    assert verify(context.request(), dialect="mistral") == []
+    assert context.count == count_request(context.request(), dialect="mistral")
+
+
+def test_a_part_that_nobody_knows_in_an_answer_of_chat_s_does_not_reach_mistral() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "ask", "arguments": "{}"}}
+    answer = {"role": "tool", "tool_call_id": "c", "content": [NEW, {"type": "text", "text": "so"}]}
+    history = [*asked(), {"role": "assistant", "content": None, "tool_calls": [call]}, answer]
+    context = Assembler(dialect="openai_chat").add_capability([TOOL]).add_messages(history).build()
+    assert context.request()["messages"][2] == answer
+    assert "d1d" not in str(context.request("mistral"))
 
 
 @pytest.mark.parametrize("name", TYPED)

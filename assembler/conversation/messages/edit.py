@@ -42,6 +42,8 @@ def edited(message: Message, parts: Sequence[Part | None]) -> Message:
     kept = tuple(part for part in parts if part is not None)
     if kept and message.shape == RESPONSES and "role" not in seen:
         kept = read_item(seen, index=0).parts  # an item of a provider's own tool says a text in its own way, or cannot
+    elif kept and any(map(_is_of_new_kind, seen.get("tool_calls") or ())):
+        kept = read_message(seen, 0).parts
     return attrs.evolve(message, parts=kept, seen=seen, raw=_like(message.raw, seen), shallow=False)
 
 
@@ -205,7 +207,15 @@ def _call_dict(item: dict[str, Any], part: Part) -> dict[str, Any]:
         return {**item, "function": {**item["function"], "arguments": arguments}}
     if "custom" in item:
         return {**item, "custom": {**item["custom"], "input": arguments}}
+    if _is_of_new_kind(item):
+        return item  # nobody knows where it keeps what it is asked
     return {**item, "args": json.loads(arguments)}
+
+
+def _is_of_new_kind(call: Mapping[str, Any]) -> bool:
+    """Whether a call of a Chat message is of a kind that is not known yet: under its type."""
+    kind = call.get("type")
+    return "function" not in call and "custom" not in call and isinstance(call.get(str(kind)), Mapping)
 
 
 def _result_text(part: Part | None) -> str:

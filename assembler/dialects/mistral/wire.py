@@ -147,11 +147,15 @@ def _adopted(message: Message, done: Notes) -> Message:
 
 
 def _is_openais_own(message: Message) -> bool:
-    """Whether a Chat message says something in a way of OpenAI's alone: an old call or answer, or a refusal."""
+    """Whether a Chat message says something in a way of OpenAI's alone: an old call or answer, a refusal, a new kind
+    of call.
+    """
     seen = message.seen
     if message.shape != "openai":
         return False
-    return seen["role"] == "function" or "function_call" in seen or ("refusal" in seen and seen.get("content") is None)
+    refused = "refusal" in seen and seen.get("content") is None
+    new = any("function" not in call and "custom" not in call for call in seen.get("tool_calls") or ())
+    return seen["role"] == "function" or "function_call" in seen or refused or new
 
 
 def _made_legal(fields: dict[str, Any], named: dict[str, str], done: Notes) -> bool:

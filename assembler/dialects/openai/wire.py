@@ -95,11 +95,20 @@ def _as_it_came_at_all(message: Message) -> dict[str, Any] | None:
     if message.shallow and message.shape in _SPOKEN and (seen["content"] or message.role != "assistant"):
         stands = len(seen.get("tool_call_id", "")) <= CALL_ID_LIMIT and PIN not in seen  # the rest are texts
         return seen if stands else _as_it_came(message)
-    if Opaque in map(type, message.parts):  # a part that goes to one API as it came goes to another as text
+    if holds_opaque(message):  # a part that goes to one API as it came goes to another as text
         return None
     if not _goes_as_it_came(message):
         return None
     return seen if _stands(seen) else _as_it_came(message)
+
+
+def holds_opaque(message: Message) -> bool:
+    """Whether a part that is not read is in a message, or in an answer of it."""
+    for part in message.parts:
+        kind = type(part)
+        if kind is Opaque or (kind is Result and Opaque in map(type, cast(Result, part).parts)):
+            return True
+    return False
 
 
 def is_sent_alone(message: Message) -> bool:
@@ -121,7 +130,7 @@ def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str)
         message = came if came.sent.found is not None else translated(came, own, notes)
         if message.sent.found is not None and not _answers_respelled(message, waiting):
             yield cast("dict[str, Any]", message.sent.found)
-        elif Opaque in map(type, message.parts) and _goes_as_it_came(message):
+        elif holds_opaque(message) and _goes_as_it_came(message):
             yield _as_it_came(message)
         elif says_nothing(message):
             notes[SILENT] += message.role == "assistant"
