@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 import attrs
 
 from assembler.conversation.history import Sight, Span
-from assembler.conversation.messages import Thinking
 from assembler.conversation.messages.dicts import pinned_among
 from assembler.conversation.pins import pinned_messages
 from assembler.conversation.turns import Open
@@ -29,6 +28,7 @@ from assembler.pipeline.planned import Planned
 from assembler.pipeline.steps import settled_by_turns
 from assembler.policies.traits import stands
 from assembler.pricing.ledger import Ledger
+from assembler.pricing.pricer import MergingPricer
 from budgets import AssemblyError, Budget, Count, Tokens
 from budgets.count import total
 
@@ -176,7 +176,7 @@ def continue_decision(seen: Gathered) -> Planned | None:
         if not known.trimmed.is_all and (settings.pins or pinned_among(sight.readings.raws(start, length))):
             pins = pinned_messages(sight, settings.pins, start)
             ledger = attrs.evolve(ledger, pins=pins)
-    if settings.merging is not None and not known.trimmed.is_all and _may_cost_less(known, sight):
+    if settings.merging is not None and not known.trimmed.is_all and _may_cost_less(known, sight, settings.merging):
         return None
     plan = Planned(seen.draft, settings, sight, known.measured, ledger, known.trimmed, looked=start)
     keep(plan, decided=decided, conversation=conversation)
@@ -191,16 +191,18 @@ def continue_decision(seen: Gathered) -> Planned | None:
     return plan
 
 
-def _may_cost_less(known: Standing, sight: Sight) -> bool:
-    """Whether what stayed may cost less than it did: with some models past reasoning is free once a turn has begun.
+def _may_cost_less(known: Standing, sight: Sight, pricer: MergingPricer) -> bool:
+    """Whether what stayed may cost less than it did: with some models past reasoning is free once somebody asks.
 
-    What went for its sake fits again then. O(what stays), where a turn begins; else O(new messages).
+    What went for its sake fits again then. O(what stays) where anybody but the model and its tools speaks; else O(new
+    messages).
     """
-    starts = (sight.readings.turn_start(index, sight.head) == index for index in range(known.length, sight.length))
-    if not any(starts):
+    new = sight.messages(known.length, sight.length)
+    if all(message.role == "assistant" or message.answers_only for message in new):
         return False
     stayed = sight.messages(known.trimmed.cut.first_kept, known.length)
-    return bool([part for message in stayed for part in message.parts if type(part) is Thinking])
+    beyond_text = [message for message in stayed if len(message.parts) != 1 or type(message.parts[0]) is not str]
+    return any(pricer.when_forgotten(message) is not message for message in beyond_text)
 
 
 def first_changed(plan: Planned, last: Standing | None) -> int | None:

@@ -161,3 +161,27 @@ def test_a_turn_that_went_for_a_thought_comes_back_once_that_is_free(
         assert cuts == told
     assert found == dropped
     assert sorted(set(cuts)) == asked
+
+
+def test_a_turn_that_went_for_a_signature_comes_back_once_that_is_free() -> None:
+    call: dict[str, Any] = {"functionCall": {"name": "look", "args": {}}, "thoughtSignature": "c2ln" * 300}
+    answer = {"functionResponse": {"name": "look", "response": {"found": 1}}}
+    messages: list[Any] = [
+        *({"role": role, "parts": [{"text": letter * 50}]} for role, letter in (("user", "a"), ("model", "b"))),
+        {"role": "user", "parts": [{"text": "q"}]},
+        {"role": "model", "parts": [call]},
+        {"role": "user", "parts": [answer]},
+        *({"role": role, "parts": [{"text": "ok"}]} for role in ("model", "user", "model", "user")),
+    ]
+
+    def fresh(window: int) -> Assembler:
+        made = Assembler(Budget(window, model="gemini-2.5-pro"), dialect="gemini", on_overflow=TrimOldest())
+        return made.add_capability(TOOLS)
+
+    window = fresh(100_000).add_messages(messages[:5]).plan().count.upper - 5
+    growing, found = fresh(window), list[int]()
+    for stop, message in enumerate(messages, 1):
+        plan = growing.add_message(message).plan()
+        found.append(len(plan.dropped))
+        assert plan.count == fresh(window).add_messages(messages[:stop]).plan().count
+    assert found[4:7] == [2, 2, 0]
