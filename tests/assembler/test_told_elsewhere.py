@@ -245,6 +245,59 @@ def test_parts_of_gemini_s_sdk_may_stand_in_a_dict() -> None:
     assert request["contents"] == [{"role": "user", "parts": [{"text": "q"}, {"text": "on"}]}]
 
 
+def answered_by_gemini(*parts: Dict) -> list[Dict]:
+    """A call of Gemini's, and an answer that shows something beside its object."""
+    response = {"id": "f", "name": "ask", "response": {"output": "m1m"}, **({"parts": [*parts]} if parts else {})}
+    return [
+        {"role": "user", "parts": [{"text": "q"}]},
+        {
+            "role": "model",
+            "parts": [{"functionCall": {"id": "f", "name": "ask", "args": {}}, "thoughtSignature": "c2ln"}],
+        },
+        {"role": "user", "parts": [{"functionResponse": response}]},
+    ]
+
+
+def test_what_an_answer_of_gemini_s_shows_is_priced_sent_and_told_to_apis_that_take_it() -> None:
+    model = "gemini-3-pro-preview"
+    picture = {"inlineData": {"mimeType": "image/png", "data": PNG}}
+    filed = {"fileData": {"mimeType": "application/pdf", "fileUri": "gs://f"}}
+
+    def priced(*parts: Dict) -> int:
+        return count_request({"contents": answered_by_gemini(*parts)}, dialect="gemini", model=model).tokens
+
+    assert priced(picture) - priced() >= 1_000  # a picture of Gemini 3's is 1,120 tokens, however small
+    assert priced({"dream": {"text": "word " * 200}}) - priced() >= 200
+    assert priced({**filed, "pages": 9}) > priced({**filed, "pages": 2})
+    history = answered_by_gemini(picture, {**filed, "pages": 2}, {"dream": {"said": "d1d"}})
+    context = Assembler(dialect="gemini").add_capability([TOOL]).add_messages(history).build()
+    sent = context.request()["contents"][2]["parts"][0]["functionResponse"]["parts"]
+    assert sent == [picture, filed, {"dream": {"said": "d1d"}}]
+    shown = answered_by_gemini(picture, {"dream": {"said": "d1d"}})
+    for name in ("anthropic", "openai_responses"):
+        context = Assembler(dialect=name).add_capability([TOOL]).add_messages(shown).build()
+        assert PNG in str(context.request())
+        assert "d1d" not in str(context.request())
+        assert verify(context.request(), dialect=name) == []
+        assert "1 part(s) of another API that say nothing here left out" in " ".join(str(context.report).split())
+    with pytest.raises(UnsupportedContentError, match="image"):
+        Assembler(dialect="openai_chat").add_capability([TOOL]).add_messages(shown).build()
+
+
+def test_a_picture_in_an_answer_of_gemini_s_goes_with_the_answer_that_is_cleared() -> None:
+    history = [
+        *answered_by_gemini({"inlineData": {"mimeType": "image/png", "data": PNG}}),
+        {"role": "model", "parts": [{"text": "so"}]},
+    ]
+    history.append({"role": "user", "parts": [{"text": "on"}]})
+    budget = Budget(200, max_output_tokens=10, model="gemini-3-pro-preview")
+    context = (
+        Assembler(budget, on_overflow=ClearToolResults(keep=0)).add_capability([TOOL]).add_messages(history).build()
+    )
+    assert PNG not in str(context.request())
+    assert len(context.request()["contents"]) == 5
+
+
 THOUGHTS: list[Dict] = [
     {"type": "thinking", "thinking": WORDS, "signature": "c2ln"},
     {"type": "redacted_thinking", "data": WORDS},

@@ -198,7 +198,11 @@ def _gemini_part(item: dict[str, Any], part: Part) -> dict[str, Any]:
         key = "function_call" if "function_call" in item else "functionCall"
         return {**item, key: {**item[key], "args": json.loads(part.arguments)}}
     key = "function_response" if "function_response" in item else "functionResponse"
-    return {**item, key: {**item[key], "response": cast(Result, part).given}}
+    result = cast(Result, part)
+    response = {**item[key], "response": result.given}
+    if all(isinstance(held, str) for held in result.parts):
+        response.pop("parts", None)
+    return {**item, key: response}
 
 
 def _call_dict(item: dict[str, Any], part: Part) -> dict[str, Any]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
+import attrs
+
 from assembler.conversation.messages.dicts import PIN, role_of
 from assembler.conversation.messages.jsonable import sendable_copy
 from assembler.conversation.messages.message import Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.parts import Raw, call_of, compact_json, result_of
 from assembler.errors import ConversationError
 from assembler.text.checked import checked_text
+from assembler.text.fields import items_of
 
 
 def read_gemini(raw: Mapping[str, Any], *, index: int) -> Message:
@@ -43,9 +46,11 @@ def _part(item: object, index: int) -> Part:
         return call_of(call.get("name"), call.get("args"), id=call.get("id"), index=index, signature=signature)
     if (response := _either(part, "function_response", "functionResponse")) is not None:
         given: Raw = response.get("response") or {}
-        return result_of(
+        result = result_of(
             compact_json(given), call_id=response.get("id"), name=response.get("name"), index=index, given=given
         )
+        beside = tuple(_shown(held, index) for held in items_of(response.get("parts")))
+        return attrs.evolve(result, parts=(*result.parts, *beside)) if beside else result
     if isinstance(part.get("text"), str):
         if part.get("thought") is True:
             return Thinking(part["text"], part)
@@ -56,6 +61,12 @@ def _part(item: object, index: int) -> Part:
         kind = mime.split("/", 1)[0]
         return Media(kind if kind in ("image", "audio", "video") else "document", part)
     return Opaque(next((key for key in part if key not in _SIGNS), "part"), part, "gemini")
+
+
+def _shown(item: object, index: int) -> Media | Opaque:
+    """A part of an answer beside its object: a picture, a file (google-genai 3.4.0, FunctionResponsePart)."""
+    part = _part(item, index)
+    return part if isinstance(part, Media | Opaque) else Opaque("part", cast(Raw, item), "gemini")
 
 
 _SIGNS = ("thought", "thought_signature", "thoughtSignature")

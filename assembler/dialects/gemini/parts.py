@@ -84,6 +84,8 @@ class GeminiWriter(Writer):
             response["id"] = call_id
         if not isinstance(response.get("response"), dict):
             response["response"] = {}
+        if shown := items_of(response.get("parts")):
+            response["parts"] = [without_given(fields_in(each)) for each in shown]
         return part
 
     def thinking(self, part: Thinking, shape: str) -> Block | None:

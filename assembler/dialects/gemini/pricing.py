@@ -109,7 +109,8 @@ def _part(part: Part, family: Family, texts: list[str]) -> Count:
             texts.append(part.name or "")
             if part.given is not None:
                 texts.extend(_words(part.given, family))
-                return total([family.result, *_for_each(part.given, family.result_key)])
+                beside = [_part(held, family, texts) for held in part.parts if not isinstance(held, str)]
+                return total([family.result, *_for_each(part.given, family.result_key), *beside])
             return family.result + total(_part(inner, family, texts) for inner in part.parts)
         case Thinking():
             texts.append(part.text)
