@@ -49,9 +49,11 @@ def test_every_fence_of_a_framework_runs(
 def run_fences(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     namespace: dict[str, object] = {"__name__": "page"}
     printed = ""
-    for language, text in fences(page):
+    for fence in FENCE.finditer(page.read_text()):
+        language, text = fence.groups()
         if language == "python":
-            exec(compile(text, str(page), "exec", dont_inherit=True), namespace)
+            above = "\n" * fence.string.count("\n", 0, fence.start(2))  # so that its lines are those of the page
+            exec(compile(above + text, str(page), "exec", dont_inherit=True), namespace)
             printed = capsys.readouterr().out
         elif language == "text" and printed:
             for line in text.splitlines():
