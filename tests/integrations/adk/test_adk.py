@@ -291,7 +291,7 @@ def test_a_built_in_tool_is_priced_or_stands_in_the_overhead() -> None:
     plugin = AssemblerPlugin(base(10_000))
     plugin.fit(request_of(history(1), tools=[search]))
     without = AssemblerPlugin(base(10_000))
-    without.fit(request_of(history(1)))
+    without.fit(request_of(history(1), tools=[]))
     assert plugin.last_context is not None
     assert without.last_context is not None
     assert plugin.last_context.count.upper >= without.last_context.count.upper + 1_000
