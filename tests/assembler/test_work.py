@@ -301,7 +301,7 @@ def test_a_build_that_cuts_anew_compares_what_had_stayed_however_long_the_histor
 
 APPENDED = 150
 """Python calls of one appended message, its build and its request."""
-STEP = 260
+STEP = 270
 """The same of a step of an agent: a call of a tool and its answer."""
 REPORT = 170
 """The same of a report of thirteen turns, of which one is new."""
