@@ -140,10 +140,11 @@ def test_gemini_calls_without_ids_get_stable_ones() -> None:
     assert Assembler(dialect=openai_chat).add_messages(history).build().request()["messages"] == sent
 
 
-def test_our_own_mark_is_never_sent_and_an_empty_assistant_is_left_out_and_reported() -> None:
+@pytest.mark.parametrize("nothing", ["", None, []])
+def test_our_own_mark_is_never_sent_and_an_empty_assistant_is_left_out_and_reported(nothing: Any) -> None:
     history = [
         {"role": "user", "content": "a", "pinned": True},
-        {"role": "assistant", "content": ""},
+        {"role": "assistant", "content": nothing},
         {"role": "user", "content": "b"},
     ]
     context = Assembler(Budget(1000, model="gpt-4o")).add_messages(history).build()

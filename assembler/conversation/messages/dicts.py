@@ -89,7 +89,7 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
     refused = ("refusal",) if seen.get("refusal") else ()
     if calls:
         parts, shape = (*parts, *calls), _of_chat(shape)
-    elif (content is None and not (thoughts or _speaks_otherwise(raw))) or (not parts and role != "assistant"):
+    elif not parts and not (role == "assistant" and (thoughts or _is_answer(raw))):
         raise ConversationError("message without content; give it a text, parts or tool calls", index=index)
     elif content is None and isinstance(refusal := seen.get("refusal"), str):
         parts, shape, refused = (refusal,), "openai", ()
@@ -158,9 +158,9 @@ def _foreign_calls(seen: Raw, calls: Iterable[Call]) -> bool:
     return False
 
 
-def _speaks_otherwise(raw: Raw) -> bool:
-    """Whether an assistant message without content says something in a field of its provider's own."""
-    return raw.get("role") == "assistant" and any(raw.get(key) for key in ("refusal", "audio"))
+def _is_answer(raw: Raw) -> bool:
+    """Whether a message of the model's says that it is all: SDKs give back a content of None where it said nothing."""
+    return "content" in raw or any(raw.get(key) for key in ("refusal", "audio"))
 
 
 _ANSWERS = (
