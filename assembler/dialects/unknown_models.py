@@ -127,7 +127,22 @@ class ForeignPricer(RuledPricer):
         price = self.rules.message(message)
         if not price.upper:  # it is not sent
             return price
+        if len(parts) > 1 and all(type(part) is Result for part in parts):
+            return Count(price.tokens, Grade.ESTIMATED, max(price.tokens, self._reached_by(message, parts)))
         return self._loosened(price, AROUND_A_MESSAGE * (1 + sum(type(part) in (Call, Result) for part in parts)))
+
+    def _reached_by(self, message: Message, results: Sequence[Part]) -> Tokens:
+        """The bound of results side by side, rounded for each by what it adds: so it adds up however they are parted.
+
+        O(results): those two before one are all that has a part in what it adds.
+        """
+        reached = AROUND_A_MESSAGE
+        for place, result in enumerate(results):
+            before = tuple(results[max(0, place - 2) : place])
+            beside = self.rules.message(attrs.evolve(message, parts=before)).upper if before else 0
+            more = self.rules.message(attrs.evolve(message, parts=(*before, result))).upper - beside
+            reached += math.ceil(more * self.farthest) + AROUND_A_MESSAGE
+        return reached
 
     def options(self, layout: Layout) -> Count | Difference:
         """By rule, loosened; what an option saves with one model is not believed of another."""

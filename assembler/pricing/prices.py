@@ -249,11 +249,16 @@ class Priced:
         return price_messages(self._pricer, messages)
 
     def run(self, index: int) -> range:
-        """The messages that go out as one with the message at `index`: items of one turn of the model, or it alone."""
+        """The messages that go out as one with the message at `index`: items of one turn of the model, or it alone.
+
+        Of results side by side, `NEIGHBOURS` on each side: those farther away have no part in what it costs.
+        """
+        reach = NEIGHBOURS if _may_answer(self._sight.message(index)) else self._sight.length
+        end = min(self._sight.length, index + 1 + reach)
         stop = index + 1
-        while stop < self._sight.length and self._continues(stop):
+        while stop < end and self._continues(stop):
             stop += 1
-        return range(self._run_start(index), stop)
+        return range(self._run_start(index, index - reach), stop)
 
     def beside_others(self, index: int) -> bool:
         """Whether the message at `index` goes out as one with the one before it or the one after. O(1)."""

@@ -144,10 +144,11 @@ RESULTS = st.sampled_from(["", "{}", "[]", "plain words", ESCAPED, INDENTED])
 
 def in_chat(results: list[str]) -> list[dict[str, Any]]:
     calls: list[dict[str, Any]] = [
-        {"id": f"c{n}", "type": "function", "function": {"name": "search", "arguments": "{}"}} for n in range(9)
+        {"id": f"c{n}", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+        for n in range(len(results))
     ]
     return [
-        {"role": "assistant", "content": None, "tool_calls": calls[: len(results)]},
+        {"role": "assistant", "content": None, "tool_calls": calls},
         *[{"role": "tool", "tool_call_id": f"c{n}", "content": result} for n, result in enumerate(results)],
     ]
 
@@ -218,6 +219,19 @@ def test_two_results_of_one_step_cost_what_they_are_sent_as(api: Api, spelled: C
         history = [{"role": "user", "content": "q"}, *spelled(["a " * words, "{}", json.dumps({"a": "é" * words})])]
         whole = assembled(api, 1_000_000, history, (TrimOldest(),), {}, 0).build()
         assert whole.count == billed(whole, api)
+
+
+@pytest.mark.parametrize("api", [*APIS, *GATEWAYS], ids=str)
+def test_of_more_results_than_a_price_looks_back_on_each_costs_what_it_is_sent_as(api: Api) -> None:
+    """A bound that is rounded for a whole list did not add up once the list was longer than what was looked back on."""
+    texts = [("é " if number % 3 else "a ") * (number % 7) + '{"a": 1}' * (number % 2) for number in range(25)]
+    history = [{"role": "user", "content": "q"}, *in_chat(texts), {"role": "user", "content": "and now?"}]
+    ladder = (ClearToolResults(keep=0, placeholder=""), TrimOldest())
+    whole = assembled(api, 1_000_000, history, ladder, {}, 0).build()
+    assert whole.count == billed(whole, api)
+    for less in (1, 7, 40):
+        tight = assembled(api, whole.count.upper - less, history, ladder, {}, 0).build()
+        assert tight.count == billed(tight, api)
 
 
 @scaled(3)

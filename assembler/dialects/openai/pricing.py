@@ -144,12 +144,18 @@ def price_results(results: Sequence[str], family: Family, count: TokenCounter) -
     Until March 2026 whatever is not ASCII was escaped in it; the bound has room for that.
     """
     read = [_data_of(text) for text in results]
-    tokens = _count_list(list(map(_listed, read)), count)
-    escaped = tokens if all(map(str.isascii, results)) else _count_list(list(map(json.dumps, read)), count)
-    slack = family.calls.slack * len(results) + max(0, escaped - tokens)
+    slack = sum(_slack_of(text, data, family, count) for text, data in zip(results, read, strict=True))
+    return _graded(_count_list(list(map(_listed, read)), count), family, slack=slack)
+
+
+def _slack_of(text: str, data: object, family: Family, count: TokenCounter) -> Tokens:
+    """What one of several results may cost more: each has its own, so that the bound adds up as the price does."""
+    slack = family.calls.slack
+    if not text.isascii():
+        slack += max(0, count(json.dumps([data])) - count(_listed([data])))
     if family.grade is Grade.ESTIMATED:  # the first generations are shown each in a message of its own
-        slack += max(0, sum(map(count, results)) + ENVELOPE * (len(results) - 1) - tokens)
-    return _graded(tokens, family, slack=slack)
+        slack += max(0, count(text) + ENVELOPE - count(_listed([data])))
+    return slack
 
 
 def _count_list(entries: Sequence[str], count: TokenCounter) -> Tokens:
