@@ -120,7 +120,7 @@ class ForeignPricer(RuledPricer):
         """By rule, loosened, for each that it is sent as: a template frames messages, and calls and results in them."""
         sent = list(self.parted(message))
         if len(sent) < 2:
-            return self._framed(message, message.parts)
+            return self._framed(message, sent[0] if sent else message.parts)
         return total(self._framed(attrs.evolve(message, parts=tuple(parts)), parts) for parts in sent)
 
     def _framed(self, message: Message, parts: Sequence[Part]) -> Count:
