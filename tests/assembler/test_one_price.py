@@ -277,6 +277,18 @@ def test_the_window_that_the_whole_fills_to_the_token_holds_the_whole(
     assert (exactly.count, exactly.request()) == (whole.count, whole.request())
 
 
+@pytest.mark.parametrize("api", APIS, ids=str)
+def test_a_long_thought_that_is_not_sent_takes_no_tokens_of_the_window_that_the_rest_fills(api: Api) -> None:
+    """Nova's list priced the reasoning of another model, which Converse is not sent: a mark then let a turn go."""
+    thought = {"role": "model", "parts": [{"text": "a" * 1_500, "thought": True}, {"text": "b"}]}
+    question = {"role": "user", "parts": [{"text": "a"}]}
+    history = [question, {"role": "model", "parts": [{"text": "b"}]}, question, thought, question]
+    policy = (TrimOldest(low_water=0.5),)
+    whole = assembled(api, 1_000_000, history, policy, {}, 1).build()
+    exactly = assembled(api, whole.count.upper, history, policy, {}, 1).build()
+    assert (exactly.count, exactly.request()) == (whole.count, whole.request())
+
+
 TEMPLATE = """{% for message in messages %}<|im_start|>{{ message.role }}
 {{ message.content }}{% for call in message.tool_calls or [] %}{{ call.function | tojson }}{% endfor %}
 {% endfor %}{% if tools %}{{ tools | tojson }}{% endif %}"""

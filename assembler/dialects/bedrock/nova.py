@@ -14,7 +14,8 @@ import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.foreign_parts import adapt_message
-from assembler.dialects.blocks.pricing import with_error_text, with_object, with_parts
+from assembler.dialects.anthropic.blocks import sends
+from assembler.dialects.blocks.pricing import as_sent, with_error_text, with_object, with_parts
 from assembler.dialects.families import Row, first_match, guess, table_in
 from assembler.pricing.media.nova import price_media
 from assembler.pricing.media.reading import read_media
@@ -86,7 +87,10 @@ class NovaPricer(MergingPricer):
 
     def message(self, message: Message) -> Count:
         """One message. Raises `UnsupportedContentError` for media but images: what Nova bills for them is not known."""
-        said = with_parts(with_parts(adapt_message(message, "bedrock"), with_object), with_error_text)
+        sent = as_sent(adapt_message(message, "bedrock"), sends)
+        if sent is None:
+            return NOTHING
+        said = with_parts(with_parts(sent, with_object), with_error_text)
         return self.family.message + total(self._part(part) for part in said.parts)
 
     def options(self, layout: Layout) -> Difference:
