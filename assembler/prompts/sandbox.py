@@ -34,7 +34,7 @@ _FILTERS = """
     rejectattr reverse select selectattr sort string title truncate unique upper wordcount
 """
 FILTERS = frozenset(_FILTERS.split())
-"""Jinja's own filters that are offered as they are: none makes much of little."""
+"""Jinja's own filters that are offered as they are: none returns a text much longer than what it is given."""
 _STRING_METHODS = """
     capitalize casefold count endswith find index isalnum isalpha isascii isdecimal isdigit islower isnumeric isspace
     istitle isupper join lower lstrip partition removeprefix removesuffix replace rfind rindex rpartition rsplit rstrip

@@ -14,22 +14,18 @@ import attrs
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
-from assembler import (
-    Assembler,
-    AssemblyError,
-    CalibratedCounter,
+from assembler import Assembler, AssemblyError, CalibratedCounter, Context, calibrate
+from assembler.dialects import DIALECTS
+from assembler.policies import (
     ClearToolResults,
-    Context,
     KeepRelevant,
     Policy,
     Refuse,
     TrimOldest,
     TrimSteps,
     Truncate,
-    calibrate,
     first_user,
 )
-from assembler.dialects import DIALECTS
 from assembler.strategies import Strategy
 from budgets import Budget, BudgetError, Limit
 from tests.scaled import scaled

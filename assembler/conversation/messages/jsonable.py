@@ -76,7 +76,9 @@ def _copied(value: Any, index: int, leaves: Leaves, depth: int) -> Any:
         return float.__float__(value)  # numpy's compares with a list item by item
     elif not isinstance(value, leaves):
         raise ConversationError(
-            f"the message holds a {type(value).__name__}, which JSON cannot carry; pass plain data", index=index
+            f"the message holds a {type(value).__name__}, which JSON cannot carry; pass plain data, or register_reader "
+            "for a message class of your own",
+            index=index,
         )
     elif isinstance(value, int) and not -_UNPRINTABLE < int.__int__(value) < _UNPRINTABLE:
         raise ConversationError("a number in the message has more digits than Python writes as JSON", index=index)
