@@ -25,6 +25,9 @@ _OF_MODEL = frozenset({"assistant", "model", None})
 _OF_OTHERS = frozenset({"user", "tool"})
 _OF_HEAD = frozenset({"system", "developer"})
 
+_TRIES = 16
+"""Places where known steps may stand that are looked at. Each is O(what stays), and many turns may say the same."""
+
 
 @attrs.define(eq=False)
 class Step:
@@ -137,7 +140,7 @@ def _forget(steps: list[Step], pricer: MergingPricer) -> None:
 
 def _kept(known: PricedRequest, entries: Sequence[Any]) -> tuple[int, range]:
     """Where steps of a known request stand among entries, and which of its steps: none where none does."""
-    for place, step in _candidates(known, entries):
+    for place, step in itertools.islice(_candidates(known, entries), _TRIES):
         start = known.starts[step]
         most = min(len(entries) - place, len(known.entries) - start)
         # All of them, or all but those of the last step, which what came since may have changed.

@@ -68,3 +68,35 @@ def test_a_request_costs_the_same_from_whichever_request_its_price_goes_on(
         found: PricedRequest = price_request(dialect, pricer, request, known)
         assert found.count == priced_request(pricer, dialect.parse(request)) == context.count
         known = found
+
+
+class Watched(dict[str, str]):
+    """An entry that counts how often it is compared."""
+
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        Watched.compared += 1
+        return super().__eq__(other)
+
+    __hash__ = None
+
+
+def comparisons(turns: int) -> int:
+    """How often entries are compared: all turns but the middle one say the same, and the oldest quarter has gone."""
+    words = ["ping"] * turns
+    words[turns // 2] = "odd"
+    entries = [Watched(role=role, content=word) for word in words for role in ("user", "assistant")]
+    dialect = DIALECTS["anthropic"]
+    pricer = dialect.pricer("claude-sonnet-4-5", len)
+    assert isinstance(pricer, MergingPricer)
+    known = price_request(dialect, pricer, {"messages": entries}, None)
+    added = [Watched(role="user", content="new"), Watched(role="assistant", content="ping")]
+    Watched.compared = 0
+    price_request(dialect, pricer, {"messages": [*entries[turns // 2 :], *added]}, known)
+    return Watched.compared
+
+
+def test_turns_that_say_the_same_are_compared_no_more_often_each_in_a_long_request() -> None:
+    """Each place where known steps might stand was tried, and all but the last were found wanting late."""
+    assert comparisons(800) <= 3 * comparisons(400)
