@@ -37,13 +37,19 @@ def emit_layout(dialect: Dialect, layout: Layout) -> Emission:
 def emit_elsewhere(dialect: Dialect, layout: Layout, home: Dialect) -> Emission:
     """The layout of a request to the API of `home`, spelled for another API.
 
-    A part or a tool that nobody knows is one of the API that the request was made for: no other gets it as it came.
+    A part or a tool that nobody knows is one of the API that the request was made for: no other gets it as it came. A
+    request that was made for no API, by `plain` or a chat template, says nothing of whose it is.
     """
     shape = home.api.shape
+    if shape in _OF_NO_API or shape == dialect.api.shape:
+        return emit_layout(dialect, layout)
     messages = [claim_message(message, shape) for message in layout.messages]
     head = [claim_message(message, shape) for message in layout.head]
     tools = [tool.claimed(shape) for tool in layout.tools]
     return emit_layout(dialect, attrs.evolve(layout, head=head, messages=messages, tools=tools))
+
+
+_OF_NO_API = ("", "plain")
 
 
 def emit_added(dialect: Dialect, before: Emission, added: Sequence[Message]) -> Emission | None:

@@ -400,3 +400,70 @@ def test_a_transcription_of_gemini_s_and_a_resource_of_mistral_s_pass_the_rules(
     assert verify(heard, dialect="gemini") == []
     linked = {"type": "resource_link", "uri": "https://a.example"}
     assert verify({"messages": [{"role": "user", "content": [linked]}]}, dialect="mistral") == []
+
+
+PAIR: list[Dict] = [
+    {"type": "dream_call", "id": "d_1", "call_id": "c", "input": {"a": 1}},
+    {"type": "dream_call_output", "call_id": "c", "output": WORDS},
+]
+
+
+@pytest.mark.parametrize("name", [name for name in [*OTHERS, "anthropic"] if name != "openai_responses"])
+@pytest.mark.parametrize("tail", [[], asked()], ids=["at the end", "before a question"])
+def test_the_output_of_a_call_that_nobody_knows_is_told_to_other_apis_as_the_user_s(
+    name: str, tail: list[Dict]
+) -> None:
+    history: list[Dict] = [*asked(), *PAIR, *tail]
+    context = Assembler(dialect=name).add_messages(history).build()
+    request = context.request()
+    assert WORDS in str(request)
+    assert "assistant" not in str(request)
+    assert "model" not in str(request)
+    assert verify(request, dialect=name) == []
+    assert context.count == count_request(request, dialect=name)
+    report = " ".join(str(context.report).split())
+    assert "1 part(s) of another API that say nothing here left out" in report
+    assert "1 part(s) of another API sent as text" in report
+    own = Assembler(dialect="openai_responses").add_messages(history).build()
+    assert own.request()["input"][1:3] == PAIR
+    assert own.request(name) == request
+
+
+@pytest.mark.parametrize("said", [{"text": WORDS}, {"content": [{"type": "text", "text": WORDS}]}, {"result": WORDS}])
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_a_part_that_nobody_knows_says_in_words_is_told_to_other_apis(name: str, said: Dict) -> None:
+    blob = {"type": "dream", "result": "iVBORw0KGgo" + "A" * 300}
+    history = asked({"type": "dream", **said}, blob)
+    own = Assembler(dialect="anthropic").add_messages(history).build()
+    assert own.request()["messages"] == history
+    request = own.request(name)
+    assert str(request).count(f"[dream]\\n{WORDS}") == 1
+    assert "iVBOR" not in str(request)
+    assert verify(request, dialect=name) == []
+
+
+HOMES = ["anthropic", *OTHERS]
+SHARED = [asked(NEW), ANSWERED]
+OF_CHAT: list[Dict] = [
+    *asked(),
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "c", "type": "function", "function": {"name": "ask", "arguments": "{}"}}],
+    },
+    {"role": "tool", "tool_call_id": "c", "content": [NEW, {"type": "text", "text": "so"}]},
+]
+
+
+@pytest.mark.parametrize("home", HOMES)
+@pytest.mark.parametrize("name", HOMES)
+def test_what_nobody_knows_reaches_no_api_but_its_own_whatever_api_the_assembler_is_for(home: str, name: str) -> None:
+    keyed = {"drum": {"said": "k1k"}}
+    for history in SHARED:
+        context = Assembler(dialect=home).add_capability([TOOL, NEW, keyed]).add_messages(history).build()
+        went = str(context.request(name))
+        assert ("d1d" in went) == (home == name and home in TYPED)
+        assert ("k1k" in went) == (home == name and home not in TYPED)
+    context = Assembler(dialect=home).add_capability([TOOL]).add_messages(OF_CHAT).build()
+    owner = "mistral" if home == "mistral" else "openai_chat"
+    assert ("d1d" in str(context.request(name))) == (name == owner)

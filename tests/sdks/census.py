@@ -282,7 +282,7 @@ HEAD = """# What is carried
 
 Every item, block, part and tool that the providers' SDKs name, and what becomes of it: whether it goes back to its own
 API as it came, how it is priced, and what any other API gets of it. One that no SDK names yet is carried as it came,
-estimated over its words with a bound, and left out elsewhere with a note.
+estimated over its words with a bound, and elsewhere sent as the text that it holds, or left out with a note.
 
 Written by `tests/sdks/census.py` from the types of openai 3.54.0, anthropic 2.12.0, google-genai 3.4.0, botocore 1.44.5
 and mistralai 3.7.0; a test fails when one of them brings a new type. How to use hosted tools:

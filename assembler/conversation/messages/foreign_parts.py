@@ -9,6 +9,7 @@ The kinds and their fields: openai 3.54.0, anthropic 2.12.0, google-genai 3.4.0,
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, cast
@@ -62,7 +63,18 @@ _SAYS: Mapping[str, tuple[str, ...]] = {
     "web_search_call": ("results", "action"),
     "web_search_tool_result": ("content",),
 }
-"""The kinds that say something, and the fields where they say it. No other kind is sent to another API."""
+"""The kinds that are known and say something, and the fields where they say it."""
+
+_SILENT = frozenset(
+    ["image_generation_call", "reasoning", "reasoning_content", "reasoningContent", "redacted_thinking", "thinking"]
+)
+"""Kinds that are known and say nothing to another API, though they hold a text."""
+
+_USUAL = ("text", "content", "output", "outputs", "result", "results")
+"""Where a kind that nobody knows yet says what it says: as all kinds that are known do."""
+
+_BLOB = re.compile(r"[A-Za-z0-9+/_=-]{200,}")
+"""A text that nobody wrote: no language has a word of 200 letters."""
 
 
 def is_mark(part: Part) -> bool:
@@ -72,13 +84,16 @@ def is_mark(part: Part) -> bool:
 
 def text_elsewhere(part: Opaque) -> str | None:
     """What the part says to another API, under the name of its kind; None where that is nothing. O(its values)."""
-    words = [word for key in _SAYS.get(part.kind, ()) for word in _words(part.raw.get(key), key)]
+    if part.kind in _SILENT:
+        return None
+    keyed = () if "type" in part.raw else (part.kind,)
+    words = [word for key in _SAYS.get(part.kind, (*_USUAL, *keyed)) for word in _words(part.raw.get(key), key)]
     return "\n".join([f"[{part.kind}]", *words]) if words else None
 
 
 def _words(value: object, key: str) -> Iterator[str]:
     if isinstance(value, str):
-        if key in _WORDS and value.strip() and not (key in _ADDRESSES and value.startswith("data:")):
+        if key in _WORDS and _is_said(value, key):
             yield value
     elif isinstance(value, Mapping):
         fields = cast(_Raw, value)
@@ -89,6 +104,12 @@ def _words(value: object, key: str) -> Iterator[str]:
     elif isinstance(value, Sequence) and not isinstance(value, bytes):
         for held in cast("Sequence[object]", value):
             yield from _words(held, key)
+
+
+def _is_said(text: str, key: str) -> bool:
+    if not text.strip() or _BLOB.fullmatch(text):
+        return False
+    return not (key in _ADDRESSES and text.startswith("data:"))
 
 
 _TYPED: Mapping[str, tuple[str, ...]] = {
@@ -112,9 +133,11 @@ def speaks(part: Opaque, shape: str, own: str) -> bool:
 
 
 def claim_message(message: Message, home: str) -> Message:
-    """The message with each part that nobody knows as one of the API of the shape `home`, where it may be one.
+    """The message with each part that nobody knows as one of a single API, or of none.
 
-    The very message comes back where there is none. O(parts).
+    It is one of the API of the shape `home` where that may have it, else of the API whose spelling the message is in. A
+    part that neither may have is nobody's: no API gets it as it came. The very message comes back where there is none.
+    O(parts).
     """
     parts = tuple(_claim_part(part, message.shape, home) for part in message.parts)
     same = all(new is old for new, old in zip(parts, message.parts, strict=True))
@@ -123,13 +146,19 @@ def claim_message(message: Message, home: str) -> Message:
 
 def _claim_part(part: Part, shape: str, home: str) -> Part:
     match part:
-        case Opaque(api=api) if api == NEUTRAL and speaks(part, shape, home):
-            return attrs.evolve(part, api=home)
+        case Opaque(api=api) if api == NEUTRAL:
+            return attrs.evolve(part, api=_owner(part, shape, home))
         case Result() if Opaque in map(type, part.parts):
             inner = tuple(cast("str | Media | Opaque", _claim_part(held, shape, home)) for held in part.parts)
             return attrs.evolve(part, parts=inner)
         case _:
             return part
+
+
+def _owner(part: Opaque, shape: str, home: str) -> str:
+    if speaks(part, shape, home):
+        return home
+    return shape if shape in _TYPED else FOREIGN
 
 
 def adapt_message(message: Message, own: str) -> Message:
@@ -149,9 +178,18 @@ def adapt_message(message: Message, own: str) -> Message:
     if all(new is old for new, old in zip(parts, message.parts, strict=True)):
         return message
     kept = tuple(part for part in parts if part is not None)
-    spoken = message.role == "tool" and not any(type(part) is Result for part in kept)
-    role = "assistant" if spoken else message.role  # what the server ran is no answer to a call of the caller's tools
+    role = message.role
+    if role == "tool" and Result not in map(type, kept):  # no answer to a call of the caller's tools
+        role = "user" if any(map(_is_the_callers, message.parts)) else "assistant"
     return attrs.evolve(message, role=role, parts=kept, shape=FOREIGN, shallow=False, seen=_beside(message, parts))
+
+
+def _is_the_callers(part: Part) -> bool:
+    """Whether an item is what the caller's own program wrote for a call of a kind that nobody knows yet.
+
+    The outputs that a server writes are known by their kinds.
+    """
+    return type(part) is Opaque and part.kind not in _SAYS and isinstance(part.raw.get("call_id"), str)
 
 
 _TOLD = frozenset([Opaque, Media])

@@ -9,6 +9,7 @@ import attrs
 
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.message import Sent
+from assembler.conversation.messages.parts import FOREIGN
 from assembler.text.fields import fields_in, fields_of
 from budgets.value import Value
 
@@ -51,8 +52,10 @@ class Tool(Value):
         return shared or shape in _MAY_BE_OF.get(self.api, ())
 
     def claimed(self, shape: str) -> Tool:
-        """The tool as one of the API of this shape, where nobody knows whose it is and it may be that API's."""
-        return attrs.evolve(self, api=shape) if self.api and shape in _MAY_BE_OF.get(self.api, ()) else self
+        """The tool as one of the API of this shape, where nobody knows whose it is; as nobody's where it cannot be."""
+        if self.api is None or self.api not in _MAY_BE_OF:
+            return self
+        return attrs.evolve(self, api=shape if shape in _MAY_BE_OF[self.api] else FOREIGN)
 
 
 def own_definition(tool: Tool) -> dict[str, Any]:
