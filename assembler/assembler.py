@@ -1,4 +1,7 @@
-"""The Assembler gathers a request statement by statement and builds it. Each add replaces its frozen draft."""
+"""The Assembler gathers a request statement by statement and builds it. Each add replaces its frozen draft.
+
+Importing this loads neither attrs nor any reader: they come with the first assembler.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +9,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast, overload
 
-import attrs
-
 from assembler import pipeline
-from assembler.conversation.intake import check_pairs, listed_messages, read_newest, read_whole
-from assembler.conversation.wanted import Wanted
 from assembler.errors import MessageTypeError
-from assembler.pipeline.draft import Draft
-from assembler.pricing.server_state import held_count
-from assembler.regions.knowledge import Document, document, provenance, xml_tag
+from assembler.pipeline.arguments import of_an_assembler, of_one_document, of_one_message
 from assembler.report.logs import log_ignored
 from assembler.text.checked import checked_text
-from assembler.validation import must_be, of_an_assembler, of_one_document, of_one_message
 from budgets import BudgetError
 
 if TYPE_CHECKING:
     from assembler.context import Context, Longest
+    from assembler.conversation.wanted import Wanted
     from assembler.dialects import Dialect
+    from assembler.pipeline import Draft
     from assembler.plan import Plan
     from assembler.policies import Policy
     from assembler.pricing.calibration import CalibratedCounter
+    from assembler.regions.knowledge import Document
     from assembler.report.cache import CacheMarks
     from assembler.report.status import Status
     from assembler.strategies import Strategy
@@ -96,7 +95,7 @@ class Assembler(Generic[Longest]):
         cache_marks: CacheMarks | None = None,
     ) -> None:
         self._settings = pipeline.Settings.of(budget, dialect, on_overflow, strategy, cache_marks)
-        self._draft = Draft()
+        self._draft = pipeline.Draft()
 
     @property
     def budget(self) -> Budget | None:
@@ -125,8 +124,8 @@ class Assembler(Generic[Longest]):
 
     def add_instruction(self, text: str | None) -> Self:
         """Set the system instruction, replacing the one before. None or an empty text removes it."""
-        instruction = None if text is None else checked_text(text, field="instruction") or None
-        return self._with_regions(instruction=instruction, provenance=provenance(text))
+        self._draft = self._draft.with_instruction(text)
+        return self
 
     def add_capability(self, tools: object, *, choice: str | None = None) -> Self:
         """Set the tools that the model may call, replacing those before: a list, or a single one.
@@ -170,18 +169,10 @@ class Assembler(Generic[Longest]):
         """Add a document after those already there. None adds nothing. Raises `MarkupError` or `BudgetError`."""
         if text is None:
             return self
-        known = self._draft.regions.documents
-        added = document(
-            text,
-            type=type,
-            trusted=trusted,
-            source=source,
-            score=score,
-            embedding=embedding,
-            metadata=metadata,
-            place=f"knowledge[{len(known)}]",
+        self._draft = self._draft.with_document(
+            text, type=type, trusted=trusted, source=source, score=score, embedding=embedding, metadata=metadata
         )
-        return self._with_regions(documents=(*known, added))
+        return self
 
     def add_messages(self, messages: Iterable[object] | None) -> Self:
         """Set the conversation, replacing the one before. None stands for an empty conversation.
@@ -191,18 +182,13 @@ class Assembler(Generic[Longest]):
         """
         if type(cast(object, messages)) is not list:
             _refuse_context(messages)
-        history = self._draft.history.replaced([] if messages is None else listed_messages(messages))
-        check_pairs(history, read_whole, self._draft.regions.held, self._settings.dialect.api.shape)
-        self._draft = Draft(self._draft.regions, history)
+        self._draft = self._draft.with_messages(messages, self._settings.dialect.api.shape)
         return self
 
     @of_one_message
     def add_message(self, message: object) -> Self:
         """Append one message to the conversation. O(1), however long it is. Raises `ConversationError`."""
-        draft = self._draft
-        history = draft.history.appended(message)
-        check_pairs(history, read_newest, draft.regions.held, self._settings.dialect.api.shape)
-        self._draft = Draft(draft.regions, history)
+        self._draft = self._draft.with_message(message, self._settings.dialect.api.shape)
         return self
 
     def hold(self, tokens: Tokens | Count | None) -> Self:
@@ -213,18 +199,20 @@ class Assembler(Generic[Longest]):
         part of `costs.framing`. Raises `BudgetError` for anything that is no number of tokens, and for a dialect whose
         requests hold everything that is billed.
         """
+        from assembler.pricing.server_state import held_count
+
         held = held_count(tokens)
         if held is not None and self._settings.whole is not None:
             raise BudgetError(f"hold: a request of {self._settings.dialect.name} holds all that its model reads")
-        check_pairs(self._draft.history, read_whole, held, self._settings.dialect.api.shape)
-        return self._with_regions(held=held)
+        self._draft = self._draft.holding(held, self._settings.dialect.api.shape)
+        return self
 
     def pop_message(self) -> Any:
         """Remove the last message and return it. O(1). Raises `IndexError` if there is none."""
         history = self._draft.history
         if not history.length:
             raise IndexError("pop_message: there is no message to take back")
-        self._draft = Draft(self._draft.regions, history.without_last())
+        self._draft = self._draft.without_last()
         return history.raws(history.length - 1)[0]
 
     def clear_knowledge(self) -> Self:
@@ -319,6 +307,9 @@ class Assembler(Generic[Longest]):
         From now on builds use it, unless it is longer than `wanted.max_tokens`. It is ignored, with a warning on the
         logger, if its messages have changed since or a newer summary covers them.
         """
+        from assembler.conversation.wanted import Wanted
+        from assembler.validation import must_be
+
         must_be("wanted", cast(object, wanted), (Wanted,), "what context.wanted or plan().wanted said")
         if wanted.question.speaks_of(self._draft.history.current()):
             wanted.question.settle(checked_text(text, field="summary"))
@@ -344,10 +335,12 @@ class Assembler(Generic[Longest]):
     @staticmethod
     def xml_tag(text: str, *, type: str | Enum, trusted: bool = False, source: str | None = None) -> str:
         """The knowledge tag, on its own: `text` escaped inside `<context>`. Raises `MarkupError`."""
+        from assembler.regions.knowledge import xml_tag
+
         return xml_tag(text, type=type, trusted=trusted, source=source)
 
     def _with_regions(self, **changes: Any) -> Self:
-        self._draft = Draft(attrs.evolve(self._draft.regions, **changes), self._draft.history)
+        self._draft = self._draft.with_regions(**changes)
         return self
 
     def __eq__(self, other: object) -> bool:

@@ -8,10 +8,12 @@ import operator
 import re
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, ParamSpec, SupportsIndex, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, SupportsIndex, TypeVar, cast
 
-from budgets.count import Tokens
 from budgets.errors import BudgetError
+
+if TYPE_CHECKING:
+    from budgets.count import Tokens
 
 LARGEST = 10**640
 """The bound of every number here, in the digits that every interpreter prints, however it is configured:

@@ -10,6 +10,7 @@ from budgets.later import load_later as _load_later
 if typing.TYPE_CHECKING:
     from assembler.pipeline.answers import plan_without_awaiting
     from assembler.pipeline.build import costs_now, measure_now
+    from assembler.pipeline.draft import Draft
     from assembler.pipeline.emit import emit
     from assembler.pipeline.ladder import Trimmed
     from assembler.pipeline.settings import Settings
@@ -17,6 +18,7 @@ if typing.TYPE_CHECKING:
     from assembler.pipeline.trimming import held_decision, restore_decision
 
 __all__ = [
+    "Draft",
     "Settings",
     "Trimmed",
     "costs_now",
@@ -33,6 +35,7 @@ _load_later(
     {
         "assembler.pipeline.answers": "plan_without_awaiting",
         "assembler.pipeline.build": "costs_now measure_now",
+        "assembler.pipeline.draft": "Draft",
         "assembler.pipeline.emit": "emit",
         "assembler.pipeline.ladder": "Trimmed",
         "assembler.pipeline.trimming": "held_decision restore_decision",
