@@ -8,14 +8,7 @@ from typing import Self, TypeVar
 import attrs
 
 from assembler.conversation.messages import Message
-from assembler.pricing.pricer import (
-    FixedPrices,
-    FormattingPricer,
-    MergingPricer,
-    Piece,
-    Pricer,
-    is_joining,
-)
+from assembler.pricing.pricer import FixedPrices, FormattingPricer, MergingPricer, Piece, Pricer, is_joining
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from budgets import Count, Grade, TokenCounter

@@ -14,14 +14,7 @@ from assembler.conversation.messages.dicts import PIN, ROLES, read_dict
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, REASONING
 from assembler.conversation.messages.jsonable import sendable_copy
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Role, Thinking
-from assembler.conversation.messages.parts import (
-    NEUTRAL,
-    Raw,
-    call_of,
-    compact_json,
-    is_kind_of_part,
-    result_of,
-)
+from assembler.conversation.messages.parts import NEUTRAL, Raw, call_of, compact_json, is_kind_of_part, result_of
 from assembler.errors import ConversationError
 from assembler.text.checked import checked_text
 from assembler.text.runs import runs

@@ -11,14 +11,7 @@ from collections.abc import Iterator
 
 import attrs
 
-from assembler.dialects.anthropic.rules_of_blocks import (
-    KINDS,
-    blocks_of,
-    texts,
-    wrong_blocks,
-    wrong_shape,
-    wrong_tools,
-)
+from assembler.dialects.anthropic.rules_of_blocks import KINDS, blocks_of, texts, wrong_blocks, wrong_shape, wrong_tools
 from assembler.verify import definitions
 from assembler.verify.checker import Checker
 from assembler.verify.models import refuses_prefill, takes_system_turns

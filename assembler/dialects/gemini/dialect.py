@@ -36,12 +36,7 @@ from assembler.dialects.gemini.parts import (
 from assembler.dialects.graded import grade_price
 from assembler.dialects.message_fields import bound_fields
 from assembler.dialects.output_and_choice import asked_choice, bare_schema
-from assembler.dialects.own_tokenizer import (
-    counts_for_open_model,
-    counts_for_openai,
-    estimated_for,
-    own_counter,
-)
+from assembler.dialects.own_tokenizer import counts_for_open_model, counts_for_openai, estimated_for, own_counter
 from assembler.dialects.reading import options_in, read_messages
 from assembler.errors import ConversationError
 from assembler.pricing.media import gemini as pictures

@@ -23,13 +23,7 @@ from assembler.dialects.hosts.pricing import price_system
 from assembler.dialects.mistral.api import API
 from assembler.dialects.mistral.families import SETTINGS, VOCABULARY, family_of
 from assembler.dialects.mistral.pricing import price_message
-from assembler.dialects.mistral.wire import (
-    definition,
-    is_silent,
-    own_thinking,
-    write_messages,
-    write_messages_after,
-)
+from assembler.dialects.mistral.wire import definition, is_silent, own_thinking, write_messages, write_messages_after
 from assembler.dialects.notes import BRIDGE
 from assembler.dialects.openai_chat.dialect import openai_chat
 from assembler.dialects.own_tokenizer import estimated_for, own_counter

@@ -26,19 +26,8 @@ from assembler.dialects.message_fields import price_fields
 from assembler.dialects.notes import Notes
 from assembler.dialects.openai.bill import OpenAIBill
 from assembler.dialects.openai.families import family_of
-from assembler.dialects.openai.pricing import (
-    FUNCTION_ROLE,
-    price_calls,
-    price_function_call,
-    price_results,
-)
-from assembler.dialects.openai.wire import (
-    is_sent_alone,
-    result_texts,
-    says_nothing,
-    tool_definition,
-    wire_messages,
-)
+from assembler.dialects.openai.pricing import FUNCTION_ROLE, price_calls, price_function_call, price_results
+from assembler.dialects.openai.wire import is_sent_alone, result_texts, says_nothing, tool_definition, wire_messages
 from assembler.dialects.openai_chat.api import API
 from assembler.dialects.output_and_choice import choice_of, named_schema
 from assembler.dialects.reading import listed_messages, options_in, read_messages

@@ -23,11 +23,7 @@ from assembler.dialects.message_fields import price_reasoning
 from assembler.dialects.notes import Notes
 from assembler.dialects.openai.bill import OpenAIBill
 from assembler.dialects.openai.families import family_of
-from assembler.dialects.openai.pricing import (
-    price_calls,
-    price_one_tool,
-    price_tools,
-)
+from assembler.dialects.openai.pricing import price_calls, price_one_tool, price_tools
 from assembler.dialects.openai_responses.api import API, STORED
 from assembler.dialects.openai_responses.wire import ItemIds, flat_definition, input_items
 from assembler.dialects.output_and_choice import choice_of, named_schema

@@ -8,17 +8,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from assembler.drawn.engine import (
-    DrawFn,
-    Flaky,
-    NoSuchExample,
-    Phase,
-    SearchStrategy,
-    find,
-    given,
-    st,
-    steadily,
-)
+from assembler.drawn.engine import DrawFn, Flaky, NoSuchExample, Phase, SearchStrategy, find, given, st, steadily
 from assembler.testing.fitters.histories import History, histories
 from assembler.testing.fitters.invariants import ESSENTIAL, Invariant
 from assembler.testing.fitters.trial import CountMessages, Fit, Spell, Subject

@@ -12,17 +12,7 @@ import pytest
 from assembler import Assembler, ChatRegions, CitedSources
 from assembler.pricing.pricer import Piece
 from assembler.regions.regions import Regions
-from assembler.strategies import (
-    REMINDER,
-    Around,
-    Needs,
-    Omitted,
-    Placement,
-    QuestionChunks,
-    Rendered,
-    Space,
-    Strategy,
-)
+from assembler.strategies import REMINDER, Around, Needs, Omitted, Placement, QuestionChunks, Rendered, Space, Strategy
 from assembler.strategies.sources.merging import MergeNeighbours
 from assembler.testing import ContractError, check_strategy
 from budgets import BudgetError

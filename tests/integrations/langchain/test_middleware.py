@@ -15,15 +15,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
 
-from assembler import (
-    Assembler,
-    ClearReasoning,
-    ClearToolResults,
-    Summarize,
-    TrimOldest,
-    Truncate,
-    count_request,
-)
+from assembler import Assembler, ClearReasoning, ClearToolResults, Summarize, TrimOldest, Truncate, count_request
 from assembler.dialects import anthropic, openai_chat
 from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting
 from assembler.integrations.langchain import AssemblerMiddleware
