@@ -56,24 +56,18 @@ class Row:
 class CacheRow:
     """The prefix cache: tokens before the newest turn, and what of them the next such request may be served.
 
-    `served` is an estimate and `upper` its bound. `least` and `step` are the provider's rule in tokens and `source`
-    where it was read: `least` is None where nothing is cached, `source` where no rule is known.
+    `served` is an estimate and `upper` its bound. `least` and `step` are the provider's rule in tokens.
     """
 
     stable_prefix: Tokens
     served: Tokens
     upper: Tokens
     least: Tokens | None = None
+    """None where nothing is cached."""
     step: Tokens | None = None
     source: str | None = None
+    """Where the rule was read; None where no rule is known."""
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name."""
-        return {
-            "stable_prefix": self.stable_prefix,
-            "served": self.served,
-            "upper": self.upper,
-            "least": self.least,
-            "step": self.step,
-            "source": self.source,
-        }
+        return attrs.asdict(self)

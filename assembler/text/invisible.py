@@ -1,7 +1,7 @@
 """Characters that cost tokens and show nothing, by place and kind. Finds them; takes them out only when asked to.
 
 Instructions can be spelled in them that no reader sees and a model reads. What a script needs to be written is left in
-peace (`assembler.invisible_scripts`). A run of such characters stands between two that can be seen, and is judged by
+peace (`assembler.text.scripts`). A run of such characters stands between two that can be seen, and is judged by
 those two: so taking out what is found never uncovers more of it. Linear in the text.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Literal, TypeAlias, cast
+from typing import Generic, Literal, TypeAlias, TypeVar, cast
 
 import attrs
 
@@ -41,15 +41,24 @@ _RUN = compile_later(f"[{UNSEEN}]++")
 _KIND = compile_later("|".join(f"(?P<{kind.replace(' ', '_')}>[{held}]++)" for kind, held in _KINDS.items()))
 
 
+Found = TypeVar("Found", bound=str)
+
+
 @attrs.frozen
-class Invisible:
-    """A kind of invisible characters in one item: the character where they begin, and how many there are."""
+class Finding(Generic[Found]):
+    """A kind of text in one item: where it first stands, in characters of that item, and how often it does."""
 
     region: str
     name: str
-    kind: Kind
+    kind: Found
     offset: int
     times: int = 1
+
+
+class Invisible(Finding[Kind]):
+    """A kind of invisible characters in one item: the character where they begin, and how many there are."""
+
+    __slots__ = ()
 
 
 def invisible_texts(items: Iterable[tuple[str, str, str]]) -> Iterator[Invisible]:

@@ -8,21 +8,22 @@ from pathlib import Path
 import attrs
 import pytest
 
-from assembler import (
-    ClearReasoning,
-    ClearToolResults,
-    KeepRelevant,
-    Policy,
-    Refuse,
-    TrimOldest,
-    TrimSteps,
-    Truncate,
-    policies,
-)
+from assembler import policies
 from assembler.cli import main
 from assembler.cli.request_file.policies import POLICIES, overflow
 from assembler.files.place import Place, SpecError
-from assembler.policies import Offload, Summarize
+from assembler.policies import (
+    ClearReasoning,
+    ClearToolResults,
+    KeepRelevant,
+    Offload,
+    Policy,
+    Refuse,
+    Summarize,
+    TrimOldest,
+    TrimSteps,
+    Truncate,
+)
 
 HERE = Place("bot.yaml").key("on_overflow")
 DOCS = Path(__file__).parents[2] / "docs"

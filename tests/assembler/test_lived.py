@@ -14,18 +14,9 @@ import attrs
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
-from assembler import Assembler, AssemblyError, CalibratedCounter, Context, calibrate
+from assembler import Assembler, AssemblyError, CalibratedCounter, Context, calibrate, first_user
 from assembler.dialects import DIALECTS
-from assembler.policies import (
-    ClearToolResults,
-    KeepRelevant,
-    Policy,
-    Refuse,
-    TrimOldest,
-    TrimSteps,
-    Truncate,
-    first_user,
-)
+from assembler.policies import ClearToolResults, KeepRelevant, Policy, Refuse, TrimOldest, TrimSteps, Truncate
 from assembler.strategies import Strategy
 from budgets import Budget, BudgetError, Limit
 from tests.scaled import scaled

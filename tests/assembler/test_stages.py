@@ -11,18 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import (
-    Assembler,
-    ChatRegions,
-    ClearToolResults,
-    KeepRelevant,
-    Refuse,
-    Summarize,
-    TrimOldest,
-    TrimSteps,
-    Truncate,
-    first_user,
-)
+from assembler import Assembler, ChatRegions, first_user
 from assembler.dialects import anthropic, plain
 from assembler.errors import ConversationError, SummaryError
 from assembler.pipeline.choose import _adds, _joined_rows, demand_of, price_fixed  # pyright: ignore[reportPrivateUsage]
@@ -35,8 +24,8 @@ from assembler.pipeline.state import _anchor, _anchor_again, _held_state, _recip
 from assembler.pipeline.steps import ASKED, Step, steps_of
 from assembler.pipeline.trimming import as_before
 from assembler.pipeline.what_if import least
-from assembler.policies import Policy
-from assembler.policies.summarize import HEADING
+from assembler.policies import ClearToolResults, KeepRelevant, Policy, Refuse, TrimOldest, TrimSteps, Truncate
+from assembler.policies.summarize import HEADING, Summarize
 from assembler.policies.traits import CuttingRung, KeepsNewest, Traits, rung_of
 from assembler.pricing.calibration import CalibratedCounter, Fingerprint
 from assembler.pricing.ledger import Cut, Ledger

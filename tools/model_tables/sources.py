@@ -31,19 +31,17 @@ import attrs
 
 @attrs.frozen(kw_only=True)
 class Claim:
-    """What one source says of one model, in tokens; None where it says nothing.
-
-    `same_as` is the source's own id of the model, where it lists several names of one model.
-    """
+    """What one source says of one model, in tokens; None where it says nothing."""
 
     source: str
     upstream: str
-    provider: str
     name: str
+    same_as: str | None = None
+    """The source's own id of the model, where it lists several names of one model."""
+    provider: str
     window: int | None = None
     max_input: int | None = None
     max_output: int | None = None
-    same_as: str | None = None
 
 
 _MODELS_DEV = "models.dev"

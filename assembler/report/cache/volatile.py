@@ -14,13 +14,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias, cast
 
-import attrs
-
 from assembler.conversation.messages.parts import compact_json
 from assembler.pipeline.measure import Measured
 from assembler.pricing.pricer import Piece
 from assembler.report.memory import fixed_facts
-from assembler.text.invisible import by_kind
+from assembler.text.invisible import Finding, by_kind
 from budgets.patterns import compile_later
 
 Kind: TypeAlias = Literal["timestamp", "uuid", "epoch", "current time"]
@@ -50,15 +48,10 @@ _VOLATILE = compile_later(
 """An epoch is a whole number between July 2017 and November 2036 in seconds, or in thousandths down to nanoseconds."""
 
 
-@attrs.frozen
-class Volatile:
+class Volatile(Finding[Kind]):
     """A kind of volatile text in one item: where it first stands, in characters of that item, and how often it does."""
 
-    region: str
-    name: str
-    kind: Kind
-    offset: int
-    times: int = 1
+    __slots__ = ()
 
 
 def volatile_texts(items: Iterable[tuple[str, str, str]]) -> Iterator[Volatile]:

@@ -114,6 +114,12 @@ def _exchange(draw: st.DrawFn) -> list[Said]:
 # ── how each provider spells it ──────────────────────────────────────────────────────────────────────────────────────
 
 
+def sent_again(dialect: Any, request: Dict) -> Dict:
+    """What a dialect emits of a request that it has read."""
+    again: Dict = dialect.emit(dialect.parse(request)).request
+    return again
+
+
 def spelled(conversation: Conversation) -> list[Dict]:
     messages: list[Dict] = []
     for said in conversation.said:

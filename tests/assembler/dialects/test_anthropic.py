@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import attrs
@@ -17,16 +18,13 @@ from assembler.dialects.blocks.blocks import Ending
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.verify import verify
 from budgets import Budget, BudgetError, Count, Grade, approximate_counter
-from tests.assembler.dialects.spoken import TOOLS, Dict
+from tests.assembler.dialects.spoken import TOOLS, Dict, sent_again
 from tests.assembler.verify import conversations as valid
 from tests.scaled import scaled
 
 anthropic = DIALECTS["anthropic"]
 MARK = {"type": "ephemeral"}
-
-
-def again(request: Dict) -> Dict:
-    return anthropic.emit(anthropic.parse(request)).request
+again = partial(sent_again, anthropic)
 
 
 @scaled(0.5)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -13,17 +15,14 @@ from assembler.dialects.bedrock.dialect import Bedrock
 from assembler.errors import ConversationError, ToolError, UnsupportedContentError
 from assembler.verify import verify
 from budgets import Budget, BudgetError, Grade
-from tests.assembler.dialects.spoken import TOOLS, Dict
+from tests.assembler.dialects.spoken import TOOLS, Dict, sent_again
 from tests.assembler.verify import conversations as valid
 from tests.scaled import scaled
 
 bedrock, anthropic = DIALECTS["bedrock"], DIALECTS["anthropic"]
 POINT = {"cachePoint": {"type": "default"}}
 SPEC = {"toolSpec": {"name": "search", "inputSchema": {"json": {"type": "object"}}}}
-
-
-def again(request: Dict) -> Dict:
-    return bedrock.emit(bedrock.parse(request)).request
+again = partial(sent_again, bedrock)
 
 
 @scaled(0.5)
@@ -36,13 +35,10 @@ def test_a_valid_request_goes_out_byte_for_byte(conversation: valid.Conversation
 
 def _merged(messages: list[Dict]) -> list[Dict]:
     """Two exchanges without an answer between them would not alternate: the service wants them as one turn."""
-    merged: list[Dict] = []
-    for message in messages:
-        if merged and merged[-1]["role"] == message["role"]:
-            merged[-1] = {**merged[-1], "content": [*merged[-1]["content"], *message["content"]]}
-        else:
-            merged.append(message)
-    return merged
+    return [
+        {"role": role, "content": [block for message in neighbours for block in message["content"]]}
+        for role, neighbours in itertools.groupby(messages, lambda message: message["role"])
+    ]
 
 
 def test_what_only_bedrock_says_is_carried_through_untouched() -> None:

@@ -11,7 +11,6 @@ from typing import Any
 import attrs
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from assembler import Assembler, TrimOldest, count_request
 from assembler.dialects import DIALECTS, Dialect
@@ -71,45 +70,42 @@ def request_of(api: Api, messages: list[Any]) -> Dict:
     return request
 
 
-@every_api
-@scaled(0.3)
-@given(conversation=conversations())
+def of_each_api(holds: Callable[[Api, Conversation], None]) -> Callable[..., None]:
+    """A property of each API and of any conversation that waits for the model."""
+
+    def drawn(api: Api, conversation: Conversation) -> None:
+        wanted = api.expected(conversation)
+        if wanted and wanted[-1][0] != "assistant":
+            holds(api, conversation)
+
+    drawn.__name__ = drawn.__qualname__ = holds.__name__
+    return every_api(scaled(0.3)(given(conversation=conversations())(drawn)))
+
+
+@of_each_api
 def test_the_api_accepts_what_goes_out_which_says_what_came_in_and_reads_and_emits_as_itself(
     api: Api, conversation: Conversation
 ) -> None:
-    wanted = api.expected(conversation)
-    if not wanted or wanted[-1][0] == "assistant":
-        return
     request = request_of(api, spelled(conversation))
     assert verify(request, dialect=api.name, model=api.spoken) == []
-    assert api.turns(request) == wanted
+    assert api.turns(request) == api.expected(conversation)
     layout = api.dialect.parse(request)
     assert json.dumps(api.dialect.emit(layout).request) == json.dumps(request)
     assert [tool.name for tool in layout.tools] == [tool["function"]["name"] for tool in TOOLS]
 
 
-@every_api
-@scaled(0.3)
-@given(conversation=conversations())
+@of_each_api
 def test_a_conversation_survives_the_spelling_of_any_other_api(api: Api, conversation: Conversation) -> None:
-    wanted = api.expected(conversation)
-    if not wanted or wanted[-1][0] == "assistant":
-        return
     for other in APIS:
         if other is api or api.name == "gemini" or other.name == "gemini":  # Gemini keeps blanks, and wraps answers
             continue
         there = request_of(other, spelled(conversation))
         back = api.dialect.emit(other.dialect.parse(there)).request
-        assert api.turns(back) == wanted
+        assert api.turns(back) == api.expected(conversation)
 
 
-@every_api
-@scaled(0.3)
-@given(conversation=conversations(), model=st.sampled_from(["", "small"]))
-def test_the_price_is_never_under_that_of_what_is_emitted(api: Api, conversation: Conversation, model: str) -> None:
-    wanted = api.expected(conversation)
-    if not wanted or wanted[-1][0] == "assistant":
-        return
+@of_each_api
+def test_the_price_is_never_under_that_of_what_is_emitted(api: Api, conversation: Conversation) -> None:
     context = built(api, spelled(conversation))
     counted: Count = count_request(context.request(), dialect=api.dialect)
     rounding = 1 + len(conversation.said)
@@ -117,13 +113,8 @@ def test_the_price_is_never_under_that_of_what_is_emitted(api: Api, conversation
     assert counted.upper <= context.count.upper + rounding
 
 
-@every_api
-@scaled(0.3)
-@given(conversation=conversations())
+@of_each_api
 def test_the_callers_messages_are_left_as_they_were_and_share_nothing(api: Api, conversation: Conversation) -> None:
-    wanted = api.expected(conversation)
-    if not wanted or wanted[-1][0] == "assistant":
-        return
     messages = spelled(conversation)
     before = copy.deepcopy(messages)
     context = built(api, messages)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,17 +14,14 @@ from assembler.conversation.messages import read_message
 from assembler.dialects import DIALECTS
 from assembler.errors import ConversationError, ToolError, UnsupportedContentError
 from assembler.verify import verify
-from tests.assembler.dialects.spoken import TOOLS, Dict
+from tests.assembler.dialects.spoken import TOOLS, Dict, sent_again
 from tests.assembler.verify import conversations as valid
 from tests.scaled import scaled
 
 gemini = DIALECTS["gemini"]
 QUESTION = {"role": "user", "parts": [{"text": "q"}]}
 LAST = {"role": "user", "parts": [{"text": "more"}]}
-
-
-def again(request: Dict) -> Dict:
-    return gemini.emit(gemini.parse(request)).request
+again = partial(sent_again, gemini)
 
 
 @scaled(0.5)

@@ -11,19 +11,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from assembler import Assembler, Context
+from assembler import Assembler, Context, Summarize, first_user
 from assembler.dialects import DIALECTS, Dialect, plain
-from assembler.policies import (
-    ClearToolResults,
-    KeepRelevant,
-    Policy,
-    Refuse,
-    Summarize,
-    TrimOldest,
-    TrimSteps,
-    Truncate,
-    first_user,
-)
+from assembler.policies import ClearToolResults, KeepRelevant, Policy, Refuse, TrimOldest, TrimSteps, Truncate
 from assembler.strategies import Strategy
 from budgets import Budget, BudgetError, ContextLengthError, Limit
 from budgets.limit import REGIONS

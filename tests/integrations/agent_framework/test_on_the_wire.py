@@ -26,18 +26,6 @@ CODE: Any = {"type": "code_interpreter", "container": {"type": "auto"}}
 WEB: Any = {"type": "web_search"}
 
 
-@tool(approval_mode="never_require")
-def look_up(question: str) -> str:
-    """Look a question up in the almanac."""
-    return looked_up(question)
-
-
-@tool(approval_mode="always_require")
-def book(question: str) -> str:
-    """Book what was planned, once the user agreed."""
-    return f"booked {question}"
-
-
 class Watched(AssemblerMiddleware):
     """Keeps the context of every call."""
 
@@ -52,6 +40,18 @@ class Watched(AssemblerMiddleware):
             await call_next()
 
         await super().process(context, noted)
+
+
+@tool(approval_mode="never_require")
+def look_up(question: str) -> str:
+    """Look a question up in the almanac."""
+    return looked_up(question)
+
+
+@tool(approval_mode="always_require")
+def book(question: str) -> str:
+    """Book what was planned, once the user agreed."""
+    return f"booked {question}"
 
 
 def base(model: str, dialect: Dialect, policy: Any = None) -> Assembler:
