@@ -68,7 +68,8 @@ class Config:
         must_be("path", path, (str, PathLike), "a path (str or Path)")
         problem, text = "", ""
         try:
-            text = Path(path).read_text(encoding="utf-8-sig")
+            with Path(path).open(encoding="utf-8-sig") as file:
+                text = file.read(LARGEST_FILE + 1)  # no more of a file without an end
         except UnicodeDecodeError as failure:  # it holds the whole file: leave no trace of it in the chain
             problem = f"it is not UTF-8 at byte {failure.start}"
         except ValueError:  # NUL, or half a character
@@ -76,7 +77,7 @@ class Config:
         if problem:
             raise BudgetError(f"configuration cannot be read: {problem}")
         if len(text) > LARGEST_FILE:
-            raise BudgetError(f"configuration of {len(text)} characters: {LARGEST_FILE} at most are read")
+            raise BudgetError(f"configuration of more than {LARGEST_FILE} characters: give it no more")
         try:
             read: object = safe_load(text)
         except (YAMLError, ValueError, RecursionError) as failure:

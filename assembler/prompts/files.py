@@ -48,7 +48,7 @@ class PromptNotFoundError(PromptError, FileNotFoundError):
 
 
 def read_prompt(path: str | os.PathLike[str], *, max_bytes: int = MAX_PROMPT_BYTES) -> Prompt:
-    """The file's contents, byte for byte as UTF-8, line breaks and byte order mark kept; the path is its `source`.
+    """The file's contents, character for character as UTF-8, without a byte order mark; the path is its `source`.
 
     For paths that the developer chose: it follows links and goes anywhere. Raises PromptNotFoundError (also a
     FileNotFoundError), or PromptError for a directory, a device, more than `max_bytes`, or bytes that are not UTF-8.

@@ -23,7 +23,10 @@ from assembler.strategies.sources.selection import Candidate
 Matrix: TypeAlias = NDArray[np.float32]
 
 BLOCK = 512
-"""Rows held against the kept ones at once: 20 MB of products beside 10,000 of them."""
+"""Rows held against the kept ones at once, at most: 20 MB of products beside 10,000 of them."""
+
+PRODUCTS = 12_000_000
+"""Products at once, and for each whether it is above the threshold: 60 MB."""
 
 _ROUNDING = 2.0**-24
 """Half a unit in the last place of single precision. A dot product of n terms of unit vectors errs by at most about n
@@ -35,13 +38,20 @@ def repeated_vectors(vectors: Sequence[Any], threshold: float) -> dict[int, int]
     """The index of each vector that is too like a kept one before it, and the index of that one.
 
     Only vectors of the most common length are compared; a vector of 0 is like nothing. Extra memory: the vectors once
-    in single precision, and BLOCK rows of products.
+    in single precision, and `PRODUCTS`.
     """
     rows, places = unit_rows(vectors)
-    search = _Search(vectors, places, rows, threshold)
-    for start in range(0, len(places), BLOCK):
-        search.take(start, min(start + BLOCK, len(places)))
+    search, start = _Search(vectors, places, rows, threshold), 0
+    while start < len(places):
+        stop = min(start + rows_at_once(len(search.kept)), len(places))
+        search.take(start, stop)
+        start = stop
     return {places[row]: places[kept] for row, kept in search.gone.items()}
+
+
+def rows_at_once(kept: int) -> int:
+    """How many rows are held at once against so many kept ones."""
+    return max(1, min(BLOCK, PRODUCTS // max(kept, 1)))
 
 
 @attrs.define

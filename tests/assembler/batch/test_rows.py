@@ -211,9 +211,13 @@ def test_half_a_surrogate_pair_that_goes_along_comes_out_as_it_came() -> None:
     assert answered('{"id": "\\ud83d", "messages": [["user", "é"]]}')["id"] == "\ud83d"
 
 
-def test_a_row_beyond_any_window_is_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assembler.batch.lines.LONGEST", 10)
-    assert "longer than" in answered('{"id": "aaaaaaaaaaaaaa"}')["error"]["message"]
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_row_of_so_many_bytes_is_read_and_one_byte_more_is_refused_unread(
+    more: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = '{"id": "é", "messages": 5}'
+    monkeypatch.setattr("assembler.batch.lines.LONGEST", len(line.encode()) - more)
+    assert ("longer than" in answered(line)["error"]["message"]) == bool(more)
 
 
 def test_an_overflow_is_named_as_what_it_is() -> None:

@@ -120,6 +120,7 @@ def test_best_beats_greedy_where_one_large_source_stands_in_the_way() -> None:
     three = [Candidate(10, 1.0), Candidate(6, 0.9), Candidate(4, 0.8)]
     assert Greedy().pick(three, 10, lambda _: 0) == [0]
     assert Best().pick(three, 10, lambda _: 0) == [1, 2]
+    assert Best(cells=30).pick(three, 10, lambda _: 0) == [1, 2]
     assert Best(cells=29).pick(three, 10, lambda _: 0) == [0]  # too large a table: 3 · 10 cells
 
 
