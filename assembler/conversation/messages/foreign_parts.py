@@ -66,9 +66,15 @@ _SAYS: Mapping[str, tuple[str, ...]] = {
 """The kinds that are known and say something, and the fields where they say it."""
 
 _SILENT = frozenset(
-    ["image_generation_call", "reasoning", "reasoning_content", "reasoningContent", "redacted_thinking", "thinking"]
+    [
+        *("additional_tools", "browser_state", "compaction_trigger", "configuration_update", "container_upload"),
+        *("fallback", "image_generation_call", "item_reference", "mcp_approval_request", "mcp_approval_response"),
+        *("mcp_list_tools", "mcp_tool_listing", "mcp_tool_use", "reasoning", "reasoning_content", "reasoningContent"),
+        *("redacted_thinking", "reference", "server_tool_use", "thinking", "tool_addition", "tool_reference"),
+        *("tool_removal", "tool_search_call", "tool_search_output", "tool_search_tool_result"),
+    ]
 )
-"""Kinds that are known and say nothing to another API, though they hold a text."""
+"""The kinds that are known and say nothing to another API."""
 
 _USUAL = ("text", "content", "output", "outputs", "result", "results")
 """Where a kind that nobody knows yet says what it says: as all kinds that are known do."""
