@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from assembler.conversation.messages import Call, Message, Part, Result
-from assembler.conversation.messages.objects import plain_fields
+from assembler.conversation.messages.dumps import plain_fields
 from assembler.conversation.messages.parts import compact_json
 from assembler.errors import UnsupportedContentError
 from assembler.integrations.openai_spelling import chat_call

@@ -9,7 +9,16 @@ from typing import Any
 import pydantic
 import pytest
 
-from assembler import Assembler, ClearReasoning, ClearToolResults, MessageTypeError, TrimOldest, Truncate, repair
+from assembler import (
+    Assembler,
+    ClearReasoning,
+    ClearToolResults,
+    MessageTypeError,
+    TrimOldest,
+    Truncate,
+    count_request,
+    repair,
+)
 from assembler.conversation.messages import edited, read_message
 from assembler.policies import Policy
 from budgets import Budget, tiktoken_counter
@@ -162,3 +171,101 @@ def test_repair_leaves_out_the_call_of_an_sdks_content_that_was_never_answered()
 def test_a_part_in_place_of_another_kind_is_refused_with_the_way_to_write_it(raw: Any, parts: Any, said: str) -> None:
     with pytest.raises(MessageTypeError, match=said):
         edited(read_message(raw, 0), parts)
+
+
+class Text(pydantic.BaseModel):
+    """As `openai.types.responses.ParsedResponseOutputText`: what was parsed is not sent."""
+
+    __api_exclude__ = {"parsed"}
+    type: str = "output_text"
+    text: str
+    annotations: list[dict[str, str]] = []
+    logprobs: list[Any] | None = None
+    parsed: Any = None
+
+
+class Spoken(pydantic.BaseModel):
+    """As `openai.types.responses.ParsedResponseOutputMessage`."""
+
+    model_config = pydantic.ConfigDict(extra="allow")
+    type: str = "message"
+    id: str
+    role: str = "assistant"
+    status: str = "completed"
+    content: list[Any]
+    phase: str | None = None
+    asynchronous: bool | None = pydantic.Field(default=None, alias="async")
+
+    @property
+    def __api_exclude__(self) -> dict[str, Any]:
+        return {"content": {place: {"parsed"} for place, held in enumerate(self.content) if isinstance(held, Text)}}
+
+
+CITED = {"type": "url_citation", "url": "https://a.example", "title": "w"}
+
+
+def test_a_message_of_responses_goes_back_with_its_id_its_annotations_and_the_nulls_that_were_set() -> None:
+    text = Text(text="so", annotations=[CITED], logprobs=None, parsed={"not": "sent"})
+    said = Spoken.model_validate({"id": "msg_1", "content": [text], "async": True, "dream": {"a": None}})
+    history: list[Any] = [{"role": "user", "content": "q"}, said, {"role": "user", "content": "on"}]
+    context = Assembler(dialect="openai_responses").add_messages(history).build()
+    assert context.request()["input"][1] == {
+        "type": "message",
+        "id": "msg_1",
+        "role": "assistant",
+        "status": "completed",
+        "content": [{"type": "output_text", "text": "so", "annotations": [CITED], "logprobs": None}],
+        "async": True,
+        "dream": {"a": None},
+    }
+    assert context.messages[1] is said
+    as_dict = Assembler(dialect="openai_responses").add_messages(context.request()["input"]).build()
+    assert (as_dict.request(), as_dict.count) == (context.request(), context.count)
+
+
+def test_a_long_message_of_responses_is_shortened_as_its_dict_is() -> None:
+    said: Any = Spoken(id="msg_1", content=[Text(text=LONG)])
+    counts: list[int] = []
+    for spoken in (said, said.model_dump(exclude_none=True)):
+        history = [{"role": "user", "content": "q"}, spoken, {"role": "user", "content": "on"}]
+        budget = Budget(150, counter=tiktoken_counter("o200k_base"))
+        assembler = Assembler(budget, dialect="openai_responses", on_overflow=Truncate(20))
+        context = assembler.add_messages(history).build()
+        assert [item.outcome for item in context.dropped] == ["shortened"]
+        counts.append(context.count.tokens)
+    assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize("content", [[], [{"type": "dream", "said": "d1d"}], [{"type": "output_text", "text": ""}]])
+def test_reasoning_goes_back_with_a_message_that_says_no_word(content: list[Any]) -> None:
+    thought: dict[str, Any] = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "AAAA"}
+    answer = {"type": "message", "id": "msg_1", "role": "assistant", "status": "incomplete", "content": content}
+    history: list[Any] = [{"role": "user", "content": "q"}, thought, answer, {"role": "user", "content": "on"}]
+    context = Assembler(dialect="openai_responses").add_messages(history).build()
+    assert context.request()["input"] == history
+    counted = count_request(context.request(), dialect="openai_responses")
+    assert (context.count.tokens, context.count.upper) == (counted.tokens, counted.upper)
+
+
+class ChatAnswer(pydantic.BaseModel):
+    """As `openai.types.chat.ChatCompletionMessage`."""
+
+    model_config = pydantic.ConfigDict(extra="allow")
+    role: str = "assistant"
+    content: str | None = None
+    refusal: str | None = None
+    tool_calls: list[dict[str, Any]] | None = None
+
+
+def test_what_a_host_puts_beside_a_call_goes_back_from_an_object_as_from_a_dict() -> None:
+    signed = {
+        "id": "c",
+        "type": "function",
+        "function": {"name": "find_order", "arguments": "{}"},
+        "extra_content": {"google": {"thought_signature": "c2ln"}},
+    }
+    said = ChatAnswer(tool_calls=[signed], refusal=None)
+    answer = {"role": "tool", "tool_call_id": "c", "content": "there"}
+    history: list[Any] = [{"role": "user", "content": "q"}, said, answer]
+    assembler = Assembler(dialect="openai_chat").set_tools([find_order]).set_messages(history)
+    assert assembler.build().request()["messages"][1] == {"role": "assistant", "content": None, "tool_calls": [signed]}

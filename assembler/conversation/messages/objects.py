@@ -8,10 +8,11 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages.dicts import read_dict
+from assembler.conversation.messages.dumps import plain_data
 from assembler.conversation.messages.extra_fields import REASONING
 from assembler.conversation.messages.foreign_parts import claim_message
 from assembler.conversation.messages.message import Message
-from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
+from assembler.conversation.messages.parts import FOREIGN
 from assembler.errors import ConversationError
 
 # LangChain message types (langchain-core, messages/*.py: the `type` literals, read 2026-11) and our roles for them.
@@ -33,9 +34,10 @@ _SAID = (*REASONING, "audio", "annotations")
 def is_message_object(raw: object) -> bool:
     """Whether an object says a role and content in one of the two ways that are read.
 
-    An SDK that does not know an item yet makes a message without a role of it: that is read as its fields say.
+    An SDK that does not know an item yet makes a message without a role of it: that is read as its fields say. So is an
+    answer that says it is a message, as OpenAI's Responses and Anthropic have them.
     """
-    if not hasattr(raw, "content"):
+    if not hasattr(raw, "content") or (getattr(raw, "type", None) == "message" and hasattr(raw, "model_dump")):
         return False
     if getattr(raw, "type", None) in _LANGCHAIN or getattr(raw, "role", None) is not None:
         return True
@@ -45,13 +47,14 @@ def is_message_object(raw: object) -> bool:
 def read_object(raw: object, *, index: int) -> Message:
     """A message from an object's attributes; `message.seen` is the dict that they spell.
 
-    What nobody knows in it belongs to the API whose message it is, where that shows.
+    What nobody knows in it belongs to the API whose message it is, where that shows. One that says a role is in the
+    spelling that its fields are in; LangChain's content is in a spelling of its own.
     """
     message = read_dict(spell_object(raw, index=index), index=index, origin=raw)
-    answer = message.shape == NEUTRAL and getattr(raw, "type", None) == "message"
-    owner = "anthropic" if answer else message.shape  # Chat's spelling is that of many APIs
-    if owner in ("anthropic", "responses"):
-        message = claim_message(message, owner)
+    if getattr(raw, "role", None) is not None:
+        return message
+    if message.shape in ("anthropic", "responses"):  # Chat's spelling is that of many APIs
+        message = claim_message(message, message.shape)
     return attrs.evolve(message, shape=FOREIGN)
 
 
@@ -60,11 +63,11 @@ def spell_object(raw: object, *, index: int) -> dict[str, Any]:
     role = getattr(raw, "role", None)
     if role is None:
         role = _LANGCHAIN.get(getattr(raw, "type", ""))
-    fields: dict[str, Any] = {"role": getattr(role, "value", role), "content": _plain(_set(raw, "content"))}
+    fields: dict[str, Any] = {"role": getattr(role, "value", role), "content": plain_data(_set(raw, "content"))}
     for key in _FIELDS:
         value = _set(raw, key)
         if value is not None and value != []:
-            fields[key] = _plain(value)
+            fields[key] = plain_data(value)
     if fields["role"] in ("assistant", "model", "ai"):
         fields |= _texts_and_lists(raw)
     fields |= {key: value for key, value in _unknown(raw).items() if key not in fields}
@@ -84,7 +87,7 @@ def _texts_and_lists(raw: object) -> dict[str, Any]:
     """The fields of `_SAID` that hold texts or lists of data: an attribute of such a name may be anything."""
     kept: object = getattr(raw, "additional_kwargs", None)
     further: Mapping[str, object] = cast("Mapping[str, object]", kept) if isinstance(kept, Mapping) else {}
-    found = {key: _plain(getattr(raw, key, None) or further.get(key)) for key in _SAID}
+    found = {key: plain_data(getattr(raw, key, None) or further.get(key)) for key in _SAID}
     return {key: value for key, value in found.items() if value and isinstance(value, str | list | dict)}
 
 
@@ -92,7 +95,7 @@ def _unknown(raw: object) -> dict[str, Any]:
     """The fields that an SDK's class does not know yet and pydantic keeps beside its own."""
     kept: object = getattr(raw, "model_extra", None) if hasattr(raw, "role") else None
     fields: Mapping[str, object] = cast("Mapping[str, object]", kept) if isinstance(kept, Mapping) else {}
-    return {key: _plain(value) for key, value in fields.items() if value is not None}
+    return {key: plain_data(value) for key, value in fields.items() if value is not None}
 
 
 def _without_mirrored_calls(fields: dict[str, Any]) -> dict[str, Any]:
@@ -106,20 +109,3 @@ def _without_mirrored_calls(fields: dict[str, Any]) -> dict[str, Any]:
 
 def _is_tool_use(part: object) -> bool:
     return isinstance(part, Mapping) and cast("Mapping[str, Any]", part).get("type") == "tool_use"
-
-
-def plain_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields as plain dicts and lists, SDK objects in them through their own `model_dump`."""
-    return {key: _plain(item) for key, item in fields.items()}
-
-
-def _plain(value: object) -> Any:
-    """Plain dicts and lists from SDK objects (pydantic's `model_dump`), everything else as it is."""
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in cast("Iterable[object]", value)]
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in cast("Mapping[str, Any]", value).items()}
-    dump = getattr(value, "model_dump", None)
-    if callable(dump):
-        return dump(exclude_none=True)
-    return value

@@ -8,10 +8,11 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages.dicts import ROLES, read_dict
+from assembler.conversation.messages.dumps import dump_of, plain_fields
 from assembler.conversation.messages.gemini import read_gemini
 from assembler.conversation.messages.message import Message
 from assembler.conversation.messages.mistakes import what_to_pass
-from assembler.conversation.messages.objects import is_message_object, plain_fields, read_object, spell_object
+from assembler.conversation.messages.objects import is_message_object, read_object, spell_object
 from assembler.conversation.messages.registered import registered_fields
 from assembler.conversation.messages.responses import is_item, read_item
 from assembler.errors import ConversationError, MarkupError, MessageTypeError
@@ -47,7 +48,7 @@ def _read(raw: object, index: int) -> Message:
     if is_message_object(raw):
         return read_object(raw, index=index)
     if (dumped := _dumped(raw)) is not None:
-        return _read_fields(plain_fields(dumped), index, raw)
+        return _read_fields(dumped, index, raw)
     raise MessageTypeError(
         f"expected a dict, a (role, content) pair or an object with role and content, got {type(raw).__name__}"
         + (what_to_pass(raw) or "; assembler.register_reader(kind, reader) lets objects of a class be read"),
@@ -90,21 +91,9 @@ def _is_plain(fields: Mapping[str, Any]) -> bool:
 
 
 def _dumped(raw: object) -> Mapping[str, Any] | None:
-    """An SDK's own model dumped as plain data; None for what is no such model.
-
-    Of an item of Responses all that its server said, as its SDK sends it back: some of its fields may be null and must
-    not be left out.
-    """
-    dump: Any = getattr(raw, "model_dump", None)
-    fields: Any = dump(exclude_none=True) if callable(dump) else None
-    if not isinstance(fields, Mapping):
-        return None
-    said = cast("Mapping[str, Any]", fields)
-    if "role" in said or not is_item(said):
-        return said
-    nulls = cast("Mapping[str, Any]", dump(exclude_unset=True))
-    whole = cast("Mapping[str, Any]", dump())
-    return {key: held for key, held in whole.items() if key in said or key in nulls}
+    """An SDK's own model dumped as plain data; None for what is no such model."""
+    fields: object = dump_of(raw)
+    return plain_fields(cast("Mapping[str, Any]", fields)) if isinstance(fields, Mapping) else None
 
 
 def spoken(text: str) -> Message:
@@ -145,4 +134,4 @@ def _says(raw: object) -> object:
         pair = cast("tuple[object, ...]", raw)
         return {"role": pair[0], "content": pair[1]}
     dumped = None if is_message_object(raw) else _dumped(raw)
-    return spell_object(raw, index=0) if dumped is None else plain_fields(dumped)
+    return spell_object(raw, index=0) if dumped is None else dumped

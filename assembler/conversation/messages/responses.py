@@ -38,14 +38,16 @@ _EASY = frozenset({"role", "content", "type", "phase", PIN})
 
 
 def is_item(fields: Raw) -> bool:
-    """Whether a dict is an item of `input`: by its type, where it has no role; by its parts, where it is a message."""
+    """Whether a dict is an item of `input`: by its type, where it has no role; where it is a message, by its status or
+    its parts.
+    """
     kind = fields.get("type")
     if kind is None:
         return fields.keys() == {"id"}  # a reference to an item may leave its type out
     if not isinstance(kind, str):
         return False
     if kind == "message":
-        return "role" in fields and _speaks_items(fields.get("content"))
+        return "role" in fields and ("status" in fields or _speaks_items(fields.get("content")))
     if "role" in fields:
         return _OF_MESSAGES.isdisjoint(fields)
     return kind.endswith(("_call", "_output")) or kind in _NAMED_LIKE_PARTS or _is_new(kind, fields)

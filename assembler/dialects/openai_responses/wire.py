@@ -40,11 +40,19 @@ def torn_reasoning(messages: Sequence[Message]) -> frozenset[int]:
         message = messages[place]
         if message.role != "assistant":
             followed = False
-        elif any(type(part) is not Thinking and (part or sendable(message)) for part in message.parts):
-            followed = True  # an empty text is an item too where it goes out as it came
+        elif _says_more(message):
+            followed = True
         elif not followed and sendable(message) and message.parts:
             torn.add(place)
     return frozenset(torn)
+
+
+def _says_more(message: Message) -> bool:
+    """Whether an item that is no reasoning goes out for a message of the model's. One without a text is an item too."""
+    if not sendable(message):
+        return any(part and type(part) is not Thinking for part in message.parts)
+    items = cast("list[Item]", message.seen if isinstance(message.seen, list) else [message.seen])
+    return any(item.get("type") != "reasoning" for item in items)
 
 
 def input_items(messages: Sequence[Message], ids: ItemIds, notes: Notes) -> list[Item]:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, cast
 import attrs
 
 from assembler.conversation.messages.dicts import private_copy
-from assembler.conversation.messages.objects import plain_fields
+from assembler.conversation.messages.dumps import filled_dump, plain_data
 from assembler.errors import ToolError
 from assembler.regions.tools.definitions import read_definition
 from assembler.regions.tools.functions import read_callable, read_function
@@ -111,7 +111,7 @@ def _all_in(raw: object) -> tuple[Tool, ...]:
 def _copied(raw: Mapping[str, object], tool: Tool) -> object:
     """The definition as it came in, the caller's dicts and lists copied. A provider's own must be plain JSON."""
     try:
-        fields = plain_fields(raw)
+        fields = plain_data(raw, filled_dump)
         return private_copy(fields) if tool.api is None else plain(fields, tool=tool.name)
     except RecursionError:
         pass
