@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
+from math import ceil
 from typing import Any, TypeAlias, cast
 
 import attrs
@@ -16,10 +17,13 @@ from assembler.dialects.raw_request import NO_KEYS, TOOLS, RawRequest
 from assembler.dialects.reading import UNREADABLE, unreadable
 from assembler.errors import MessageTypeError
 from assembler.pipeline.draft import Draft
+from assembler.pipeline.planned import Planned
 from assembler.pipeline.settings import Settings
+from assembler.pricing.calibration import CalibratedCounter
 from assembler.regions.regions import Regions
 from assembler.validation import must_be, wrong
-from budgets import AssemblyError, ContextLengthError, Tokens
+from budgets import AssemblyError, ContextLengthError, Count, Tokens
+from budgets.count import NOTHING
 
 
 def fit_request(
@@ -51,6 +55,8 @@ class Fitted:
     body: dict[str, Any]
     context: Context
     assembler: Assembler
+    beside: Count = NOTHING
+    """What the body's other keys cost: no part of the context's count."""
 
 
 Steps: TypeAlias = Generator[Assembler, Context, Fitted]
@@ -137,19 +143,40 @@ class _Fit:
 
     def steps(self) -> Steps:
         """The body as it came where it fits; else the least that a policy takes from it, by the count of the result."""
+        _, settings = self.gathered.inside
+        if settings.budget is not None and settings.calibration is not None:
+            return (yield from self._as_billed(settings.calibration))
         if self._fits_as_it_came():
             return (yield from self._as_it_came())
-        extra = self._asked_beside()
+        beside = self._asked_beside()
+        extra = beside.upper
         while True:
             context = yield self._sparing(extra)
-            body = self.raw.around(context.inside.layout, TOOLS if self._has_its_tools(context) else NO_KEYS)
+            body = self._around(context)
             over = self._over(body)
             if over <= 0:
-                return Fitted(body, context, self.gathered)
+                return Fitted(body, context, self.gathered, beside)
             extra += over
 
+    def _as_billed(self, bill: CalibratedCounter) -> Steps:
+        """What fits by a known bill, which the build counts from: in the body's own words where all of it does.
+
+        The rules are as far off for the other keys as the bill says that they are.
+        """
+        beside = self._asked_beside()
+        context = yield self._sparing(ceil(beside.upper * max(1.0, bill.factor)))
+        whole = not self._puts_in_more and _is_whole(context.inside) and self._may_stay(context)
+        return Fitted(self.raw.copied() if whole else self._around(context), context, self.gathered, beside)
+
+    def _around(self, context: Context) -> dict[str, Any]:
+        return self.raw.around(context.inside.layout, TOOLS if self._has_its_tools(context) else NO_KEYS)
+
+    @property
+    def _puts_in_more(self) -> bool:
+        return bool(self.puts_in.instruction or self.puts_in.documents)
+
     def _fits_as_it_came(self) -> bool:
-        if self.puts_in.instruction or self.puts_in.documents:
+        if self._puts_in_more:
             return False
         try:
             return self._over(self.raw.body) <= 0
@@ -164,9 +191,13 @@ class _Fit:
             context = yield self._unlimited()
         if context.dropped:
             context = yield self._unlimited()
-        as_it_came = not context.inside.notes or self._is_valid()
-        body = self.raw.copied() if as_it_came else self.raw.around(context.inside.layout, TOOLS)
-        return Fitted(body, context, self.gathered)
+        stays = self._may_stay(context)
+        body = self.raw.copied() if stays else self.raw.around(context.inside.layout, TOOLS)
+        return Fitted(body, context, self.gathered, self._asked_beside())
+
+    def _may_stay(self, context: Context) -> bool:
+        """Whether the API takes the body as it came: the dialect has nothing to fold, or need not."""
+        return not context.inside.notes or self._is_valid()
 
     def _is_valid(self) -> bool:
         from assembler.verify import DIALECTS, verify  # for the few that have something to fold
@@ -186,11 +217,12 @@ class _Fit:
         draft, settings = self.gathered.inside
         return Assembler.around(draft, attrs.evolve(settings, budget=None))
 
-    def _asked_beside(self) -> Tokens:
+    def _asked_beside(self) -> Count:
         """What the body's other keys cost: an output format, a forced tool."""
         pricer = self.gathered.inside[1].pricer
         try:
-            return max(0, pricer.options(self.raw.layout).upper)
+            asked = pricer.options(self.raw.layout)
+            return Count(max(0, asked.tokens), asked.grade, upper=max(0, asked.upper))
         except AssemblyError:
             raise
         except UNREADABLE as error:
@@ -198,13 +230,9 @@ class _Fit:
         raise problem
 
     def _over(self, body: Mapping[str, Any]) -> Tokens:
-        """Tokens above the limit, counted from the body; 0 or less where it fits, or nothing limits it.
-
-        Where a known bill counts, the build has settled it.
-        """
-        _, settings = self.gathered.inside
-        budget = settings.budget
-        if budget is None or settings.calibration is not None:
+        """Tokens above the limit, counted from the body; 0 or less where it fits, or nothing limits it."""
+        budget = self.gathered.inside[1].budget
+        if budget is None:
             return 0
         held = self.gathered.inside[0].regions.held
         count = count_request(
@@ -214,3 +242,9 @@ class _Fit:
 
     def _has_its_tools(self, context: Context) -> bool:
         return tuple(context.inside.layout.tools) == tuple(self.raw.layout.tools)
+
+
+def _is_whole(plan: Planned) -> bool:
+    """Whether the plan sends every message as it is."""
+    kept = all(plan.sight.message(index) is message for index, message in plan.sent)
+    return kept and plan.sight.head + len(plan.sent) == plan.sight.length

@@ -20,6 +20,7 @@ from assembler import (
     TrimOldest,
     TrimSteps,
     Truncate,
+    calibrate,
     count_request,
     fit_request,
     verify,
@@ -226,3 +227,39 @@ def test_a_system_content_of_gemini_without_a_role_stays_the_system_text() -> No
     fitted = fit_request(body, dialect="gemini", assembler=base)
     assert len(fitted["contents"]) == 1
     assert fitted["config"]["system_instruction"]["parts"] == [{"text": "Be brief."}]
+
+
+def _talk(turns: int) -> list[dict[str, str]]:
+    told = [
+        [{"role": "user", "content": f"Why {n}? " * 6}, {"role": "assistant", "content": "So."}] for n in range(turns)
+    ]
+    return [message for pair in told for message in pair] + [{"role": "user", "content": "?"}]
+
+
+def _billed(ours: int) -> int:
+    """What a provider with a prompt of its own and another vocabulary bills."""
+    return (6 * ours + 4) // 5 + 40
+
+
+FORMAT: dict[str, Any] = {"type": "json_schema", "json_schema": {"name": "place", "schema": SCHEMA}}
+
+
+@pytest.mark.parametrize("more", [{}, {"response_format": FORMAT}])
+def test_a_body_fits_the_bill_that_its_assembler_is_anchored_on(more: dict[str, Any]) -> None:
+    base = Assembler(Budget(300, model="gpt-4o"), on_overflow=TrimOldest())
+    first = base.fork().set_messages(_talk(3)).build()
+    anchored = base.fork().anchor(calibrate(first, _billed(first.count.tokens)))
+    sizes: list[int] = []
+    for turns in range(12):
+        fitted = fit_request({"messages": _talk(turns), **more}, dialect=openai_chat, assembler=anchored)
+        assert _billed(count_request(fitted, dialect=openai_chat, model="gpt-4o").tokens) <= 300
+        sizes.append(len(fitted["messages"]))
+    assert sizes[0] == 1
+    assert max(sizes) < 2 * 11 + 1
+
+
+def test_a_body_that_fits_its_assemblers_bill_comes_out_as_it_came() -> None:
+    base = Assembler(Budget(300, model="gpt-4o"), on_overflow=TrimOldest())
+    bill = calibrate(base.fork().set_messages(_talk(1)).build(), 90)
+    body: dict[str, Any] = {"model": "gpt-4o", "messages": _talk(2), "temperature": 0}
+    assert fit_request(body, dialect=openai_chat, assembler=base.anchor(bill)) == body
