@@ -63,8 +63,17 @@ class AssemblerPlugin(LastCall, BasePlugin):
         asked, spoken, contents, head = self._read(llm_request)
         context = await self._fitting.afit(spoken, asked, run=run, state=before)
         _replace_contents(llm_request, context, contents, head)
-        if (state := worth_keeping(context)) != before:
+        if (state := worth_keeping(context.state())) != before:
             callback_context.state[key] = state
+
+    async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
+        """The next call counts from the bill of this one, which the last part of a stream says."""
+        usage = llm_response.usage_metadata
+        if usage is None or llm_response.partial:
+            return
+        state = await self._fitting.settle_own(usage.prompt_token_count)
+        if state is not None:
+            callback_context.state[f"{STORED_AS}.{callback_context.agent_name}"] = worth_keeping(state)
 
     def fit(self, llm_request: Any, *, run: Hashable = None) -> None:
         """Put the contents and the system instruction that fit in place of those of an `LlmRequest`."""

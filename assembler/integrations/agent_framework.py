@@ -75,6 +75,13 @@ class AssemblerMiddleware(LastCall, ChatMiddleware):
         )
         if session is not None:
             session.state[STORED_AS] = fitted.state()
+
+        async def settle(response: Any) -> None:
+            state = await self._fitting.asettle(fitted, _billed(response.usage_details or {}, self._fitting.dialect))
+            if session is not None:
+                session.state[STORED_AS] = state
+
+        context.stream_result_hooks.append(settle)
         context.messages = kept_groups(
             fitted.inside,
             own,
@@ -85,6 +92,15 @@ class AssemblerMiddleware(LastCall, ChatMiddleware):
         if fitted.system not in (None, prompt):
             context.options = {**options, "instructions": fitted.system}
         await call_next()
+        if context.result is not None and not context.stream:
+            await settle(context.result)
+
+
+def _billed(usage: Mapping[str, Any], dialect: str) -> int:
+    """Input tokens of a call; of the APIs of Claude, the framework's clients count cached ones apart."""
+    apart = ("cache_creation_input_token_count", "cache_read_input_token_count")
+    counted = ("input_token_count", *(apart if dialect in ("anthropic", "bedrock") else ()))
+    return sum(usage.get(name) or 0 for name in counted)
 
 
 def _listed(tools: Any) -> list[Any]:

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
@@ -14,12 +15,15 @@ from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.dialects import Dialect
 from assembler.dialects.raw_request import RawRequest
-from assembler.fit_request import Steps, advance, built, fit_steps, refuse_steps
+from assembler.fit_request import Fitted, Steps, advance, built, fit_steps, refuse_steps
 from assembler.integrations.own_objects import with_own_system
+from assembler.pipeline.state import state_of
+from assembler.pricing.calibration import LEAST, CalibratedCounter, calibrate, input_tokens
 from assembler.regions.output_schema import OutputSchema
 from assembler.report.report import Report
 from assembler.telemetry import note
-from budgets import BudgetError, ContextLengthError
+from budgets import BudgetError, ContextLengthError, Count, Grade, TokenCountError
+from budgets.count import NOTHING
 from budgets.numbers import whole
 
 State: TypeAlias = Mapping[str, Any]
@@ -33,10 +37,13 @@ STORED_AS = "context_assembler"
 """The key under which an adapter keeps a conversation's state in its framework's session."""
 
 
-def worth_keeping(context: Context) -> dict[str, Any] | None:
-    """`context.state()`; None where a rebuilt process would find all of it again in the messages."""
-    state = context.state()
+def worth_keeping(state: dict[str, Any]) -> dict[str, Any] | None:
+    """The state; None where a rebuilt process would find all of it again in the messages."""
     return state if any(value for key, value in state.items() if key != "state") else None
+
+
+_FITTED: ContextVar[tuple[Fitting, Context] | None] = ContextVar("context_assembler", default=None)
+"""The call that a task is making: what one of its hooks has fitted, another one is told the bill of."""
 
 
 @attrs.frozen
@@ -77,6 +84,18 @@ class _Known:
     messages: Sequence[object]
     assembler: Assembler
     context: Context
+    bill: CalibratedCounter | None = None
+    """Of that very context."""
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """What a rebuilt process needs beside the messages."""
+        return state_of(self.context.inside, self.bill)
+
+    @property
+    def anchor(self) -> CalibratedCounter | None:
+        """The newest bill, this call's or one before."""
+        return self.bill or self.assembler.inside[1].calibration
 
     def shared(self, messages: Sequence[object]) -> int:
         """How many messages at the front are the same. O(those)."""
@@ -146,26 +165,64 @@ class Fitting:
     ) -> tuple[Assembler, Callable[[Context], Context]]:
         """The assembler of a call, and what remembers the context that it builds."""
         known = self._alike(messages, run)
-        if known is not None and state is not None and known.context.state() != state:
+        if known is not None and state is not None and known.state != state:
             known = None  # another process has gone on with it
         same = _recognised(messages, known)
         if known is not None and known.asked == asked:
             assembler = known.assembler.fork()
         else:
             assembler = _with_history(asked.onto(self.assembler), known)
+        if known is not None:
+            assembler.anchor(known.anchor)
         assembler.add_messages(same)
         if known is None and state is not None and same:
             assembler.restore(state)
         return assembler, lambda context: self._remember(_Known(run, asked, same, assembler, context), known)
 
-    def fit_body(self, body: Mapping[str, Any], dialect: Dialect, *, run: Hashable = None) -> dict[str, Any]:
+    def before(self, messages: Sequence[object], *, run: Hashable = None) -> tuple[Context, int] | None:
+        """The call that these messages go on from, and how many of them it was made with; None where none is known."""
+        known = self._alike(messages, run)
+        if known is None or known.shared(messages) < len(known.messages):
+            return None
+        return known.context, len(known.messages)
+
+    def settle(self, context: Context, usage: object, *, beside: Count = NOTHING) -> dict[str, Any]:
+        """What a conversation remembers once the call of `context` is billed: its next calls count from that bill.
+
+        `usage` is what `calibrate` takes; None or a number of 0 where the framework was told nothing. `beside` is what
+        the request held that the context does not count. A bill is passed over that cannot be this request's
+        (`_bill_of`), and one that comes late, when the conversation has gone on. O(characters of the request).
+        """
+        bill = _bill_of(context, usage, beside)
+        known = next((known for known in list(self._known) if known.context is context), None)
+        if bill is not None and known is not None:
+            self._known[attrs.evolve(known, bill=bill)] = None
+            self._known.pop(known, None)
+        return state_of(context.inside, bill)
+
+    async def asettle(self, context: Context, usage: object, *, beside: Count = NOTHING) -> dict[str, Any]:
+        """Settle as `settle` does, in a thread."""
+        return await asyncio.to_thread(self.settle, context, usage, beside=beside)
+
+    async def settle_own(self, usage: object) -> dict[str, Any] | None:
+        """Settle the call that this task has fitted; None where it has fitted none since.
+
+        For frameworks whose hooks before and after a call share nothing but the task that makes it.
+        """
+        fitting, context = _FITTED.get() or (None, None)
+        if fitting is not self or context is None:
+            return None
+        _FITTED.set(None)
+        return await self.asettle(context, usage)
+
+    def fit_body(self, body: Mapping[str, Any], dialect: Dialect, *, run: Hashable = None) -> Fitted:
         """Fit the raw body of a call, as `fit_request` does."""
         known, same, steps = self._steps(body, dialect, run)
         fitted = built(steps)
         self._remember(_Known(run, None, same, fitted.assembler, fitted.context), known)
-        return fitted.body
+        return fitted
 
-    async def afit_body(self, body: Mapping[str, Any], dialect: Dialect, *, run: Hashable = None) -> dict[str, Any]:
+    async def afit_body(self, body: Mapping[str, Any], dialect: Dialect, *, run: Hashable = None) -> Fitted:
         """Fit as `fit_body` does, in a thread, and await what is async."""
         known, same, steps = await asyncio.to_thread(self._steps, body, dialect, run)
         done, wanted = await asyncio.to_thread(advance, steps, None)
@@ -177,7 +234,7 @@ class Fitting:
             else:
                 done, wanted = await asyncio.to_thread(advance, steps, context)
         self._remember(_Known(run, None, same, done.assembler, done.context), known)
-        return done.body
+        return done
 
     def _steps(
         self, body: Mapping[str, Any], dialect: Dialect, run: Hashable
@@ -187,7 +244,8 @@ class Fitting:
         known = self._alike(listed, run)
         same = _recognised(listed, known)
         before = None if known is None else known.assembler
-        return known, same, fit_steps(raw, self.assembler, messages=same, before=before)
+        base = self.assembler if known is None else self.assembler.fork().anchor(known.anchor)
+        return known, same, fit_steps(raw, base, messages=same, before=before)
 
     def _alike(self, messages: Sequence[object], run: Hashable) -> _Known | None:
         """The conversation of this run that shares most at the front; None where none shares anything."""
@@ -204,6 +262,7 @@ class Fitting:
         for oldest in list(self._known)[: -self.conversations]:
             self._known.pop(oldest, None)
         self.last_context = new.context
+        _FITTED.set((self, new.context))
         note(new.context)
         return new.context
 
@@ -224,6 +283,25 @@ def _with_history(assembler: Assembler, known: _Known | None) -> Assembler:
         return assembler
     draft, settings = assembler.inside
     return Assembler.around(attrs.evolve(draft, history=known.assembler.inside[0].history), settings)
+
+
+def _bill_of(context: Context, usage: object, beside: Count) -> CalibratedCounter | None:
+    """The bill of a context; None where nothing is said, or what is said cannot be what this one request costs.
+
+    Less than an exact count, or than `LEAST` of another, lacks something, such as cached tokens. A provider that runs
+    tools of its own also bills what they read, in the same number: a bill above the count's bound is then not of the
+    request alone.
+    """
+    if usage is None:
+        return None
+    try:
+        bill = calibrate(context, input_tokens(usage, context.dialect) - beside.tokens)
+    except TokenCountError:
+        return None
+    runs_tools = any(tool.api is not None for tool in context.inside.measured.regions.tools)
+    most = bill.ours.upper if runs_tools else bill.billed
+    least = bill.ours.tokens * (1 if bill.ours.grade is Grade.EXACT else LEAST)
+    return bill if least <= bill.billed <= most else None
 
 
 class LastCall:

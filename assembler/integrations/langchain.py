@@ -9,6 +9,7 @@ it sees what the others made of the request. For a `ChatOpenAI(use_responses_api
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict, cast
@@ -17,7 +18,7 @@ import attrs
 
 from assembler.assembler import Assembler
 from assembler.context import Context
-from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall
+from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, State
 from assembler.integrations.own_objects import kept_groups, kept_objects
 from assembler.regions.output_schema import OutputSchema, written_by_the_sdk
 from budgets.errors import from_extra
@@ -89,13 +90,15 @@ class AssemblerMiddleware(LastCall, AgentMiddleware):  # type: ignore[misc,type-
         """Call the model with the messages that fit. Lets through whatever `build` raises."""
         call = self._read(request)
         context = self._fitting.fit(call.spoken, call.asked, run=call.run, state=call.state)
-        return _with_state(context, handler(call.fitted(context)))
+        response = handler(call.fitted(context))
+        return _with_state(response, self._fitting.settle(context, _billed(response.result)))
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Await the model with the messages that fit. The build runs in a thread, and async summarizers are awaited."""
         call = self._read(request)
         context = await self._fitting.afit(call.spoken, call.asked, run=call.run, state=call.state)
-        return _with_state(context, await handler(call.fitted(context)))
+        response = await handler(call.fitted(context))
+        return _with_state(response, await self._fitting.asettle(context, _billed(response.result)))
 
     def _read(self, request: Any) -> _ModelCall:
         own: Any = request.system_message
@@ -110,9 +113,15 @@ class AssemblerMiddleware(LastCall, AgentMiddleware):  # type: ignore[misc,type-
         return Asked(prompt, self._fitting.priced(tools), answer)
 
 
-def _with_state(context: Context, response: Any) -> Any:
+def _with_state(response: Any, state: State) -> Any:
     """The model's response, beside which the graph keeps what the conversation remembers."""
-    return ExtendedModelResponse(model_response=response, command=Command(update={STORED_AS: context.state()}))
+    return ExtendedModelResponse(model_response=response, command=Command(update={STORED_AS: state}))
+
+
+def _billed(messages: Sequence[Any]) -> int | None:
+    """Input tokens of the first message that says them; LangChain counts cached ones in."""
+    usages = (getattr(message, "usage_metadata", None) for message in messages)
+    return next((usage["input_tokens"] for usage in usages if usage), None)
 
 
 class PreModelHook(LastCall):
@@ -159,9 +168,17 @@ class PreModelHook(LastCall):
             warnings.warn(_OWN_CALL, stacklevel=2)
         messages: Any = cast("Mapping[str, Any]", state)["messages"] if isinstance(state, Mapping) else state.messages
         kept: Any = cast("Mapping[str, Any]", state).get(STORED_AS) if isinstance(state, Mapping) else None
+        self._settle(messages)
         sent = self._laid_out(messages, Asked(), kept)
         assert self.last_context is not None
         return {"llm_input_messages": sent, STORED_AS: self.last_context.state()}
+
+    def _settle(self, messages: Any) -> None:
+        """The bill of the last call stands in its answer, which the state holds by now."""
+        history = _History.of(messages, self._fitting)
+        if (last := self._fitting.before(history.spoken)) is not None:
+            context, length = last
+            self._fitting.settle(context, _billed(history.answer_to(length)))
 
     def _laid_out(self, messages: Any, asked: Asked, state: Any = None) -> list[Any]:
         history = _History.of(messages, self._fitting)
@@ -200,6 +217,11 @@ class _History:
     @property
     def spoken(self) -> list[dict[str, Any]]:
         return [entry for listed in self.entries for entry in listed]
+
+    def answer_to(self, spoken: int) -> Sequence[Any]:
+        """The message behind the first `spoken` entries; none where that is the end."""
+        starts = list(itertools.accumulate(map(len, self.entries), initial=0))
+        return self.messages[starts.index(spoken) :][:1] if spoken in starts else ()
 
     def kept(self, context: Context) -> list[Any]:
         if not self.as_items:

@@ -21,7 +21,7 @@ import attrs
 from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.dialects import Dialect, anthropic, openai_chat, openai_responses
-from assembler.fit_request import speaking
+from assembler.fit_request import Fitted, speaking
 from assembler.integrations.fitting import CONVERSATIONS, Fitting, LastCall
 from budgets import AssemblyError, BudgetError, ContextLengthError
 from budgets.errors import from_extra
@@ -90,6 +90,24 @@ class _Bodies:
         self.conversations = conversations
         self.last_context: Context | None = None
         self._fittings: dict[tuple[str, str], Fitting] = {}
+        self._begun: dict[str, tuple[_Call, Fitted]] = {}
+        """The calls that are not billed yet, by LiteLLM's id; as many as conversations are remembered."""
+
+    def begin(self, call: _Call, fitted: Fitted) -> dict[str, Any]:
+        """The call with what fits, remembered until its bill comes."""
+        self.last_context = fitted.context
+        if (name := call.call.get("litellm_call_id")) is not None:
+            self._begun[name] = (call, fitted)
+            for oldest in list(self._begun)[: -self.conversations]:
+                self._begun.pop(oldest, None)
+        return call.around(fitted.body)
+
+    async def settle(self, call: Mapping[str, Any], answer: object) -> None:
+        """Take the bill of a call that has begun from its answer, or from the part of a stream that says it."""
+        if (usage := _usage(answer)) is not None:
+            begun, fitted = self._begun.pop(str(call.get("litellm_call_id")), (None, None))
+            if begun is not None and fitted is not None:
+                await begun.fitting.asettle(fitted.context, usage, beside=fitted.beside)
 
     def of(self, call: Mapping[str, Any], kind: str, *, own: Hashable = None) -> _Call | None:
         """The call as it is to be fitted; None for one of another kind, or of a model without an assembler."""
@@ -146,11 +164,28 @@ class _Hook(LastCall, CustomLogger):
         """What was built last, for whichever call; None before the first."""
         return self._bodies.last_context
 
+    async def async_post_call_success_deployment_hook(
+        self, request_data: dict[str, Any], response: Any, call_type: Any
+    ) -> None:
+        """Count the conversation's next call from the bill of this one."""
+        await self._bodies.settle(request_data, response)
+
+    async def async_post_call_streaming_deployment_hook(
+        self, request_data: dict[str, Any], response_chunk: Any, call_type: Any
+    ) -> None:
+        """The same of a stream, whose last part says it."""
+        await self._bodies.settle(request_data, response_chunk)
+
 
 async def _awaited(bodies: _Bodies, call: _Call) -> dict[str, Any]:
-    fitted = await call.fitting.afit_body(call.body, call.shape.dialect, run=call.run)
-    bodies.last_context = call.fitting.last_context
-    return call.around(fitted)
+    return bodies.begin(call, await call.fitting.afit_body(call.body, call.shape.dialect, run=call.run))
+
+
+def _usage(answer: object) -> object:
+    """What an answer says of its bill, or an event of a stream of the answer that it holds."""
+    if isinstance(answer, Mapping):
+        return cast("Mapping[str, object]", answer).get("usage")
+    return getattr(getattr(answer, "response", answer), "usage", None)
 
 
 class AssemblerHook(_Hook):
@@ -210,7 +245,12 @@ def fitted(
         async def acalled(*args: Any, **given: Any) -> Any:
             named = {**dict(zip(names, args, strict=False)), **given}
             call = bodies.of(named, kind)
-            return await function(**(named if call is None else await _awaited(bodies, call)))
+            if call is None:
+                return await function(**named)
+            fitted = await call.fitting.afit_body(call.body, call.shape.dialect, run=call.run)
+            answer = await function(**call.around(fitted.body))
+            await call.fitting.asettle(fitted.context, _usage(answer), beside=fitted.beside)
+            return answer
 
         return acalled
 
@@ -220,7 +260,9 @@ def fitted(
         call = bodies.of(named, kind)
         if call is None:
             return function(**named)
-        body = call.fitting.fit_body(call.body, call.shape.dialect, run=call.run)
-        return function(**call.around(body))
+        fitted = call.fitting.fit_body(call.body, call.shape.dialect, run=call.run)
+        answer = function(**call.around(fitted.body))
+        call.fitting.settle(fitted.context, _usage(answer), beside=fitted.beside)
+        return answer
 
     return called

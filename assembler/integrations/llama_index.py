@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import attrs
 
@@ -163,7 +163,7 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
         return self._answered(history, fields)
 
     def _kept(self, context: Context, history: Sequence[ChatMessage]) -> list[ChatMessage]:
-        _remember(self.states, _OWN, context)
+        _remember(self.states, _OWN, context.state())
         return _with_system(context.inside, history)
 
     def _fields(self, history: Sequence[ChatMessage], asked: dict[str, Any]) -> list[dict[str, Any]]:
@@ -186,8 +186,8 @@ _OWN = ""
 """The name under which a memory keeps the state of what it gives; those of agents stand under the agents' names."""
 
 
-def _remember(states: dict[str, Any], name: str, context: Context) -> None:
-    if (state := worth_keeping(context)) is None:
+def _remember(states: dict[str, Any], name: str, state: dict[str, Any]) -> None:
+    if worth_keeping(state) is None:
         states.pop(name, None)
     else:
         states[name] = state
@@ -241,7 +241,7 @@ class AssemblerFunctionAgent(LastCall, FunctionAgent):
         rounds = await ctx.store.get(self.scratchpad_key, default=[])
         own = isinstance(memory, AssemblerMemory)
         states: dict[str, Any] = memory.states if own else await ctx.store.get(STORED_AS, default={})
-        fitted = await self._fitted([*llm_input, *rounds], tools, states)
+        context, fitted = await self._fitted([*llm_input, *rounds], tools, states)
         if not own:
             await ctx.store.set(STORED_AS, states)
         # `take_step` of the parent sends what it is given and what the scratchpad holds, and appends the answer there.
@@ -251,19 +251,28 @@ class AssemblerFunctionAgent(LastCall, FunctionAgent):
             rounds = [*rounds, *await ctx.store.get(self.scratchpad_key)]
         finally:
             await ctx.store.set(self.scratchpad_key, rounds)
+        _remember(states, self.name, await self._fitting.asettle(context, _usage(output.raw)))
+        if not own:
+            await ctx.store.set(STORED_AS, states)
         return output
 
     async def _fitted(
         self, messages: list[ChatMessage], tools: Sequence[Any], states: dict[str, Any]
-    ) -> list[ChatMessage]:
+    ) -> tuple[Context, list[ChatMessage]]:
         fields = [message_fields(message) for message in messages]
         # The provider's own tools stand in the settings of the LLM.
         sent = [*(getattr(self.llm, "built_in_tools", None) or ())]
         sent += [tool.metadata.to_openai_tool(skip_length_check=True) for tool in tools]
         # A memory is another object in each run of a workflow's context: a conversation is told by how it begins.
         context = await self._fitting.afit(fields, Asked(tools=sent), run=self.name, state=states.get(self.name))
-        _remember(states, self.name, context)
-        return _with_system(context.inside, messages)
+        _remember(states, self.name, context.state())
+        return context, _with_system(context.inside, messages)
+
+
+def _usage(raw: Any) -> object:
+    """The provider's own usage in its raw answer, or in the last event of its stream; None where it says none."""
+    fields = cast("Mapping[str, object]", raw if isinstance(raw, Mapping) else {})
+    return fields.get("usage") or fields.get("usage_metadata")
 
 
 _MEMORY_PLACE = 2

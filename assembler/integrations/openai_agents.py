@@ -1,10 +1,12 @@
 """OpenAI Agents SDK: a filter that lays out every model call of a run.
 
-    result = await Runner.run(agent, question, run_config=RunConfig(call_model_input_filter=FitInput(assembler)))
+    fit = FitInput(assembler)
+    result = await Runner.run(agent, question, hooks=fit, run_config=RunConfig(call_model_input_filter=fit))
 
 Read in openai-agents 0.24.0 (2026-11). The filter is called before each model call of the run, streamed or not, with
-items and instructions; the tools are asked of the agent again. The SDK sends items as the Responses API spells them:
-give the assembler `dialect=openai_responses`, unless the model is an `OpenAIChatCompletionsModel`.
+items and instructions; the tools are asked of the agent again. Only the run's hooks are told what a call was billed.
+The SDK sends items as the Responses API spells them: give the assembler `dialect=openai_responses`, unless the model is
+an `OpenAIChatCompletionsModel`.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from assembler.regions.output_schema import OutputSchema
 from budgets.errors import from_extra
 
 with from_extra("openai-agents", needed_for="assembler.integrations.openai_agents"):
+    from agents import RunHooks  # type: ignore[import-not-found,unused-ignore]
     from agents.run_config import ModelInputData  # type: ignore[import-not-found,unused-ignore]
 
 if TYPE_CHECKING:
@@ -38,7 +41,7 @@ else:
     from agents.models.openai_responses import Converter
 
 
-class FitInput(LastCall):
+class FitInput(LastCall, RunHooks[Any]):  # type: ignore[misc,unused-ignore]
     """Fits each model call into the assembler's budget: instructions, tools, knowledge and items together.
 
     The assembler is a base, forked for each call; its instruction and knowledge follow the agent's instructions. The
@@ -48,7 +51,7 @@ class FitInput(LastCall):
     One filter may serve many agents and sessions at once. It tells them apart by how they begin. `last_context` and
     `report` are those of the latest call of any of them. `conversations` is how many of them it remembers, the latest
     called. Do not use it where the API holds the history (`conversation_id`, `previous_response_id`): the items alone
-    are then no valid conversation.
+    are then no valid conversation. As the run's `hooks` too, it counts each call from the bill of the one before.
     """
 
     def __init__(self, assembler: Assembler[Any], *, conversations: int = CONVERSATIONS) -> None:
@@ -68,6 +71,10 @@ class FitInput(LastCall):
             of_summary=lambda text: [{"role": "user", "content": text}],
         )
         return ModelInputData(input=[*itertools.chain(*kept)], instructions=context.system)  # pyright: ignore[reportUnknownVariableType]
+
+    async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
+        """The next call counts from the bill of this one."""
+        await self._fitting.settle_own(response.usage.input_tokens)
 
 
 async def _definitions(agent: Any, context: Any) -> list[dict[str, Any]]:

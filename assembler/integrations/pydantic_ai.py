@@ -85,6 +85,11 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
             changes["model_request_parameters"] = dataclasses.replace(parameters, instruction_parts=parts)
         return dataclasses.replace(request_context, **changes)
 
+    async def after_model_request(self, ctx: Any, *, request_context: Any, response: Any) -> Any:
+        """The response as it is; the next request counts from its bill, cached tokens included."""
+        await self._fitting.settle_own(response.usage.input_tokens)
+        return response
+
 
 def _definitions(parameters: Any, dialect: str) -> list[dict[str, Any]]:
     """What the model is told of tools: its functions, the ways to answer, and those that run at the provider."""

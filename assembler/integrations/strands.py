@@ -32,12 +32,13 @@ if TYPE_CHECKING:
     class ContextWindowOverflowException(Exception):  # noqa: N818
         """Strands' own."""
 
+    AfterModelCallEvent: Any
     AgentInitializedEvent: Any
     InvokeModelStage: Any
 else:
     with from_extra("strands", needed_for="assembler.integrations.strands"):
         from strands.agent.conversation_manager import ConversationManager
-        from strands.hooks import AgentInitializedEvent
+        from strands.hooks import AfterModelCallEvent, AgentInitializedEvent
         from strands.middleware import InvokeModelStage
         from strands.types.exceptions import ContextWindowOverflowException
 
@@ -62,6 +63,7 @@ class AssemblerConversationManager(LastCall, ConversationManager):
         """Join the agent's model calls as soon as the agent stands."""
         super().register_hooks(registry, **kwargs)
         registry.add_callback(AgentInitializedEvent, self._join)
+        registry.add_callback(AfterModelCallEvent, self._after_model)
 
     def _join(self, event: Any) -> None:
         event.agent.add_middleware(InvokeModelStage.Input, self._before_model)
@@ -75,6 +77,15 @@ class AssemblerConversationManager(LastCall, ConversationManager):
         except AssemblyError as error:
             # The one error that the event loop lets through unwrapped, at any depth: it ends in `reduce_context`.
             raise ContextWindowOverflowException(str(error)) from error
+
+    async def _after_model(self, event: Any) -> None:
+        if event.stop_response is None:
+            return
+        usage: Mapping[str, int] = event.stop_response.message["metadata"]["usage"]
+        # Some APIs count cached tokens among the input, others beside it; the total has them in all.
+        state = await self._fitting.settle_own(usage["totalTokens"] - usage["outputTokens"])
+        if state is not None:
+            _keep(event.agent, state)
 
     def fitted(self, call: Any) -> Any:
         """The `InvokeModelContext` with the system prompt and the messages that fit. Raises what `build` raises."""
@@ -121,11 +132,15 @@ class _Read:
 
     def fitted(self, context: Context, before: Any) -> Any:
         """The call with what the context holds. Its state goes into the agent's own, which a session manager stores."""
-        if (state := worth_keeping(context)) != before:
-            self.call.agent.state.set(STORED_AS, state)
+        if worth_keeping(state := context.state()) != before:
+            _keep(self.call.agent, state)
         kept = kept_objects(context.inside, self.messages, rewritten=_rewritten, of_summary=_of_summary)
         head = 1 if isinstance(self.own, list) else 0
         return self.call.replace(messages=_in_turns(kept[head:]), system_prompt=_prompt(self.own, context.system))
+
+
+def _keep(agent: Any, state: dict[str, Any]) -> None:
+    agent.state.set(STORED_AS, worth_keeping(state))
 
 
 def _tools_of(call: Any) -> list[Any]:

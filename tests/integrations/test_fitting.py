@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from assembler import Assembler, ContextLengthError, Summarize, TrimOldest, count_request, fit_request
-from assembler.dialects import openai_chat
+from assembler import Assembler, Context, ContextLengthError, Summarize, TrimOldest, count_request, fit_request
+from assembler.dialects import openai_chat, openai_responses
 from assembler.integrations.fitting import Asked, Fitting
 from assembler.regions.output_schema import OutputSchema
 from budgets import Budget, BudgetError
@@ -92,8 +92,8 @@ def test_a_body_is_fitted_alike_alone_remembered_and_awaited() -> None:
     cut: list[int] = []
     for turn in range(9):
         body = {"model": "gpt-4o", "messages": said("Ann", turn), "response_format": {"type": "json_object"}}
-        fitted = here.fit_body(body, openai_chat, run="one")
-        assert fitted == asyncio.run(there.afit_body(body, openai_chat, run="one"))
+        fitted = here.fit_body(body, openai_chat, run="one").body
+        assert fitted == asyncio.run(there.afit_body(body, openai_chat, run="one")).body
         assert count_request(fitted, dialect=openai_chat, model="gpt-4o").upper <= 200
         cut.append(len(body["messages"]) - len(fitted["messages"]))
     assert cut == sorted(cut)
@@ -118,7 +118,122 @@ def test_an_async_summarizer_is_awaited_for_messages_and_for_bodies() -> None:
     budget = Budget(200, model="gpt-4o")
     fitting = Fitting(Assembler(budget, on_overflow=[Summarize(summarizer, keep_turns=1), TrimOldest()]))
     context = asyncio.run(fitting.afit(said("Ann", 8), Asked()))
-    body = asyncio.run(fitting.afit_body({"messages": said("Bob", 8)}, openai_chat))
+    body = asyncio.run(fitting.afit_body({"messages": said("Bob", 8)}, openai_chat)).body
     assert len(written) == 2
     assert "They talked." in str(context.messages)
     assert "They talked." in str(body)
+
+
+LIMIT = 260
+
+
+def hidden(ours: int) -> int:
+    """What a provider with a prompt of its own and another vocabulary bills."""
+    return (6 * ours + 4) // 5 + 30
+
+
+def priced(context: Context) -> int:
+    return count_request(context.request(), dialect=openai_chat, model="gpt-4o").tokens
+
+
+def anchoring() -> Fitting:
+    return Fitting(Assembler(Budget(LIMIT, model="gpt-4o"), on_overflow=TrimOldest()))
+
+
+def test_calls_that_are_settled_fit_the_bill_and_calls_that_are_not_do_not() -> None:
+    settled, unsettled = anchoring(), anchoring()
+    over: list[int] = []
+    for turn in range(12):
+        context = settled.fit(said("Ann", turn), Asked("Be brief."))
+        assert hidden(priced(context)) <= LIMIT
+        settled.settle(context, hidden(priced(context)))
+        over.append(hidden(priced(unsettled.fit(said("Ann", turn), Asked("Be brief.")))))
+    assert max(over) > LIMIT
+
+
+def test_a_process_that_takes_a_settled_state_counts_from_the_bill() -> None:
+    stays, state = anchoring(), None
+    for turn in range(1, 12):
+        context = stays.fit(said("Ann", turn), Asked())
+        rebuilt = anchoring()
+        other = rebuilt.fit(said("Ann", turn), Asked(), state=state)
+        assert other.request() == context.request()
+        assert other.count == context.count
+        stays.settle(context, hidden(priced(context)))
+        state = json.loads(json.dumps(rebuilt.settle(other, hidden(priced(other)))))
+    assert context.count.tokens != context.by_rule.tokens
+
+
+def test_a_bill_counts_for_its_own_conversation_alone() -> None:
+    fitting, alone = anchoring(), anchoring()
+    for turn in range(1, 9):
+        first, second = fitting.fit(said("Ann", turn), Asked()), fitting.fit(said("Bob", turn), Asked())
+        assert second.count == second.by_rule == alone.fit(said("Bob", turn), Asked()).count
+        fitting.settle(first, hidden(priced(first)))
+
+
+def test_two_calls_at_once_of_one_conversation_are_billed_apart() -> None:
+    fitting = anchoring()
+    first = fitting.fit(said("Ann", 3), Asked(), run=1)
+    second = fitting.fit(said("Ann", 2), Asked("Translate."), run=2)
+    fitting.settle(second, 250)
+    fitting.settle(first, 150)
+    bills = [fitting.fit(said("Ann", 4), Asked(), run=run).calibration for run in (1, 2)]
+    assert [bill and bill.billed for bill in bills] == [150, 250]
+
+
+def test_a_bill_that_comes_when_the_conversation_has_gone_on_is_passed_over() -> None:
+    fitting = anchoring()
+    late = fitting.fit(said("Ann", 1), Asked())
+    fitting.fit(said("Ann", 2), Asked())
+    fitting.settle(late, 5_000)
+    assert fitting.fit(said("Ann", 3), Asked()).calibration is None
+
+
+@pytest.mark.parametrize("usage", [None, 0, 1, {}, {"prompt_tokens": 0}, {"prompt_tokens": 5}, object()])
+def test_a_usage_that_is_no_bill_of_the_request_changes_nothing(usage: object) -> None:
+    fitting = anchoring()
+    context = fitting.fit(said("Ann", 2), Asked())
+    assert fitting.settle(context, usage) == context.state()
+    assert fitting.fit(said("Ann", 3), Asked()).calibration is None
+
+
+def test_a_bill_with_what_the_providers_own_tools_read_is_passed_over() -> None:
+    base = Assembler(Budget(20_000, model="gpt-5"), dialect=openai_responses)
+    fitting = Fitting(base)
+    context = fitting.fit(said("Ann", 2), Asked(tools=[{"type": "web_search"}]))
+    assert context.by_rule.upper < 8_000
+    assert fitting.settle(context, 8_000) == context.state()
+    assert fitting.settle(context, context.by_rule.upper) != context.state()
+
+
+def test_a_task_settles_the_call_that_it_has_fitted_itself() -> None:
+    fitting, other = anchoring(), anchoring()
+
+    async def call(name: str, billed: int) -> int:
+        await fitting.afit(said(name, 2), Asked())
+        await asyncio.sleep(0)
+        await other.settle_own(5_000)  # another adapter's hook in the same task
+        await fitting.settle_own(billed)
+        await fitting.settle_own(5_000)  # a call that was never fitted
+        bill = (await fitting.afit(said(name, 3), Asked())).calibration
+        assert bill is not None
+        return bill.billed
+
+    async def together() -> list[int]:
+        return await asyncio.gather(*(call(f"Speaker {n}", 150 + n) for n in range(8)))
+
+    assert asyncio.run(together()) == [150 + n for n in range(8)]
+
+
+def test_bodies_that_are_settled_fit_the_bill_with_their_answer_format() -> None:
+    fitting = Fitting(Assembler(Budget(LIMIT, model="gpt-4o"), on_overflow=TrimOldest()))
+    form = {"type": "json_schema", "json_schema": {"name": "trip", "schema": SCHEMA}}
+    kept: list[int] = []
+    for turn in range(12):
+        done = fitting.fit_body({"messages": said("Ann", turn), "response_format": form}, openai_chat)
+        billed = hidden(count_request(done.body, dialect=openai_chat, model="gpt-4o").tokens)
+        assert billed <= LIMIT
+        fitting.settle(done.context, {"prompt_tokens": billed}, beside=done.beside)
+        kept.append(len(done.body["messages"]))
+    assert min(kept[4:]) > 3
