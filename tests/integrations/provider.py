@@ -37,6 +37,12 @@ class Provider:
     compacts: bool = False
     hosted: tuple[str, ...] = ("web_search",)
     """Kinds of its own calls, one a turn, in turn."""
+    thinks: bool = True
+    counts: Callable[[Body], int] | None = None
+    """What it bills for a request; by default no usage that it tells is a bill."""
+    tells: bool = True
+    """Whether its answers say what it billed."""
+    billed: list[int] = attrs.field(factory=list)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, repr=False, init=False)
 
     def answer(self, path: str, body: Body) -> Body:
@@ -45,6 +51,10 @@ class Provider:
         with self._lock:
             said = self._said(speaker, body)
             answer = speaker.spell(len(self.bodies), said, body)
+            if self.counts is not None:
+                self.billed.append(self.counts(body))
+                if self.tells:
+                    _tell(answer, self.billed[-1])
             self.paths.append(path)
             self.bodies.append(body)
             self.answers.append(answer)
@@ -58,7 +68,7 @@ class Provider:
         asked = speaker.calls_since_the_user(body)
         at_first = asked == 0
         own = self.hosted[self.turns % len(self.hosted)] if at_first and speaker.has_hosted(body) else None
-        thought = f"Thought {number}: " + "weighing what was found before answering; " * 3
+        thought = f"Thought {number}: " + "weighing what was found before answering; " * 3 if self.thinks else ""
         if (named := speaker.named(body)) is not None:
             return Said(thought, None, ((named, None if _is_answer(named) else f"weather in {number}"),))
         if functions and at_first:
@@ -78,6 +88,19 @@ class Provider:
             "They planned trips, town by town. " * 8 if self.compacts and not self.turns % COMPACTS_EVERY else None
         )
         return Said(thought, own, (), structured, summary)
+
+
+_INPUT = ("input_tokens", "prompt_tokens", "inputTokens", "promptTokenCount")
+_TOTAL = ("total_tokens", "totalTokens", "totalTokenCount")
+
+
+def _tell(answer: Body, billed: int) -> None:
+    """Write the bill into an answer's usage, in its API's words."""
+    usage = answer.get("usage") or answer["usageMetadata"]
+    for name in usage.keys() & {*_INPUT}:
+        usage[name] = billed
+    for name in usage.keys() & {*_TOTAL}:
+        usage[name] = billed + 1
 
 
 def _hands_over(name: str) -> bool:

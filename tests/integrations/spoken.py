@@ -125,7 +125,8 @@ class Responses:
         if said.summary is not None:
             yield {"type": "compaction", "id": f"cmp_{number}", "encrypted_content": SEAL}
         summary = [{"type": "summary_text", "text": said.thought}]
-        yield {"type": "reasoning", "id": f"rs_{number}", "summary": summary, "encrypted_content": SEAL}
+        if said.thought:
+            yield {"type": "reasoning", "id": f"rs_{number}", "summary": summary, "encrypted_content": SEAL}
         if said.hosted is not None:
             yield HOSTED_ITEMS[said.hosted](number)
             yield {"type": "reasoning", "id": f"rs_{number}b", "summary": [], "encrypted_content": SEAL}

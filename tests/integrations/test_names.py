@@ -19,16 +19,22 @@ NAMES: dict[str, dict[str, str]] = {
         "agents:FunctionTool": "name description params_json_schema strict_json_schema",
         "agents:Handoff": "tool_name tool_description input_json_schema strict_json_schema is_enabled",
         "agents:RunConfig": "call_model_input_filter",
+        "agents:RunHooks": "on_llm_end",
+        "agents:ModelResponse": "usage",
+        "agents:Usage": "input_tokens",
         "agents.models.openai_responses:Converter": "convert_tools",
         "agents.run_config:CallModelData": "model_data agent context",
         "agents.run_config:ModelInputData": "input instructions",
     },
     "pydantic_ai": {
-        "pydantic_ai.capabilities:AbstractCapability": "prepare_model_request get_serialization_name",
+        "pydantic_ai.capabilities:AbstractCapability": "prepare_model_request after_model_request "
+        "get_serialization_name",
         "pydantic_ai.messages:ToolCallPart": "args_as_json_str args_as_dict tool_call_id tool_name",
         "pydantic_ai.messages:ToolReturnPart": "model_response_str_and_user_content model_response_str",
         "pydantic_ai.messages:NativeToolCallPart": "args_as_json_str args_as_dict",
         "pydantic_ai.messages:NativeToolReturnPart": "model_response_str content",
+        "pydantic_ai.messages:ModelResponse": "usage",
+        "pydantic_ai.usage:RequestUsage": "input_tokens",
         "pydantic_ai.models:Model": "prepare_request prepare_messages profile",
         "pydantic_ai.models:ModelRequestContext": "model messages model_settings model_request_parameters",
         "pydantic_ai.models:ModelRequestParameters": "instruction_parts declared_function_tools output_tools "
@@ -39,20 +45,24 @@ NAMES: dict[str, dict[str, str]] = {
         "langchain.agents.middleware:AgentMiddleware": "wrap_model_call awrap_model_call",
         "langchain.agents.middleware:ModelRequest": "system_message messages tools response_format runtime "
         "model override",
+        "langchain.agents.middleware.types:ModelResponse": "result",
+        "langchain_core.messages:AIMessage": "usage_metadata",
         "langchain.agents.structured_output:OutputToolBinding": "from_schema_spec",
         "langchain_core.runnables:RunnableBinding": "kwargs",
         "langchain_core.runnables:RunnableSequence": "first",
         "langgraph.runtime:Runtime": "execution_info",
     },
     "litellm": {
-        "litellm.integrations.custom_logger:CustomLogger": "async_pre_call_deployment_hook async_pre_call_hook",
+        "litellm.integrations.custom_logger:CustomLogger": "async_pre_call_deployment_hook async_pre_call_hook "
+        "async_post_call_success_deployment_hook async_post_call_streaming_deployment_hook",
         "litellm.types.utils:CallTypes": "completion acompletion responses aresponses anthropic_messages",
         "litellm.utils:": "type_to_response_format_param async_pre_call_deployment_hook",
         "litellm:": "completion acompletion responses aresponses anthropic_messages",
     },
     "agent_framework": {
         "agent_framework:ChatMiddleware": "process",
-        "agent_framework:ChatContext": "messages options session",
+        "agent_framework:ChatContext": "messages options session stream stream_result_hooks result",
+        "agent_framework:ChatResponse": "usage_details",
         "agent_framework:AgentSession": "session_id to_dict from_dict",
         "agent_framework:Message": "role contents author_name",
         "agent_framework:Content": "from_text_reasoning from_function_call call_id protected_data",
@@ -64,12 +74,14 @@ NAMES: dict[str, dict[str, str]] = {
         "google.adk.agents.callback_context:CallbackContext": "agent_name session state",
         "google.adk.models.llm_request:LlmRequest": "contents config",
         "google.adk.models.base_llm:BaseLlm": "_maybe_append_user_content",
-        "google.adk.plugins.base_plugin:BasePlugin": "before_model_callback",
+        "google.adk.models.llm_response:LlmResponse": "usage_metadata partial",
+        "google.adk.plugins.base_plugin:BasePlugin": "before_model_callback after_model_callback",
     },
     "llama_index": {
         "llama_index.core.agent.utils:": "generate_structured_response messages_to_xml_format",
         "llama_index.core.agent.workflow:FunctionAgent": "take_step run scratchpad_key output_cls structured_output_fn "
         "system_prompt",
+        "llama_index.core.agent.workflow:AgentOutput": "raw",
         "llama_index.core.base.llms.types:ToolCallBlock": "block_type tool_call_id tool_name tool_kwargs",
         "llama_index.core.base.llms.types:ThinkingBlock": "block_type content additional_information",
         "llama_index.core.llms:ChatMessage": "role blocks additional_kwargs",
@@ -81,6 +93,7 @@ NAMES: dict[str, dict[str, str]] = {
     "strands": {
         "strands.agent.conversation_manager:ConversationManager": "register_hooks apply_management reduce_context",
         "strands.agent.state:AgentState": "get set",
+        "strands.hooks:AfterModelCallEvent": "agent stop_response",
         "strands.hooks:AgentInitializedEvent": "agent",
         "strands.middleware:InvokeModelContext": "agent messages system_prompt tool_specs tool_choice model "
         "structured_output_model replace",

@@ -1,0 +1,48 @@
+"""Sixty turns against a provider whose bill nobody can count, through ADK, its own Gemini model and Google's client."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from google.adk.agents import LlmAgent
+from google.adk.agents.run_config import RunConfig, StreamingMode
+from google.adk.models import Gemini
+from google.adk.runners import Runner
+from google.adk.sessions.sqlite_session_service import SqliteSessionService
+from google.genai import types
+
+from assembler.dialects import gemini
+from assembler.integrations.adk import AssemblerPlugin
+from tests.integrations.bills import assert_fits_the_bills_that_it_is_told, base
+from tests.integrations.provider import Provider
+from tests.integrations.script import look_up, question
+
+pytestmark = pytest.mark.timeout(900)
+MODEL = "gemini-2.5-flash"
+
+
+@pytest.mark.parametrize("mode", [StreamingMode.NONE, StreamingMode.SSE])
+def test_a_session_that_is_loaded_at_each_turn_fits_the_bills_that_it_is_told(
+    tmp_path: Path, mode: StreamingMode
+) -> None:
+    def run(provider: Provider, turns: int) -> None:
+        model = Gemini(model=MODEL, base_url=provider.url, client_kwargs={"api_key": "x"})
+        agent = LlmAgent(name="planner", model=model, instruction="You plan.", tools=[look_up])
+
+        async def talk() -> None:
+            stored = str(tmp_path / f"{turns}")
+            await SqliteSessionService(stored).create_session(app_name="trips", user_id="u", session_id="one")
+            for turn in range(turns):
+                plugins = [AssemblerPlugin(base(MODEL, gemini))]
+                sessions = SqliteSessionService(stored)
+                runner = Runner(app_name="trips", agent=agent, plugins=plugins, session_service=sessions)
+                said = types.Content(role="user", parts=[types.Part(text=question(turn))])
+                asked = {"user_id": "u", "session_id": "one", "new_message": said}
+                async for _ in runner.run_async(**asked, run_config=RunConfig(streaming_mode=mode)):
+                    pass
+
+        asyncio.run(talk())
+
+    assert_fits_the_bills_that_it_is_told(run, MODEL, gemini)

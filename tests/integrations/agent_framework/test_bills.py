@@ -1,0 +1,43 @@
+"""Sixty turns against a provider whose bill nobody can count, through the framework's own OpenAI clients."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from agent_framework import Agent, AgentSession
+from agent_framework.openai import OpenAIChatClient, OpenAIChatCompletionClient
+
+from assembler.dialects import Dialect, openai_chat, openai_responses
+from assembler.integrations.agent_framework import AssemblerMiddleware
+from tests.integrations.agent_framework.test_on_the_wire import look_up
+from tests.integrations.bills import assert_fits_the_bills_that_it_is_told, base
+from tests.integrations.provider import Provider
+from tests.integrations.script import question
+
+pytestmark = pytest.mark.timeout(600)
+
+
+@pytest.mark.parametrize(
+    ("kind", "dialect"), [(OpenAIChatClient, openai_responses), (OpenAIChatCompletionClient, openai_chat)]
+)
+def test_a_session_that_goes_through_json_fits_the_bills_that_it_is_told(kind: Any, dialect: Dialect) -> None:
+    def run(provider: Provider, turns: int) -> None:
+        async def talk() -> None:
+            client = kind(model="gpt-4o", api_key="x", base_url=f"{provider.url}/v1")
+            session = AgentSession()
+            for turn in range(turns):
+                middleware = [AssemblerMiddleware(base("gpt-4o", dialect))]
+                more: Any = {"middleware": middleware, "default_options": {"store": False}}
+                agent = Agent(client=client, instructions="You plan.", tools=[look_up], **more)
+                if turn % 2:
+                    await agent.run(question(turn), session=session)
+                else:
+                    await agent.run(question(turn), session=session, stream=True).get_final_response()
+                session = AgentSession.from_dict(json.loads(json.dumps(session.to_dict())))
+
+        asyncio.run(talk())
+
+    assert_fits_the_bills_that_it_is_told(run, "gpt-4o", dialect)

@@ -1,0 +1,51 @@
+"""Sixty turns against a provider whose bill nobody can count, through LangGraph and OpenAI's client."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import HumanMessage
+from langchain_openai import ChatOpenAI
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.prebuilt import create_react_agent
+
+from assembler.dialects import openai_chat
+from assembler.integrations.langchain import AssemblerMiddleware, PreModelHook
+from tests.integrations.bills import assert_fits_the_bills_that_it_is_told, base
+from tests.integrations.langchain.scripted import look_up
+from tests.integrations.provider import Provider
+from tests.integrations.script import question
+
+pytestmark = pytest.mark.timeout(600)
+THREAD: Any = {"configurable": {"thread_id": "one"}}
+
+
+def model_at(provider: Provider, **more: Any) -> ChatOpenAI:
+    return ChatOpenAI(model="gpt-4o", api_key="x", base_url=f"{provider.url}/v1", max_retries=0, **more)
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_an_agent_whose_process_is_rebuilt_at_each_turn_fits_the_bills_that_it_is_told(streaming: bool) -> None:
+    def run(provider: Provider, turns: int) -> None:
+        saver = InMemorySaver()
+        for turn in range(turns):
+            middleware = [AssemblerMiddleware(base("gpt-4o", openai_chat))]
+            model = model_at(provider, streaming=streaming, stream_usage=True)
+            agent: Any = create_agent(model, [look_up], middleware=middleware, checkpointer=saver)
+            agent.invoke({"messages": [HumanMessage(question(turn))]}, THREAD)
+
+    assert_fits_the_bills_that_it_is_told(run, "gpt-4o", openai_chat)
+
+
+def test_langgraphs_older_agent_fits_the_bills_that_its_answers_tell() -> None:
+    def run(provider: Provider, turns: int) -> None:
+        hook = PreModelHook(base("gpt-4o", openai_chat).set_tools([look_up]))
+        agent: Any = create_react_agent(
+            model_at(provider), [look_up], pre_model_hook=hook, checkpointer=InMemorySaver()
+        )
+        for turn in range(turns):
+            agent.invoke({"messages": [HumanMessage(question(turn))]}, THREAD)
+
+    assert_fits_the_bills_that_it_is_told(run, "gpt-4o", openai_chat)

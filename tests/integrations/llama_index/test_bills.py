@@ -1,0 +1,40 @@
+"""Sixty turns against a provider whose bill nobody can count, through LlamaIndex and OpenAI's client."""
+
+import asyncio  # annotations stand as they are: LlamaIndex reads those of tools
+import json
+from typing import Any
+
+import pytest
+from llama_index.core.workflow import Context as Run
+from llama_index.llms.openai import OpenAI
+
+from assembler.dialects import openai_chat
+from assembler.integrations.llama_index import AssemblerFunctionAgent, AssemblerMemory
+from tests.integrations.bills import assert_fits_the_bills_that_it_is_told, base
+from tests.integrations.provider import Provider
+from tests.integrations.script import look_up, question
+
+pytestmark = pytest.mark.timeout(900)
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_an_agent_whose_context_goes_through_json_fits_the_bills_that_it_is_told(streaming: bool) -> None:
+    def run(provider: Provider, turns: int) -> None:
+        asked: Any = {"stream_options": {"include_usage": True}} if streaming else {}
+        llm = OpenAI(model="gpt-4o", api_key="x", api_base=f"{provider.url}/v1", max_retries=0, additional_kwargs=asked)
+
+        def agent() -> AssemblerFunctionAgent:
+            more: Any = {"assembler": base("gpt-4o", openai_chat), "llm": llm, "streaming": streaming}
+            return AssemblerFunctionAgent(name="planner", system_prompt="You plan.", tools=[look_up], **more)
+
+        async def talk() -> None:
+            planner = agent()
+            kept, memory = Run(planner), AssemblerMemory.from_defaults()
+            for turn in range(turns):
+                await planner.run(user_msg=question(turn), ctx=kept, memory=memory, max_iterations=30)
+                planner, stored = agent(), json.dumps(kept.to_dict())
+                kept = Run.from_dict(planner, json.loads(stored))
+
+        asyncio.run(talk())
+
+    assert_fits_the_bills_that_it_is_told(run, "gpt-4o", openai_chat)

@@ -1,0 +1,36 @@
+"""Sixty turns against a provider whose bill nobody can count, through Pydantic AI's own model and OpenAI's client."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic_ai import Agent
+from pydantic_ai.messages import ModelMessage
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai import OpenAIProvider
+
+from assembler.dialects import openai_chat
+from assembler.integrations.pydantic_ai import FitContext
+from tests.integrations.bills import assert_fits_the_bills_that_it_is_told, base
+from tests.integrations.provider import Provider
+from tests.integrations.script import look_up, question
+
+pytestmark = pytest.mark.timeout(600)
+
+
+def test_an_agent_fits_the_bills_that_its_responses_tell() -> None:
+    def run(provider: Provider, turns: int) -> None:
+        model = OpenAIChatModel("gpt-4o", provider=OpenAIProvider(base_url=f"{provider.url}/v1", api_key="x"))
+        fitting: Any = FitContext(base("gpt-4o", openai_chat))
+        agent: Any = Agent(model, tools=[look_up], capabilities=[fitting])
+        history: list[ModelMessage] = []
+        for turn in range(turns):
+            if turn % 2:
+                history = agent.run_sync(question(turn), message_history=history).all_messages()
+            else:
+                result = agent.run_stream_sync(question(turn), message_history=history)
+                result.get_output()
+                history = result.all_messages()
+
+    assert_fits_the_bills_that_it_is_told(run, "gpt-4o", openai_chat)
