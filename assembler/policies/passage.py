@@ -136,10 +136,9 @@ class StandingPassage:
         return told - self._ledger.priced_run([message for _, message in before])
 
     def _around(self, first: int, last: int) -> range:
-        """The messages from `first` to `last`, with what stands before and after them in the turn."""
-        start, stop = self._ledger.turn_start(first), last + 1
-        before = (place for place in range(first - 1, start - 1, -1) if self._stands(place))
-        after = (place for place in range(stop, self.length) if self._stands(place))
+        """The messages from `first` to `last`, with what stands before and after them."""
+        before = (place for place in reversed(range(first)) if self._stands(place))
+        after = (place for place in range(last + 1, self.length) if self._stands(place))
         return range(
             self._ledger.run(next(before, first)).start,
             self._ledger.run(next(after, last)).stop,

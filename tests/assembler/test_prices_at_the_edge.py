@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import itertools
 import struct
 import wave
 import zlib
@@ -165,6 +166,32 @@ def test_what_an_item_gains_is_what_its_turn_costs_less() -> None:
                 after = [message for index, message in enumerate(messages) if index not in [*gone, *more]]
                 less = ledger.priced_run(before) - ledger.priced_run(after)
                 assert sum(one.saved for one in found.values()) == less.upper, (gone, more)
+
+
+@pytest.mark.parametrize("length", [5, 7])
+def test_calls_that_come_to_stand_side_by_side_cost_what_they_do_together(length: int) -> None:
+    def call(name: str) -> dict[str, Any]:
+        return {"type": "function_call", "call_id": name, "name": "f", "arguments": "{}"}
+
+    def answer(name: str) -> dict[str, Any]:
+        return {"type": "function_call_output", "call_id": name, "output": "r"}
+
+    history: list[Any] = [{"role": "user", "content": "q"}, call("a"), call("b"), answer("b"), call("c")]
+    assembler = Assembler(Budget.for_model("grok-4"), dialect=openai_responses)
+    assembler.add_messages([*history, answer("a"), answer("c")][:length])
+    ledger = assembler.plan().inside.ledger
+
+    def cost(staying: set[int]) -> int:
+        return ledger.priced_run([ledger.reading(index) for index in sorted(staying)]).upper
+
+    for before in itertools.product([True, False], repeat=length):
+        standing = {index for index, stands in enumerate(before) if stands}
+        gone = dict.fromkeys(set(range(length)) - standing)
+        for more in [{3} & standing, {4} & standing, {0, 1} & standing, {2, 3} & standing, {4, 6} & standing]:
+            if more:
+                passage = StandingPassage(ledger, gone, None, [(0, length)], 0)
+                found = passage.gains(Change(dict.fromkeys(more), ""))
+                assert sum(one.saved for one in found.values()) == cost(standing) - cost(standing - more), (gone, more)
 
 
 # ── What is remembered
