@@ -75,12 +75,11 @@ def decide_plan(seen: Gathered, measured: Measured) -> Planned:
         return _decide(seen, measured)
     except UnsupportedContentError:
         raise
-    except ConversationError as refused:
+    except ConversationError:
         if seen.settings.adds_up:
             raise
         # The request must be spelled to be counted, and it cannot be yet: its parts say how full it is.
-        plan = _by_parts(_everything(seen, measured))
-        return attrs.evolve(plan, settings=seen.settings, refused=plan.refused or refused)
+        return attrs.evolve(_by_parts(_everything(seen, measured)), settings=seen.settings)
 
 
 def _decide(seen: Gathered, measured: Measured) -> Planned:
@@ -130,7 +129,7 @@ def _within_limits(everything: Planned, start: Known | None, reserved: Tokens) -
     pricer = everything.settings.whole
     if pricer is None:
         return _by_parts(everything, start, reserved)
-    return _sealed(everything, pricer, start, reserved)
+    return _sealed(everything, pricer, reserved)
 
 
 def _by_parts(everything: Planned, start: Known | None = None, reserved: Tokens = 0) -> Planned:
@@ -230,8 +229,8 @@ def _with_pins(plan: Planned) -> Ledger:
     return attrs.evolve(plan.ledger, pins=pins) if pins else plan.ledger
 
 
-def _sealed(everything: Planned, pricer: WholePricer, start: Known | None, reserved: Tokens) -> Planned:
-    """The plan where only the count of the whole decides."""
+def _sealed(everything: Planned, pricer: WholePricer, reserved: Tokens) -> Planned:
+    """The plan where only the count of the whole decides. A bill is of one prompt, from which no other goes on."""
     from assembler.pipeline.fit_by_whole import fit_by_whole  # for dialects that are counted whole alone
 
     settings = everything.settings
@@ -242,9 +241,7 @@ def _sealed(everything: Planned, pricer: WholePricer, start: Known | None, reser
         everything, tokens_left = _share_out(everything, settings.budget, reserved)
         limit = min(limit, everything.fixed.upper + tokens_left)
     plan = attrs.evolve(everything, ledger=_with_pins(everything))
-    plan, count = fit_by_whole(
-        plan, pricer, limit, start, lambda tokens_left: trim(plan.ledger, settings, tokens_left, start)
-    )
+    plan, count = fit_by_whole(plan, pricer, limit, lambda tokens_left: trim(plan.ledger, settings, tokens_left))
     if count.upper > limit:
         raise _overflow(plan, settings.budget, (count - plan.fixed).alone(), limit - plan.fixed.upper)
     return plan

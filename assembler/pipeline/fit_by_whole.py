@@ -11,7 +11,7 @@ from collections.abc import Callable
 import attrs
 
 from assembler.pipeline.decisions import decisions_of
-from assembler.pipeline.ladder import Known, Trimmed, keep_all
+from assembler.pipeline.ladder import Trimmed, keep_all
 from assembler.pipeline.most_turns import Weighed, keep_most_turns
 from assembler.pipeline.planned import Planned
 from assembler.policies.traits import trimming
@@ -33,12 +33,11 @@ class Sealed:
 
 
 def fit_by_whole(
-    plan: Planned, pricer: WholePricer, limit: Tokens, start: Known | None, relieve: Callable[[Tokens], Trimmed]
+    plan: Planned, pricer: WholePricer, limit: Tokens, relieve: Callable[[Tokens], Trimmed]
 ) -> tuple[Planned, Count]:
     """The plan that fits by the count of its whole, and that count; or the smallest one, which may not fit.
 
-    `plan` keeps everything, the result no more than `start`; `relieve` is what the policies leave for tokens in
-    estimated tokens.
+    `plan` keeps everything; `relieve` is what the policies leave for tokens in estimated tokens.
     """
     ledger, prices = plan.ledger, plan.measured.prices
     last = decisions_of(plan.settings, ledger)
@@ -54,28 +53,23 @@ def fit_by_whole(
     tokens_left, trimmer = limit - plan.fixed.upper, trimming(plan.settings.willing)
     seen = Weighed() if known is None else known.seen
     if trimmer is not None:
-        oldest = ledger.first if start is None else start[1].cut.first_kept
-        kept, count, seen = keep_most_turns(ledger, *trimmer, limit, plan.fixed.upper, pricer, weigh, seen, oldest)
+        kept, count, seen = keep_most_turns(ledger, *trimmer, limit, plan.fixed.upper, pricer, weigh, seen)
     else:
-        kept, count = _tightened(ledger, start, tokens_left, limit, weigh, relieve)
+        kept, count = _tightened(ledger, tokens_left, limit, weigh, relieve)
     last.sealed = Sealed(prices, ledger.length, kept, count, seen)
     return attrs.evolve(plan, trimmed=kept, sealed=count), count
 
 
 def _tightened(
     ledger: Ledger,
-    start: Known | None,
     tokens_left: Tokens,
     limit: Tokens,
     weigh: Callable[[Trimmed], Count],
     relieve: Callable[[Tokens], Trimmed],
 ) -> tuple[Trimmed, Count]:
     """Ask the policies for fewer and fewer tokens until the whole fits. One count for each answer that differs."""
-    kept = (
-        keep_all(ledger)
-        if start is None and tokens_left >= 0 and ledger.fits(tokens_left)
-        else relieve(max(tokens_left, 0))
-    )
+    fits = tokens_left >= 0 and ledger.fits(tokens_left)
+    kept = keep_all(ledger) if fits else relieve(max(tokens_left, 0))
     count = weigh(kept)
     while count.upper > limit and tokens_left > 0:
         fewer = min(tokens_left, kept.count(ledger).upper) - max(count.upper - limit, 1)

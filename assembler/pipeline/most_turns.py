@@ -55,12 +55,11 @@ class _Turns:
     """What the newest n turns cost by estimate."""
 
     @classmethod
-    def of(cls, ledger: Ledger, oldest: int) -> _Turns:
-        turns = itertools.takewhile(lambda turn: turn.start >= oldest, ledger.newest_first())
+    def of(cls, ledger: Ledger) -> _Turns:
         pinned, all_stay = ledger.pinned_turns(), ledger.first
         for start, stop in pinned:
             all_stay = stop if start == all_stay else all_stay
-        return cls(ledger, turns, frozenset(start for start, _ in pinned), all_stay)
+        return cls(ledger, ledger.newest_first(), frozenset(start for start, _ in pinned), all_stay)
 
     def has(self, number: int) -> bool:
         for turn in itertools.islice(self._rest, max(number - len(self.starts), 0)):
@@ -152,15 +151,13 @@ def keep_most_turns(
     pricer: WholePricer,
     weigh: Callable[[Trimmed], Count],
     before: Weighed,
-    oldest: int,
 ) -> tuple[Trimmed, Count, Weighed]:
     """As many of the newest turns as `limit` holds, or as the policy keeps, their count, and where to go on from.
 
-    None begins before `oldest`.
     `fixed` is what is expected beside the turns, `before` a weighing of this history when it was shorter.
     O(turns that are kept), and about three weighings; two for each halving of the turns where no estimate is any good.
     """
-    turns = _Turns.of(ledger, oldest)
+    turns = _Turns.of(ledger)
     if not turns.has(1):
         kept = keep_all(ledger)
         return kept, weigh(kept), before

@@ -175,7 +175,7 @@ def test_a_whole_that_weighs_more_than_its_parts_is_tightened_no_further_than_it
         return kept.count(ledger) + Count(beside)
 
     kept, count = _tightened(
-        ledger, None, limit, limit, weigh, lambda tokens: kept_at(TrimOldest().cut(ledger, tokens).first_kept)
+        ledger, limit, limit, weigh, lambda tokens: kept_at(TrimOldest().cut(ledger, tokens).first_kept)
     )
     assert (kept.cut.first_kept, count.upper) == (first, (4 - first) * 10 + beside)
     assert len(weighed) == len(set(weighed))
@@ -220,7 +220,7 @@ def test_of_turns_that_are_weighed_the_most_stay_that_the_limit_holds(
     rung, keeps = rung_of(TrimOldest(keep_turns=keep)), KeepsNewest(keep)
     pricer: Any = scales
     kept, count, seen = keep_most_turns(
-        ledger, cast(CuttingRung, rung), keeps, limit, 0, pricer, scales.weigh, Weighed(), ledger.first
+        ledger, cast(CuttingRung, rung), keeps, limit, 0, pricer, scales.weigh, Weighed()
     )
     length = len(sizes)
     fitting = [first for first in range(length) if scales.weight(first).upper <= limit]
@@ -235,24 +235,15 @@ def test_one_weighing_and_a_promise_show_that_no_turn_more_fits() -> None:
     ledger = ledger_of(*[10] * 50)
     pricer: Any = Scales(ledger, 1.0, 0, promises=True)
     rung = cast(CuttingRung, rung_of(TrimOldest()))
-    kept, _, seen = keep_most_turns(ledger, rung, KeepsNewest(), 105, 0, pricer, pricer.weigh, Weighed(), 0)
+    kept, _, seen = keep_most_turns(ledger, rung, KeepsNewest(), 105, 0, pricer, pricer.weigh, Weighed())
     assert (kept.cut.first_kept, pricer.times) == (40, 1)
     grown: Any = Scales(ledger_of(*[10] * 51), 1.0, 0, promises=True)
-    kept, _, _ = keep_most_turns(grown.ledger, rung, KeepsNewest(), 105, 0, grown, grown.weigh, seen, 0)
+    kept, _, _ = keep_most_turns(grown.ledger, rung, KeepsNewest(), 105, 0, grown, grown.weigh, seen)
     assert (kept.cut.first_kept, grown.times) == (41, 1)
     noted = cast(CuttingRung, rung_of(TrimOldest(note="n")))
     both: Any = Scales(ledger_of(10, 10), 1.0, 0, promises=True)
-    kept, _, _ = keep_most_turns(both.ledger, noted, KeepsNewest(), 20, 0, both, both.weigh, Weighed(), 0)
+    kept, _, _ = keep_most_turns(both.ledger, noted, KeepsNewest(), 20, 0, both, both.weigh, Weighed())
     assert kept.is_all  # a note that nobody needs is not weighed against the turn that it would stand for
-
-
-def test_no_turn_before_the_oldest_that_may_stay_is_weighed() -> None:
-    ledger = ledger_of(*[10] * 9)
-    pricer: Any = Scales(ledger, 1.0, 0, promises=False)
-    rung = cast(CuttingRung, rung_of(TrimOldest()))
-    for oldest in range(9):
-        kept, _, _ = keep_most_turns(ledger, rung, KeepsNewest(), 1_000, 0, pricer, pricer.weigh, Weighed(), oldest)
-        assert kept.cut.first_kept == oldest
 
 
 @pytest.mark.parametrize("limit", [0, 4, 5, 9, 12, 13, 14, 100])
@@ -328,7 +319,7 @@ def test_a_pinned_turn_costs_a_search_nothing_more() -> None:
         return ledger.kept(kept.cut)
 
     for limit, first in ((29, 5), (30, 4), (45, 2), (50, 1)):
-        kept, count, _ = keep_most_turns(ledger, rung, KeepsNewest(), limit, 0, pricer, weigh, Weighed(), 0)
+        kept, count, _ = keep_most_turns(ledger, rung, KeepsNewest(), limit, 0, pricer, weigh, Weighed())
         assert (kept.cut.first_kept, count.tokens) == (first, ledger.kept(Cut(first, "")).tokens), limit
 
 
@@ -503,7 +494,7 @@ def test_turns_that_cannot_fit_are_not_even_priced_where_the_whole_is_weighed() 
     assert (ledger.turn_start(49), ledger.turn_span(48)) == (49, (48, 49))  # before any turn was looked for
     pricer: Any = Scales(ledger, 1.0, 0, promises=True)
     rung = cast(CuttingRung, rung_of(TrimOldest()))
-    kept, _, _ = keep_most_turns(ledger, rung, KeepsNewest(2), 105, 0, pricer, pricer.weigh, Weighed(), 0)
+    kept, _, _ = keep_most_turns(ledger, rung, KeepsNewest(2), 105, 0, pricer, pricer.weigh, Weighed())
     assert (kept.cut.first_kept, ledger.prices.messages[:38]) == (40, [None] * 38)
 
 
@@ -523,7 +514,7 @@ def test_a_note_stands_in_what_is_found_by_weighing() -> None:
     ledger = ledger_of(10, 10, 10)
     pricer: Any = Scales(ledger, 1.0, 0, promises=False)
     rung = cast(CuttingRung, rung_of(TrimOldest(note="gone")))
-    kept, _, _ = keep_most_turns(ledger, rung, KeepsNewest(), 25, 0, pricer, pricer.weigh, Weighed(), 0)
+    kept, _, _ = keep_most_turns(ledger, rung, KeepsNewest(), 25, 0, pricer, pricer.weigh, Weighed())
     assert (kept.cut.first_kept, kept.cut.reason) == (1, "older turns do not fit")
     assert kept.cut.summary is not None
     assert [str(one) for one in kept.decisions] == ["TrimOldest: older turns do not fit"]
@@ -683,7 +674,7 @@ def test_a_message_that_never_reads_the_same_twice_is_given_up_by_its_index() ->
 def test_where_one_turn_is_expected_to_fit_one_turn_is_weighed() -> None:
     scales: Any = Scales(ledger_of(10, 10, 10), 1.0, 0, promises=True)
     rung = cast(CuttingRung, rung_of(TrimOldest()))
-    kept, _, _ = keep_most_turns(scales.ledger, rung, KeepsNewest(), 10, 0, scales, scales.weigh, Weighed(), 0)
+    kept, _, _ = keep_most_turns(scales.ledger, rung, KeepsNewest(), 10, 0, scales, scales.weigh, Weighed())
     assert (kept.cut.first_kept, scales.times) == (2, 1)
 
 
@@ -698,5 +689,5 @@ def test_a_search_passes_a_pinned_turn_that_stays_anyway() -> None:
     ledger = attrs.evolve(ledger_of(10, 10, 10, 10), pins=(1,))
     scales: Any = Scales(ledger, 1.0, 0, promises=True)
     rung = cast(CuttingRung, rung_of(TrimOldest()))
-    kept, count, _ = keep_most_turns(ledger, rung, KeepsNewest(), 25, 0, scales, scales.weigh, Weighed(), 0)
+    kept, count, _ = keep_most_turns(ledger, rung, KeepsNewest(), 25, 0, scales, scales.weigh, Weighed())
     assert (kept.cut.first_kept, count.upper) == (2, 20)
