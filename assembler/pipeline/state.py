@@ -147,7 +147,7 @@ def restore_settings(
         ignored("a state", f"it is of another version than {VERSION}")
         return settings, None
     stops = {part.stop for part in found.policies} | ({found.held.stop} if found.held is not None else set[int]())
-    known = digests(sight, {stop for stop in stops if 0 <= stop <= sight.length})
+    known = digests(sight, {stop for stop in stops if stop <= sight.length})
     for part in found.policies:
         why = _remember(part, sight, settings) if known.get(part.stop) == part.sha256 else _CHANGED
         if why is not None:

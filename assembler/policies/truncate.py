@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
@@ -110,14 +111,9 @@ def cut_text(text: str, limit: Tokens, count: Callable[[str], Tokens], where: Wh
     if count(text) <= limit:
         return text
     pieces = graphemes(text)
-    low, high = 0, len(pieces)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if count(_keep_ends(pieces, middle, where)) <= limit:
-            low = middle
-        else:
-            high = middle - 1
-    kept = _keep_ends(pieces, low, where)
+    lengths = range(1, len(pieces) + 1)
+    most = bisect_right(lengths, limit, key=lambda length: count(_keep_ends(pieces, length, where)))
+    kept = _keep_ends(pieces, most, where)
     return kept if count(kept) <= limit else None
 
 
