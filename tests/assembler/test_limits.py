@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -9,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, ContextLengthError, TrimOldest
-from assembler.dialects import plain
+from assembler import Assembler, Context, ContextLengthError, TrimOldest
+from assembler.dialects import openai_chat, plain
 from budgets import Budget, BudgetError, Limit
 
 TOOLS = [{"name": f"tool_{n}", "description": "x" * 20} for n in range(3)]
@@ -109,6 +110,20 @@ def test_a_selection_that_answers_no_places_is_named(answer: Any) -> None:
     made = assembler({"knowledge": Limit(cap=330, select=lambda *_: answer)})
     with pytest.raises(BudgetError, match="select"):
         made.build()
+
+
+@pytest.mark.parametrize(("less", "stay"), [(0, 3), (1, 2)])
+def test_selected_tools_leave_their_region_what_the_form_of_the_answer_costs(less: int, stay: int) -> None:
+    def first(items: Sequence[Any], tokens: Sequence[int], room: int) -> Iterable[int]:
+        return [place for place, used in enumerate(itertools.accumulate(tokens)) if used <= room]
+
+    def built(cap: int | None) -> Context:
+        budget = Budget(5000, counter=len, limits={"capability": Limit(cap=cap, select=first)})
+        made = Assembler(budget, dialect=openai_chat).add_capability(TOOLS).add_messages([("user", "hi")])
+        return made.add_output_schema({"title": "t", "type": "object", "properties": {}}).build()
+
+    context = built(built(None).inside.measured.capability.upper - less)
+    assert len(context.request()["tools"]) == stay
 
 
 def test_documents_of_one_source_are_told_apart_when_their_room_shrinks() -> None:

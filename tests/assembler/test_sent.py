@@ -15,6 +15,7 @@ from assembler.pricing.pricer import MergingPricer, priced_request
 from budgets import Budget
 from tests.scaled import scaled
 
+from .by_hand import Tally
 from .policies import by_hand
 from .policies.drawn import NAMES, sessions
 
@@ -100,3 +101,37 @@ def comparisons(turns: int) -> int:
 def test_turns_that_say_the_same_are_compared_no_more_often_each_in_a_long_request() -> None:
     """Each place where known steps might stand was tried, and all but the last were found wanting late."""
     assert comparisons(800) <= 3 * comparisons(400)
+
+
+AGAIN = {
+    "messages that came": ("q0 a0 q1 a1 q2", "q0 a0 q1 a1 q2 a2 q3", "a2 q3"),
+    "nothing new": ("q0 a0 q1 a1", "q0 a0 q1 a1", ""),
+    "a turn that went": ("q0 a0 q1 a1 q2 a2", "q1 a1 q2 a2", "q1"),
+    "turns that went and some that came": ("q0 a0 q1 a1 q2 a2 q3", "q2 a2 q3 a3 q4", "q2 a3 q4"),
+    "a turn that came back": ("q2 a2 q3 a3", "q1 a1 q2 a2 q3 a3", "q1 a1 q2"),
+    "a turn that came back before another": ("q2 a2", "q1 a1 q2 a2", "q1 a1 q2"),
+    "words in front": ("q1 a1 q2 a2", "s0 q1 a1 q2 a2", "s0 q1"),
+    "a step that grew": ("q0 a0 q1", "q0 a0 q1 q2 a2", "a0 q1 q2 a2"),
+    "another ending": ("q0 a0 q1 a1 q2", "q0 a0 q1 a1 q3", "a1 q3"),
+    "a step that ended earlier": ("q0 a0 q1 q2", "q0 a0 q1", "a0 q1"),
+    "other words": ("q0 a0 q1 a1", "q5 a5 q6 a6", "q5 a5 q6 a6"),
+}
+"""Of each request and the one after it: what is priced anew. A step is what the model says and what follows it."""
+
+
+@pytest.mark.parametrize(("before", "now", "priced"), AGAIN.values(), ids=list(AGAIN))
+def test_a_step_that_goes_out_again_is_not_priced_again(before: str, now: str, priced: str) -> None:
+    def request(words: str) -> dict[str, Any]:
+        said = [(word, "assistant" if word.startswith("a") else "user") for word in words.split()]
+        return {"system": "Be brief.", "messages": [{"role": role, "content": f"say {word}"} for word, role in said]}
+
+    tally, dialect = Tally(), DIALECTS["anthropic"]
+    pricer = dialect.pricer("claude-sonnet-4-5", tally)
+    assert isinstance(pricer, MergingPricer)
+    known = price_request(dialect, pricer, request(before), None)
+    tally.asked()
+    found = price_request(dialect, pricer, request(now), known)
+    asked = " ".join(tally.asked())
+    assert [word for word in now.split() if word in asked] == priced.split()
+    assert "brief" not in asked
+    assert found.count == priced_request(pricer, dialect.parse(request(now)))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from assembler import Assembler
+from assembler import Assembler, ConversationError
 from assembler.dialects import plain
 from assembler.policies import TrimOldest, first_user
 from budgets import Budget, BudgetError, ContextLengthError
@@ -165,3 +165,21 @@ def test_with_low_water_pins_and_note_leave_what_living_through_the_session_leav
     expected = [message for at, turn in enumerate(by_hand.turns_of(history)) if at in kept for message in turn]
     assert [id(m) for m in context.messages[bool(noted and first) :]] == [id(m) for m in expected]
     assert first == 0 or noted == 0 or context.messages[0] == {"role": "user", "content": note}
+
+
+@pytest.mark.parametrize("role", ["assistant", "user"])
+def test_a_pinned_turn_whose_answer_became_another_s_is_refused_though_the_cut_is_behind_it(role: str) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    answer = {"role": "tool", "tool_call_id": "c", "content": "r"}
+    history = [
+        {"role": "user", "content": "p"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        answer,
+        *({"role": "user", "content": "x" * 20} for _ in range(3)),
+    ]
+    assembler = Assembler(Budget(30, counter=len), dialect=plain, on_overflow=TrimOldest(pins={0}))
+    assert assembler.add_messages(history).build().messages == [*history[:3], history[-1]]
+    answer |= {"role": role, "tool_call_id": None}
+    with pytest.raises(ConversationError, match="has no result") as raised:
+        assembler.build()
+    assert raised.value.index == 2

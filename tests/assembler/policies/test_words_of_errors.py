@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from assembler import Assembler
-from assembler.dialects import plain
+from assembler.dialects import openai_chat, plain
 from assembler.errors import ConversationError
 from assembler.pipeline.answers import QUESTIONS
 from assembler.policies import ClearReasoning, Refuse, Summarize, TrimOldest, Truncate
@@ -322,3 +322,16 @@ def test_pins_are_to_blame_only_where_the_newest_turn_alone_would_fit(newest: in
         assembler.build()
     assert said in raised.value.advice
     assert ("pin fewer of them" in raised.value.advice) is (newest == 30)
+
+
+@pytest.mark.parametrize(("less", "said"), [(0, " at most, {} expected"), (1, "")])
+def test_what_is_needed_at_most_is_told_from_what_is_expected_where_that_would_fit(less: int, said: str) -> None:
+    def assembler(window: int) -> Assembler:
+        made = Assembler(Budget(window, model="made-up-1"), dialect=openai_chat).add_instruction("Be brief. " * 40)
+        return made.add_message({"role": "user", "content": "hi"})
+
+    fixed = assembler(10_000).plan().inside.fixed
+    assert fixed.tokens < fixed.upper
+    with pytest.raises(ContextLengthError) as raised:
+        assembler(fixed.tokens - less).build()
+    assert f"the fixed regions alone need {fixed.upper}{said.format(fixed.tokens)}. " in raised.value.advice
