@@ -99,8 +99,11 @@ def environment() -> ImmutableSandboxedEnvironment:
                 return BOUNDED[name](context, *((args[0], owner) if name == "join" else (owner, *args)), **kwargs)
             return super().call(context, called, *args, **kwargs)
 
+    class Undefined(StrictUndefined):  # a list prints its items by their repr
+        __repr__ = StrictUndefined.__str__
+
     sandbox = Sandbox(
-        undefined=StrictUndefined,
+        undefined=Undefined,
         autoescape=False,
         keep_trailing_newline=True,
         optimized=False,

@@ -336,7 +336,10 @@ def in_threads(work: Callable[[int], object], number: int = 32) -> list[object]:
 
 @pytest.mark.parametrize("policy", [TrimOldest(), TrimOldest(low_water=0.5), TrimOldest(pins={1, 3})], ids=repr)
 def test_threads_that_share_a_base_build_the_same_bytes(policy: Any) -> None:
-    """C-01-threads: each thread builds the base, and a fork that goes its own way."""
+    """Each thread builds the base, and a fork that goes its own way.
+
+    C-01-threads; C-31-free-threaded where the interpreter is.
+    """
     base = Assembler(Budget(200, model="gpt-4o"), on_overflow=policy).add_instruction("be brief").add_messages(HISTORY)
     alone = Assembler(Budget(200, model="gpt-4o"), on_overflow=policy).add_instruction("be brief").add_messages(HISTORY)
     wanted = [
