@@ -53,6 +53,12 @@ def talk(draw: Random) -> list[Said]:
     return [*said, Said("user", words(draw))]
 
 
+def detail(draw: Random) -> dict[str, str]:
+    """How closely a picture is to be looked at: OpenAI's models are billed by it."""
+    asked = draw.choice([None, None, "low", "high", "auto"])
+    return {} if asked is None else {"detail": asked}
+
+
 def _call(draw: Random, call_id: str) -> Call:
     values = [1, "x", None, [1, 2], {"k": "v"}]
     arguments = {draw.choice("abc"): draw.choice(values) for _ in range(draw.randrange(3))}
@@ -66,7 +72,7 @@ def in_chat(said: list[Said], draw: Random) -> list[Message]:
         messages.append({"role": draw.choice(["system", "developer"]), "content": words(draw)})
     for one in said:
         if not one.calls:
-            picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}
+            picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}", **detail(draw)}}
             content: Any = [{"type": "text", "text": one.text}, picture] if one.image else one.text
             name = {"name": "ann"} if one.role == "user" and draw.random() < 0.1 else {}
             messages.append({"role": one.role, "content": content, **name})
@@ -93,7 +99,7 @@ def in_responses(said: list[Said], draw: Random) -> list[Message]:
             cipher = "AAAA" * draw.randrange(1, 60)
             items.append({"type": "reasoning", "id": f"rs_{len(items)}", "summary": [], "encrypted_content": cipher})
         if one.image:
-            picture = {"type": "input_image", "image_url": f"data:image/png;base64,{PIXEL}"}
+            picture = {"type": "input_image", "image_url": f"data:image/png;base64,{PIXEL}", **detail(draw)}
             items.append({"role": "user", "content": [{"type": "input_text", "text": one.text}, picture]})
         elif one.role == "assistant" and draw.random() < 0.5:
             written = {"type": "output_text", "text": one.text, "annotations": list[Any]()}
@@ -101,11 +107,19 @@ def in_responses(said: list[Said], draw: Random) -> list[Message]:
             items.append({**fields, "role": "assistant", "content": [written]})
         elif one.text:
             items.append({"role": one.role, "content": one.text})
-        for call in one.calls:
-            arguments = json.dumps(call.arguments)
-            items.append({"type": "function_call", "call_id": call.id, "name": call.name, "arguments": arguments})
-        items += [{"type": "function_call_output", "call_id": call.id, "output": call.result} for call in one.calls]
+        asked, answered = zip(*(_items_of(call, draw) for call in one.calls), strict=True) if one.calls else ((), ())
+        items += [*asked, *answered]
     return items
+
+
+def _items_of(call: Call, draw: Random) -> tuple[Message, Message]:
+    """A call and its answer, of a function or of a custom tool: both may stand in one step."""
+    arguments = json.dumps(call.arguments)
+    if draw.random() < 0.1:
+        asked: Message = {"type": "custom_tool_call", "call_id": call.id, "name": call.name, "input": arguments}
+        return asked, {"type": "custom_tool_call_output", "call_id": call.id, "output": call.result}
+    asked = {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": arguments}
+    return asked, {"type": "function_call_output", "call_id": call.id, "output": call.result}
 
 
 @attrs.frozen

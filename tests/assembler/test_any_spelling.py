@@ -37,6 +37,7 @@ LADDERS: list[list[Policy]] = [
     [ClearToolResults(1), TrimOldest()],
     [TrimOldest(), TrimSteps()],
     [Truncate(20), TrimOldest()],
+    [Truncate(20), ClearToolResults(0), TrimOldest(low_water=0.6)],
     [KeepRelevant(low_water=0.6)],
     [Offload({}, min_tokens=10, preview=20), TrimOldest()],
 ]

@@ -8,7 +8,16 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from assembler import Assembler, ClearToolResults, ContextLengthError, TrimOldest, TrimSteps, Truncate, count_request
+from assembler import (
+    Assembler,
+    ClearToolResults,
+    ContextLengthError,
+    TrimOldest,
+    TrimSteps,
+    Truncate,
+    count_request,
+    verify,
+)
 from assembler.dialects import DIALECTS
 from assembler.testing import conversations
 from budgets import Budget
@@ -21,6 +30,7 @@ LADDERS = st.sampled_from(
         [ClearToolResults(keep=0), TrimOldest()],
         [TrimSteps(keep=0), Truncate(12), TrimOldest()],
         [Truncate(12, where="head"), TrimSteps(keep=1), TrimOldest()],
+        [TrimOldest(low_water=0.5), ClearToolResults(keep=0), Truncate(12)],
     ]
 )
 
@@ -90,3 +100,25 @@ def test_parallel_calls_cost_the_same_as_items_and_as_one_message(name: str, cal
     ]
     assembler = Assembler(Budget.for_model("gpt-4o"), dialect=DIALECTS[name])
     assert assembler.fork().add_messages(items).build().count == assembler.add_messages(messages).build().count
+
+
+def _call(call_id: str, kind: str = "function_call") -> dict[str, str]:
+    given = {"arguments": "{}"} if kind == "function_call" else {"input": "all of it"}
+    return {"type": kind, "call_id": call_id, "name": "search", **given}
+
+
+def _output(call_id: str, kind: str = "function_call") -> dict[str, str]:
+    return {"type": f"{kind}_output", "call_id": call_id, "output": "found"}
+
+
+@pytest.mark.parametrize("name", [*sorted(MODELS), "openai_chat", "openai_responses", "bedrock", "plain"])
+@pytest.mark.parametrize("place", range(3))
+def test_a_call_of_a_custom_tool_goes_out_in_one_turn_with_the_calls_beside_it(name: str, place: int) -> None:
+    kinds = ["function_call"] * 3
+    kinds[place] = "custom_tool_call"
+    calls = [_call(f"c{number}", kind) for number, kind in enumerate(kinds)]
+    outputs = [_output(f"c{number}", kind) for number, kind in enumerate(kinds)]
+    assembler = Assembler(dialect=name).add_capability([{"name": "search", "parameters": {"type": "object"}}])
+    context = assembler.add_messages([{"role": "user", "content": "q"}, *calls, *outputs]).build()
+    assert name == "plain" or verify(context.request(), dialect=name) == []
+    assert context.count == count_request(context.request(), dialect=name)

@@ -107,6 +107,17 @@ def test_a_picture_in_a_system_message_of_responses_is_refused_where_none_may_st
         Assembler(dialect=name).add_messages(history).build().request()
 
 
+@pytest.mark.parametrize("name", ["openai_chat", "openai_responses"])
+@pytest.mark.parametrize("detail", ["low", "high", "auto"])
+def test_a_picture_of_responses_is_sent_and_billed_by_the_detail_that_it_asks_for(detail: str, name: str) -> None:
+    shown = {"type": "input_image", "detail": detail, "image_url": f"data:image/png;base64,{PNG}"}
+    words = {"type": "input_text", "text": "q"}
+    assembler = Assembler(Budget(9_999, model="gpt-4o"), dialect=name)
+    context = assembler.add_messages([{"role": "user", "content": [words, shown]}]).build()
+    assert f'"detail": "{detail}"' in json.dumps(context.request())
+    assert count_request(context.request(), dialect=name, model="gpt-4o") == context.count
+
+
 @pytest.mark.parametrize("name", OTHERS)
 @pytest.mark.parametrize("kind", ["tool_reference", "browser_state"])
 def test_a_part_of_a_result_that_says_nothing_elsewhere_is_noted_as_left_out(name: str, kind: str) -> None:

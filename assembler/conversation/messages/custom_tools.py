@@ -10,7 +10,6 @@ import attrs
 
 from assembler.conversation.messages.dicts import read_dict
 from assembler.conversation.messages.message import Call, Message
-from assembler.conversation.messages.parts import FOREIGN
 
 _RESPONSES, _OPENAI, _PLAIN = "responses", "openai", "plain"
 
@@ -43,7 +42,16 @@ def _items(message: Message, items: Sequence[Mapping[str, Any]]) -> Message:
         attrs.evolve(part, arguments=_as_input(part.arguments)) if isinstance(part, Call) and part.id in ids else part
         for part in message.parts
     ]
-    return attrs.evolve(message, parts=tuple(parts), shape=FOREIGN, shallow=False)
+    seen = [_function_item(item) if item.get("type") == "custom_tool_call" else item for item in items]
+    one = seen if isinstance(message.seen, list) else seen[0]
+    return attrs.evolve(message, parts=tuple(parts), seen=one, shallow=False)
+
+
+def _function_item(item: Mapping[str, Any]) -> dict[str, Any]:
+    """An item still: it is one turn of the model with the calls beside it, whoever is told."""
+    arguments = _as_input(item.get("input") or "")
+    call_id = item.get("call_id") or item.get("id")
+    return {"type": "function_call", "call_id": call_id, "name": item.get("name"), "arguments": arguments}
 
 
 def _function(call: dict[str, Any]) -> dict[str, Any]:

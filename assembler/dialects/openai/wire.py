@@ -290,7 +290,8 @@ def media_part(part: Media) -> dict[str, Any]:
     content = content_of(part)
     if part.kind == "image" and content is not None:
         url = content.url if isinstance(content, Link) else f"data:{content.mime};base64,{content.data}"
-        return {"type": "image_url", "image_url": {"url": url}}
+        asked: object = part.raw.get("detail")  # an item of Responses: what it asks for is what it is billed for
+        return {"type": "image_url", "image_url": {"url": url} if asked is None else {"url": url, "detail": asked}}
     if part.kind == "document" and isinstance(content, Inline):
         file = {"filename": "document.pdf", "file_data": f"data:{content.mime};base64,{content.data}"}
         return {"type": "file", "file": file}
