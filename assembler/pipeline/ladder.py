@@ -96,6 +96,8 @@ class Trimmed:
     """The summary that a policy would have liked to have."""
     made: tuple[Made, ...] = ()
     """How `changed` came about, oldest first."""
+    length: int = 0
+    """How many messages the history had when `savings` was found: the next one may stand beside a changed one."""
 
     @property
     def is_all(self) -> bool:
@@ -121,8 +123,22 @@ class Trimmed:
         """What could not help."""
         return tuple(decision for decision in self.decisions if not decision.saved)
 
+    def grown_to(self, ledger: Ledger) -> Trimmed:
+        """The same of a longer history: of results that go out as one list, the next costs what it does in that list.
+
+        O(1), or O(neighbours) where the last messages were changed.
+        """
+        if not self.changed or ledger.length <= self.length:
+            return self
+        since, passage = self.length, _passage(ledger, None, self.cut.first_kept, self.changed)
+        if not passage.joins_changes(since):
+            return self
+        start = ledger.turn_start(since)
+        joined = self.savings.get(start, Difference()) + passage.joined(since)
+        return attrs.evolve(self, savings={**self.savings, start: joined}, length=ledger.length)
+
     def count(self, ledger: Ledger) -> Count:
-        """What it costs."""
+        """What it costs. The history is as long as it was, or none of what came stands beside a changed message."""
         return (ledger.with_savings(self.savings) if self.savings else ledger).kept(self.cut)
 
 
@@ -151,7 +167,7 @@ def keep_all(ledger: Ledger) -> Trimmed:
 
 def trim_by_rungs(ledger: Ledger, rungs: Sequence[Rung], tokens_left: Tokens, start: Trimmed | None = None) -> Trimmed:
     """What the policies leave, asked in order until the conversation costs at most `tokens_left`."""
-    kept = keep_all(ledger) if start is None else attrs.evolve(start, failures=(), wanted=None)
+    kept = keep_all(ledger) if start is None else attrs.evolve(start.grown_to(ledger), failures=(), wanted=None)
     for place, rung in enumerate(rungs):
         used = kept.count(ledger).upper
         if used <= tokens_left:
@@ -170,12 +186,15 @@ def replay_ladder(
     stop, kept = known or (ledger.first, keep_all(ledger))
     line = ledger.timeline()
     while stop < ledger.length:
+        beside = _passage(ledger, None, kept.cut.first_kept, kept.changed).joins_changes(stop)
         spare = tokens_left - kept.count(ledger.until(stop)).upper if stop > kept.cut.first_kept else tokens_left
-        grown = line.grown_by(stop, spare) if spare >= 0 else stop + 1
+        grown = stop + 1 if beside or spare < 0 else line.grown_by(stop, spare)
         if grown is None:
             break
-        stop = grown
-        kept = brought_down(ledger.until(stop), rungs, low, kept)
+        stop, then = grown, ledger.until(grown)
+        kept = kept.grown_to(then)
+        if not beside or kept.count(then).upper > tokens_left:
+            kept = brought_down(then, rungs, low, kept)
     return stop, kept
 
 
@@ -200,7 +219,8 @@ def _ask_to_cut(
     decisions = _note_decision(kept.decisions, Decision(rung.name, max(saved, 0), ((cut.reason, 0),)), label)
     failures = kept.failures if cut.failure is None else (*kept.failures, cut.failure)
     cut, wanted = attrs.evolve(cut, wanted=None) if cut.wanted else cut, kept.wanted or cut.wanted
-    return Trimmed(cut if saved > 0 else kept.cut, kept.changed, kept.savings, decisions, failures, wanted, kept.made)
+    cut = cut if saved > 0 else kept.cut
+    return Trimmed(cut, kept.changed, kept.savings, decisions, failures, wanted, kept.made, kept.length)
 
 
 def _ask_to_rewrite(
@@ -218,9 +238,8 @@ def _ask_to_rewrite(
             break
     decision = Decision(rung.name, saved, tuple(reasons.items()))
     made = (*kept.made, Made(ledger.length, place, kept.cut.first_kept, tuple(indexes))) if indexes else kept.made
-    return attrs.evolve(
-        kept, changed=changed, savings=savings, made=made, decisions=_note_decision(kept.decisions, decision, label)
-    )
+    decisions = _note_decision(kept.decisions, decision, label)
+    return attrs.evolve(kept, changed=changed, savings=savings, made=made, decisions=decisions, length=ledger.length)
 
 
 def changes(
@@ -231,8 +250,7 @@ def changes(
     `first` is where what stays begins, beside pinned turns.
     """
     pinned = frozenset(ledger.pins)
-    stretches = [*ledger.pinned_turns(first), (first, ledger.length)]
-    passage = StandingPassage(ledger, changed, rung.policy, stretches, ledger.newest_turns(1))
+    passage = _passage(ledger, rung.policy, first, changed)
     for change in read_changes(rung.policy, passage):
         if not pinned.isdisjoint(change.messages):
             continue
@@ -240,6 +258,12 @@ def changes(
         if sum(gained.saved for gained in gains.values()) > 0:
             refuse_unlawful(rung.policy, passage, change)
             yield change, gains
+
+
+def _passage(ledger: Ledger, policy: object, first: int, changed: Mapping[int, Message | None]) -> StandingPassage:
+    """What a policy is shown of what stays: pinned turns, and all from `first` on."""
+    stretches = [*ledger.pinned_turns(first), (first, ledger.length)]
+    return StandingPassage(ledger, changed, policy, stretches, ledger.newest_turns(1))
 
 
 def take(

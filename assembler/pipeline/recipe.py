@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 import attrs
 
-from assembler.conversation.messages import Message, spoken
+from assembler.conversation.messages import spoken
 from assembler.pipeline.ladder import Decision, Made, Trimmed, changes, take
 from assembler.policies.traits import RewritingRung, Rung
 from assembler.pricing.ledger import Cut, Ledger
 from budgets import AssemblyError
-from budgets.count import Difference
 
 
 @attrs.frozen
@@ -49,32 +48,35 @@ class Recipe:
             return None
         if self.first_kept != ledger.first and not ledger.begins_turn(self.first_kept):
             return None
-        changed, savings = dict[int, Message | None](), dict[int, Difference]()
-        for made in self.made:
-            if not self._made(ledger, rungs, made, changed, savings):
-                return None
         summary = None if self.summary is None else spoken(self.summary)
         cut = Cut(self.first_kept, self.reason, summary)
-        return self.length, Trimmed(cut, changed, savings, self.decisions, self.failures, made=self.made)
+        kept = Trimmed(cut, decisions=self.decisions, failures=self.failures, made=self.made)
+        for made in self.made:
+            again = self._made(ledger, rungs, made, kept)
+            if again is None:
+                return None
+            kept = again
+        return self.length, kept.grown_to(ledger.until(self.length))
 
     def _made(
         self,
         ledger: Ledger,
         rungs: Sequence[Rung],
         made: Made,
-        changed: dict[int, Message | None],
-        savings: dict[int, Difference],
-    ) -> bool:
+        kept: Trimmed,
+    ) -> Trimmed | None:
         rung = rungs[made.place] if 0 <= made.place < len(rungs) else None
         if not isinstance(rung, RewritingRung) or not made.indexes or not 0 < made.length <= self.length:
-            return False
+            return None
         if not ledger.first <= made.first_kept <= min(self.first_kept, made.length):
-            return False
+            return None
         then, missing = ledger.until(made.length), list(made.indexes)
+        kept = kept.grown_to(then)
+        changed, savings = dict(kept.changed), dict(kept.savings)
         for change, gains in changes(then, rung, made.first_kept, changed):
             if tuple(change.messages) == missing[0]:
                 take(then, change, gains, changed, savings)
                 del missing[0]
                 if not missing:
-                    return True
-        return False
+                    return attrs.evolve(kept, changed=changed, savings=savings, length=made.length)
+        return None

@@ -72,12 +72,14 @@ class Standing:
         further = self.glance + GLANCE
         return further if further < self.hangs_on else self.front
 
-    def later(self, length: int, conversation: Count, waiting: Open, pins: tuple[int, ...]) -> Standing:
+    def later(
+        self, length: int, trimmed: Trimmed, conversation: Count, waiting: Open, pins: tuple[int, ...]
+    ) -> Standing:
         """This decision, for the history after it has grown."""
         return Standing(
             self.gathered,
             self.measured,
-            self.trimmed,
+            trimmed,
             self.head,
             self.first,
             pins,
@@ -161,7 +163,7 @@ def continue_decision(seen: Gathered) -> Planned | None:
     if known is None or prices is None or decided is None:
         return None
     start, length, pins = known.length, sight.length, known.pins
-    conversation, waiting = known.conversation, known.waiting
+    conversation, waiting, trimmed = known.conversation, known.waiting, known.trimmed
     ledger = Ledger(sight, settings.pricer, prices, known.first, pins)
     if length > start:
         try:
@@ -169,6 +171,9 @@ def continue_decision(seen: Gathered) -> Planned | None:
             if sight.compacted(settings.dialect.api.shape) is not None:
                 return None
             conversation = total(map(ledger.message, range(start, length)), conversation)
+            trimmed = known.trimmed.grown_to(ledger)
+            if trimmed is not known.trimmed:
+                conversation = trimmed.count(ledger)
         except AssemblyError:  # the whole decision says what is wrong, and with what
             return None
         if known.tokens_left is not None and conversation.upper > known.tokens_left:
@@ -178,7 +183,7 @@ def continue_decision(seen: Gathered) -> Planned | None:
             ledger = attrs.evolve(ledger, pins=pins)
     if settings.merging is not None and not known.trimmed.is_all and _may_cost_less(known, sight, settings.merging):
         return None
-    plan = Planned(seen.draft, settings, sight, known.measured, ledger, known.trimmed, looked=start)
+    plan = Planned(seen.draft, settings, sight, known.measured, ledger, trimmed, looked=start)
     keep(plan, decided=decided, conversation=conversation)
     if decided.remembered is not None:
         keep(plan, remembered=decided.remembered)
@@ -187,7 +192,7 @@ def continue_decision(seen: Gathered) -> Planned | None:
     # Words of the API's own between messages that are kept apart may cost more than the messages by themselves.
     if settings.merging is not None and known.tokens_left is not None and not plan.fits(known.tokens_left):
         return None
-    decided.standing = known.later(length, conversation, waiting, pins)
+    decided.standing = known.later(length, trimmed, conversation, waiting, pins)
     return plan
 
 

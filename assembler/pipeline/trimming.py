@@ -68,14 +68,15 @@ def as_before(ledger: Ledger, settings: Settings, recipe: Recipe) -> Trimmed | N
     if _low_water(rungs) is None and (choosing or len(recipe.made) > _AGAIN):
         return None
     known = recipe.made_again(ledger, tuple(map(without_mark, rungs)))
-    return None if known is None else known[1]
+    return None if known is None else known[1].grown_to(ledger)
 
 
 def _continue_from(start: Known, ledger: Ledger, rungs: Sequence[Rung], tokens_left: Tokens) -> Trimmed:
     """What is left after what is known: of policies with a mark what a build after each message would have left."""
     length, kept = start
-    if kept.count(ledger).upper <= tokens_left:
-        return kept
+    now = kept.grown_to(ledger)
+    if now.count(ledger).upper <= tokens_left:
+        return now
     low, without_marks = _low_water(rungs), tuple(map(without_mark, rungs))
     if low is None:
         return trim_by_rungs(ledger, without_marks, tokens_left, kept)
@@ -96,7 +97,7 @@ def _hold_or_trim(
     last = decisions_of(settings.session, ledger)
     if last.restored is not None:
         last.held, last.restored = last.restored.made_again(ledger, without_marks), None
-    before = last.held[1] if last.held is not None and last.held[0] <= ledger.length else None
+    before = last.held[1].grown_to(ledger) if last.held is not None and last.held[0] <= ledger.length else None
     if before is not None and before.count(ledger).upper <= tokens_left:
         return before
     kept = trim_by_rungs(ledger, without_marks, low, before)

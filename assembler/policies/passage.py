@@ -12,7 +12,7 @@ from assembler.conversation.messages import Message
 from assembler.conversation.messages.responses import RESPONSES
 from assembler.pricing.ledger import Ledger
 from budgets import Count, Tokens
-from budgets.count import NOTHING, Difference
+from budgets.count import NOTHING, Difference, total
 from budgets.value import Value
 
 T = TypeVar("T")
@@ -121,6 +121,21 @@ class StandingPassage:
         for index in change.messages:
             turns.setdefault(self._ledger.turn_start(index), []).append(index)
         return {start: self._stretch_gain(indexes, change.messages) for start, indexes in turns.items()}
+
+    def joins_changes(self, since: int) -> bool:
+        """Whether the message at `since` stands behind messages that were changed and go out as one. O(these)."""
+        if not self._changed or since >= self.length or self._ledger.begins_turn(since):
+            return False
+        return any(index in self._changed for index in range(self._ledger.run(since - 1).start, since))
+
+    def joined(self, since: int) -> Difference:
+        """What the messages from `since` on cost more behind what stands than behind what came in. O(neighbours)."""
+        start, stop = self._ledger.turn_start(since - 1), self._ledger.run(since).stop
+        last = next((place for place in range(since - 1, start - 1, -1) if self._stands(place)), since)
+        before = [said for _, said in self._standing(range(min(self._ledger.run(last).start, since), since))]
+        new = [said for _, said in self._standing(range(since, stop))]
+        more = self._ledger.priced_run([*before, *new]) - self._ledger.priced_run(before)
+        return more - (total(self._ledger.between(since, stop)) - NOTHING)
 
     def _is_item(self, index: int) -> bool:
         return self.holds(index) and (self.current(index).shape == RESPONSES or self._ledger.beside_others(index))

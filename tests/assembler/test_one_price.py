@@ -23,7 +23,7 @@ from assembler import (
 )
 from assembler.dialects import DIALECTS
 from assembler.dialects.chat_template.dialect import ControlText, chat_template
-from assembler.policies import ClearReasoning, ClearToolResults, Policy, TrimOldest, TrimSteps, Truncate
+from assembler.policies import ClearReasoning, ClearToolResults, Offload, Policy, TrimOldest, TrimSteps, Truncate
 from assembler.report.cache import CacheMarks
 from assembler.strategies import Placement
 from assembler.testing import conversations
@@ -80,6 +80,7 @@ ladders = st.sampled_from(
         (TrimOldest(note="Older turns were left out.", pins={0}),),
         (ClearReasoning(keep=0), ClearToolResults(keep=0), TrimOldest()),
         (TrimSteps(keep=0), Truncate(12), TrimOldest()),
+        (ClearToolResults(keep=0), Truncate(12), TrimOldest(low_water=0.5)),
     ]
 )
 limits = st.sampled_from([{}, {"knowledge": Limit(cap=0.3)}, {"conversation": Limit(floor=0.1)}])
@@ -254,6 +255,71 @@ def test_results_of_one_step_cost_what_they_are_sent_as_however_they_are_spelled
         return
     assert tight.count == billed(tight, api)
     assert bool(tight.dropped) == bool(less)
+
+
+@pytest.mark.parametrize(
+    ("ladder", "texts"),
+    [
+        ((TrimOldest(low_water=0.5), ClearToolResults(keep=0)), ("a b", "word " * 60, "y")),
+        ((TrimOldest(low_water=0.8), Truncate(5)), ("word " * 60, "x")),
+        ((TrimOldest(low_water=0.5), Offload({}, min_tokens=5, preview=0)), ("word " * 40,) * 3),
+    ],
+    ids=["cleared", "shortened", "stored"],
+)
+def test_what_a_mark_shortened_of_half_a_step_costs_what_it_is_sent_as(
+    ladder: tuple[Policy, ...], texts: tuple[str, ...]
+) -> None:
+    """OpenAI's models are shown a step's results as one list: the next result costs what it does in that list.
+
+    What was saved before it came was found of a list that was shorter.
+    """
+    history = [{"role": "user", "content": "q"}, *in_chat([*texts])]
+    whole = assembled(APIS[0], 1_000_000, history, ladder, {}, 0).build().count.upper
+    built = 0
+    for window in range(whole // 2, whole, 2):
+        try:
+            tight = assembled(APIS[0], window, history, ladder, {}, 0).build()
+        except ContextLengthError:
+            continue
+        built += 1
+        assert tight.count == billed(tight, APIS[0])
+        adds_up(tight)
+    assert built > 10
+
+
+RUNGS = [ClearToolResults(keep=0), ClearToolResults(keep=1), Truncate(5), Truncate(20), TrimSteps(keep=0), TrimSteps(1)]
+
+
+@scaled(2)
+@given(
+    api=st.sampled_from(APIS),
+    spelled=st.sampled_from(SPELLINGS),
+    steps=st.lists(st.lists(RESULTS | st.just("word " * 30), min_size=1, max_size=4), min_size=1, max_size=3),
+    mark=st.sampled_from([0.3, 0.5, 0.8, 1.0]),
+    rungs=st.lists(st.sampled_from(RUNGS), min_size=1, max_size=2),
+    share=st.floats(0.3, 1.0),
+)
+def test_a_ladder_with_a_mark_leaves_what_its_own_request_is_counted(
+    api: Api,
+    spelled: Callable[[list[str]], list[dict[str, Any]]],
+    steps: list[list[str]],
+    mark: float,
+    rungs: list[Policy],
+    share: float,
+) -> None:
+    history = [{"role": "user", "content": "q"}, *(one for step in steps for one in spelled(step))]
+    ladder = (TrimOldest(low_water=mark), *rungs)
+    whole = assembled(api, 1_000_000, history, ladder, {}, 0).build().count.upper
+    try:
+        tight = assembled(api, max(1, int(whole * share)), history, ladder, {}, 0).build()
+    except ContextLengthError as error:
+        if error.smallest_window is not None:
+            least = assembled(api, error.smallest_window, history, ladder, {}, 0).build()
+            assert least.count.upper == error.required
+        return
+    assert tight.count == billed(tight, api)
+    assert tight.count.upper <= int(whole * share)
+    adds_up(tight)
 
 
 @pytest.mark.parametrize("placement", Placement)
