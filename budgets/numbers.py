@@ -109,8 +109,7 @@ def hints(by_place: str = "", /, **meant: str) -> Callable[[Callable[P, R]], Cal
         optional = {*known[places - 1 - len(written.__defaults__ or ()) : places - 1], *(written.__kwdefaults__ or ())}
         needed = [(place, word) for place, word in enumerate(known, 1) if word in meant and word not in optional]
 
-        @functools.wraps(function)
-        def called(*args: P.args, **given: P.kwargs) -> R:
+        def check(args: tuple[object, ...], given: dict[str, Any]) -> None:
             if len(args) > places:
                 raise TypeError(_too_many(function, len(args) - 1, known[: places - 1], by_place))
             for word in given:
@@ -119,6 +118,11 @@ def hints(by_place: str = "", /, **meant: str) -> Callable[[Callable[P, R]], Cal
             for place, word in needed:
                 if word not in given and len(args) <= place:
                     raise TypeError(f"{_name(function)} needs {word}=; {meant[word]}")
+
+        @functools.wraps(function)
+        def called(*args: P.args, **given: P.kwargs) -> R:
+            if given or len(args) != len(known) + 1:  # else each has its argument, by place
+                check(args, given)
             return function(*args, **given)
 
         return called

@@ -58,7 +58,7 @@ def _says_the_same(one: object, other: object) -> bool:
         return False
 
 
-@attrs.frozen(eq=False, repr=False)
+@attrs.define(eq=False, repr=False)
 class History:
     """The first `length` messages of a log. Forks share the log; none of them sees what another appends."""
 
@@ -173,7 +173,7 @@ class History:
         return self  # frozen; the objects in it are the caller's
 
 
-@attrs.frozen(eq=False, repr=False)
+@attrs.define(eq=False, repr=False)
 class Sight:
     """One history seen through one set of readings: the same answers for as long as it is held."""
 
@@ -271,9 +271,14 @@ class Sight:
 
     def first_changed(self, start: int, stop: int) -> int | None:
         """The first message from `start` to before `stop` whose owner changed it after it was read, or None."""
+        return None if self.readings.says_still(start, stop) else self.looked_through(start, stop)
+
+    def looked_through(self, start: int, stop: int) -> int | None:
+        """`first_changed` where not all of them are dicts that say what was read: some are objects, or were not read.
+
+        O(messages), a step of ours for each.
+        """
         readings = self.readings
-        if readings.says_still(start, stop):
-            return None
         read = readings.messages[start:stop]  # a message is never false, one that was not read always
         raws = list(itertools.compress(readings.raws(start, stop), read))
         if not readings.objects and alike(raws, list(itertools.compress(readings.seen[start:stop], read))):

@@ -122,7 +122,12 @@ class Readings:
     def stretch(self, length: int) -> None:
         """Make room for `length` messages, or more where two threads do at once. The list asked is the last to grow."""
         missing = length - len(self.messages)
-        if missing > 0:
+        if missing == 1:  # one at a time, as a conversation grows
+            self.seen.append(None)
+            self.starts.append(None)
+            self._waiting.append(None)
+            self.messages.append(None)
+        elif missing > 0:
             self.seen.extend([None] * missing)
             self.starts.extend([None] * missing)
             self._waiting.extend([None] * missing)
@@ -222,14 +227,14 @@ class Readings:
         if index < head:
             return None
         if index == head or opens_turn(message):
-            start, before = index, opening(message)
+            start, before = index, opening(message) if message.role == "tool" else NOTHING_OPEN
         else:
             known = self.starts[index - 1]
             start = self.turn_start(index - 1, head) if known is None else known
             waiting = self._waiting[index - 1]
             before = self.open_calls(start, index) if waiting is None else waiting
         self.starts[index] = start
-        self._waiting[index] = after(before, message, index, self.message(index - 1) if before else None)
+        self._waiting[index] = after(before, message, index, self.message(index - 1) if before.left else None)
         return start
 
     def open_after(self, start: int, stop: int) -> Open:
@@ -246,7 +251,7 @@ class Readings:
                 before = self._waiting[index - 1]
                 if before is None:
                     before = self.open_calls(self.turn_start(index - 1, head), index)
-                if before:
+                if before.left:
                     raise unanswered_error(before, index)
             known = self._waiting[index]
             waiting = self.open_calls(begins, index + 1) if known is None else known
@@ -271,7 +276,7 @@ class Readings:
     def check_turn(self, start: int, stop: int, length: int) -> None:
         """Raise `ConversationError` unless every call of the turn is answered, or may yet be. O(new messages)."""
         waiting = self.open_calls(start, stop)
-        if waiting is not NOTHING_OPEN and waiting and stop < length:
+        if waiting.left and stop < length:
             raise unanswered_error(waiting, stop)
 
     def open_calls(self, start: int, stop: int) -> Open:
@@ -287,6 +292,6 @@ class Readings:
             message = self.messages[index] or self.message(index)
             parts = message.parts
             if waiting is not NOTHING_OPEN or len(parts) != 1 or type(parts[0]) is not str:  # else it is a text alone
-                waiting = after(waiting, message, index, self.message(index - 1) if waiting else None)
+                waiting = after(waiting, message, index, self.message(index - 1) if waiting.left else None)
             self._waiting[index] = waiting
         return waiting

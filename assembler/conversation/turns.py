@@ -51,7 +51,7 @@ class _Asked:
         return True
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class Open:
     """The calls that still wait for an answer: those of the first `size` asked whose bit is set in `left`.
 
@@ -60,18 +60,19 @@ class Open:
 
     _asked: _Asked = attrs.field(factory=_Asked)
     _size: int = 0
-    _left: int = 0
+    left: int = 0
+    """Which of them wait, a bit each: 0 where none does."""
     _on_server: bool = False
     """Whether a result that answers none of these answers a call that the server holds."""
 
     def __bool__(self) -> bool:
-        return self._left != 0
+        return self.left != 0
 
     def __len__(self) -> int:
-        return self._left.bit_count()
+        return self.left.bit_count()
 
     def __iter__(self) -> Iterator[Call]:
-        return (self._asked.calls[place] for place in range(self._size) if self._left >> place & 1)
+        return (self._asked.calls[place] for place in range(self._size) if self.left >> place & 1)
 
     def holds(self, call_id: str) -> bool:
         """Whether a call with this id waits."""
@@ -82,15 +83,15 @@ class Open:
         if result.call_id is not None:
             place = self._place(result.call_id)
         else:
-            fitting = self._left & self._asked.nameless.get(_ANY if result.name is None else result.name, 0)
+            fitting = self.left & self._asked.nameless.get(_ANY if result.name is None else result.name, 0)
             place = _lowest(fitting) if fitting else None
         if place is None:
             return self if self._on_server else None
-        return Open(self._asked, self._size, self._left & ~(1 << place))
+        return Open(self._asked, self._size, self.left & ~(1 << place))
 
     def with_calls(self, calls: Iterable[Call]) -> Open:
         """With further calls, none of whose ids waits."""
-        asked, size, left = self._asked, self._size, self._left
+        asked, size, left = self._asked, self._size, self.left
         for call in calls:
             if not asked.add(size, call):
                 asked, size, left = Open(asked, size, left)._anew()
@@ -102,7 +103,7 @@ class Open:
     def _place(self, call_id: str) -> int | None:
         places = self._asked.at.get(call_id, ())
         last = bisect_left(places, self._size) - 1  # an earlier one with this id was answered, or it would not be twice
-        return places[last] if last >= 0 and self._left >> places[last] & 1 else None
+        return places[last] if last >= 0 and self.left >> places[last] & 1 else None
 
     def _anew(self) -> tuple[_Asked, int, int]:
         asked, size = _Asked(), 0
@@ -151,21 +152,24 @@ def after(waiting: Open, message: Message, index: int, before: Message | None = 
 
     O(parts).
     """
+    parts = message.parts
+    if not waiting.left and len(parts) == 1 and type(parts[0]) is str:  # most by far
+        return waiting
     results: list[Result] = []
     calls: list[Call] = []
-    for part in message.parts:
+    for part in parts:
         if type(part) is Result:
             results.append(part)
         elif type(part) is Call:
             calls.append(part)
-    if not results and not waiting:
+    if not results and not waiting.left:
         return _add_calls(waiting, calls, message, index) if calls else waiting
     if results and message.role == "assistant":
         raise answered_by_the_model(results[0], index)
     waiting = _take_answers(waiting, results, index)
-    if waiting and not results and goes_on(message, before):
+    if waiting.left and not results and goes_on(message, before):
         return _add_calls(waiting, calls, message, index) if calls else waiting
-    if waiting and not results:
+    if waiting.left and not results:
         raise unanswered_error(waiting, index)
     return _add_calls(waiting, calls, message, index) if calls else waiting
 
@@ -235,10 +239,10 @@ def _add_calls(waiting: Open, calls: list[Call], message: Message, index: int) -
     for call in calls:
         if call.id is None:
             continue
-        if call.id in seen or waiting.holds(call.id):
+        if call.id in seen or (waiting.left and waiting.holds(call.id)):
             raise ConversationError(f"call id {call.id!r} is used twice in one message", index=index, call_id=call.id)
         seen.add(call.id)
-    return (waiting or Open()).with_calls(calls)
+    return (waiting if waiting.left else Open()).with_calls(calls)
 
 
 def _name_call(call: Call) -> str:

@@ -15,7 +15,7 @@ from budgets import Count
 from budgets.value import Value
 
 
-@attrs.frozen(eq=False, repr=False)
+@attrs.define(eq=False, repr=False)
 class Draft(Value):
     """Everything that goes into one request, before anything is chosen, priced or cut.
 

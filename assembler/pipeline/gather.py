@@ -33,7 +33,8 @@ class Gathered:
 
 def gather(draft: Draft, settings: Settings) -> Gathered:
     """The draft, and the last decision about it where that holds. O(what stays)."""
-    settings = settings.asking(draft.regions)
+    if draft.regions.output is not None:
+        settings = settings.asking(draft.regions)
     sight = draft.history.sight()
     prices = Prices.known(sight.readings.prices, settings.pricer)
     if prices is None or prices.decisions is None:

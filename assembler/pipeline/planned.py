@@ -62,7 +62,7 @@ _WHATEVER_BILL = ("by_rule", "layout", "remembered", "sent", "spelled", "spoken"
 """What is found of a plan once, and is the same under any bill."""
 
 
-@attrs.frozen(eq=False, repr=False, slots=False)
+@attrs.define(eq=False, repr=False, slots=False)
 class Planned:
     """A decision about one draft: the head of the history stays, and of the turns what `trimmed` says."""
 
@@ -207,7 +207,7 @@ class Planned:
 
     def refuse_unfinished(self) -> None:
         """Raise `ConversationError` where no request can be made before another message comes. O(1)."""
-        if self.waiting:
+        if self.waiting.left:
             raise unanswered_error(self.waiting, None)
         if self.refused is not None:
             raise self.refused.with_traceback(None)

@@ -148,7 +148,7 @@ def still_holds(known: Standing, sight: Sight) -> bool:
         return False
     stop = min(start + GLANCE, known.hangs_on)
     for first, last in ((known.hangs_on, length), (0, known.front), (start, stop), *known.apart):
-        if first < last and sight.first_changed(first, last) is not None:
+        if first < last and not readings.says_still(first, last) and sight.looked_through(first, last) is not None:
             return False
     marked = pinned_among(readings.raws(start, stop))  # they may not have been read: a mark is found without reading
     return not marked or {start + index for index in marked}.issubset(known.pins)
@@ -184,11 +184,12 @@ def continue_decision(seen: Gathered) -> Planned | None:
     if settings.merging is not None and not known.trimmed.is_all and _may_cost_less(known, sight, settings.merging):
         return None
     plan = Planned(seen.draft, settings, sight, known.measured, ledger, trimmed, looked=start)
-    keep(plan, decided=decided, conversation=conversation)
+    found: dict[str, object] = {"decided": decided, "conversation": conversation}
     if decided.remembered is not None:
-        keep(plan, remembered=decided.remembered)
-    if waiting is not None and not known.trimmed.changed:
-        keep(plan, waiting=waiting)
+        found["remembered"] = decided.remembered
+    if not known.trimmed.changed:
+        found["waiting"] = waiting
+    keep(plan, **found)
     # Words of the API's own between messages that are kept apart may cost more than the messages by themselves.
     if settings.merging is not None and known.tokens_left is not None and not plan.fits(known.tokens_left):
         return None

@@ -48,7 +48,7 @@ class TurnCost(Value):
 _NO_SAVINGS: Mapping[int, Difference] = {}
 
 
-@attrs.frozen(eq=False, repr=False)
+@attrs.define(eq=False, repr=False)
 class Ledger(Priced):
     """A conversation as a policy sees it: turns and tokens, newest first, each priced only when asked for."""
 

@@ -212,7 +212,7 @@ def answered_at_once(messages: Sequence[Message], together: Callable[[Message, M
 def _one(run: Sequence[Message]) -> Message:
     if len(run) == 1:
         return run[0]
-    return attrs.evolve(run[0], parts=tuple(part for message in run for part in message.parts))
+    return run[0].with_parts(tuple([part for message in run for part in message.parts]))
 
 
 def is_joining(pricer: Pricer) -> TypeGuard[JoiningPricer]:

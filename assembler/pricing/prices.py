@@ -165,7 +165,7 @@ class Prices:
             self.running.extend([None] * missing)
 
 
-@attrs.frozen(eq=False, repr=False)
+@attrs.define(eq=False, repr=False)
 class Priced:
     """A history whose messages have prices: each is read and priced at the first question."""
 
@@ -213,7 +213,7 @@ class Priced:
         return cast("list[Count]", known) if all(known) else map(self.message, range(start, stop))
 
     def _priced(self, index: int) -> Count:
-        message = self._sight.message(index)
+        message = self._sight.readings.messages[index] or self._sight.message(index)  # a message is never false
         try:
             alone = not _may_answer(message) and (message.role != "assistant" or message.shape != RESPONSES)
             return self._pricer.message(message) if alone else self._said(index, message)
@@ -231,7 +231,9 @@ class Priced:
         """
         first = self._run_start(index, index - NEIGHBOURS if _may_answer(message) else 0)
         if first == index:
-            return self._pricer.message(message)
+            price = self._pricer.message(message)
+            self.prices.last_run = (message,), price
+            return price
         before = tuple(self._sight.messages(first, index))
         known = self.prices.last_run
         beside = known[1] if known is not None and _same(known[0], before) else self.priced_run(before)

@@ -67,17 +67,17 @@ class Memoised(Fronting):
 
     def __call__(self, text: str, /) -> Tokens:
         """Tokens of `text`: counted once while it is remembered."""
+        generations = self._generations
         try:
-            tokens = self._generations.young.get(text)
+            tokens = generations.young.get(text)
         except TypeError:  # a list, a dict: nothing that a dictionary takes, so no text
             raise no_text(self.name, text) from None
-        return self._recall(text) if tokens is None else tokens
-
-    def _recall(self, text: str) -> Tokens:
-        tokens = self._generations.old.get(text)
+        if tokens is not None:
+            return tokens
+        tokens = generations.old.get(text)
         if tokens is None:
             tokens = self.counter(text)  # outside the lock: two threads may both count, and agree
-        self._generations.keep(text, tokens, self.max_entries // 2, self.max_characters // 2)
+        generations.keep(text, tokens, self.max_entries // 2, self.max_characters // 2)
         return tokens
 
     def __contains__(self, text: object) -> bool:

@@ -78,7 +78,7 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
     if type(content) is str and (plain := _plain(raw, role, content, source, index)) is not None:
         return plain
     seen = sendable_copy(raw, index=index)
-    if not isinstance(seen.get("tool_call_id"), str | None):
+    if "tool_call_id" in seen and not isinstance(seen["tool_call_id"], str | None):
         raise ConversationError("tool_call_id is no text; give it the id of the call", index=index)
     if role == "tool":
         if not _is_of_blocks(seen.get("content")):

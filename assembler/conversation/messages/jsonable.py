@@ -64,8 +64,13 @@ def _copied(value: Any, index: int, leaves: Leaves, depth: int) -> Any:
     if isinstance(value, list | tuple):
         if not depth:
             raise RecursionError
-        items = cast("list[object] | tuple[object, ...]", value)
-        copies = [_copied(item, index, leaves, depth - 1) for item in items]
+        items = cast("list[Any] | tuple[Any, ...]", value)
+        copies = [
+            _dict(item, index, leaves, leaves, depth - 1)  # pyright: ignore[reportUnknownArgumentType]
+            if type(item) is dict
+            else _copied(item, index, leaves, depth - 1)
+            for item in items
+        ]
         return copies if isinstance(value, list) else tuple(copies)
     if isinstance(value, str):
         if not value.isascii():

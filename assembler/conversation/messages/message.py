@@ -25,15 +25,6 @@ from budgets.value import Value
 Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
 
 
-class Sent:
-    """The Chat Completions spelling of one frozen value, once it is known. Threads that look at once find the same."""
-
-    __slots__ = ("found",)
-
-    def __init__(self) -> None:
-        self.found: Mapping[str, Any] | None = None
-
-
 @attrs.frozen(eq=False, repr=False)
 class Call(Value):
     """The model asks for a tool: `arguments` is the JSON text as the model wrote it, byte for byte.
@@ -95,11 +86,12 @@ class Opaque(Value):
 Part: TypeAlias = str | Call | Result | Thinking | Media | Opaque
 
 
-@attrs.frozen(slots=True, eq=False)
+@attrs.define(eq=False)
 class Message:
     """A role, its parts, and the caller's own object (`raw`) with a private copy of what was read from it (`seen`).
 
-    `shape` names the spelling that `seen` is in: a dialect that speaks it may emit `seen` as it stands.
+    Never changed but for `sent`: it is not frozen since each message is one, and a frozen value takes twice as long to
+    make. `shape` names the spelling that `seen` is in: a dialect that speaks it may emit `seen` as it stands.
     """
 
     role: Role
@@ -113,8 +105,23 @@ class Message:
     """Whether `seen` is a dict of texts alone: then a shallow copy of it shares nothing that can change."""
     beside: tuple[str, ...] = ()
     """The fields of a Chat message that are not read here; they go out to the APIs of that spelling alone."""
-    sent: Sent = attrs.field(factory=Sent, init=False, repr=False)
-    """What Chat Completions is sent for it, where that is one message by itself."""
+    sent: Mapping[str, Any] | None = attrs.field(default=None, init=False, repr=False)
+    """What Chat Completions is sent for it, where that is one message by itself, once it is known. Threads that look at
+    once find the same."""
+
+    def with_parts(self, parts: tuple[Part, ...]) -> Message:
+        """The message with other parts: what is priced, and never sent."""
+        return Message(
+            self.role,
+            parts,
+            self.raw,
+            self.shape,
+            self.seen,
+            self.name,
+            self.pinned,
+            self.shallow,
+            self.beside,
+        )
 
     @property
     def call_ids(self) -> frozenset[str | None]:

@@ -23,8 +23,17 @@ def read_message(raw: object, index: int) -> Message:
 
     Raises `ConversationError` naming `index`, whatever a malformed message makes its reader stumble over.
     """
+    given: Any = raw  # as wide as it came: a check narrows it for one type checker and not for the other
     try:
-        return _read(raw, index)
+        # Spelled with `role` and a text, as most are: then no other spelling need be looked for.
+        if (
+            type(raw) is dict
+            and "type" not in given
+            and "parts" not in given
+            and type(given.get("content", given)) in _TEXT_OR_NONE
+        ):
+            return read_dict(given, index=index)
+        return _read(given, index)
     except (ConversationError, MarkupError, MemoryError):
         raise
     except Exception as error:  # an object's own property can raise anything, and say anything
@@ -36,8 +45,6 @@ def read_message(raw: object, index: int) -> Message:
 
 def _read(raw: object, index: int) -> Message:
     given: Any = raw  # as wide as it came: a check narrows it for one type checker and not for the other
-    if type(raw) is dict and _is_neutral(given):
-        return read_dict(given, index=index)
     if (said := registered_fields(given, index)) is not None:
         return _read_fields(plain_fields(said), index, given)
     if isinstance(raw, Mapping):
@@ -66,11 +73,6 @@ def _read_fields(fields: Mapping[str, Any], index: int, raw: object) -> Message:
     else:
         return read_dict(fields, index=index, origin=None if fields is raw else raw)
     return message if fields is raw else attrs.evolve(message, raw=raw)
-
-
-def _is_neutral(fields: dict[str, Any]) -> bool:
-    """Whether a dict is spelled with `role` and a text, as most are: then no other spelling need be looked for."""
-    return "type" not in fields and "parts" not in fields and type(fields.get("content", fields)) in _TEXT_OR_NONE
 
 
 _TEXT_OR_NONE = (str, type(None))

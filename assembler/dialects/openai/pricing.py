@@ -7,7 +7,6 @@ How each number was found: `docs/how-it-counts-openai.md`.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -172,23 +171,29 @@ def _count_list(entries: Sequence[str], count: TokenCounter) -> Tokens:
     return sum(map(count, [stretch for piece in shown for stretch in _parted(piece)]))
 
 
-_SEAM = re.compile(r"(?<=\S) ")
 _NEAR = 200
 """Characters from the ends of an entry in which it is parted."""
 
 
 def _parted(piece: str) -> Sequence[str]:
     """A piece as its first words, its last, and what is between: only the first and the last have neighbours."""
-    first = _SEAM.search(piece, 1, _NEAR)
-    if first is None:
+    start = piece.find(" ", 1, _NEAR)
+    while start > 0 and piece[start - 1].isspace():
+        start = piece.find(" ", start + 1, _NEAR)
+    if start < 0:
         return (piece,)
-    start = first.start()
-    stop = max((seam.start() for seam in _SEAM.finditer(piece, max(start, len(piece) - _NEAR))), default=start)
+    nearest = max(start, len(piece) - _NEAR)
+    stop = piece.rfind(" ", nearest)
+    while stop > start and piece[stop - 1].isspace():
+        stop = piece.rfind(" ", nearest, stop)
+    stop = max(start, stop)
     return (piece[:start], piece[start:stop], piece[stop:])
 
 
 def _data_of(text: str) -> Any:
     """What a text says as JSON, or the text."""
+    if text[:1] not in _BEGINS:  # most results: an error costs more than this look
+        return text
     try:
         return _read(text)
     except (ValueError, RecursionError):
@@ -290,6 +295,8 @@ def _keep_value(key: str, value: object) -> object:
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _listed = json.JSONEncoder(ensure_ascii=False).encode
 _parsed = json.JSONDecoder().raw_decode
+_BEGINS = frozenset(' \t\n\r{["-0123456789tfnNI')
+"""What a text begins with that Python reads as JSON, blanks before it."""
 _BLANKS = " \t\n\r"
 """What JSON takes for a blank (RFC 8259, section 2)."""
 

@@ -77,17 +77,15 @@ def wire_messages(messages: Iterable[Message], notes: Notes, own: str = "openai"
     counts what is left out, renamed or moved.
     """
     listed = list(messages)
-    sent = [message.sent.found or as_it_came(message) for message in listed]  # most went out before
+    sent = [message.sent or as_it_came(message) for message in listed]  # most went out before
     return list(_respelled_where_needed(listed, notes, own)) if None in sent else cast("list[dict[str, Any]]", sent)
 
 
 def as_it_came(message: Message) -> Mapping[str, Any] | None:
     """What is sent for a message by itself; None where it must be spelled anew, or beside others. Found once."""
-    if message.sent.found is None:
-        sent = _as_it_came_at_all(message)
-        if sent is not None:
-            message.sent.found = sent
-    return message.sent.found
+    if message.sent is None:
+        message.sent = _as_it_came_at_all(message)
+    return message.sent
 
 
 def _as_it_came_at_all(message: Message) -> dict[str, Any] | None:
@@ -127,9 +125,9 @@ def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str)
     notes[ANSWERS_FIRST] += count_parted(joined)
     notes[MARKS] += sum(map(foreign_marks, messages))
     for came in answers_first(joined):
-        message = came if came.sent.found is not None else translated(came, own, notes)
-        if message.sent.found is not None and not _answers_respelled(message, waiting):
-            yield cast("dict[str, Any]", message.sent.found)
+        message = came if came.sent is not None else translated(came, own, notes)
+        if message.sent is not None and not _answers_respelled(message, waiting):
+            yield cast("dict[str, Any]", message.sent)
         elif holds_opaque(message) and _goes_as_it_came(message):
             yield _as_it_came(message)
         elif says_nothing(message):

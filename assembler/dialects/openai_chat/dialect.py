@@ -93,7 +93,7 @@ class OpenAIChat:
         """What was emitted, and the messages that were added, where each goes out as it came."""
         if not all(map(is_sent_alone, added)):
             return None
-        sent = [message.sent.found for message in added]
+        sent = [message.sent for message in added]
         return Emission({**before.request, "messages": [*before.request["messages"], *sent]}, before.notes)
 
 
@@ -114,22 +114,18 @@ class OpenAIChatPricer(OpenAIBill):
 
     def message(self, message: Message) -> Count:
         """One message in its envelope; a message that carries several results is one message for each."""
-        price = self._priced(message)
-        return price + Count(self.beside_format) if self.beside_format and _says_something(message) else price
-
-    def _priced(self, message: Message) -> Count:
-        parts = message.parts
-        says_more = message.role == "tool" or message.name is not None or message.beside
-        if not says_more and len(parts) == 1 and type(parts[0]) is str:
-            if message.role != "assistant":
+        parts, role = message.parts, message.role
+        if len(parts) == 1 and type(parts[0]) is str and role != "tool" and message.name is None and not message.beside:
+            if role != "assistant":
                 return self.text(self.envelope + self.count(parts[0]))
             if parts[0]:
-                own = self.envelope + self.family.assistant_text
-                return self.text(own + self.count(parts[0]))
+                beside = self.family.assistant_text + self.beside_format
+                return self.text(self.envelope + beside + self.count(parts[0]))
         answer = _only_answer(message)
         if answer is not None:
             return self.text(self.envelope + self.count(answer))
-        return self._composed(message)
+        price = self._composed(message)
+        return price + Count(self.beside_format) if self.beside_format and _says_something(message) else price
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Items of one turn of the model go out, and are billed, side by side; so are the results of one step."""
@@ -148,10 +144,12 @@ class OpenAIChatPricer(OpenAIBill):
         return total(self.settings(layout, choice, layout.options.get("response_format"), answers=answers))
 
     def _composed(self, message: Message) -> Count:
-        message = as_chat_sends(adapt_message(message, "openai"))
-        if says_nothing(message) or not message.parts:
-            return Count(0)
-        results = [part for part in message.parts if type(part) is Result] if Result in map(type, message.parts) else []
+        kinds = set(map(type, message.parts))
+        if kinds != _CALLS or message.shape != "openai":  # calls alone are sent as they came
+            message = as_chat_sends(adapt_message(message, "openai"))
+            if says_nothing(message) or not message.parts:
+                return Count(0)
+        results = [part for part in message.parts if type(part) is Result] if Result in kinds else []
         if len(results) > 1 and self.family.results_in_one:
             texts = ["".join(result_texts(result)) for result in results]
             bill = [Count(self._envelope(message)) + price_results(texts, self.family, self.count)]
@@ -190,10 +188,10 @@ class OpenAIChatPricer(OpenAIBill):
         """What is said: the texts in their envelope, each medium, the calls."""
         texts = [part for part in parts if type(part) is str]
         calls = [part for part in parts if type(part) is Call]
-        tokens = self._envelope(message)
+        tokens = self.envelope if message.name is None else self._envelope(message)
         if texts and message.role == "assistant" and any(texts):
             tokens += self.family.assistant_text
-        bill = [self.texts(tokens, texts)]
+        bill = [self.texts(tokens, texts) if texts else self.text(tokens)]
         if len(texts) + len(calls) < len(parts):
             bill += map(self._medium, parts)
         if calls and message.shape == "openai" and "function_call" in message.seen:
@@ -209,6 +207,9 @@ class OpenAIChatPricer(OpenAIBill):
         if isinstance(part, Opaque):
             return price_opaque(part, self.count)
         return self.medium(part) if isinstance(part, Media) else Count(0)
+
+
+_CALLS = {Call}
 
 
 def _only_answer(message: Message) -> str | None:

@@ -8,10 +8,18 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages.dicts import private_copy
-from assembler.conversation.messages.message import Sent
 from assembler.conversation.messages.parts import FOREIGN
 from assembler.text.fields import fields_in, fields_of
 from budgets.value import Value
+
+
+class Sent:
+    """The Chat Completions spelling of one frozen value, once it is known. Threads that look at once find the same."""
+
+    __slots__ = ("found",)
+
+    def __init__(self) -> None:
+        self.found: Mapping[str, Any] | None = None
 
 
 @attrs.frozen(eq=False, repr=False)
