@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import cast
 
 import attrs
 
-from assembler.conversation.messages import Call, Message, Result
-from assembler.conversation.messages.edit import with_part
+from assembler.conversation.messages import Call, Message, Part, Result
 from assembler.policies.checks import a_text
+from assembler.policies.part_edits import Place, together, with_parts
 from assembler.policies.passage import Change
 from assembler.policies.shown import Passage
 from assembler.validation import as_int, at_least_zero, iterates
@@ -43,18 +43,35 @@ class ClearToolResults:
     exclude: frozenset[str] = attrs.field(default=frozenset(), converter=_names)
 
     def rewrites(self, passage: Passage, /) -> Iterator[Change]:
-        """One change a result, oldest first, and one for its call. O(messages that stay)."""
+        """One change a result, oldest first, and one for its call; several of a message that holds more than 16.
+
+        O(messages that stay).
+        """
+        for index, places in together(self._giving_way(passage)):
+            message = passage.current(index)
+            given = [place for place in places if self._saves(message.parts[place], passage)] if places[1:] else places
+            if not given:
+                continue
+            cleared = passage.once((index, *given), message, partial(self._cleared, message, given))
+            yield Change({index: cleared}, _said(message.parts[given[0]], len(given)))
+
+    def _giving_way(self, passage: Passage) -> Iterator[Place]:
+        """The results that do not stay, oldest first, each before its call."""
         protected = self._newest(passage)
         names: dict[str | None, str] = {}
-        asked_in: dict[str | None, int] = {}
+        asked_at: dict[str | None, Place] = {}
         for index, message in passage:
             for place, part in enumerate(message.parts):
                 if isinstance(part, Call):
-                    names[part.id], asked_in[part.id] = part.name, index
+                    names[part.id], asked_at[part.id] = part.name, (index, place)
                 elif isinstance(part, Result):
                     name = part.name or names.get(part.call_id, "")
-                    if (index, place) not in protected and name not in self.exclude:
-                        yield from self._cleared(passage, index, place, part, asked_in.get(part.call_id))
+                    if (index, place) in protected or name in self.exclude:
+                        continue
+                    if part.parts != (self.placeholder,):
+                        yield index, place
+                    if part.call_id is not None and part.call_id in asked_at:
+                        yield from _asking(passage, asked_at[part.call_id])
 
     def _newest(self, passage: Passage) -> frozenset[tuple[int, int]]:
         places = (
@@ -65,25 +82,31 @@ class ClearToolResults:
         )
         return frozenset(islice(places, min(self.keep, sys.maxsize)))
 
-    def _cleared(self, passage: Passage, index: int, place: int, result: Result, asker: int | None) -> Iterator[Change]:
-        if result.parts != (self.placeholder,):
-            message = passage.current(index)
-            cleared = passage.once((index, place), message, partial(self._without_body, message, place))
-            yield Change({index: cleared}, "tool result cleared")
-        if asker is not None and result.call_id is not None:
-            yield from self._without_arguments(passage, asker, result.call_id)
+    def _saves(self, part: Part, passage: Passage) -> bool:
+        """Whether a part costs less once it is cleared, as far as its texts say."""
+        if isinstance(part, Call):
+            return passage.count(part.arguments) > passage.count(NO_ARGUMENTS)
+        texts = [inner for inner in cast(Result, part).parts if isinstance(inner, str)]
+        is_text = len(texts) == len(cast(Result, part).parts)
+        return not is_text or passage.count("\n".join(texts)) > passage.count(self.placeholder)
 
-    def _without_body(self, message: Message, place: int) -> Message:
-        body = attrs.evolve(cast(Result, message.parts[place]), parts=(self.placeholder,), given=None)
-        return with_part(message, place, body)
+    def _cleared(self, message: Message, places: Sequence[int]) -> Message:
+        return with_parts(message, {place: self._emptied(message.parts[place]) for place in places})
 
-    def _without_arguments(self, passage: Passage, index: int, call_id: str) -> Iterator[Change]:
-        message = passage.current(index)
-        for place, part in enumerate(message.parts):
-            if isinstance(part, Call) and part.id == call_id and part.arguments != NO_ARGUMENTS:
-                emptied = passage.once((index, place), message, partial(_asking_nothing, message, place))
-                yield Change({index: emptied}, "arguments of the call cleared")
+    def _emptied(self, part: Part) -> Part:
+        if isinstance(part, Call):
+            return attrs.evolve(part, arguments=NO_ARGUMENTS, given={})
+        return attrs.evolve(cast(Result, part), parts=(self.placeholder,), given=None)
 
 
-def _asking_nothing(message: Message, place: int) -> Message:
-    return with_part(message, place, attrs.evolve(cast(Call, message.parts[place]), arguments=NO_ARGUMENTS, given={}))
+def _asking(passage: Passage, place: Place) -> Iterator[Place]:
+    """The place of a call, if it has arguments."""
+    call = passage.current(place[0]).parts[place[1]]
+    if cast(Call, call).arguments != NO_ARGUMENTS:
+        yield place
+
+
+def _said(part: Part, times: int) -> str:
+    if isinstance(part, Call):
+        return "arguments of the call cleared" if times == 1 else f"arguments of {times} calls cleared"
+    return "tool result cleared" if times == 1 else f"{times} tool results cleared"

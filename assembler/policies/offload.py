@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from functools import partial
 from typing import cast
 
 import attrs
 
 from assembler.conversation.messages import Call, Message, Result
-from assembler.conversation.messages.edit import with_part
 from assembler.policies.fetch import FETCH, Fetch, a_store
+from assembler.policies.part_edits import Place, together, with_parts
 from assembler.policies.passage import Change
 from assembler.policies.shown import Passage
 from assembler.policies.truncate import MARKER, graphemes
@@ -63,29 +63,43 @@ class Offload:
         return Fetch(self.store)
 
     def rewrites(self, passage: Passage, /) -> Iterator[Change]:
-        """One change a result: those that were said before, then large ones. O(characters of results that stay)."""
+        """One change a result: those that were said before, then large ones; several of a message with more than 16.
+
+        O(characters of results that stay).
+        """
         bodies = list(_bodies(passage))
         newest = {body.text: body for body in bodies}
         seen: set[str] = set()
+        equal: dict[Place, str] = {}
         for body in bodies:
             if body.text in seen and len(body.text) > _SHORTEST:
-                yield self._replaced(passage, body, _EQUAL, "equal result sent once")
+                equal[body.index, body.place] = body.text
             seen.add(body.text)
+        yield from self._replaced(passage, equal, self._equal, "equal result", "sent once")
         oldest = {body.text: body for body in reversed(bodies)}
-        for text in sorted(oldest, key=lambda text: (newest[text].index, newest[text].place)):
-            if len(text) * 4 >= self.min_tokens and passage.count(text) >= self.min_tokens:
-                yield self._replaced(passage, oldest[text], f"stored, {len(text):,} characters", "tool result stored")
+        by_age = sorted(oldest, key=lambda text: (newest[text].index, newest[text].place))
+        large = {
+            (oldest[text].index, oldest[text].place): text
+            for text in by_age
+            if len(text) * 4 >= self.min_tokens and passage.count(text) >= self.min_tokens
+        }
+        yield from self._replaced(passage, large, self._large, "tool result", "stored")
 
-    def _replaced(self, passage: Passage, body: _Body, what: str, reason: str) -> Change:
-        message = passage.current(body.index)
-        pointing = passage.once((body.index, body.place, what), message, partial(self._pointing, message, body, what))
-        return Change({body.index: pointing}, reason)
+    def _replaced(
+        self, passage: Passage, texts: Mapping[Place, str], say: Callable[[str], str], what: str, done: str
+    ) -> Iterator[Change]:
+        for index, places in together(texts):
+            message, one = passage.current(index), len(places) == 1
+            make = partial(_saying, message, {place: partial(say, texts[index, place]) for place in places})
+            pointing = passage.once((index, done, *places), message, make)
+            yield Change({index: pointing}, f"{what} {done}" if one else f"{len(places)} {what}s {done}")
 
-    def _pointing(self, message: Message, body: _Body, what: str) -> Message:
-        preview = "" if what == _EQUAL else _preview(body.text, self.preview)
-        said = f'[{what}; {FETCH}(id="{self._stored(body.text)}") gives it back]{preview}'
-        result = attrs.evolve(cast(Result, message.parts[body.place]), parts=(said,), given=None)
-        return with_part(message, body.place, result)
+    def _equal(self, text: str) -> str:
+        return f'[{_EQUAL}; {FETCH}(id="{self._stored(text)}") gives it back]'
+
+    def _large(self, text: str) -> str:
+        said = f'[stored, {len(text):,} characters; {FETCH}(id="{self._stored(text)}") gives it back]'
+        return said + _preview(text, self.preview)
 
     def _stored(self, text: str) -> str:
         """The id under which the store holds this text, and no other: a longer one where the shorter is taken."""
@@ -94,6 +108,15 @@ class Offload:
             if self.store.setdefault(whole[:length], text) == text:
                 return whole[:length]
         raise BudgetError("Offload: the store gives back something else than was put in; use one that holds texts")
+
+
+def _saying(message: Message, texts: Mapping[int, Callable[[], str]]) -> Message:
+    """The message whose results at some places say other texts."""
+    said = {
+        place: attrs.evolve(cast(Result, message.parts[place]), parts=(text(),), given=None)
+        for place, text in texts.items()
+    }
+    return with_parts(message, said)
 
 
 def _bodies(passage: Passage) -> Iterator[_Body]:

@@ -12,8 +12,8 @@ from typing import Any, Literal, TypeAlias, cast
 import attrs
 
 from assembler.conversation.messages import Call, Part, Result
-from assembler.conversation.messages.edit import with_part
 from assembler.conversation.messages.parts import compact_json
+from assembler.policies.part_edits import together, with_parts
 from assembler.policies.passage import Change
 from assembler.policies.shown import Passage
 from assembler.validation import OneOf, as_int, at_least_one
@@ -49,20 +49,27 @@ class Truncate:
     where: Where = attrs.field(default="ends", validator=OneOf(("ends", "head", "tail")))
 
     def rewrites(self, passage: Passage, /) -> Iterator[Change]:
-        """One change a text, the longest first. O(messages that stay), and O(log graphemes) counts for each change."""
+        """One change a text, the longest first; several texts of a message that holds more than 16 such.
+
+        O(messages that stay), and O(log graphemes) counts for each text.
+        """
         long = [
             (tokens, index, place)
             for index, message in passage
             for place, part in enumerate(message.parts)
             if (tokens := self._excessive(part, passage))
         ]
-        for _, index, place in sorted(long, key=lambda found: (-found[0], found[1], found[2])):
+        longest_first = sorted(long, key=lambda found: (-found[0], found[1], found[2]))
+        for index, places in together((index, place) for _, index, place in longest_first):
             message = passage.current(index)
-            part = message.parts[place]
-            shorter = passage.once((index, place), part, partial(self._shortened, part, passage.count))
-            if shorter is None:
-                continue
-            yield Change({index: with_part(message, place, shorter)}, "text shortened")
+            shorter = {place: short for place in places if (short := self._shorter(passage, index, place)) is not None}
+            if shorter:
+                said = "text shortened" if len(shorter) == 1 else f"{len(shorter)} texts shortened"
+                yield Change({index: with_parts(message, shorter)}, said)
+
+    def _shorter(self, passage: Passage, index: int, place: int) -> Part | None:
+        part = passage.current(index).parts[place]
+        return passage.once((index, place), part, partial(self._shortened, part, passage.count))
 
     def _excessive(self, part: Part, passage: Passage) -> Tokens:
         """What a part costs, if that is too much, else 0. A text of n characters cannot cost more than its bytes."""
