@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
@@ -34,7 +34,8 @@ class Overflow:
 def overflow_of(refusal: object) -> Overflow | None:
     """What a provider said of a request that was too long; None for anything else.
 
-    Takes an exception of an SDK, the body of an answer (dict, text or bytes), or a text. The words that are known, each
+    Takes an exception of an SDK or of an HTTP client, what a framework raised from one, the answer itself or its body
+    (dict, text or bytes), an event of a stream, or a text. The words that are known, each
     with where it was recorded: `assembler.pricing.refusals`. Of other words, those that name a context window and a
     larger number of tokens used are read. O(characters), 100,000 at most.
     """
@@ -65,19 +66,45 @@ def _overflow(said: Mapping[str, Tokens]) -> Overflow:
     return Overflow(used, None if window is None else max(window - reserved, 0), said.get("excess"))
 
 
-def _texts(refusal: object) -> Iterator[str]:
-    """What a refusal says, most to the point first. An exception carries its body, its answer or its message."""
+def _texts(refusal: object, depth: int = 0) -> Iterator[str]:
+    """What a refusal says, most to the point first: an exception's body, answer or message, then what it was raised
+    from or holds; an event's fields; the text of an HTTP client's answer.
+    """
+    if depth > _DEEPEST:
+        return
     if isinstance(refusal, bytes | bytearray):
         yield bytes(refusal).decode("utf-8", "replace")
     elif isinstance(refusal, str):
         yield refusal
-    elif isinstance(refusal, Mapping):
-        with contextlib.suppress(RecursionError, ValueError):  # nested without an end: no API's answer
-            body = dict(cast("Mapping[object, object]", refusal))
-            yield json.dumps(body, default=repr, ensure_ascii=False, skipkeys=True)
+    elif isinstance(refusal, Mapping | list | tuple):
+        yield from _json(cast(object, refusal))
     elif isinstance(refusal, BaseException):
         for name in ("body", "details", "response"):
-            carried: object = getattr(refusal, name, None)
-            if isinstance(carried, str | bytes | Mapping):
-                yield from _texts(cast(object, carried))
+            yield from _texts(getattr(refusal, name, None), depth + 1)
         yield str(refusal)
+        held: tuple[object, ...] = getattr(refusal, "exceptions", ())
+        for inner in (*held, refusal.__cause__):
+            yield from _texts(inner, depth + 1)
+    elif (dump := _own(refusal, "model_dump")) is not None:
+        with contextlib.suppress(Exception):  # a model of somebody's
+            yield from _json(dump())
+    else:
+        text = _own(refusal, "text")
+        yield from (text,) if isinstance(text, str) else ()
+
+
+_DEEPEST = 16
+
+
+def _own(answer: object, name: str) -> Any:
+    """An attribute of an answer; None where it has none, or where a stream was not read yet."""
+    try:
+        return None if answer is None or isinstance(answer, type) else getattr(answer, name, None)
+    except Exception:
+        return None
+
+
+def _json(body: object) -> Iterator[str]:
+    with contextlib.suppress(RecursionError, ValueError):  # nested without an end: no API's answer
+        plain = dict(cast("Mapping[object, object]", body)) if isinstance(body, Mapping) else body
+        yield json.dumps(plain, default=repr, ensure_ascii=False, skipkeys=True)

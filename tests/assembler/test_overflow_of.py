@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,76 @@ def test_a_recorded_refusal_is_read_in_whatever_it_comes(row: dict[str, Any]) ->
         found = overflow_of(shape[0] if isinstance(shape, list) else shape)
         assert found is not None, shape
         assert (found.used, found.limit) == (row["used"], row["limit"]), shape
+
+
+class Answer:
+    """As HTTP clients return it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+class Unread:
+    @property
+    def text(self) -> str:
+        raise RuntimeError("the stream was not read")
+
+
+class Event:
+    """As SDKs return what a stream says."""
+
+    def __init__(self, **fields: Any) -> None:
+        self.fields = fields
+
+    def model_dump(self) -> dict[str, Any]:
+        return self.fields
+
+
+def caused(cause: Exception) -> Exception:
+    error = RuntimeError("the model call failed")
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize("row", RECORDED, ids=[row["provider"] for row in RECORDED])
+def test_a_recorded_refusal_is_read_through_http_clients_frameworks_and_streams(row: dict[str, Any]) -> None:
+    body = {"error": {"message": row["says"], "code": "context_length_exceeded"}}
+    plain = json.dumps(body)
+    shapes: list[Any] = [
+        Answer(plain),
+        SdkError("400 Bad Request for url", response=Answer(plain)),
+        [body],
+        Event(type="error", message=row["says"], code="context_length_exceeded"),
+        Event(type="response.failed", response={"status": "failed", **body}),
+        f"event: error\ndata: {plain}\n\n".encode(),
+        caused(SdkError("Bad Request", body=body)),
+        caused(caused(SdkError(row["says"]))),
+        ExceptionGroup("two agents failed", [ValueError("x"), SdkError("Bad Request", body=body)]),
+    ]
+    for shape in shapes:
+        found = overflow_of(shape)
+        assert found is not None, shape
+        assert (found.used, found.limit) == (row["used"], row["limit"]), shape
+
+
+@pytest.mark.parametrize("row", RECORDED, ids=[row["provider"] for row in RECORDED])
+def test_a_recorded_refusal_is_read_with_other_numbers_and_with_separators(row: dict[str, Any]) -> None:
+    for times, style in [(3, "d"), (7, ","), (1, ",")]:
+
+        def other(number: re.Match[str], times: int = times, style: str = style) -> str:
+            return format(times * int(number[0]), style)
+
+        found = overflow_of(re.sub(r"\d+", other, row["says"]))
+        assert found is not None
+        known = [None if tokens is None else times * tokens for tokens in (row["used"], row["limit"])]
+        assert [found.used, found.limit] == known
+
+
+def test_an_error_that_was_met_while_another_was_handled_is_not_read() -> None:
+    """What was refused before is no refusal of this request."""
+    error = SdkError("Rate limit reached")
+    error.__context__ = SdkError(RECORDED[0]["says"])
+    assert overflow_of(error) is None
 
 
 ALIKE = [
@@ -99,6 +170,11 @@ OTHERS: list[Any] = [
     7,
     ValueError("x"),
     {"error": None},
+    [],
+    Unread(),
+    SdkError("Bad Request", response=Unread()),
+    SdkError,
+    Event,
 ]
 
 
