@@ -58,6 +58,10 @@ class Limit(Value):
                 f"select is a {type(self.select).__name__}: a function of (items, tokens, tokens_left) to the "
                 "places that stay is expected"
             )
+        if self.select is not None:
+            from budgets.counters.awaited import refuse_async  # for the few that select
+
+            refuse_async(self.select, "select")
         comparable = isinstance(self.cap, float) == isinstance(self.floor, float)
         if self.cap is not None and comparable and self.floor > self.cap:
             raise BudgetError(f"floor {self.floor} is above cap {self.cap}: lower the floor or raise the cap")

@@ -33,8 +33,13 @@ NO_PINS: Pins = frozenset()
 
 
 def checked_pins(pins: Callable[[Any], object] | Collection[int] | FirstUser) -> Pins:
-    """Pins of one of the three kinds, or `BudgetError`."""
-    if isinstance(pins, FirstUser) or callable(pins):
+    """Pins of one of the three kinds, or `BudgetError`; a predicate is not awaited."""
+    if isinstance(pins, FirstUser):
+        return pins
+    if callable(pins):
+        from budgets.counters.awaited import refuse_async  # for the few that pin by a function
+
+        refuse_async(pins, "pins")
         return pins
     if iterates(pins) and not isinstance(pins, str | bytes):
         indexes = list(map(index_of, cast("Iterable[object]", pins)))

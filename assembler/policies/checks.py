@@ -31,14 +31,10 @@ def a_function(policy: object, field: attrs.Attribute[Any], value: object) -> No
 
 def a_plain_function(policy: object, field: attrs.Attribute[Any], value: object) -> None:
     """A function that answers at once: a score is not awaited."""
-    import inspect
+    from budgets.counters.awaited import refuse_async
 
     a_function(policy, field, value)
-    for function in (value, getattr(value, "__call__", None)):  # noqa: B004 - the method of an object that is called
-        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-            raise BudgetError(
-                f"{type(policy).__name__}: {field.name} is async; pass a function that returns its answer"
-            )
+    refuse_async(value, f"{type(policy).__name__}: {field.name}")
 
 
 def a_summarizer(policy: object, field: attrs.Attribute[Any], value: object) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import ContextVar
 from typing import TypeAlias
 
-from budgets.errors import TokenCountError
+from budgets.errors import BudgetError, TokenCountError
 
 Waits: TypeAlias = Callable[[Awaitable[object]], object]
 """Waits for an awaitable on an event loop of another thread, and gives what came of it."""
@@ -20,6 +20,12 @@ def is_async(function: object) -> bool:
     """Whether a function, or an object that is called like one, is declared async."""
     called = function if inspect.isroutine(function) else getattr(function, "__call__", None)  # noqa: B004
     return any(inspect.iscoroutinefunction(one) or inspect.isasyncgenfunction(one) for one in (function, called))
+
+
+def refuse_async(function: object, name: str) -> None:
+    """Raise `BudgetError` for an async function where nothing awaits it: its coroutine would count as an answer."""
+    if is_async(function):
+        raise BudgetError(f"{name} is async, and nothing awaits it here; pass a function that returns its answer")
 
 
 def wait_for_answer(name: str, answer: object) -> object:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from assembler.errors import MessageTypeError
 from assembler.validation import wrong
+from budgets.counters.awaited import refuse_async
 
 AnyMessage = TypeVar("AnyMessage")
 Reader: TypeAlias = Callable[[AnyMessage], Mapping[str, Any]]
@@ -28,7 +29,7 @@ def register_reader(
     first read and again to see whether it changed, so it should cost no more than the message is long. The objects
     themselves come out of `context.messages`. A message that the library writes (a shortened one, a summary, a result
     that `repair` adds) is made by `writer`, and is a dict if there is none. Registering a class again replaces both.
-    Raises `MessageTypeError` for what is no class or no function.
+    Raises `MessageTypeError` for what is no class or no function, and `BudgetError` for an async one.
     """
     if not isinstance(cast(object, kind), type) or kind in (object, dict, list, tuple, str):
         raise MessageTypeError(wrong("kind", "a message class of your own", kind))
@@ -36,6 +37,8 @@ def register_reader(
         raise MessageTypeError(wrong("reader", "a function from the message to its dict", reader))
     if writer is not None and not callable(writer):
         raise MessageTypeError(wrong("writer", "a function from a dict to the message, or None", writer))
+    refuse_async(reader, "reader")
+    refuse_async(writer, "writer")
     _KNOWN[kind] = reader, writer
 
 

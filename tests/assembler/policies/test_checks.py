@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from assembler import Assembler, PlanError
-from assembler.policies import KeepRelevant, Summarize
+from assembler import Assembler, PlanError, register_reader
+from assembler.policies import KeepRelevant, Summarize, Traits, TrimOldest
 from assembler.policies.contract import verify_cut
 from assembler.policies.relevance import Cosine
 from assembler.pricing.ledger import Cut
-from budgets import Budget, BudgetError
+from budgets import Budget, BudgetError, Limit
 
 from .build import assembler_of
 
@@ -69,3 +71,34 @@ def test_a_summary_says_which_messages_it_stands_for() -> None:
     history = [{"role": "user", "content": f"{turn}" + "x" * 39} for turn in range(5)]
     context = assembler_of(history, 120, Summarize(lambda *_: "s", 1)).build()
     assert "messages 0-3 summarised" in str(context.report)
+
+
+async def later(*_: Any) -> Any:
+    return True
+
+
+class Later:
+    async def __call__(self, *_: Any) -> Any:
+        return True
+
+
+class Note:
+    """A message class of somebody's."""
+
+
+TAKES: dict[str, Callable[[Any], object]] = {
+    "TrimOldest": lambda function: TrimOldest(pins=function),
+    "Traits": lambda function: Traits(pins=function),
+    "Limit": lambda function: Limit(cap=10, select=function),
+    "reader": lambda function: register_reader(Note, function),
+    "writer": lambda function: register_reader(Note, lambda note: {}, writer=function),
+}
+
+
+@pytest.mark.parametrize("function", [later, Later(), functools.partial(later, 1)])
+@pytest.mark.parametrize("takes", TAKES.values(), ids=TAKES)
+def test_an_async_function_is_refused_where_nothing_would_await_it(
+    takes: Callable[[Any], object], function: Any
+) -> None:
+    with pytest.raises(BudgetError, match=r"is async, and nothing awaits it here"):
+        takes(function)
