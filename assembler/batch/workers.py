@@ -7,12 +7,9 @@ parent died, and no chunk is lost in a queue. Workers are spawned, never forked:
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import signal
 from collections.abc import Generator, Iterable, Iterator
-from multiprocessing.connection import wait
-from multiprocessing.process import BaseProcess
-from typing import Any, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 import attrs
 
@@ -20,6 +17,9 @@ from assembler.assembler import Assembler
 from assembler.batch.errors import BatchError
 from assembler.batch.formats import OWN, Format
 from assembler.batch.lines import answer
+
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
 
 ROWS = 64
 """Rows of a chunk at most: enough that a pipe costs nothing beside them, few enough that a bar moves."""
@@ -84,6 +84,8 @@ class _Worker:
 
     @classmethod
     def started(cls, base: Assembler, kind: Format) -> _Worker:
+        import multiprocessing  # one process does without
+
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs, base, kind), daemon=True)
@@ -118,6 +120,8 @@ def _spread(base: Assembler, kind: Format, bundles: Iterator[Chunk], number: int
 
 
 def _shared_out(workers: list[_Worker], bundles: Iterator[Chunk]) -> Generator[list[bytes], None, None]:
+    from multiprocessing.connection import wait
+
     idle, busy = list(workers), dict[Pipe, tuple[_Worker, int]]()
     answers: dict[int, list[bytes]] = {}
     given = wanted = 0

@@ -17,7 +17,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Iterable, Iterator
-from typing import Any, cast
+from typing import Any
 
 import attrs
 
@@ -193,7 +193,7 @@ class Sight:
         """The messages from `start` to before `stop`."""
         known = self.readings.messages[start:stop]
         if all(known):  # a message is never false
-            return cast("list[Message]", known)
+            return known  # type: ignore[return-value] # pyright: ignore[reportReturnType]
         return [self.readings.message(index) for index in range(start, stop)]
 
     def greeting(self) -> Span:

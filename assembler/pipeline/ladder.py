@@ -7,6 +7,7 @@ it outgrow the tokens left, the ladder brings it down to the mark, and nothing i
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
@@ -104,7 +105,7 @@ class Trimmed:
         """Whether no policy was asked: everything fits."""
         return not self.decisions
 
-    @property
+    @functools.cached_property
     def why_gone(self) -> str:
         """What the policies say that helped, those first that dropped turns: the others' work may be gone with them."""
         helped = [decision for decision in self.decisions if decision.saved]
@@ -118,7 +119,7 @@ class Trimmed:
             return "; ".join(dict.fromkeys(one.in_words for _, one in helped))
         return "; ".join(one.in_turn(times[label]) for label, one in helped if label in times)
 
-    @property
+    @functools.cached_property
     def idle(self) -> tuple[Decision, ...]:
         """What could not help."""
         return tuple(decision for decision in self.decisions if not decision.saved)

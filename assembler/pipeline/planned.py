@@ -187,7 +187,7 @@ class Planned:
             own = [raw for start, stop in self.stretches for raw in raws(start, stop)]
             came = {i: (message, raw) for (i, message), raw in zip(self._read, own, strict=True)}
             return objects + [came[i][1] if said is came[i][0] else said.raw for i, said in self.sent]
-        for start, stop in self.stretches:
+        for start, stop in self.stretches if self.ledger.pins else ((self.first, self.sight.length),):
             objects += raws(start, stop)
         return objects
 

@@ -70,4 +70,11 @@ class CacheRow:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name."""
-        return attrs.asdict(self)
+        return {
+            "stable_prefix": self.stable_prefix,
+            "served": self.served,
+            "upper": self.upper,
+            "least": self.least,
+            "step": self.step,
+            "source": self.source,
+        }

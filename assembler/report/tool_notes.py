@@ -6,6 +6,7 @@ for another. Holds names alone, and of those only such as an API would take.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
@@ -24,16 +25,18 @@ def tool_notes(offered: Sequence[str], turns: Iterable[TurnFacts]) -> tuple[str,
     notes: list[str] = []
     if gone:
         notes.append(f"called, and not offered: {_listed(gone)}. A model may call again what it called before")
-    if alike := _alike(offered):
+    if alike := _alike(tuple(offered)):
         notes.append(f"tools whose names differ in case alone: {_listed(alike)}. A model may take one for the other")
     return tuple(notes)
 
 
-def _alike(names: Collection[str]) -> list[str]:
+# The tools of a session stay.
+@functools.lru_cache(maxsize=16)
+def _alike(names: tuple[str, ...]) -> tuple[str, ...]:
     folded: dict[str, list[str]] = {}
     for name in names:
         folded.setdefault(name.casefold(), []).append(name)
-    return [name for same in folded.values() if len(same) > 1 for name in same]
+    return tuple(name for same in folded.values() if len(same) > 1 for name in same)
 
 
 def _listed(names: Collection[str]) -> str:

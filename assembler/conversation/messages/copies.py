@@ -19,10 +19,10 @@ _Link: TypeAlias = tuple[int, Any, int]
 class _Inside:
     """The dicts and lists in one entry, by number, and which holds which."""
 
-    held: list[Any] = attrs.field(factory=list[Any])
-    outermost: list[tuple[Any, int]] = attrs.field(factory=list[tuple[Any, int]])
+    held: list[Any] = attrs.field(factory=list)
+    outermost: list[tuple[Any, int]] = attrs.field(factory=list)
     """What the entry holds itself: under which key, and which."""
-    links: list[_Link] = attrs.field(factory=list[_Link])
+    links: list[_Link] = attrs.field(factory=list)
     """What these hold in turn."""
 
     @classmethod
@@ -54,18 +54,20 @@ class Copies:
     an entry that is made of texts. Never changed: threads may share it.
     """
 
-    _entries: list[Any] = attrs.field(factory=list[Any])
-    _nested: list[tuple[int, _Inside]] = attrs.field(factory=list[tuple[int, _Inside]])
+    _entries: list[Any] = attrs.field(factory=list)
+    _nested: list[tuple[int, _Inside]] = attrs.field(factory=list)
     """The entries that hold dicts or lists, by their places."""
-    _held: list[Any] = attrs.field(factory=list[Any])
+    _held: list[Any] = attrs.field(factory=list)
     """What all of them hold, one after the other."""
-    _in_entries: list[_Link] = attrs.field(factory=list[_Link])
+    _in_entries: list[_Link] = attrs.field(factory=list)
     """What each entry holds itself, by the entry's place; `_in_held` is what that holds in turn."""
-    _in_held: list[_Link] = attrs.field(factory=list[_Link])
+    _in_held: list[_Link] = attrs.field(factory=list)
 
     def reaching(self, entries: list[Any]) -> Copies:
         """The copies for a list that has grown, or lost its beginning. O(entries that are new)."""
         known, length = self._entries, len(self._entries)
+        if known is entries:
+            return self
         if length <= len(entries) and all(map(operator.is_, known, entries)):
             return self if length == len(entries) else self._with(entries, _looked_into(entries, length))
         start, stop = _find_shared(known, entries)
