@@ -202,10 +202,8 @@ class Priced:
 
     def message(self, index: int) -> Count:
         """The price of one message, as it came in."""
-        price = self.prices.messages[index]
-        if price is None:
-            price = self.prices.messages[index] = self._priced(index)
-        return price
+        known = self.prices.messages
+        return known[index] or self._priced(index)  # a count is never false
 
     def between(self, start: int, stop: int) -> Iterable[Count]:
         """The prices of the messages from `start` to before `stop`."""
@@ -216,12 +214,14 @@ class Priced:
         message = self._sight.readings.messages[index] or self._sight.message(index)  # a message is never false
         try:
             alone = not _may_answer(message) and (message.role != "assistant" or message.shape != RESPONSES)
-            return self._pricer.message(message) if alone else self._said(index, message)
+            price = self._pricer.message(message) if alone else self._said(index, message)
         except TokenCountError as error:
             raise error.at(f"conversation[{index}]") from error.__cause__ or error
         except UnsupportedContentError as error:
             error.index = index
             raise
+        self.prices.messages[index] = price
+        return price
 
     def _said(self, index: int, message: Message) -> Count:
         """What an item costs more than the items before it that it goes out with: parallel calls are billed as one.
@@ -240,11 +240,11 @@ class Priced:
         together = (*before, message)
         price = self.priced_run(together)
         self.prices.last_run = together, price
-        more = price - beside
-        alone = more.alone()
-        if (alone.tokens, alone.upper) != (more.tokens, more.upper):
+        tokens, upper = price.tokens - beside.tokens, price.upper - beside.upper
+        if not 0 <= tokens <= upper:
             self.prices.overpriced.add(index)
-        return alone
+            tokens = max(tokens, 0)
+        return Count(tokens, max(price.grade, beside.grade), max(upper, tokens))
 
     def priced_run(self, messages: Sequence[Message]) -> Count:
         """What neighbouring messages cost together."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import enum
 from types import SimpleNamespace
 from typing import Any
 
 import attrs
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from assembler import (
     Assembler,
@@ -19,7 +22,7 @@ from assembler import (
     repair,
     verify,
 )
-from assembler.conversation.messages import Call, Media, Opaque, Result, Thinking, read_message
+from assembler.conversation.messages import Call, Media, Opaque, Result, Thinking, dicts, read_message
 from assembler.dialects import DIALECTS
 from budgets import Budget
 
@@ -354,3 +357,49 @@ def test_a_field_that_an_sdk_marks_as_never_set_is_none() -> None:
 
     message = read_message(Answer(), 0)
     assert message.seen == {"role": "assistant", "content": "Shipped."}
+
+
+TEXTS = st.sampled_from(["", "f", "look_up", "é", "\ud800", "two words", '{"a": 1}', None, 7])
+FUNCTIONS = st.one_of(
+    st.fixed_dictionaries({"name": TEXTS, "arguments": TEXTS}, optional={"strict": st.booleans()}),
+    st.sampled_from([None, "f", {"name": "f"}, {"name": "f", "arguments": {"a": [1]}}]),
+)
+CALLS = st.fixed_dictionaries(
+    {"id": TEXTS, "type": st.sampled_from(["function", "custom", None]), "function": FUNCTIONS},
+    optional={"custom": st.just({"name": "f", "input": "x"}), "index": st.just(0)},
+)
+CALLING = st.fixed_dictionaries(
+    {
+        "role": st.sampled_from(["assistant", "ai", "user", Speaker.USER]),
+        "content": TEXTS,
+        "tool_calls": st.one_of(st.lists(st.one_of(CALLS, st.just(CALL)), max_size=3), st.none(), st.just((CALL,))),
+    },
+    optional={"name": TEXTS, "refusal": TEXTS, "pinned": st.booleans()},
+)
+
+
+def read(raw: dict[str, Any]) -> Any:
+    """All that is known of a message, or the text of its refusal."""
+    try:
+        message = read_message(raw, 3)
+    except AssemblyError as error:
+        return str(error)
+    return message.parts, [getattr(message, field.name) for field in attrs.fields(type(message)) if field.name != "raw"]
+
+
+@given(raw=CALLING)
+def test_calls_that_are_read_in_one_look_read_as_they_do_field_by_field(raw: dict[str, Any]) -> None:
+    at_once = read(raw)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dicts, "_calling", lambda *_: None)
+        assert read(raw) == at_once
+
+
+def test_what_was_read_of_calls_shares_no_list_and_no_dict_with_what_came_in() -> None:
+    raw: dict[str, Any] = {"role": "assistant", "content": None, "tool_calls": copy.deepcopy([CALL])}
+    message = read_message(raw, 0)
+    raw["tool_calls"][0]["function"]["arguments"] = "{}"
+    raw["tool_calls"][0]["id"] = "c2"
+    raw["tool_calls"].append(CALL)
+    assert message.seen == {"role": "assistant", "content": None, "tool_calls": [CALL]}
+    assert list(message.seen) == ["role", "content", "tool_calls"]

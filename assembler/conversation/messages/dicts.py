@@ -77,6 +77,8 @@ def read_dict(raw: Mapping[str, Any], *, index: int, origin: object | None = Non
     source = raw if origin is None else origin
     if type(content) is str and (plain := _plain(raw, role, content, source, index)) is not None:
         return plain
+    if "tool_calls" in raw and (calling := _calling(raw, content, source)) is not None:
+        return calling
     seen = sendable_copy(raw, index=index)
     if "tool_call_id" in seen and not isinstance(seen["tool_call_id"], str | None):
         raise ConversationError("tool_call_id is no text; give it the id of the call", index=index)
@@ -137,6 +139,40 @@ def _plain(raw: Raw, role: Role, content: str, source: object, index: int) -> Me
     if len(raw) == 3 and word == "tool" and type(call_id) is str and call_id.isascii():
         return Message("tool", (Result(call_id or None, (content,)),), source, "openai", dict(raw), None, False, True)
     return None
+
+
+def _calling(raw: Raw, content: object, source: object) -> Message | None:
+    """An assistant's message that calls functions, as OpenAI spells it, and no more; None for any other."""
+    word: object = raw["role"]
+    listed: Any = raw["tool_calls"]
+    if len(raw) != 3 or type(word) is not str or word != "assistant" or not listed or not _is_exactly(list, listed):
+        return None
+    if "content" not in raw or not (content is None or (type(content) is str and content.isascii())):
+        return None
+    copies: list[dict[str, Any]] = []
+    parts: list[Part] = [] if content is None else [content]
+    for call in listed:
+        function: Any = call.get("function") if _is_exactly(dict, call) and len(call) == 3 else None
+        if not _is_exactly(dict, function) or len(function) != 2:
+            return None
+        read = _call_alone(call.get("id"), call.get("type"), function.get("name"), function.get("arguments"))
+        if read is None:
+            return None
+        parts.append(read)
+        copies.append({**call, "function": function.copy()})
+    return Message("assistant", tuple(parts), source, "openai", {**raw, "tool_calls": copies})
+
+
+def _is_exactly(kind: type, value: Any) -> bool:
+    return type(value) is kind
+
+
+def _call_alone(call_id: object, kind: object, name: object, arguments: object) -> Call | None:
+    """A call of a function of which nothing has to be looked at again."""
+    if type(call_id) is not str or type(kind) is not str or type(name) is not str or type(arguments) is not str:
+        return None
+    stands = kind == "function" and call_id and call_id.isascii() and arguments.isascii()
+    return Call(call_id, name, arguments) if stands and CALL_NAME.fullmatch(name) else None
 
 
 def _of_chat(shape: str) -> str:

@@ -64,7 +64,7 @@ def _copied(value: Any, index: int, leaves: Leaves, depth: int) -> Any:
     if isinstance(value, list | tuple):
         if not depth:
             raise RecursionError
-        items = cast("list[Any] | tuple[Any, ...]", value)
+        items = cast("list[object] | tuple[object, ...]", value)
         copies = [
             _dict(item, index, leaves, leaves, depth - 1)  # pyright: ignore[reportUnknownArgumentType]
             if type(item) is dict

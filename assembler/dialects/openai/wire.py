@@ -111,7 +111,9 @@ def holds_opaque(message: Message) -> bool:
 
 def is_sent_alone(message: Message) -> bool:
     """Whether what is sent for a message does not depend on what stands before it: a legacy answer names no call."""
-    return as_it_came(message) is not None and (message.role != "tool" or message.seen["role"] == "tool")
+    if message.sent is None:
+        message.sent = _as_it_came_at_all(message)
+    return message.sent is not None and (message.role != "tool" or message.seen["role"] == "tool")
 
 
 _SPOKEN = (NEUTRAL, "openai")

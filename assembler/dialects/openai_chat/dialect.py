@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import attrs
 
@@ -91,9 +91,9 @@ class OpenAIChat:
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
         """What was emitted, and the messages that were added, where each goes out as it came."""
-        if not all(map(is_sent_alone, added)):
+        sent = [message.sent for message in added if is_sent_alone(message)]
+        if len(sent) < len(added):
             return None
-        sent = [message.sent for message in added]
         return Emission({**before.request, "messages": [*before.request["messages"], *sent]}, before.notes)
 
 
@@ -121,15 +121,16 @@ class OpenAIChatPricer(OpenAIBill):
             if parts[0]:
                 beside = self.family.assistant_text + self.beside_format
                 return self.text(self.envelope + beside + self.count(parts[0]))
-        answer = _only_answer(message)
-        if answer is not None:
+        if role != "assistant" and (answer := _only_answer(message)) is not None:
             return self.text(self.envelope + self.count(answer))
         price = self._composed(message)
         return price + Count(self.beside_format) if self.beside_format and _says_something(message) else price
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Items of one turn of the model go out, and are billed, side by side; so are the results of one step."""
-        return answered_at_once(answers_first(join_turns(in_steps(messages))), self.answers_together)
+        steps = in_steps(messages)
+        turns = messages if steps is messages else join_turns(steps)
+        return answered_at_once(answers_first(turns), self.answers_together)
 
     def answers_together(self, message: Message, before: Message) -> bool:
         """Whether two neighbours are results of one step, which the model is shown as one list."""
@@ -145,10 +146,12 @@ class OpenAIChatPricer(OpenAIBill):
 
     def _composed(self, message: Message) -> Count:
         kinds = set(map(type, message.parts))
-        if kinds != _CALLS or message.shape != "openai":  # calls alone are sent as they came
-            message = as_chat_sends(adapt_message(message, "openai"))
-            if says_nothing(message) or not message.parts:
-                return Count(0)
+        if kinds == _CALLS and _calls_alone(message):
+            calls = cast("tuple[Call, ...]", message.parts)
+            return self.text(self.envelope) + price_calls(calls, self.family, self.count)
+        message = as_chat_sends(adapt_message(message, "openai"))
+        if says_nothing(message) or not message.parts:
+            return Count(0)
         results = [part for part in message.parts if type(part) is Result] if Result in kinds else []
         if len(results) > 1 and self.family.results_in_one:
             texts = ["".join(result_texts(result)) for result in results]
@@ -210,6 +213,12 @@ class OpenAIChatPricer(OpenAIBill):
 
 
 _CALLS = {Call}
+
+
+def _calls_alone(message: Message) -> bool:
+    """Whether a message of calls has nothing beside them, and is sent as it came: most are so."""
+    plain = message.shape == "openai" and message.name is None and not message.beside
+    return plain and "function_call" not in message.seen
 
 
 def _only_answer(message: Message) -> str | None:
