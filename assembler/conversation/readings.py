@@ -128,10 +128,11 @@ class Readings:
             self._waiting.append(None)
             self.messages.append(None)
         elif missing > 0:
-            self.seen.extend([None] * missing)
-            self.starts.extend([None] * missing)
-            self._waiting.extend([None] * missing)
-            self.messages.extend([None] * missing)
+            nothing: list[Any] = [None] * missing
+            self.seen.extend(nothing)
+            self.starts.extend(nothing)
+            self._waiting.extend(nothing)
+            self.messages.extend(nothing)
 
     def matched_by(self, pins: Callable[[Any], object]) -> Matched:
         """What a predicate matched, as far as it was asked."""
@@ -149,7 +150,9 @@ class Readings:
         known, found = self._marks
         start = min(start, known)
         before = [index for index in found if index < start]
-        now = [*before, *(start + index for index in pinned_among(self._raws[start:length]))]
+        # A huge history is not copied for a look; what another thread appends meanwhile is none of it.
+        raws = self._raws[start:length] if start or length < len(self._raws) else self._raws
+        now = [*before, *(at for index in pinned_among(raws) if (at := start + index) < length)]
         changed = {index for index in found if index < length}.symmetric_difference(
             index for index in now if index < known
         )
@@ -286,7 +289,9 @@ class Readings:
             known -= 1
         found = None if known < start else self._waiting[known]
         if found is None:
-            found = opening(self.message(start)) if start < stop else NOTHING_OPEN
+            found = NOTHING_OPEN
+            if start < stop and (first := self.messages[start] or self.message(start)).role == "tool":
+                found = opening(first)
         waiting = found
         for index in range(known + 1, stop):
             message = self.messages[index] or self.message(index)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
@@ -161,8 +161,9 @@ class Prices:
         """Make room for `length` messages, or more where two threads do at once. The list asked is the last to grow."""
         missing = length - len(self.running)
         if missing > 0:
-            self.messages.extend([None] * missing)
-            self.running.extend([None] * missing)
+            nothing: list[Any] = [None] * missing
+            self.messages.extend(nothing)
+            self.running.extend(nothing)
 
 
 @attrs.define(eq=False, repr=False)
@@ -213,8 +214,12 @@ class Priced:
     def _priced(self, index: int) -> Count:
         message = self._sight.readings.messages[index] or self._sight.message(index)  # a message is never false
         try:
-            alone = not _may_answer(message) and (message.role != "assistant" or message.shape != RESPONSES)
-            price = self._pricer.message(message) if alone else self._said(index, message)
+            # `_may_answer`, without a call for each message
+            joins = message.role == "tool" or Result in map(type, message.parts)
+            if joins or (message.shape == RESPONSES and message.role == "assistant"):
+                price = self._said(index, message)
+            else:
+                price = self._pricer.message(message)
         except TokenCountError as error:
             raise error.at(f"conversation[{index}]") from error.__cause__ or error
         except UnsupportedContentError as error:

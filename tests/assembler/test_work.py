@@ -299,11 +299,11 @@ def test_a_build_that_cuts_anew_compares_what_had_stayed_however_long_the_histor
     assert most(4_000) == most(1_000) <= 2 * 41 + GLANCE + 20
 
 
-APPENDED = 150
+APPENDED = 122
 """Python calls of one appended message, its build and its request."""
-STEP = 270
+STEP = 212
 """The same of a step of an agent: a call of a tool and its answer."""
-REPORT = 170
+REPORT = 162
 """The same of a report of thirteen turns, of which one is new."""
 
 
@@ -321,7 +321,7 @@ def test_a_build_after_a_step_of_an_agent_calls_few_functions() -> None:
     assert calls_of(work) <= STEP
 
 
-MERGED = 640
+MERGED = 610
 """The same of an answer and a question, where the API sends neighbouring messages as one turn: what is sent is priced
 beside what is said."""
 
@@ -388,11 +388,11 @@ def after_a_bill(model: str) -> Assembler:
 @pytest.mark.parametrize(
     ("kind", "model", "most"),
     [
-        (under_limits, "gpt-4o", 190),
-        (under_limits, "claude-sonnet-4-5", 620),
-        (around_the_question, "gpt-4o", 640),
-        (after_a_bill, "gpt-4o", 470),
-        (after_a_bill, "claude-sonnet-4-5", 850),
+        (under_limits, "gpt-4o", 150),
+        (under_limits, "claude-sonnet-4-5", 570),
+        (around_the_question, "gpt-4o", 610),
+        (after_a_bill, "gpt-4o", 450),
+        (after_a_bill, "claude-sonnet-4-5", 840),
     ],
 )
 def test_an_appended_build_calls_as_few_functions_in_a_long_history_whatever_it_counts_from(
@@ -418,7 +418,7 @@ def test_an_appended_build_calls_as_few_functions_in_a_long_history_whatever_it_
     assert calls <= most
 
 
-COLD = 29
+COLD = 19
 """Python calls of one more message that stays, in a cold build of Chat's."""
 
 

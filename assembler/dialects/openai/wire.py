@@ -84,15 +84,16 @@ def wire_messages(messages: Iterable[Message], notes: Notes, own: str = "openai"
 def as_it_came(message: Message) -> Mapping[str, Any] | None:
     """What is sent for a message by itself; None where it must be spelled anew, or beside others. Found once."""
     if message.sent is None:
-        message.sent = _as_it_came_at_all(message)
+        seen: dict[str, Any] = message.seen
+        if message.shallow and message.shape in _SPOKEN and (seen["content"] or message.role != "assistant"):
+            stands = len(seen.get("tool_call_id", "")) <= CALL_ID_LIMIT and PIN not in seen  # the rest are texts
+            message.sent = seen if stands else _as_it_came(message)
+        else:
+            message.sent = _spelled_alone(message, seen)
     return message.sent
 
 
-def _as_it_came_at_all(message: Message) -> dict[str, Any] | None:
-    seen: dict[str, Any] = message.seen
-    if message.shallow and message.shape in _SPOKEN and (seen["content"] or message.role != "assistant"):
-        stands = len(seen.get("tool_call_id", "")) <= CALL_ID_LIMIT and PIN not in seen  # the rest are texts
-        return seen if stands else _as_it_came(message)
+def _spelled_alone(message: Message, seen: dict[str, Any]) -> dict[str, Any] | None:
     if holds_opaque(message):  # a part that goes to one API as it came goes to another as text
         return None
     if not _goes_as_it_came(message):
@@ -111,9 +112,7 @@ def holds_opaque(message: Message) -> bool:
 
 def is_sent_alone(message: Message) -> bool:
     """Whether what is sent for a message does not depend on what stands before it: a legacy answer names no call."""
-    if message.sent is None:
-        message.sent = _as_it_came_at_all(message)
-    return message.sent is not None and (message.role != "tool" or message.seen["role"] == "tool")
+    return as_it_came(message) is not None and (message.role != "tool" or message.seen["role"] == "tool")
 
 
 _SPOKEN = (NEUTRAL, "openai")
