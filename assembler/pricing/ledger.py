@@ -182,9 +182,12 @@ class Ledger(Priced):
         grows = known is not None and known[0] == self.first and not self._savings
         if grows and self.since(self.first).upper <= tokens_left:
             return True
-        used, fitting = 0, self.length
-        for start, stop in self.turns():
-            used += self._whole(start, stop)
+        used, fitting, running = 0, self.length, self.prices.running
+        for start, stop in self._sight.turns_newest_first():
+            if start < self.first:
+                break
+            whole = running[stop - 1]
+            used += self._summed(start, stop) if whole is None else whole
             if used > tokens_left:
                 self.prices.beyond = (start, self.length, used)
                 self.prices.fitting = (tokens_left, fitting, self.length)
