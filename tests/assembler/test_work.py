@@ -418,7 +418,7 @@ def test_an_appended_build_calls_as_few_functions_in_a_long_history_whatever_it_
     assert calls <= most
 
 
-COLD = 19
+COLD = 18
 """Python calls of one more message that stays, in a cold build of Chat's."""
 
 

@@ -121,8 +121,11 @@ class OpenAIChatPricer(OpenAIBill):
             if parts[0]:
                 beside = self.family.assistant_text + self.beside_format
                 return self.text(self.envelope + beside + self.count(parts[0]))
-        if role != "assistant" and (answer := _only_answer(message)) is not None:
-            return self.text(self.envelope + self.count(answer))
+        if role != "assistant" and (answers := _answers_alone(message)):
+            if len(answers) == 1:
+                return self.text(self.envelope + self.count(answers[0]))
+            if self.family.results_in_one:
+                return Count(self.envelope) + price_results(answers, self.family, self.count)
         price = self._composed(message)
         return price + Count(self.beside_format) if self.beside_format and _says_something(message) else price
 
@@ -221,13 +224,16 @@ def _calls_alone(message: Message) -> bool:
     return plain and "function_call" not in message.seen
 
 
-def _only_answer(message: Message) -> str | None:
-    """The text of a message that is one tool's answer in one text, as most are; None for any other."""
-    part = message.parts[0] if len(message.parts) == 1 else None
-    if type(part) is not Result or len(part.parts) != 1 or message.beside or message.name is not None:
+def _answers_alone(message: Message) -> list[str] | None:
+    """The texts of a message that is tools' answers alone, each in one text, as most are; None for any other."""
+    if message.beside or message.name is not None or (message.shape == "openai" and message.seen["role"] != "tool"):
         return None
-    text = part.parts[0]
-    return text if type(text) is str and (message.shape != "openai" or message.seen["role"] == "tool") else None
+    texts: list[str] = []
+    for part in message.parts:
+        if type(part) is not Result or len(part.parts) != 1 or type(part.parts[0]) is not str:
+            return None
+        texts.append(part.parts[0])
+    return texts
 
 
 def _says_something(message: Message) -> bool:
