@@ -6,7 +6,7 @@ each entry is a finished value that any of them would find.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -63,15 +63,17 @@ def turn_facts(plan: Planned) -> list[TurnFacts]:
 
 
 def _read(messages: Sequence[Message], start: int) -> TurnFacts:
-    called = dict.fromkeys(part.name for message in messages for part in message.parts if type(part) is Call)
-    return TurnFacts(tuple(called), tuple(invisible_texts(_results(messages, start))))
-
-
-def _results(messages: Sequence[Message], start: int) -> Iterator[tuple[str, str, str]]:
+    called: dict[str, None] = {}
+    results: list[tuple[str, str, str]] = []
     for index, message in enumerate(messages, start):
         for part in message.parts:
-            if type(part) is Result:
-                yield from (("conversation", f"message {index}", text) for text in part.parts if isinstance(text, str))
+            if type(part) is Call:
+                called[part.name] = None
+            elif type(part) is Result:
+                # An ASCII text has nothing that cannot be seen.
+                texts = [text for text in part.parts if isinstance(text, str) and not text.isascii()]
+                results += [("conversation", f"message {index}", text) for text in texts]
+    return TurnFacts(tuple(called), tuple(invisible_texts(results)) if results else ())
 
 
 def fixed_facts(measured: Measured) -> FixedFacts:

@@ -287,9 +287,7 @@ def _add_conversation(rows: list[Row], plan: Planned, turns: Sequence[TurnFacts]
 
 
 def _dropped_row(plan: Planned, ledger: Ledger, start: int, stop: int) -> Row:
-    why = why_before(plan)
-    if plan.trimmed.decisions:
-        why = plan.trimmed.why_gone
+    why = plan.trimmed.why_gone if plan.trimmed.decisions else why_before(plan)
     before = _tokens_before(ledger, start, stop)
     return Row("conversation", span_name(start, stop), before, 0, "dropped", why, stop - start)
 
