@@ -241,7 +241,7 @@ class Context(Decision, _Unpacked, Generic[Longest]):  # type: ignore[misc] # a 
     def __repr__(self) -> str:
         return (
             f"Context(tokens={self.count.tokens}, grade={self.count.grade}, messages={len(self.messages)}, "
-            f"tools={len(self.tool_classes)}, left_out={len(self.dropped)})"
+            f"tools={len(self.tool_classes)}, left_out={self.inside.left_out})"
         )
 
 

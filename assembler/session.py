@@ -45,7 +45,7 @@ class Call:
         limit = context.input_limit
         return cls(
             fill=None if limit is None else context.count.upper / limit if limit else 1.0,
-            left_out=len(context.dropped),
+            left_out=context.inside.left_out,
             prefix_changed=previous is not None and context.first_changed(previous) is not None,
             served=_served(context, previous),
         )

@@ -78,7 +78,7 @@ class ProviderRows:
             model=None if budget is None else budget.model,
             counter=None if budget is None else budget.token_counter,
         )
-        return Assembled(compact(self.out_of(fitted.body)), counted, len(fitted.context.dropped))
+        return Assembled(compact(self.out_of(fitted.body)), counted, fitted.context.inside.left_out)
 
     def line(self, written: Row) -> dict[str, Any]:
         """A line of the batch file, from the line that the run wrote of it."""

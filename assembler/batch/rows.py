@@ -12,6 +12,7 @@ import attrs
 from assembler.assembler import Assembler
 from assembler.errors import ConversationError, MarkupError, ToolError
 from assembler.files.json_text import parse_json
+from assembler.pipeline.emit import request_to_read
 from budgets import AssemblyError, Count
 
 REGIONS = ("instruction", "tools", "knowledge", "messages")
@@ -69,8 +70,8 @@ class Failed:
 
 def assemble_row(base: Assembler, row: Mapping[str, object]) -> Assembled:
     """The request of a row laid over the assembler, which stays as it was. Raises what building it raises."""
-    context = lay_over(base, row).build()
-    return Assembled(compact(context.request()), context.count, len(context.dropped))
+    plan = lay_over(base, row).build().inside
+    return Assembled(compact(request_to_read(plan)), plan.count, plan.left_out)
 
 
 def compact(value: object) -> str:

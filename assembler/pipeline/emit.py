@@ -35,6 +35,14 @@ def emit(plan: Planned) -> Emission | None:
     return spelled.emission
 
 
+def request_to_read(plan: Planned) -> dict[str, Any]:
+    """What `make_request` makes of a plan, for a reader who neither keeps nor changes it: most often no copy."""
+    if plan.settings.cache_marks is not None:
+        return make_request(plan)
+    plan.refuse_unfinished()
+    return plan.emission.request
+
+
 def copy_request(plan: Planned, request: dict[str, Any]) -> dict[str, Any]:
     """A request of a plan's history, to hand out. What the last one held too is copied as it was found to be."""
     return plan.remembered.copiers.fresh(request)

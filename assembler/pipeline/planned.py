@@ -356,19 +356,28 @@ class Planned:
         return [*range(self.sight.head), *(index for index, _ in self.standing)]
 
     @found_once
-    def dropped(self) -> list[Dropped]:
-        """The messages that are left out or shortened, oldest first."""
-        shortened = {i for i, _ in self.standing if i in self.trimmed.changed}
+    def _whole(self) -> set[int]:
+        """The indexes of the messages behind the head that stay as they came in, and that the API hears."""
         shape = self.settings.dialect.api.shape
         foreign = [(i, message) for i, message in self.standing if Opaque in map(type, message.parts)]
         silent = {i for i, message in foreign if says_nothing_to(message, shape)}
-        staying = {i for i, _ in self.standing} - shortened - silent
+        return {i for i, _ in self.standing} - self.trimmed.changed.keys() - silent
+
+    @found_once
+    def dropped(self) -> list[Dropped]:
+        """The messages that are left out or shortened, oldest first."""
+        shortened = {i for i, _ in self.standing if i in self.trimmed.changed}
         head = self.sight.head
         return [
             Dropped(f"message-{i}", i, raw, "shortened" if i in shortened else "dropped")
             for i, raw in enumerate(self.sight.raws(head, self.sight.length), head)
-            if i not in staying
+            if i not in self._whole
         ]
+
+    @property
+    def left_out(self) -> int:
+        """How many messages `dropped` lists."""
+        return self.sight.length - self.sight.head - len(self._whole)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Planned:
         return self  # frozen

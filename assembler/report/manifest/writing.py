@@ -15,7 +15,7 @@ import attrs
 from assembler.conversation.history import Sight
 from assembler.errors import ConversationError
 from assembler.pipeline.draft import Draft
-from assembler.pipeline.emit import make_request
+from assembler.pipeline.emit import request_to_read
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.settings import Settings, counter_for
 from assembler.regions.knowledge import Document
@@ -34,7 +34,7 @@ _ENGINES = {"tiktoken": "tiktoken", "toktok": "toktok-rs", "transformers": "toke
 
 def manifest_of(plan: Planned) -> dict[str, Any]:
     """The manifest of a plan. O(characters of its history and request). Raises what spelling the request raises."""
-    request = spell_json(make_request(plan))
+    request = spell_json(request_to_read(plan))
     return {
         "manifest": FORMAT,
         **gathered_of(plan.draft, plan.sight, plan.settings),

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, ContextLengthError, MissingExtraError, TrimOldest
+from assembler import Assembler, CacheMarks, ClearToolResults, ContextLengthError, MissingExtraError, TrimOldest
 from assembler.batch.formats import outcome
 from assembler.batch.lines import answer
 from assembler.batch.rows import Assembled, Failed, lay_over
-from assembler.dialects import bedrock, plain
+from assembler.dialects import anthropic, bedrock, plain
 from budgets import Budget
 
 CANARY = "xyzzy"
@@ -38,6 +38,26 @@ def test_a_row_is_what_the_same_calls_on_a_fork_are() -> None:
     assert lay_over(base(), row) == by_hand
     as_text = {name: value if name == "instruction" else json.dumps(value) for name, value in row.items()}
     assert lay_over(base(), as_text) == by_hand
+
+
+@pytest.mark.parametrize("cache_marks", [None, CacheMarks()])
+def test_a_row_that_is_cut_has_the_request_and_the_number_of_a_build_by_hand(cache_marks: CacheMarks | None) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "find", "arguments": "{}"}}
+    told = [{"role": "user" if place % 2 == 0 else "assistant", "content": "x" * 30} for place in range(8)]
+    step = [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "y" * 90},
+    ]
+    ladder = [ClearToolResults(keep=0), TrimOldest()]
+    messages = [*told, *MESSAGES, *step, *MESSAGES]
+    whole = Assembler(Budget(10_000, counter=len), dialect=anthropic).add_capability([TOOL]).add_messages(messages)
+    budget = Budget(whole.build().count.upper - 150, counter=len)
+    spoken = Assembler(budget, dialect=anthropic, on_overflow=ladder, cache_marks=cache_marks).add_capability([TOOL])
+    context, found = spoken.fork().add_messages(messages).build(), outcome(spoken, {"messages": messages})
+    assert {one.outcome for one in context.dropped} == {"dropped", "shortened"}
+    assert isinstance(found, Assembled)
+    assert json.loads(found.request) == context.request()
+    assert (found.count, found.dropped) == (context.count, len(context.dropped))
 
 
 @pytest.mark.parametrize("row", [{}, dict.fromkeys(("instruction", "tools", "knowledge", "messages"))])
