@@ -82,6 +82,7 @@ class _Anchor(_Part):
     kept: _Recipe | None = None
     limit: int | None
     most: int | None
+    drift: int = 0
 
 
 class _Count(_Part):
@@ -251,13 +252,14 @@ def _anchor(bill: CalibratedCounter) -> _Anchor:
         kept=None if bill.kept is None else _recipe_of(bill.kept),
         limit=bill.limit,
         most=bill.most,
+        drift=bill.drift,
     )
 
 
 def _anchor_again(said: _Anchor) -> CalibratedCounter:
     request, ours = Fingerprint(said.sha256, said.turns, said.dialect, said.model), _count(said.ours, "anchor")
     kept = None if said.kept is None else _recipe_again(said.kept)
-    return CalibratedCounter(request, ours, said.billed, kept, said.limit, said.most)
+    return CalibratedCounter(request, ours, said.billed, kept, said.limit, said.most, said.drift)
 
 
 def _count_state(count: Count) -> _Count:

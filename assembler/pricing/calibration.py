@@ -1,9 +1,10 @@
-"""What a provider billed for one exact request, and what follows for the next: one pair of counts, no history.
+"""What a provider billed for one exact request, and what follows for the next: one pair of counts, and a slope.
 
 A bill anchors the count of every request that begins as the billed one did: the billed part costs what it was billed,
 and only what was added since is priced by rule. A request that begins otherwise is scaled by how far the rule was off,
-within bounds. Nobody knows whether what the rule missed is the same for every request (a prompt of the provider's own)
-or grows with it (a vocabulary of its own): the upper bound holds for both. There is no average over calls and no state.
+within bounds. Nobody knows whether what the rule missed is the same for every request (a prompt of the provider's own),
+grows with it (a vocabulary of its own) or from call to call: the upper bound holds for each, the last as far as bills
+have shown. There is no average over calls.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ LEAST, MOST = 0.5, 2.0
 """Bounds of a factor. The farthest that one vocabulary was recorded from another is 1.65 (Opus 4.8 over Claude 2's):
 what is beyond 2 is the bill of something else, such as one without its cached tokens."""
 
+MOST_DRIFT = 50
+"""Tokens by which a bill may drift from the rule from one call to the next. A larger step is no drift: a share of much
+that was added, or something new in the request."""
 
 ASSUMED_EXCESS = 1.1
 """What a refused request is believed to be over the limit, where the provider gave no number. The limit is then taken
@@ -95,6 +99,8 @@ class CalibratedCounter:
     most: Tokens | None = None
     """The most input tokens that the provider takes, where it has said so by refusing a request: this one or one
     before."""
+    drift: Tokens = 0
+    """The most, up to `MOST_DRIFT`, that `margin` has grown from one bill to the next, this one the last."""
 
     @property
     def margin(self) -> Tokens:
@@ -119,13 +125,13 @@ class CalibratedCounter:
         """The count of a request, `ours` by rule, that begins with `beginning`.
 
         Bounded where it begins as the billed one did: the bill, and by rule what is new. Otherwise estimated: the
-        count by rule times `factor`, its upper bound never lowered. The bound holds where as much is missed again,
-        and where as large a share is.
+        count by rule times `factor`, its upper bound never lowered. The bound holds where the rule misses as much
+        again, and at most `drift` more; and where it misses as large a share, however the provider rounds.
         """
         added = ours.tokens - self.ours.tokens
         if beginning != self.request or added < 0:
-            upper = max(ours.upper, self._corrected(ours.upper))
-            return Count(self._scaled(ours.tokens), Grade.ESTIMATED, upper=upper)
+            billed, counted = self._share
+            return Count(_up(ours.tokens * billed, counted), Grade.ESTIMATED, upper=self.bound(ours.upper))
         settled = max(
             ours.tokens, ours.upper - (self.ours.upper - self.ours.tokens)
         )  # of the billed part nothing is open
@@ -142,19 +148,33 @@ class CalibratedCounter:
     def tokens_left(self, limit: Tokens) -> Tokens:
         """The most that a request may cost by rule whose corrected bound is at most `limit`, however it begins."""
         billed, ours = self._share
-        return max(min(limit, limit - (self._believed - self.ours.tokens), limit * ours // billed), 0)
+        missed, most = self._believed - self.ours.tokens + self.drift, self._most_share
+        return max(min(limit, limit - missed, limit * ours // billed, (limit + 1) * ours // most), 0)
 
     def bound(self, by_rule: Tokens) -> Tokens:
         """The corrected bound of a request that begins otherwise and costs at most `by_rule`."""
         return max(by_rule, self._corrected(by_rule))
 
     def _corrected(self, by_rule: Tokens) -> Tokens:
-        """The most that `by_rule` tokens are billed: as many more as the billed request was, or as large a share."""
-        return max(by_rule + self._believed - self.ours.tokens, self._scaled(by_rule))
+        """The most that `by_rule` tokens are billed: as many more as the billed request was, or as large a share.
 
-    def _scaled(self, by_rule: Tokens) -> Tokens:
+        A share that is rounded up is at most bill over count. One that is rounded down is less than a bill of one token
+        more over count, and what it makes of `by_rule` is less than that share of it.
+        """
         billed, ours = self._share
-        return -(-by_rule * billed // ours)
+        rounded_up, rounded_down = _up(by_rule * billed, ours), _up(by_rule * self._most_share, ours) - 1
+        return max(by_rule + self._believed - self.ours.tokens + self.drift, rounded_up, rounded_down)
+
+    @property
+    def _foretold(self) -> bool:
+        """Whether an exact rule said the bill, and no bill before it was off: nothing is corrected."""
+        return self.margin == self.drift == 0 and self.ours.grade is Grade.EXACT
+
+    @property
+    def _most_share(self) -> Tokens:
+        """What would be billed of `_share`'s tokens with one token more, within the bounds of a factor."""
+        billed, ours = self._share
+        return billed if self._foretold else min(billed + 2, 2 * ours)
 
     @property
     def _share(self) -> tuple[Tokens, Tokens]:
@@ -165,9 +185,9 @@ class CalibratedCounter:
     def _grade(self, ours: Count, settled: Tokens) -> Grade:
         if self._believed != self.billed:
             return Grade.ESTIMATED
-        if settled == self.ours.tokens:
+        if settled == self.ours.tokens and not self.drift:
             return Grade.EXACT  # the very request that was billed
-        return ours.grade if self.margin == 0 else max(ours.grade, Grade.BOUNDED)
+        return ours.grade if self._foretold else max(ours.grade, Grade.BOUNDED)
 
     @property
     def _believed(self) -> Tokens:
@@ -186,17 +206,22 @@ class CalibratedCounter:
         )
 
 
+def _up(number: int, by: int) -> int:
+    return -(-number // by)
+
+
 def calibrate(context: Context[Any], usage: object) -> CalibratedCounter:
     """A counter that starts from the bill of `context`, which must be exactly the request that was sent.
 
     `usage` is the provider's usage (an object or a dict), the number of input tokens, cached ones included, or what
     `overflow_of(error)` read from a refusal: the next build then fits what the provider takes. The bill is compared
     with the count by rule, even if the context's own count started from an earlier bill. What a refusal said that the
-    provider takes is carried from bill to bill, until another refusal says otherwise. Raises TokenCountError for a
-    usage without a number above 0, and BudgetError for anything that is no context.
+    provider takes is carried from bill to bill, until another refusal says otherwise, and so is `drift`. Raises
+    TokenCountError for a usage without a number above 0, and BudgetError for anything that is no context.
     """
     request, ours, limit, known = _of(context), context.by_rule, context.input_limit, context.calibration
-    most = known.most if known is not None and known.is_of(context.dialect, context.model) else None
+    known = known if known is not None and known.is_of(context.dialect, context.model) else None
+    most = None if known is None else known.most
     if usage is None:
         raise TokenCountError(
             "usage",
@@ -205,13 +230,23 @@ def calibrate(context: Context[Any], usage: object) -> CalibratedCounter:
         )
     if not isinstance(usage, Overflow):
         billed = input_tokens(usage, context.dialect)
-        return CalibratedCounter(request, ours, billed, kept=context.inside.recipe, limit=limit, most=most)
+        drift = _drift(known, billed - ours.tokens)
+        return CalibratedCounter(request, ours, billed, context.inside.recipe, limit, most, drift)
     most_taken = most if usage.limit is None else usage.limit
     allowed = min((number for number in (most_taken, limit) if number is not None), default=ours.tokens)
     if usage == Overflow():
         most_taken = int(min(allowed, ours.tokens) / ASSUMED_EXCESS)
     billed = _bill_of_refusal(usage, ours.tokens, allowed)
-    return CalibratedCounter(request, ours, billed, kept=context.inside.recipe, limit=limit, most=most_taken)
+    drift = 0 if known is None else known.drift
+    return CalibratedCounter(request, ours, billed, context.inside.recipe, limit, most_taken, drift)
+
+
+def _drift(known: CalibratedCounter | None, margin: int) -> Tokens:
+    """The most that bills have shown: from the one before to this, whose margin is given, or earlier."""
+    if known is None:
+        return 0
+    grown = margin - known.margin
+    return max(known.drift, grown if grown <= MOST_DRIFT else 0)
 
 
 def _bill_of_refusal(overflow: Overflow, ours: Tokens, taken: Tokens) -> Tokens:

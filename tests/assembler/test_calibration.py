@@ -71,8 +71,8 @@ def test_a_bill_that_the_rule_foretold_changes_nothing() -> None:
 def test_what_follows_an_unforetold_bill_is_bounded_at_best() -> None:
     first, second = built(messages([], "Hi")), built(messages([("Hi", "Hello")], "How are you?"))
     count = calibrate(first, first.count.tokens + 5).count(second)
-    share = Fraction(first.count.tokens + 5, first.count.tokens)
-    assert count == Count(second.count.tokens + 5, Grade.BOUNDED, upper=ceil(second.count.tokens * share))
+    below = Fraction(first.count.tokens + 6, first.count.tokens)
+    assert count == Count(second.count.tokens + 5, Grade.BOUNDED, upper=ceil(second.count.tokens * below) - 1)
 
 
 @pytest.mark.parametrize("change", ["system", "first message", "dropped turn"])
@@ -112,7 +112,9 @@ def test_an_anchored_count_is_never_under_its_bill(ours: int, billed: int, added
     assert count.tokens >= billed + added
     believed = max(billed, ceil(Fraction(ours, 2)))
     share = min(max(Fraction(billed, ours), Fraction(1, 2)), Fraction(2))
-    assert count.upper == max(believed + added + slack, ceil((ours + added + slack) * share))
+    below = min(share + Fraction(1, ours), Fraction(2))
+    most = ours + added + slack
+    assert count.upper == max(believed + added + slack, ceil(most * share), ceil(most * below) - 1)
     if billed * 2 < ours:
         assert (count.grade, count.tokens) == (Grade.ESTIMATED, ceil(ours / 2) + added)
 
@@ -235,3 +237,18 @@ def test_a_request_that_goes_on_begins_as_before_wherever_its_api_keeps_the_conv
 
 def test_the_ids_of_a_finished_prompt_are_no_turns() -> None:
     assert Fingerprint.of({"prompt": "ab", "prompt_token_ids": [1, 2]}).turns == 0
+
+
+def test_two_bills_show_a_drift_and_a_step_of_more_than_fifty_tokens_is_none() -> None:
+    spoken, anchor, bounds = messages([], "Hi"), None, list[int]()
+    for off in (0, 5, 3, 53, 104):
+        context = Assembler(Budget.for_model("gpt-4o")).add_messages(spoken).anchor(anchor).build()
+        anchor = calibrate(context, context.by_rule.tokens + off)
+        bounds.append(anchor.drift)
+    assert bounds == [0, 5, 5, 50, 50]
+
+
+def test_a_request_that_is_sent_again_may_be_billed_a_drift_more() -> None:
+    drifting = CalibratedCounter(Fingerprint("a", 3), Count(100), 110, drift=7)
+    assert drifting.correct(Count(100), Fingerprint("a", 3)) == Count(110, Grade.BOUNDED, upper=117)
+    assert [drifting.bound(drifting.tokens_left(limit)) <= limit for limit in (110, 117, 300)] == [True] * 3
