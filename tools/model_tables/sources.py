@@ -35,10 +35,10 @@ class Claim:
 
     source: str
     upstream: str
-    name: str
     same_as: str | None = None
     """The source's own id of the model, where it lists several names of one model."""
     provider: str
+    name: str
     window: int | None = None
     max_input: int | None = None
     max_output: int | None = None

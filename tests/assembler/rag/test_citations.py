@@ -179,30 +179,9 @@ def test_the_report_holds_no_text() -> None:
 
 
 UNITS = [
-    "[",
-    "[1,",
-    "[Source 1,",
-    ".",
-    "\n",
-    " ",
-    '"',
-    "“",
-    '". [',
-    "[source and ",
-    "[Source 1      ",
-    "a. [Source 1-99] ",
-    "。",
-    "[Source 1:",
-    ", Source 1: ",
-    "[Source 1, source ",
-    "[source  ",
-    "(",
-    "(Source ",
-    "\u3010",
-    "`",
-    "```",
-    "[1, ",
-    "[1 ",
+    *(".", "\n", " ", '"', "“", "。", "(", "[", "\u3010", "`", "```", '". ['),
+    *("[1,", "[1, ", "[1 ", "[Source 1,", "[Source 1:", ", Source 1: ", "[Source 1, source ", "(Source "),
+    *("[source  ", "[source and ", "[Source 1      ", "a. [Source 1-99] "),
 ]
 
 
