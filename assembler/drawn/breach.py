@@ -6,22 +6,26 @@ Every breach is done to a fresh request whose last exchange makes at least one c
 from __future__ import annotations
 
 import copy
+import functools
 import json
 from collections.abc import Callable
 from typing import Any, TypeAlias, cast
 
 from assembler.drawn.engine import DrawFn, st
-from assembler.drawn.spelling import Request
+from assembler.drawn.spelling import SPELLINGS, Request
 
 Breach: TypeAlias = Callable[[DrawFn, Request], None]
 """Changes a request in place, so that it breaks one rule and no other."""
 
-HISTORIES = ("messages", "contents", "input")
+
+@functools.cache
+def _histories() -> frozenset[str]:
+    return frozenset(spelling.history for spelling in SPELLINGS.values())
 
 
 def history_of(request: Request) -> list[Request]:
     """The messages, contents or items of a request: the list itself."""
-    return next(request[key] for key in HISTORIES if key in request)
+    return next(request[key] for key in request if key in _histories())
 
 
 def nothing_said(_draw: DrawFn, request: Request) -> None:

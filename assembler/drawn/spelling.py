@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import attrs
 
 from assembler.drawn.conversations import Conversation, Definition
+from budgets.later import FromFolders
 
 Request: TypeAlias = dict[str, Any]
 
@@ -22,6 +23,10 @@ class Spelling:
     tool: Callable[[Definition], Request]
     fewest_answers: int = 0
     """1 where the API refuses a user who goes on without an answer: the least number of parts of an answer."""
+
+
+SPELLINGS: Mapping[str, Spelling] = FromFolders("assembler.dialects", "drawn", "SPELLING")
+"""Every spelling, by the name of its dialect: `drawn.py` in the dialect's folder, which shares no code with it."""
 
 
 def text_or_parts(texts: tuple[str, ...], kind: str = "text") -> str | list[Request]:

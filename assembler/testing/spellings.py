@@ -1,16 +1,10 @@
-"""How each API spells a drawn conversation: `drawn.py` in its folder, which shares no code with the dialect."""
+"""Finds how an API spells a drawn conversation."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from assembler.drawn.spelling import Request, Spelling
+from assembler.drawn.spelling import SPELLINGS, Request, Spelling
 from assembler.validation import wrong
 from assembler.verify import Named
-from budgets.later import FromFolders
-
-SPELLINGS: Mapping[str, Spelling] = FromFolders("assembler.dialects", "drawn", "SPELLING")
-"""Every spelling, by the name of its dialect."""
 
 
 def spelling_of(dialect: str | Named) -> Spelling:

@@ -15,7 +15,7 @@ from assembler.testing.conversations import tools as spelled_tools
 from assembler.testing.regions import assemblers as assemblers
 from assembler.testing.regions import budgets as budgets
 from assembler.testing.regions import documents as documents
-from assembler.testing.spellings import SPELLINGS
+from assembler.testing.spellings import SPELLINGS, Request
 from budgets import Count, Grade, Limit, RegionCosts
 
 _IDS = st.none() | st.integers(0, 99).map("call_{}".format)
@@ -25,9 +25,19 @@ _TOKENS = st.integers(0, 200_000)
 
 def messages() -> SearchStrategy[Message]:
     """Messages of any role and part, read from any API's spelling."""
-    spelled = st.sampled_from(list(SPELLINGS)).flatmap(spelled_messages)
+    spelled = st.sampled_from(list(SPELLINGS)).flatmap(_read_by)
     system = texts().map(lambda text: {"role": "system", "content": text})  # most APIs have none among their messages
-    return st.one_of(spelled, spelled, spelled, system).map(lambda raw: read_message(raw, 0))
+    return st.one_of(spelled, spelled, spelled, system.map(lambda raw: read_message(raw, 0)))
+
+
+def _read_by(name: str) -> SearchStrategy[Message]:
+    """Messages in the spelling of a dialect, as the dialect reads them."""
+
+    def read(raw: Request) -> Message:
+        layout = DIALECTS[name].parse({SPELLINGS[name].history: [raw]})
+        return [*layout.head, *layout.messages][0]
+
+    return spelled_messages(name).map(read)
 
 
 def calls() -> SearchStrategy[Call]:

@@ -158,7 +158,7 @@ def test_many_scripts_are_among_the_texts() -> None:
 
 
 def test_an_unknown_dialect_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="'klingon'; known: anthropic"):
+    with pytest.raises(ValueError, match=r"'klingon'; known: .*anthropic"):
         conversations("klingon")
 
 

@@ -209,7 +209,7 @@ def test_a_dialect_is_known_by_its_name_or_by_a_value_that_has_one() -> None:
     request = {"messages": []}
     by_value = verify(request, dialect=SimpleNamespace(name="openai_chat"))
     assert by_value == verify(request, dialect="openai_chat") != []
-    with pytest.raises(ValueError, match="dialect: expected one of anthropic, bedrock"):
+    with pytest.raises(ValueError, match=r"dialect: expected one of .*anthropic, bedrock"):
         verify(request, dialect="cohere")
 
 
