@@ -4,13 +4,15 @@ The one file of this package that uses numpy: it is imported where a rule first 
 
 A chunk is dropped if its cosine with a kept one before it is above the threshold. Rows are held against the kept rows
 a block at a time, so that the work is that of one matrix product; what lies within the rounding error of single
-precision of the threshold is computed again in double precision.
+precision of the threshold is computed again in double precision, and what lies within that one's in fractions.
 """
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 import attrs
@@ -32,6 +34,8 @@ _ROUNDING = 2.0**-24
 """Half a unit in the last place of single precision. A dot product of n terms of unit vectors errs by at most about n
 of these, and rounding the two rows adds a few."""
 _ROUNDED_ROWS = 8
+_DOUBLE_ROUNDING = 2.0**-52
+"""The same for double precision, with the roundings of the scaled vectors and their lengths."""
 
 
 def repeated_vectors(vectors: Sequence[Any], threshold: float) -> dict[int, int]:
@@ -107,7 +111,21 @@ class _Search:
     def _above(self, row: int, other: int, likeness: float) -> bool:
         if likeness > self.threshold + self.doubt:
             return True
-        return cosine(self.vectors[self.places[row]], self.vectors[self.places[other]]) > self.threshold
+        return is_above(self.vectors[self.places[row]], self.vectors[self.places[other]], self.threshold)
+
+
+def is_above(one: Any, other: Any, threshold: float) -> bool:
+    """Whether the cosine of two vectors is above a threshold; at the threshold it is not, however it rounds."""
+    likeness = cosine(one, other)
+    if abs(likeness - threshold) > (len(one) + _ROUNDED_ROWS) * _DOUBLE_ROUNDING:
+        return likeness > threshold
+    a, b = ([Fraction(number) for number in _numbers(vector).tolist()] for vector in (one, other))
+    product, limit = _dot(a, b), Fraction(repr(float(threshold)))  # 0.3 means three tenths
+    return product * abs(product) > limit * abs(limit) * _dot(a, a) * _dot(b, b)
+
+
+def _dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
+    return sum(map(operator.mul, a, b), Fraction())
 
 
 def cosine(one: Any, other: Any) -> float:

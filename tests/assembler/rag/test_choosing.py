@@ -182,7 +182,7 @@ def quadratic(vectors: list[Any], threshold: float) -> set[int]:
         a = np.array(vector, dtype=np.float64)
         for other in kept:
             b = np.array(vectors[other], dtype=np.float64)
-            if a @ b / math.sqrt(a @ a) / math.sqrt(b @ b) > threshold:
+            if a @ b / math.sqrt(a @ a) / math.sqrt(b @ b) > threshold + 1e-14:  # at the threshold is not above it
                 break
         else:
             kept.append(at)
@@ -211,6 +211,13 @@ def test_a_pair_at_the_threshold_is_decided_in_double_precision() -> None:
         angle = math.acos(threshold + nudge)
         pair = [[1.0, 0.0], [math.cos(angle), math.sin(angle)]]
         assert (1 in repeated_vectors(pair, threshold)) is (nudge > 0)
+
+
+@pytest.mark.parametrize("times", [1.0, 3.0, 0.5, 2.0**80])
+def test_a_pair_whose_cosine_is_the_threshold_is_not_above_it(times: float) -> None:
+    pair = [[1.0 * times, -2.0 * times, -3.0 * times], [3.0, 1.0, -2.0]]
+    assert repeated_vectors(pair, 0.5) == {}
+    assert repeated_vectors([[3.0, 1.0, 0.0], [0.0, 3.0 * times, times]], 0.3) == {}
 
 
 @pytest.mark.parametrize("odd", [[0.0, 0.0], [1.0], [math.inf, 1.0], [math.nan, 1.0], []])
