@@ -38,8 +38,8 @@ def assert_sendable(body: Mapping[str, Any], context: Context, base: Assembler) 
     assert recount(body) <= base.budget.input_limit
     assert context.count.upper <= base.budget.input_limit
     wire = {"messages": body["messages"], **({"tools": body["tools"]} if body.get("tools") else {})}
-    assert count_request(wire, dialect=openai_chat, model="gpt-4o").tokens == context.count.tokens
-    assert recount(body) - 16 <= context.count.tokens <= recount(body) + 16 + AROUND_CALLS * calls_in(body)
+    assert count_request(wire, dialect=openai_chat, model="gpt-4o").tokens == context.by_rule.tokens
+    assert recount(body) - 16 <= context.by_rule.tokens <= recount(body) + 16 + AROUND_CALLS * calls_in(body)
 
 
 def _message(message: Mapping[str, Any]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 _Dump: TypeAlias = Callable[[object], Any]
@@ -44,7 +44,7 @@ def _both(filled: Any, given: Any) -> Any:
             for key in keys
         }
     if isinstance(filled, list) and isinstance(given, list):
-        pairs = zip(cast("list[Any]", filled), cast("list[Any]", given), strict=True)
+        pairs = zip(cast("Sequence[object]", filled), cast("Sequence[object]", given), strict=True)
         return [_both(one, other) for one, other in pairs]
     return cast("object", filled)
 
