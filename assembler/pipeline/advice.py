@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
-from assembler.pipeline.overflow import Smallest, TooLarge, Trial, smallest
+from assembler.pipeline.overflow import Smallest, TooLarge, Trial, a_summary_might_do, smallest
 from assembler.pipeline.planned import Planned
 from assembler.policies import TrimOldest
 from assembler.policies.traits import KeepsAll, Rung, rung_of, stand_in
@@ -46,6 +46,8 @@ def _of_windows(found: Smallest | None, trial: Trial) -> str:
     capped = [] if budget.max_input_tokens is None else [f"max_input_tokens is {budget.max_input_tokens}"]
     capped += ["the limits leave no more"] if budget.limits else []
     why = " and ".join(capped) or "what is laid out grows with it"
+    if a_summary_might_do(trial):
+        return f"A larger context_window helps only with a new summary that is short enough: {why}."
     return f"A larger context_window does not help: {why}."
 
 

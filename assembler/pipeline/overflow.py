@@ -122,7 +122,7 @@ def smallest(overflow: TooLarge, trial: Trial) -> Smallest | None:
 def _widen(overflow: TooLarge, trial: Trial, rungs: tuple[Rung, ...]) -> tuple[Tokens, Tokens, Planned] | None:
     """A window that does not do, and a larger one that does, with its plan."""
     budget, needed = trial.budget, overflow.required
-    most = None if budget.max_input_tokens is None else budget.max_input_tokens + budget.answer_reserve
+    most = _largest_of_use(budget)
     chooses = overflow.plan.measured.choice is not None
     low = budget.context_window
     for widening in range(_WIDENINGS_OF_A_CHOICE if chooses and not budget.limits else _WIDENINGS):
@@ -139,10 +139,20 @@ def _widen(overflow: TooLarge, trial: Trial, rungs: tuple[Rung, ...]) -> tuple[T
     return None
 
 
+def _largest_of_use(budget: Budget) -> Tokens | None:
+    """The window beyond which `max_input_tokens` lets nothing more in, or None."""
+    return None if budget.max_input_tokens is None else budget.max_input_tokens + budget.answer_reserve
+
+
+def a_summary_might_do(trial: Trial) -> bool:
+    """Whether some larger window could do with a new summary, where none does without."""
+    return _might_do(trial, _largest_of_use(trial.budget) or trial.budget.context_window << _WIDENINGS)
+
+
 def _might_do(trial: Trial, window: Tokens) -> bool:
     """Whether a summary could be so short that this window does. Where it was asked already, it was not."""
     rungs = trial.settings.rungs
-    if window == trial.budget.context_window or not any(map(asks, rungs)):
+    if window <= trial.budget.context_window or not any(map(asks, rungs)):
         return False
     brief = [rung.traits.briefest for rung in rungs if asks(rung)]
     if any(policy is None for policy in brief):

@@ -152,7 +152,9 @@ def check(draft: Draft, window: int, error: ContextLengthError) -> None:
     asking = any(isinstance(rung, Summarize) for rung in draft.ladder)
     if smallest is None:
         assert asking or draft.settings.get("max_input_tokens") or draft.settings.get("limits")
-        if "does without a new summary" not in error.advice:
+        if "helps only with a new summary" in error.advice:
+            assert asking
+        elif "does without a new summary" not in error.advice:
             assert "context_window does not help" in error.advice
             for times in (2, 1000):
                 assert draft.builds(window * times) is None
@@ -186,6 +188,24 @@ def test_at_the_smallest_window_it_builds_and_at_one_less_it_does_not(draft: Dra
 @given(drafts(st.one_of(low_ladders, low_summaries, REFUSING)), st.data())
 def test_the_same_holds_of_marks_and_of_refusals(draft: Draft, data: st.DataObject) -> None:
     check_at_some_window(draft, data)
+
+
+def test_a_summary_that_the_input_limit_has_tokens_for_is_not_said_to_be_past_help() -> None:
+    """At 147 tokens the summarizer is not asked; at 184 it is, and its answer fits."""
+    call = {"id": "a", "type": "function", "function": {"name": "search", "arguments": '{"q": "a"}'}}
+    history: History = [
+        {"role": "user", "content": "a"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "a", "content": "a"},
+        {"role": "user", "content": "and now?"},
+    ]
+    ladder = [Summarize(gist, keep_turns=1)]
+    draft = Draft(history, ladder, DIALECTS["openai_responses"], tools=1, settings={"max_input_tokens": 184})
+    error = error_of(draft, 147)
+    assert error is not None
+    assert error.smallest_window is None
+    assert "helps only with a new summary" in error.advice
+    assert draft.builds(184) is not None
 
 
 unfloored = st.builds(
