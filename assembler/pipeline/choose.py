@@ -27,9 +27,10 @@ from assembler.pricing.ledger import Cut, Ledger
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_messages
 from assembler.regions.layout import Layout
 from assembler.regions.regions import Regions
+from assembler.regions.tools.tool import tools_sent
 from assembler.strategies.strategy import Around, Continued, Needs, Rendered
 from budgets import Budget, Count, Limit, TokenCountError, Tokens
-from budgets.apportion import apportion
+from budgets.apportion import apportion, split_framing
 from budgets.count import NOTHING, Difference, adds_at_seams, total
 from budgets.limit import Amount
 from budgets.numbers import part_of
@@ -320,11 +321,14 @@ def price_fixed(
     if regions.output is None and regions.choice is None:
         return prices
     system = "".join(piece.text for piece in pieces) if pieces else None
-    asked = Layout(system=system, head=head, tools=regions.tools, output=regions.output, choice=regions.choice)
+    tools = tools_sent(regions.tools, dialect.api.shape)
+    asked = Layout(system=system, head=head, tools=tools, output=regions.output, choice=regions.choice)
     schema = _cost(pricer, dialect, attrs.evolve(asked, choice=None))
     choice, output = _cost(pricer, dialect, asked) - schema, schema.alone()
     framing = prices.framing + (schema - (output - NOTHING))
-    return attrs.evolve(prices, output=output, tooling=prices.tooling + choice, framing=framing)
+    # A template that hides what may not be called saves the definitions too, not only what stands around them.
+    each, tooling = split_framing(total(prices.tools, prices.tooling) + choice, prices.tools)
+    return attrs.evolve(prices, output=output, tools=each, tooling=tooling, framing=framing)
 
 
 def _cost(pricer: Pricer, dialect: Dialect, asked: Layout) -> Difference:

@@ -80,9 +80,14 @@ def row_of(kind: str) -> Row:
 def price_hosted(tool: Tool) -> Count:
     """A provider's own tool in the API that has it: its definition, and what the table says."""
     row = row_of(tool.kind)
-    length = len(compact_json({key: held for key, held in own_definition(tool).items() if held is not None}))
+    length = len(compact_json({key: held for key, held in own_definition(tool).items() if _is_shown(key, held)}))
     words = length // _CHARACTERS_PER_TOKEN if row.tokens else 0  # what is not in the prompt is not described there
     return Count(row.tokens + words, Grade.ESTIMATED, upper=row.upper + length)
+
+
+def _is_shown(key: str, held: object) -> bool:
+    """Whether the model may be shown a field: a mark of a cache is for the server, wherever it may be put."""
+    return held is not None and key != "cache_control"
 
 
 def price_beside_tools(options: Mapping[str, Any], tools: Sequence[Tool]) -> Count:

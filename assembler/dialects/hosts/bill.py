@@ -135,7 +135,8 @@ class HostBill(JoiningPricer):
         if not layout.tools:
             return Difference()
         if choice == "none" and self.family.hides_tools_unchosen:
-            return NOTHING - price_tools(layout.tools, self.family, self.count)
+            functions = [tool for tool in layout.tools if tool.api is None]
+            return NOTHING - price_tools(functions, self.family, self.count)
         return self.family.forced - NOTHING if choice == "required" or isinstance(choice, Mapping) else Difference()
 
 

@@ -165,7 +165,7 @@ class MistralPricer(MergingPricer):
         """An answer format, and the tools that are left out where none may be called (6 of 7 recordings)."""
         hidden = Difference()
         if layout.options.get("tool_choice") == "none":
-            tools = self._tool_list(layout.tools)
+            tools = self._tool_list([tool for tool in layout.tools if tool.api is None])
             hidden = Difference(-tools.tokens, tools.grade, upper=0)  # older templates show them all the same
         return self._answer_format(layout) + hidden + _hidden_prompts(layout.options)
 

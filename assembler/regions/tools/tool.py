@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import attrs
@@ -83,6 +83,11 @@ _MAY_BE_OF: Mapping[str, tuple[str, ...]] = {
     KEYED: ("bedrock", "gemini"),
 }
 """The APIs whose tools say their type, and those whose tools say their key: what nobody knows may be any of theirs."""
+
+
+def tools_sent(tools: Iterable[Tool], shape: str) -> list[Tool]:
+    """Those of the tools that an API of this shape takes, as it is told them."""
+    return [tool for tool in (as_function(tool, shape) for tool in tools) if tool.goes_to(shape)]
 
 
 _ONE_TEXT: Mapping[str, Any] = {

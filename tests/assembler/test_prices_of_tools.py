@@ -1,0 +1,85 @@
+"""Tools cost in a build what they cost in its request, whichever must be called, and whatever marks it bears."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler import Assembler, CacheMarks, count_request
+from assembler.dialects import DIALECTS
+from assembler.regions.tools.intake import read_tool
+from budgets import Budget
+from tests.assembler.test_hosted_tools import ASK, OWN
+from tests.assembler.test_one_price import APIS, GATEWAYS, Api
+from tests.scaled import scaled
+
+Dict = dict[str, Any]
+
+SEARCH: Dict = {
+    "name": "search",
+    "description": "Finds what is asked for.",
+    "parameters": {"type": "object", "properties": {"q": {"type": "string"}}},
+}
+HOURS: Dict = {"type": "ephemeral", "ttl": "1h"}
+CHOICES = [None, "none", "auto", "required", "search"]
+
+
+def with_tools(api: Api, tools: list[Dict], choice: str | None) -> Assembler:
+    made = Assembler(Budget(1_000_000, model=api.model), dialect=DIALECTS[api.dialect], cache_marks=CacheMarks())
+    made.add_instruction("Be brief.").add_capability(tools, choice=choice)
+    return made.add_message({"role": "user", "content": "Where is it?"})
+
+
+def name_of(tool: Dict) -> str:
+    return read_tool(tool).name
+
+
+def costs_what_is_sent(made: Assembler, api: Api) -> None:
+    context = made.build()
+    assert count_request(context.request(), dialect=DIALECTS[api.dialect], model=api.model) == context.count
+    assert all(cost >= 0 for cost in context.costs.to_dict().values())
+    assert sum(row.after for row in context.report.rows) == context.count.tokens == context.costs.total
+
+
+@pytest.mark.parametrize("api", [*APIS, *GATEWAYS], ids=str)
+@pytest.mark.parametrize("choice", CHOICES)
+def test_tools_of_which_one_must_or_none_may_be_called_cost_what_is_sent(api: Api, choice: str | None) -> None:
+    """A saving of all the tools was taken from what stands around them alone, which costs less than they do."""
+    costs_what_is_sent(with_tools(api, [ASK, SEARCH], choice), api)
+
+
+@pytest.mark.parametrize("api", [Api("openai_chat", "deepseek-chat"), Api("mistral", "mistral-large-latest")], ids=str)
+def test_tools_that_no_template_shows_cost_nothing_and_take_nothing_from_the_rest(api: Api) -> None:
+    hidden, bare = with_tools(api, [ASK, SEARCH], "none").build(), with_tools(api, [], None).build()
+    assert hidden.costs == bare.costs
+
+
+@pytest.mark.parametrize(("tool", "mark"), [(OWN["anthropic"][3], "cache_control"), (OWN["bedrock"][0], "cachePoint")])
+def test_a_mark_of_a_cache_on_a_provider_s_own_tool_is_no_text(tool: Dict, mark: str) -> None:
+    api = Api("anthropic", "claude-sonnet-4-5")
+    marked = [{**tool, mark: HOURS}]
+    if mark == "cachePoint":
+        api = Api("bedrock", "anthropic.claude-sonnet-4-5")
+        marked = [tool, {mark: {"type": "default", "ttl": "1h"}}]
+    assert with_tools(api, marked, None).build().count == with_tools(api, [tool], None).build().count
+    costs_what_is_sent(with_tools(api, [tool], None), api)
+
+
+@scaled(2)
+@given(
+    api=st.sampled_from([*APIS, *GATEWAYS]),
+    tools=st.lists(st.sampled_from([tool for tools in OWN.values() for tool in tools]), max_size=3, unique_by=name_of),
+    marked=st.booleans(),
+    choice=st.sampled_from(CHOICES),
+    answer=st.none() | st.just({"type": "object", "properties": {"hours": {"type": "integer"}}}),
+)
+def test_tools_of_any_provider_cost_what_is_sent(
+    api: Api, tools: list[Dict], marked: bool, choice: str | None, answer: Dict | None
+) -> None:
+    if marked:
+        tools = [{**tool, "cache_control": HOURS} if "type" in tool else tool for tool in tools]
+    made = with_tools(api, [SEARCH, *tools], choice)
+    costs_what_is_sent(made if answer is None else made.add_output_schema(answer, name="hours"), api)
