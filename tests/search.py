@@ -1,8 +1,9 @@
 """Runs every property of the suite on new examples, round after round: `python -m tests.search --cases 1000000`.
 
-A round draws some hundred examples a property from a seed of its own. Every property that ends writes one line into
-the journal: its name, the seed, how many cases it drew, whether it held. A search that is stopped goes on where it
-was, and what it found is repeated by the seed and the name.
+A round gives every property the same time, from a seed of its own: first a few examples that show how long one takes,
+from then on as many as take ten seconds. Every property that ends writes one line into the journal: its name, the seed,
+how many cases it drew, in how many seconds, whether it held. A search that is stopped goes on where it was, and what it
+found is repeated by the seed, the name and the number.
 
 The same module is the pytest plugin that counts the cases (`-p tests.search`).
 """
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -25,10 +26,18 @@ from typing import Any
 
 import attrs
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).parents[1]
 JOURNAL = ROOT / ".search" / "journal.jsonl"
 TARGET = "ASSEMBLER_SEARCH_JOURNAL"
+NUMBERS = "ASSEMBLER_SEARCH_NUMBERS"
+FIRST = 20
+"""Examples of a property that the journal does not know yet."""
+SLICE = 10.0
+"""Seconds that a property of later rounds has."""
+FEWEST, MOST = 20, 20_000
+"""Examples of a property in one of the later rounds."""
 SKIPPED = ("sdks", "integrations", "peers", "templates", "batch", "page", "benchmarks")
 """Folders under tests/ whose tests need an environment of their own."""
 
@@ -50,6 +59,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     handle = _handle(item)
     if handle is not None:
         handle.inner_test = _counted(handle.inner_test, item.nodeid)
+        number = _numbers().get(item.nodeid, FIRST)
+        test: Any = getattr(item, "function")  # noqa: B009 - only a function has it
+        test._hypothesis_internal_use_settings = settings(max_examples=number)
+
+
+@functools.cache
+def _numbers() -> dict[str, int]:
+    """How many examples each property of this run draws, by its name."""
+    return json.loads(os.environ.get(NUMBERS, "{}"))
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -59,7 +77,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
         return
     line = {"law": report.nodeid, "seed": int(os.environ["ASSEMBLER_SEARCH_SEED"]), "held": not report.failed}
     with Path(journal).open("a") as written:
-        written.write(json.dumps({**line, "cases": _drawn[report.nodeid]}) + "\n")
+        written.write(json.dumps({**line, "cases": _drawn[report.nodeid], "seconds": report.duration}) + "\n")
 
 
 def _handle(item: pytest.Item) -> Any:
@@ -90,6 +108,7 @@ class Line:
     seed: int
     held: bool
     cases: int
+    seconds: float = 0.0
 
 
 def read(journal: Path) -> list[Line]:
@@ -122,10 +141,21 @@ def rounds(done: Iterable[Line], first_seed: int) -> Iterator[tuple[int, str]]:
         seed += 1
 
 
-def search_file(seed: int, file: str, journal: Path) -> list[Line]:
+def numbers(done: Iterable[Line], file: str) -> dict[str, int]:
+    """How many examples fill the slice of each property of a file that was searched before."""
+    known = [line for line in done if line.law.partition("::")[0] == file and line.cases]
+    cases, seconds = Counter[str](), defaultdict[str, float](float)
+    for line in known:
+        cases[line.law] += line.cases
+        seconds[line.law] += line.seconds
+    return {law: min(max(round(SLICE * cases[law] / max(seconds[law], 0.01)), FEWEST), MOST) for law in cases}
+
+
+def search_file(seed: int, file: str, journal: Path, examples: dict[str, int]) -> list[Line]:
     """Run the properties of one file in a process of its own; their lines are whole once it has ended."""
     own = journal.with_name(f"{os.getpid()}-{seed}-{file.replace('/', '-')}.part")
-    environment = {**os.environ, TARGET: str(own), "ASSEMBLER_SEARCH_SEED": str(seed), "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, TARGET: str(own), NUMBERS: json.dumps(examples)}
+    environment |= {"ASSEMBLER_SEARCH_SEED": str(seed), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "pytest", file, "-p", "tests.search", "--hypothesis-profile=round"]
     command += [f"--hypothesis-seed={seed}", "--timeout=1200", "-q", "-m", "", "-p", "no:cacheprovider"]
     ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
@@ -148,7 +178,7 @@ def main() -> int:
         while sum(line.cases for line in done) < asked.cases and time.monotonic() < end:
             with turn:
                 seed, file = next(left)
-            new = search_file(seed, file, asked.journal)
+            new = search_file(seed, file, asked.journal, numbers(list(done), file))
             done.extend(new)
             with asked.journal.open("a") as journal:
                 journal.writelines(json.dumps(attrs.asdict(line)) + "\n" for line in new)
