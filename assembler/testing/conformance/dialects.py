@@ -54,7 +54,8 @@ def check_dialect(
     told apart, or have none in the request either.
 
     A key that carries no region stays in a fitted request, a body of another API raises `ConversationError`, and no
-    price is graded above its counter.
+    price is graded above its counter. A request is an estimate for a model that nobody knows, unless the dialect brings
+    a tokenizer of its own. What only other APIs have, like calls of custom tools, is billed as it is sent.
 
     `rules` says what is wrong with a request; without it `assembler.verify` does for the dialects that it knows.
     """
@@ -78,6 +79,8 @@ def check_dialect(
     held.keeps_what_is_beside(body)
     held.reads_its_own_alone(body)
     held.is_as_good_as_its_counter(body)
+    held.guesses_for_a_stranger(body)
+    held.bills_what_others_say()
 
 
 def _with_ids(request: dict[str, Any], *, repeated: str | None) -> dict[str, Any]:
@@ -98,6 +101,40 @@ _UNNAMED: tuple[Mapping[str, Any], ...] = (
     {"role": "user", "parts": [{"function_response": {"name": "look", "response": {}}} for _ in range(2)]},
 )
 """Two calls without ids, as Gemini has them, and their answers."""
+
+
+_CUSTOM = {"name": "look", "input": "north by northwest"}
+_FOUND = {
+    "type": "web_search_tool_result",
+    "tool_use_id": "s1",
+    "content": [{"title": "Northwest", "url": "n.example"}],
+}
+_USED: Mapping[str, Any] = {"type": "tool_use", "id": "c1", "name": "look", "input": {}}
+_FAILED = {"type": "tool_result", "tool_use_id": "c1", "content": "too dark to look", "is_error": True}
+_OF_OTHERS: Mapping[str, Sequence[Mapping[str, Any]]] = {
+    "a call of a custom tool": (
+        {"role": "user", "content": "Look around."},
+        {"role": "assistant", "tool_calls": [{"id": "c1", "type": "custom", "custom": _CUSTOM}]},
+        {"role": "tool", "tool_call_id": "c1", "content": "a road"},
+    ),
+    "an item that calls a custom tool": (
+        {"role": "user", "content": "Look around."},
+        {"type": "custom_tool_call", "call_id": "c1", **_CUSTOM},
+        {"type": "custom_tool_call_output", "call_id": "c1", "output": "a road"},
+    ),
+    "the result of a search": (
+        {"role": "user", "content": "Look it up."},
+        {"role": "assistant", "content": [_FOUND, {"type": "text", "text": "It is a road."}]},
+    ),
+    "a call that failed": (
+        {"role": "user", "content": "Look around."},
+        {"role": "assistant", "content": [{"type": "text", "text": "I look."}, _USED]},
+        {"role": "user", "content": [_FAILED, {"type": "text", "text": "Again."}]},
+    ),
+}
+"""What only some APIs have, in their words; each history ends so that any may be asked to go on."""
+
+_STRANGER = "nobodys-model-1"
 
 
 class _Estimating:
@@ -250,6 +287,29 @@ class _Held(Checked):
             problem = f"a counter that estimates makes prices that are {best}; return graded_pricer(…, count)"
             raise self.broken("its prices are graded no higher than their counter", problem)
 
+    def guesses_for_a_stranger(self, body: Mapping[str, Any]) -> None:
+        """A model that nobody knows may count otherwise, so that by another's counter its request is an estimate."""
+        letters, twice = (count_request(body, dialect=self.dialect, counter=count).tokens for count in (len, _twice))
+        if letters == twice:
+            return  # a tokenizer of its own: it asks no counter
+        grade = count_request(body, dialect=self.dialect, model=_STRANGER).grade
+        if grade is not Grade.ESTIMATED:
+            problem = f"its count for one is {grade}; return unknown_model_pricer(rules, model, count)"
+            raise self.broken("it guesses for a model that nobody knows", problem)
+
+    def bills_what_others_say(self) -> None:
+        """Parts that only other APIs have cost what they are sent as."""
+        for said, history in _OF_OTHERS.items():
+            assembler = Assembler(dialect=self.dialect).add_capability([_TOOL]).add_messages(history)
+            try:
+                context = assembler.build()
+            except ConversationError:
+                continue
+            sent = count_request(context.request(), dialect=self.dialect)
+            if context.count != sent:
+                problem = f"{said} costs {context.count}, its request {sent}; price what adapt_message(message) returns"
+                raise self.broken("it bills what it emits", problem)
+
     def _plain(self, request: Mapping[str, Any]) -> None:
         try:
             json.dumps(request, allow_nan=False, default=_octets)
@@ -315,6 +375,10 @@ def _containers(value: object) -> Iterator[object]:
         yield cast(object, value)
         for item in cast("Sequence[object]", value):
             yield from _containers(item)
+
+
+def _twice(text: str) -> int:
+    return 2 * len(text)
 
 
 def _octets(value: object) -> str:

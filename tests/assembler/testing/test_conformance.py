@@ -11,6 +11,7 @@ import pytest
 
 from assembler.conversation.messages import Call, Message
 from assembler.dialects import DIALECTS, Api, Dialect, Emission, Opening, chat_template, openai_chat, plain
+from assembler.dialects.graded import RuledPricer
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.layout import Layout
@@ -39,7 +40,7 @@ class Odd:
 
     name: str = "odd"
     opening: Opening = Opening.ANY
-    api: Api = attrs.field(factory=Api)
+    api: Api = attrs.field(default=Api(shape="openai"))
     emitted: Callable[[Layout, Emission], Any] = lambda _, emission: emission
     read: Callable[[Layout], Layout] = lambda layout: layout
     prepared: Callable[[Layout], Layout] = lambda layout: layout
@@ -113,6 +114,45 @@ class Boasting:
         return self.rules.options(layout)
 
 
+@attrs.frozen(eq=False)
+class PricingLess(RuledPricer):
+    """Prices by rule of what is left of a message, where the request holds all of it."""
+
+    left: Callable[[Message], Message]
+
+    def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
+        return self.rules.fixed(pieces, head, tools)
+
+    def message(self, message: Message) -> Count:
+        return self.rules.message(self.left(message))
+
+    def options(self, layout: Layout) -> Count | Difference:
+        return self.rules.options(layout)
+
+
+def with_arguments_as_given(message: Message) -> Message:
+    """Where an API has functions alone, the text of a custom call goes out as `{"input": …}`; what came was shorter."""
+    parts = [
+        attrs.evolve(part, arguments=part.arguments.removeprefix('{"input": '))
+        if isinstance(part, Call) and part.arguments.startswith('{"input": ')
+        else part
+        for part in message.parts
+    ]
+    return message if parts == list(message.parts) else message.with_parts(tuple(parts))
+
+
+def without_searches(message: Message) -> Message:
+    left = tuple(part for part in message.parts if getattr(part, "kind", "") != "web_search_tool_result")
+    return message if len(left) == len(message.parts) else message.with_parts(left)
+
+
+class Knowing(Odd):
+    """It takes every model for the one that it knows."""
+
+    def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
+        return openai_chat.pricer("gpt-4o", count)
+
+
 def reading_anything(request: Mapping[str, Any]) -> Layout:
     return openai_chat.parse({"messages": [], **request})
 
@@ -173,6 +213,15 @@ FAULTS = {
         Odd(parsed=lambda request: openai_chat.parse({"messages": request["messages"], **request})),
     ),
     "an estimate is called exact": ("graded_pricer", Odd(priced=Boasting)),
+    "any model is one that it knows": ("nobody knows.*unknown_model_pricer", Knowing()),
+    "a custom call is priced as it came": (
+        "calls a custom tool costs.*adapt_message",
+        Odd(priced=lambda rules: PricingLess(rules, with_arguments_as_given)),
+    ),
+    "a search is sent and not billed": (
+        "the result of a search costs.*adapt_message",
+        Odd(priced=lambda rules: PricingLess(rules, without_searches)),
+    ),
     "calls without ids get one id": ("told apart", Odd(emitted=one_id_for_all)),
     "a word for an opening": ("declared", Odd(opening="user")),  # type: ignore[arg-type]
 }
