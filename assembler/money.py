@@ -152,6 +152,7 @@ def _settings_for(own: Settings, model: str) -> Settings:
         budget = Budget.for_model(
             model,
             max_output_tokens=own.budget.max_output_tokens,
+            least_output_tokens=own.budget.least_output_tokens,
             reasoning_tokens=own.budget.reasoning_tokens,
             overhead=own.budget.overhead,
             safety_margin=own.budget.safety_margin,

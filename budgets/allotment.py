@@ -61,6 +61,25 @@ def check_floors(available: Tokens, reserved: Tokens, limits: Mapping[str, Limit
         )
 
 
+def most_available(limits: Mapping[str, Limit]) -> Tokens | None:
+    """The most tokens at which no floor is above its cap, or None: of more, a floor that is a share is too much."""
+    most = [
+        _most_in_share(limit.floor, limit.cap)
+        for limit in limits.values()
+        if isinstance(limit.floor, float) and limit.floor and isinstance(limit.cap, int)
+    ]
+    return min(most, default=None)
+
+
+def _most_in_share(share: float, cap: Tokens) -> Tokens:
+    from fractions import Fraction  # most floors fit
+
+    available = int((cap + 1) / Fraction(share)) + 1  # doubles are a step off at most
+    while part_of(share, available) > cap:
+        available -= 1
+    return available
+
+
 def _least_available(whole: Tokens, limits: Mapping[str, Limit]) -> Tokens:
     """The fewest tokens into which the floors fit: shares are of all of them, each rounded down by less than one."""
     from fractions import Fraction  # most floors fit

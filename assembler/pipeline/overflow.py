@@ -14,6 +14,7 @@ from assembler.pipeline.planned import Planned
 from assembler.pipeline.settings import Session, Settings
 from assembler.policies.traits import Rung, asks, briefest, stand_in
 from budgets import Budget, BudgetError, ContextLengthError, RegionCosts, TokenCounter, Tokens
+from budgets.allotment import most_available
 from budgets.count import AwaitedCounter
 from budgets.value import Value
 
@@ -140,8 +141,11 @@ def _widen(overflow: TooLarge, trial: Trial, rungs: tuple[Rung, ...]) -> tuple[T
 
 
 def _largest_of_use(budget: Budget) -> Tokens | None:
-    """The window beyond which `max_input_tokens` lets nothing more in, or None."""
-    return None if budget.max_input_tokens is None else budget.max_input_tokens + budget.answer_reserve
+    """The window beyond which `max_input_tokens` lets nothing more in, or floors are above their caps; or None."""
+    capped, within_caps = budget.max_input_tokens, most_available(budget.limits)
+    most = [] if capped is None else [capped + budget.answer_reserve]
+    most += [] if within_caps is None else [within_caps + budget.kept_free]
+    return min(most, default=None)
 
 
 def a_summary_might_do(trial: Trial) -> bool:
