@@ -14,6 +14,7 @@ FIELDS = "field(s) of another API left out"
 MARKS = "cache mark(s) of another API left out"
 REASONING = "reasoning part(s) of another model left out"
 RENAMED = "call(s) of an illegal tool name renamed"
+SHOWN = "part(s) that tools' answers show sent beside the answers, as the user's"
 SILENT = "empty assistant message(s) left out"
 SURPLUS_MARKS = "cache mark(s) beyond the four that the API takes left out, the oldest first"
 

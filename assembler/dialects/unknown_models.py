@@ -20,6 +20,7 @@ from assembler.conversation.messages.responses import RESPONSES
 from assembler.dialects.families import ANOTHER_VOCABULARY
 from assembler.dialects.graded import RuledPricer
 from assembler.dialects.own_tokenizer import counts_for_open_model, counts_for_openai
+from assembler.dialects.shown_beside import told
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
@@ -39,7 +40,7 @@ Parted: TypeAlias = Callable[[Message], Iterable[Sequence[Part]]]
 
 def in_chat(message: Message) -> Iterable[Sequence[Part]]:
     """On Chat what is said beside results goes behind them."""
-    parts = as_chat_sends(adapt_message(message, "openai")).parts
+    parts = as_chat_sends(told(message, "openai")).parts
     results = [part for part in parts if type(part) is Result]
     if not 0 < len(results) < len(parts):
         return [parts]

@@ -98,8 +98,8 @@ def test_another_api_is_told_what_was_said_and_never_gets_the_part_itself(
         return
     unknown = dialect is ANTHROPIC and "dream" in str(served)  # whose it is, nothing says
     history = _history(dialect, served)
-    if "computer_screenshot" in str(served):
-        return  # a picture in a result: refused by the APIs that take texts there
+    if "computer_screenshot" in str(served) and other in ("gemini", "bedrock"):
+        return  # a picture behind an address, which these do not take
     context = Assembler(dialect=DIALECTS[other]).add_capability([TOOL]).add_messages(history).build()
     request = context.request()
     written = json.dumps(request)

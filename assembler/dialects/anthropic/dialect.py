@@ -13,7 +13,6 @@ import attrs
 
 from assembler.conversation.compaction import since_compaction
 from assembler.conversation.messages import Media, Message, read_message
-from assembler.conversation.messages.foreign_parts import adapt_message
 from assembler.conversation.messages.responses import in_steps, join_turns
 from assembler.conversation.turns import head_length
 from assembler.dialects.anthropic import pricing as claude
@@ -39,6 +38,7 @@ from assembler.dialects.notes import SURPLUS_MARKS, Notes
 from assembler.dialects.output_and_choice import asked_choice, bare_schema
 from assembler.dialects.own_tokenizer import counts_for_claude, counts_for_openai
 from assembler.dialects.reading import listed_messages, options_in, read_messages
+from assembler.dialects.shown_beside import told
 from assembler.pricing.media import Source, read_media
 from assembler.pricing.media import claude as pictures
 from assembler.pricing.pricer import FixedPrices, Has, MergingPricer, Piece, answered_at_once, price_pieces
@@ -224,7 +224,7 @@ class AnthropicPricer(MergingPricer):
 
     def message(self, message: Message) -> Count:
         """One message in its framing, at most what it costs inside a merged turn. Raises for media without a price."""
-        sent = as_sent(adapt_message(since_compaction(message), self.shape), sends)
+        sent = as_sent(told(since_compaction(message), self.shape), sends)
         if sent is None:
             return Count(0)
         billed = with_parts(with_parts(sent, with_object), with_error_text)

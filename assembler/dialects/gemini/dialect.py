@@ -12,7 +12,6 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Result, read_message
-from assembler.conversation.messages.foreign_parts import adapt_message
 from assembler.conversation.messages.responses import in_steps, join_turns
 from assembler.dialects.api import Api
 from assembler.dialects.blocks.blocks import Ending, Turn, turns_to_add, turns_to_send
@@ -38,6 +37,7 @@ from assembler.dialects.message_fields import bound_fields
 from assembler.dialects.output_and_choice import asked_choice, bare_schema
 from assembler.dialects.own_tokenizer import counts_for_open_model, counts_for_openai, estimated_for, own_counter
 from assembler.dialects.reading import options_in, read_messages
+from assembler.dialects.shown_beside import told
 from assembler.errors import ConversationError
 from assembler.pricing.media import gemini as pictures
 from assembler.pricing.media import read_media
@@ -199,7 +199,7 @@ class GeminiPricer(MergingPricer, JoiningPricer):
 
         Another provider's call pays for its result too: there the result does not repeat the name, here it does.
         """
-        sent = as_sent(adapt_message(message, self.shape), sends)
+        sent = as_sent(told(message, self.shape), sends)
         if sent is None:
             return Count(0)
         billed = with_parts(sent, with_object)

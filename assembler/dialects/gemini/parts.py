@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -14,6 +14,7 @@ from assembler.dialects.blocks.media import Inline, Link, content_of, not_carrie
 from assembler.dialects.blocks.writer import Block, Raw, Writer, arguments_of
 from assembler.dialects.copies import named_tool, object_schema, own_fields
 from assembler.dialects.notes import MARKS
+from assembler.dialects.shown_beside import all_shown_beside
 from assembler.errors import ToolError, UnsupportedContentError
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
@@ -42,6 +43,10 @@ class GeminiWriter(Writer):
     content = "parts"
     id_rule = IdRule(re.compile(r"[ -~]+"), needed=False)
     tool_name = _NAME
+
+    def heard(self, messages: Iterable[Message]) -> list[Message]:
+        """The messages as this API can be told them: what answers show stands behind them."""
+        return super().heard(all_shown_beside([*messages], _SHAPE, self.notes))
 
     def text(self, text: str, raw: Raw | None, shape: str) -> Block | None:
         """A text part as it came; an empty one only with a thought signature, which Gemini 3 wants back."""

@@ -24,6 +24,7 @@ from assembler.dialects.message_fields import FRAMING, price_fields, price_reaso
 from assembler.dialects.openai.framing import OpenAIApi
 from assembler.dialects.openai.wire import says_nothing
 from assembler.dialects.own_tokenizer import counts_for_openai, own_counter
+from assembler.dialects.shown_beside import told
 from assembler.pricing.pricer import FixedPrices, JoiningPricer, Piece
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
@@ -71,11 +72,7 @@ class HostBill(JoiningPricer):
     def message(self, message: Message) -> Count:
         """One message in its envelope; a message that carries several results is one message for each."""
         chat = self.api == "chat"
-        message = (
-            as_chat_sends(adapt_message(message, "openai"))
-            if chat
-            else without_marks(adapt_message(message, RESPONSES))
-        )
+        message = as_chat_sends(told(message, "openai")) if chat else without_marks(adapt_message(message, RESPONSES))
         if says_nothing(message) or not message.parts:
             return NOTHING if chat else self._beside(message)  # an item of reasoning goes out beside the next one
         results = [part for part in message.parts if type(part) is Result]

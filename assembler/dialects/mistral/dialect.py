@@ -12,8 +12,7 @@ from typing import Any, cast
 
 import attrs
 
-from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.conversation.messages.foreign_parts import adapt_message
+from assembler.conversation.messages import Call, Message, Opaque, Part, Result, Thinking
 from assembler.dialects.api import Api
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.families import estimate_with_slack
@@ -27,7 +26,8 @@ from assembler.dialects.mistral.wire import definition, is_silent, own_thinking,
 from assembler.dialects.notes import BRIDGE
 from assembler.dialects.openai_chat.dialect import openai_chat
 from assembler.dialects.own_tokenizer import estimated_for, own_counter
-from assembler.errors import ConversationError, UnsupportedContentError
+from assembler.dialects.shown_beside import told
+from assembler.errors import ConversationError
 from assembler.pricing.pricer import FixedPrices, MergingPricer, Piece, Pricer
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
@@ -143,7 +143,7 @@ class MistralPricer(MergingPricer):
 
     def message(self, message: Message) -> Count:
         """One message between its control tokens; a call's arguments as the template writes them, spaced JSON."""
-        message = adapt_message(message, "mistral")
+        message = told(message, "mistral")
         if is_silent(message):
             return NOTHING
         parts = self._billed(message.parts)
@@ -223,11 +223,6 @@ class MistralPricer(MergingPricer):
 
 
 def _texts_joined(result: Result, seam: str) -> tuple[str | Opaque, ...]:
-    for part in result.parts:
-        if isinstance(part, Media):
-            raise UnsupportedContentError(
-                f"Mistral carries text only in a tool's answer, not a part of kind {part.kind!r}", kind=part.kind
-            )
     said = seam.join(part for part in result.parts if isinstance(part, str) and part)
     return (said, *(part for part in result.parts if isinstance(part, Opaque)))
 

@@ -5,9 +5,6 @@ Rules and error texts: the request validator of mistral-common (Apache-2.0) and 
 
 from __future__ import annotations
 
-import hashlib
-import re
-import string
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
@@ -17,6 +14,7 @@ from assembler.conversation.messages import Message, Thinking
 from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.extra_fields import REASONING as REASONING_FIELDS
 from assembler.conversation.messages.parts import FOREIGN
+from assembler.dialects.call_ids import nine
 from assembler.dialects.notes import BRIDGE, BRIDGED, FIELDS, MARKS, REASONING, SILENT, Notes
 from assembler.dialects.openai.wire import (
     foreign_marks,
@@ -31,10 +29,6 @@ from assembler.pricing.media.reading import GIVEN
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
 
-_ID = re.compile(r"[a-zA-Z0-9]{9}")
-"""A call id. `Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9`: models before tokenizer v13."""
-_ALPHABET = string.digits + string.ascii_letters
-
 NO_PARAMETERS: Mapping[str, Any] = {"type": "object", "properties": {}}
 """The schema of a tool that takes nothing: Mistral's Function requires one."""
 
@@ -45,21 +39,6 @@ _CHUNKS = frozenset(
     ["text", "thinking", "image_url", "image", "input_audio", "audio_url", "document_url", "file", "reference"]
 )
 """Kinds of a content's chunks (mistral-common 1.13.1, protocol/instruct/chunk.py; mistralai 3.7.0; read 2026-11)."""
-
-
-def nine(call_id: str) -> str:
-    """An id of nine letters and digits: the same one if it is legal, else one made from its hash. Pure.
-
-    Two ids of one message fall together once in 62**9 / 2 pairs.
-    """
-    if _ID.fullmatch(call_id):
-        return call_id
-    number = int.from_bytes(hashlib.sha256(call_id.encode()).digest())
-    letters: list[str] = []
-    for _ in range(9):
-        number, place = divmod(number, len(_ALPHABET))
-        letters.append(_ALPHABET[place])
-    return "".join(letters)
 
 
 @attrs.frozen

@@ -17,21 +17,13 @@ from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import in_steps, join_turns
 from assembler.conversation.waiting import Waiting, answer_to, asked_by
 from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
+from assembler.dialects.call_ids import CALL_ID_LIMIT, legal_id
 from assembler.dialects.copies import named_tool, object_schema, own_fields
 from assembler.dialects.notes import ANSWERS_FIRST, MARKS, REASONING, RENAMED, SILENT, Notes
-from assembler.errors import UnsupportedContentError
+from assembler.dialects.shown_beside import all_shown_beside, shown_media
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
 from assembler.text.fields import fields_in, fields_of, items_of
-
-CALL_ID_LIMIT = 40
-"""Characters of a tool call id. `Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with
-maximum length 40`: vercel/ai#5171, read 2026-11."""
-
-
-def legal_id(call_id: str, limit: int = CALL_ID_LIMIT) -> str:
-    """An id that the API accepts: the same one if it is short enough, else one made from its hash. Pure."""
-    return call_id if len(call_id) <= limit else f"call_{hashlib.sha256(call_id.encode()).hexdigest()[: limit - 5]}"
 
 
 def legal_name(name: str) -> str:
@@ -94,7 +86,7 @@ def as_it_came(message: Message) -> Mapping[str, Any] | None:
 
 
 def _spelled_alone(message: Message, seen: dict[str, Any]) -> dict[str, Any] | None:
-    if holds_opaque(message):  # a part that goes to one API as it came goes to another as text
+    if holds_opaque(message) or shown_media(message):  # what goes to one API as it came goes to another otherwise
         return None
     if not _goes_as_it_came(message):
         return None
@@ -125,7 +117,7 @@ def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str)
     joined = messages if steps is messages else join_turns(steps)
     notes[ANSWERS_FIRST] += count_parted(joined)
     notes[MARKS] += sum(map(foreign_marks, messages))
-    for came in answers_first(joined):
+    for came in answers_first(all_shown_beside(joined, own, notes)):
         message = came if came.sent is not None else translated(came, own, notes)
         if message.sent is not None and not _answers_respelled(message, waiting):
             yield cast("dict[str, Any]", message.sent)
@@ -286,6 +278,8 @@ def media_part(part: Media) -> dict[str, Any]:
 
     Raises `UnsupportedContentError` for what lies in a provider's own file store and for kinds that the API lacks.
     """
+    if isinstance(part.raw.get(str(part.raw.get("type"))), Mapping):
+        return without_given(part.raw)  # as this API spells it
     content = content_of(part)
     if part.kind == "image" and content is not None:
         url = content.url if isinstance(content, Link) else f"data:{content.mime};base64,{content.data}"
@@ -331,24 +325,8 @@ def _tool_call(call: Call, call_id: str) -> dict[str, Any]:
 
 
 def result_texts(result: Result) -> list[str]:
-    """The texts of a result. Raises `UnsupportedContentError` for media: a tool message carries text only.
-
-    A part that nobody knows yet is none of them: it goes out, and is priced, beside them.
-    """
-    texts: list[str] = []
-    for part in result.parts:
-        match part:
-            case str():
-                texts.append(part)
-            case Opaque():
-                pass
-            case Media(kind=kind):
-                raise UnsupportedContentError(
-                    f"Chat Completions carries text only in a tool result, not a part of kind {kind!r}", kind=kind
-                )
-            case _ as never:
-                assert_never(never)
-    return texts
+    """The texts of a result. What it shows goes beside it, and so does a part that nobody knows yet."""
+    return [part for part in result.parts if isinstance(part, str)]
 
 
 def _text_of(result: Result) -> str | list[dict[str, Any]]:

@@ -15,7 +15,7 @@ import attrs
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.conversation.messages.answers_first import answers_first
 from assembler.conversation.messages.extra_fields import REASONING as REASONING_FIELDS
-from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends
+from assembler.conversation.messages.foreign_parts import as_chat_sends
 from assembler.conversation.messages.responses import in_steps, join_turns
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
@@ -31,6 +31,7 @@ from assembler.dialects.openai.wire import is_sent_alone, result_texts, says_not
 from assembler.dialects.openai_chat.api import API
 from assembler.dialects.output_and_choice import choice_of, named_schema
 from assembler.dialects.reading import listed_messages, options_in, read_messages
+from assembler.dialects.shown_beside import all_shown_beside, told
 from assembler.dialects.unknown_models import guessed_pricer, unknown_model_pricer
 from assembler.errors import ConversationError
 from assembler.pricing.opaque import price_opaque
@@ -133,7 +134,7 @@ class OpenAIChatPricer(OpenAIBill):
         """Items of one turn of the model go out, and are billed, side by side; so are the results of one step."""
         steps = in_steps(messages)
         turns = messages if steps is messages else join_turns(steps)
-        return answered_at_once(answers_first(turns), self.answers_together)
+        return answered_at_once(answers_first(all_shown_beside(turns, "openai")), self.answers_together)
 
     def answers_together(self, message: Message, before: Message) -> bool:
         """Whether two neighbours are results of one step, which the model is shown as one list."""
@@ -152,7 +153,7 @@ class OpenAIChatPricer(OpenAIBill):
         if kinds == _CALLS and _calls_alone(message):
             calls = cast("tuple[Call, ...]", message.parts)
             return self.text(self.envelope) + price_calls(calls, self.family, self.count)
-        message = as_chat_sends(adapt_message(message, "openai"))
+        message = as_chat_sends(told(message, "openai"))
         if says_nothing(message) or not message.parts:
             return Count(0)
         results = [part for part in message.parts if type(part) is Result] if Result in kinds else []

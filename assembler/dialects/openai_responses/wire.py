@@ -13,9 +13,10 @@ from assembler.conversation.messages.parts import compact_json
 from assembler.conversation.messages.responses import RESPONSES, sendable
 from assembler.dialects.blocks.ids import CallIds, IdRule, made_id
 from assembler.dialects.blocks.media import without_given
+from assembler.dialects.call_ids import legal_id
 from assembler.dialects.copies import named_tool, own_fields
 from assembler.dialects.notes import FIELDS, MARKS, REASONING, RENAMED, SILENT, Notes
-from assembler.dialects.openai.wire import foreign_marks, legal_id, legal_name, media_part
+from assembler.dialects.openai.wire import foreign_marks, legal_name, media_part
 from assembler.errors import UnsupportedContentError
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition

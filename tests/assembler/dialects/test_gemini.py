@@ -176,15 +176,15 @@ def test_tools_of_every_kind_go_out_together() -> None:
     ]
 
 
-def test_a_picture_in_an_answer_is_refused() -> None:
-    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
+def test_a_picture_behind_an_address_in_an_answer_is_refused() -> None:
+    picture = {"type": "image", "source": {"type": "url", "url": "https://x.example/y.png"}, "width": 9, "height": 9}
     history = [
         {"role": "user", "content": "q"},
         {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "search", "input": {}}]},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": [picture]}]},
     ]
     with pytest.raises(UnsupportedContentError):
-        Assembler(dialect=gemini).add_capability(TOOLS).add_messages(history).build()
+        Assembler(dialect=gemini).add_capability(TOOLS).add_messages(history).build().request()
 
 
 @pytest.mark.parametrize("url", ["https://x.example/y.png", "gs://b/k.png"])

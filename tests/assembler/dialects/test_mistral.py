@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from assembler import Assembler, ConversationError, UnsupportedContentError, count_request
 from assembler.conversation.messages import read_message
 from assembler.dialects import mistral, openai_chat
-from assembler.dialects.mistral.wire import nine
+from assembler.dialects.call_ids import nine
 from assembler.dialects.notes import BRIDGE
 from assembler.verify import verify
 from budgets import Budget, Grade, open_model_counter, tiktoken_counter
@@ -284,11 +284,11 @@ def test_no_tools_and_no_messages_are_no_keys_and_no_request() -> None:
     assert assembler.add_instruction("rules").build().request() == {"messages": [{"role": "user", "content": "rules"}]}
 
 
-def test_an_image_in_a_tools_answer_is_refused_with_its_place() -> None:
-    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+def test_a_film_in_a_tools_answer_is_refused_with_its_place() -> None:
+    film = {"type": "video_url", "video_url": {"url": "https://a.example/f.mp4"}}
     history = [{"role": "user", "content": "q"}, *step("a")]
-    history[-1]["content"] = [image]
-    with pytest.raises(UnsupportedContentError, match="text only") as raised:
+    history[-1]["content"] = [film]
+    with pytest.raises(UnsupportedContentError, match="video") as raised:
         asked(history)
     assert raised.value.index == 2
 

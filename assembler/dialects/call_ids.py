@@ -1,0 +1,35 @@
+"""Ids of calls as Chat Completions and Mistral take them: each is made of the id alone, so call and answer agree."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import string
+
+CALL_ID_LIMIT = 40
+"""Characters of a tool call id. `Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with
+maximum length 40`: vercel/ai#5171, read 2026-11."""
+
+_ID = re.compile(r"[a-zA-Z0-9]{9}")
+"""A call id. `Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9`: models before tokenizer v13."""
+_ALPHABET = string.digits + string.ascii_letters
+
+
+def legal_id(call_id: str, limit: int = CALL_ID_LIMIT) -> str:
+    """An id that the API accepts: the same one if it is short enough, else one made from its hash. Pure."""
+    return call_id if len(call_id) <= limit else f"call_{hashlib.sha256(call_id.encode()).hexdigest()[: limit - 5]}"
+
+
+def nine(call_id: str) -> str:
+    """An id of nine letters and digits: the same one if it is legal, else one made from its hash. Pure.
+
+    Two ids of one message fall together once in 62**9 / 2 pairs.
+    """
+    if _ID.fullmatch(call_id):
+        return call_id
+    number = int.from_bytes(hashlib.sha256(call_id.encode()).digest())
+    letters: list[str] = []
+    for _ in range(9):
+        number, place = divmod(number, len(_ALPHABET))
+        letters.append(_ALPHABET[place])
+    return "".join(letters)
