@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -141,8 +144,11 @@ def report_of(plan: Planned) -> Report:
         steps=Steps(plan),
         cache=_cache(plan),
         volatile=volatile_of(plan.measured),
-        invisible=(*_invisible_in_regions(plan.measured), *[found for turn in turns for found in turn.invisible]),
+        invisible=(*_invisible_in_regions(plan.measured), *chain.from_iterable(map(_INVISIBLE, turns))),
     )
+
+
+_INVISIBLE = attrgetter("invisible")
 
 
 def _dialect_notes(plan: Planned) -> tuple[str, ...]:
@@ -235,7 +241,7 @@ def _adding_up(plan: Planned, rows: list[Row]) -> list[Row]:
     What the whole costs more is a row of the framing. Where it costs less, the rows of the conversation give way, each
     by its share, and those of the other regions only once these are down to 0.
     """
-    missing = plan.count.tokens - sum([row.after for row in rows])
+    missing = plan.count.tokens - sum(map(_AFTER, rows))
     if missing > 0:
         beyond = "the whole, beyond its parts" if plan.corrected is None else "the bill, beyond the rules"
         return [*rows, Row("framing", beyond, missing, missing)]
@@ -244,6 +250,9 @@ def _adding_up(plan: Planned, rows: list[Row]) -> list[Row]:
     costs = plan.costs.to_dict()
     fewer = {name: iter(scale_down([row.after for row in rows if row.region == name], costs[name])) for name in costs}
     return [_cut_down(row, next(fewer[row.region])) for row in rows]
+
+
+_AFTER = attrgetter("after")
 
 
 def _cut_down(row: Row, after: Tokens) -> Row:
@@ -288,7 +297,12 @@ def _add_conversation(rows: list[Row], plan: Planned, turns: Sequence[TurnFacts]
 
 def _dropped_row(plan: Planned, ledger: Ledger, start: int, stop: int) -> Row:
     why = plan.trimmed.why_gone if plan.trimmed.decisions else why_before(plan)
-    before = _tokens_before(ledger, start, stop)
+    return _row_of_dropped(start, stop, _tokens_before(ledger, start, stop), why)
+
+
+# The same messages are gone from one report to the next.
+@functools.lru_cache(maxsize=64)
+def _row_of_dropped(start: int, stop: int, before: Tokens | None, why: str) -> Row:
     return Row("conversation", span_name(start, stop), before, 0, "dropped", why, stop - start)
 
 
@@ -301,7 +315,8 @@ def _as_they_are(plan: Planned) -> Ledger:
 
 def _times(plan: Planned) -> dict[int, dict[Label, int]]:
     """How many changes each policy made in each turn, by where the turn begins. O(changes)."""
-    willing, times = plan.settings.willing, dict[int, dict[Label, int]]()
+    times: dict[int, dict[Label, int]] = {}
+    willing = plan.settings.willing
     for made in plan.trimmed.made:
         for indexes in made.indexes:
             for start in {plan.ledger.turn_start(index) for index in indexes}:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Literal, TypeAlias
 
 import attrs
@@ -40,7 +41,12 @@ class Row:
     messages: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields by name. (A report has a row for each turn, and `attrs.asdict` takes twenty times as long.)"""
+        """The fields by name."""
+        return self._fields.copy()
+
+    # Most rows of a report stood in the last one, and a copy takes a fifth of the time.
+    @functools.cached_property
+    def _fields(self) -> dict[str, Any]:
         return {
             "region": self.region,
             "name": self.name,
