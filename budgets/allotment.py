@@ -85,7 +85,7 @@ def _least_available(whole: Tokens, limits: Mapping[str, Limit]) -> Tokens:
     from fractions import Fraction  # most floors fit
 
     shares = [Fraction(limit.floor) for limit in limits.values() if isinstance(limit.floor, float)]
-    available = max(whole, int((whole - len(shares)) / (1 - sum(shares))) - 1)
+    available = max(whole, int((whole - len(shares)) / (1 - sum(shares))))
     while sum(_tokens(limit.floor, available) for limit in limits.values()) > available:
         available += 1
     return available

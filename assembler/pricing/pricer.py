@@ -166,7 +166,7 @@ def priced_request(pricer: Pricer, layout: Layout) -> Count:
         return pricer.whole(layout)
     if not isinstance(pricer, MergingPricer):
         return priced_layout(pricer, layout)
-    asked = max((place for place, message in enumerate(layout.messages) if pricer.forgets(message)), default=0)
+    asked = max((0, *(place for place, message in enumerate(layout.messages) if pricer.forgets(message))))
     fixed = priced_layout(pricer.when_sent(), attrs.evolve(layout, messages=()))
     return fixed + price_beginning(pricer, layout.messages) + price_sent(pricer, layout.messages, asked)
 

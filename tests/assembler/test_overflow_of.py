@@ -335,6 +335,55 @@ def test_words_of_others_are_a_refusal_where_more_was_used_than_there_is(used: i
     assert found == (Overflow(used=used, limit=2_500) if used > 2_500 else None)
 
 
+@pytest.mark.parametrize(("window", "used", "refused"), [(0, 0, False), (0, 1, True), (1, 1, False), (1, 2, True)])
+def test_words_of_others_are_a_refusal_at_the_least_window_too(window: int, used: int, refused: bool) -> None:
+    found = overflow_of(f"The context window is {window} tokens. Your messages resulted in {used} tokens.")
+    assert found == (Overflow(used=used, limit=window) if refused else None)
+
+
+def test_a_body_that_holds_itself_or_is_nested_without_an_end_is_no_refusal() -> None:
+    circle: dict[str, Any] = {"message": SAID}
+    circle["error"] = circle
+    deep: Any = SAID
+    for _ in range(100_000):
+        deep = [deep]
+    assert (overflow_of(circle), overflow_of(deep)) == (None, None)
+
+
+def test_an_answer_that_cannot_be_dumped_or_whose_text_was_not_read_says_nothing() -> None:
+    class Model:
+        def __init__(self, dumped: Any) -> None:
+            self.dumped = dumped
+
+        def model_dump(self) -> Any:
+            return self.dumped()
+
+    class Stream:
+        @property
+        def text(self) -> str:
+            raise RuntimeError("not read yet")
+
+    def fails() -> Any:
+        raise KeyError
+
+    assert overflow_of(Model(lambda: {"message": SAID})) == Overflow(used=210, limit=200)
+    assert [overflow_of(Model(fails)), overflow_of(Stream()), overflow_of(Answer), overflow_of(7)] == [None] * 4
+    assert overflow_of(SdkError("Bad Request", response=Stream(), body=Answer(SAID))) == Overflow(used=210, limit=200)
+    raised = SdkError("Bad Request")
+    raised.__cause__ = SdkError(SAID)
+    assert overflow_of(raised) == Overflow(used=210, limit=200)
+
+
+@pytest.mark.parametrize(("causes", "found"), [(16, True), (17, False)])
+def test_an_error_is_looked_for_sixteen_causes_deep(causes: int, found: bool) -> None:
+    error: Exception = SdkError(SAID)
+    for _ in range(causes):
+        outer = SdkError("Bad Request")
+        outer.__cause__ = error
+        error = outer
+    assert overflow_of(error) == (Overflow(used=210, limit=200) if found else None)
+
+
 def test_the_tokens_of_the_answer_are_taken_from_the_window_and_from_what_was_asked_for_in_all() -> None:
     asked = "maximum context length is 100 tokens. However, you requested {} tokens (1 in the messages, {} in the completion)"
     assert overflow_of(asked.format(130, 40)) == Overflow(used=90, limit=60)

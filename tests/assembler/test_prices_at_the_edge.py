@@ -36,11 +36,12 @@ from assembler.pricing.media.sound import wav_seconds
 from assembler.pricing.media.window import Base64Text, PlainBytes
 from assembler.pricing.opaque import FRAMING, PAGE, PICTURE, REFERENCED, price_opaque, read_opaque
 from assembler.pricing.overflow import Overflow
-from assembler.pricing.pricer import Has, price_pieces
+from assembler.pricing.pricer import FixedPrices, Has, MergingPricer, price_pieces, priced_request
 from assembler.pricing.prices import PRICERS, Prices
 from assembler.pricing.rewritten_messages import Rewritten
 from assembler.pricing.server_state import held_count
 from assembler.pricing.timeline import Replay, Replays
+from assembler.regions.layout import Layout
 from assembler.regions.tools.intake import read_tool
 from budgets import Budget, BudgetError, Count, Grade
 from budgets.count import Difference
@@ -624,6 +625,46 @@ def test_a_request_has_what_is_neither_none_nor_empty() -> None:
         Has.SYSTEM,
         Has.TOOLS,
     ]
+
+
+class Forgetting(MergingPricer):
+    """A message costs its letters. One that says "?" makes the reasoning before it free, and the first costs one more.
+
+    A message behind another costs ten more.
+    """
+
+    def fixed(self, pieces: Any, head: Any, tools: Any) -> FixedPrices:
+        return FixedPrices(framing=Count(1_000))
+
+    def message(self, message: Any) -> Count:
+        return Count(len(message.parts[0]))
+
+    def options(self, layout: Any) -> Count:
+        return Count(0)
+
+    def beside(self, message: Any, before: Any) -> Difference:
+        return Difference(1, upper=1) if before is None else Difference(10, upper=10)
+
+    def forgets(self, message: Any) -> bool:
+        return message.parts[0] == "?"
+
+    def when_forgotten(self, message: Any) -> Any:
+        return spoken(message.parts[0].replace("hm", ""))
+
+
+@pytest.mark.parametrize(
+    ("said", "tokens"),
+    [
+        ([], 1_000),
+        (["ahm"], 1_000 + 1 + 3),
+        (["ahm", "bbhm"], 1_000 + 1 + 3 + 10 + 4),
+        (["?", "ahm"], 1_000 + 1 + 1 + 10 + 3),
+        (["ahm", "?", "bbhm"], 1_000 + 1 + 1 + 10 + 1 + 10 + 4),
+        (["ahm", "?", "bbhm", "?", "chm"], 1_000 + 1 + 1 + 10 + 1 + 10 + 2 + 10 + 1 + 10 + 3),
+    ],
+)
+def test_reasoning_is_billed_no_more_before_the_last_message_that_forgets_it(said: list[str], tokens: int) -> None:
+    assert priced_request(Forgetting(), Layout(messages=tuple(map(spoken, said)))) == Count(tokens)
 
 
 def test_pieces_cost_together_what_the_whole_costs() -> None:

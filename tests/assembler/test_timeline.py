@@ -44,6 +44,18 @@ def test_a_timeline_answers_what_adding_up_the_messages_that_stay_answers(
             assert line.next_turn(stop, length) == first([turn for turn in starts if turn >= stop])
 
 
+def test_turns_begin_with_a_question_and_the_first_one_behind_the_head() -> None:
+    roles = ["system", "developer", "assistant", "assistant", "user", "assistant", "user", "user", "assistant"]
+    history = [{"role": role, "content": "a"} for role in roles]
+    starts = [2, 2, 4, 4, 6, 7, 7]
+    for asked in (range(2, 9), reversed(range(2, 9))):
+        line = Assembler(Budget(1_000, counter=len)).add_messages(history).build().inside.ledger.timeline()
+        assert {index: line.turn_start(index) for index in asked} == dict(enumerate(starts, 2))
+    line = Assembler(Budget(1_000, counter=len)).add_messages(history).build().inside.ledger.timeline()
+    assert [line.next_turn(index, 9) for index in range(2, 10)] == [2, 4, 4, 6, 6, 7, 9, 9]
+    assert [line.next_turn(index, 5) for index in range(2, 6)] == [2, 4, 4, 5]
+
+
 def timeline(drawn: list[list[int]], pins: list[int]) -> tuple[Timeline, list[int]]:
     """The timeline of turns with messages of so many letters, and what each message costs."""
     history = [

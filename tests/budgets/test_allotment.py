@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import re
+from fractions import Fraction
 from typing import TypeAlias
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from budgets import Limit
+from budgets import Budget, BudgetError, Limit
 from budgets.allotment import allotments
 from budgets.limit import REGIONS
 
@@ -76,3 +80,78 @@ def test_priority_goes_before_order_and_a_share_before_the_rest() -> None:
     assert (shared["conversation"], shared["knowledge"]) == (70, 30)
     flowing = allotments(100, {"knowledge": 20, "conversation": 100}, {"knowledge": Limit(floor=60)})
     assert (flowing["knowledge"], flowing["conversation"]) == (20, 80)
+
+
+FLOORS = st.one_of(st.integers(0, 300), st.sampled_from([0.1, 0.25, 0.5, 0.9]))
+
+
+def floor_of(amount: float, available: int) -> int:
+    """Tokens of a floor in fractions; a share is the decimal that its owner wrote."""
+    return math.floor(Fraction(str(amount)) * available) if isinstance(amount, float) else amount
+
+
+@given(st.integers(1, 900), st.integers(0, 50), st.dictionaries(st.sampled_from(REGIONS), FLOORS))
+def test_floors_that_do_not_fit_are_refused_with_the_smallest_window_that_works(
+    window: int, reserve: int, floors: dict[str, float]
+) -> None:
+    limits = {region: Limit(floor=floor) for region, floor in floors.items()}
+
+    def fits(available: int) -> bool:
+        return sum(floor_of(floor, available) for floor in floors.values()) <= available
+
+    def made(context_window: int) -> Budget:
+        return Budget(context_window, max_output_tokens=reserve, counter=len, limits=limits)
+
+    window += reserve
+    if fits(window - reserve):
+        made(window)
+    elif sum(Fraction(str(floor)) for floor in floors.values() if isinstance(floor, float)) >= 1:
+        shares = sum(floor for floor in floors.values() if isinstance(floor, float))
+        whole = sum(floor for floor in floors.values() if isinstance(floor, int))
+        words = f"the floors ask for {100 * shares:.0f}% of what is free and {whole} tokens: no window holds that$"
+        with pytest.raises(BudgetError, match=words):
+            made(window)
+    else:
+        needed = sum(floor_of(floor, window - reserve) for floor in floors.values())
+        words = f"the floors ask for {needed} tokens but only {window - reserve} are free"
+        with pytest.raises(BudgetError, match=words) as refused:
+            made(window)
+        smallest = int(re.findall(r"\d+", str(refused.value))[-1])
+        made(smallest)
+        assert not fits(smallest - 1 - reserve)
+
+
+@pytest.mark.parametrize(
+    ("limit", "floor", "cap"),
+    [
+        (Limit(floor=0.5, cap=499), 500, 499),
+        (Limit(floor=0.5, cap=500), 0, None),
+        (Limit(floor=301, cap=0.3), 301, 300),
+        (Limit(floor=300, cap=0.3), 0, None),
+        (Limit(floor=300), 0, None),
+    ],
+)
+def test_a_floor_above_a_cap_of_the_other_kind_is_refused_in_tokens(limit: Limit, floor: int, cap: int | None) -> None:
+    limits = {"knowledge": limit}
+    if cap is None:
+        assert Budget(1_200, max_output_tokens=200, counter=len, limits=limits).input_limit == 1_000
+    else:
+        words = rf"limits\['knowledge'\]: its floor of {floor} tokens is above its cap of {cap}:"
+        with pytest.raises(BudgetError, match=words):
+            Budget(1_200, max_output_tokens=200, counter=len, limits=limits)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    ("share", "whole", "smallest"),
+    [(0.9, 10_000_000, 99_999_991), (0.5, 10_000_000, 19_999_999), (1 - 1e-9, 5, None)],
+)
+def test_the_smallest_window_is_found_without_a_look_at_each(share: float, whole: int, smallest: int | None) -> None:
+    limits = {"knowledge": Limit(floor=share), "conversation": Limit(floor=whole)}
+    with pytest.raises(BudgetError, match="the smallest context_window that works is") as refused:
+        Budget(1_000, counter=len, limits=limits)
+    found = int(re.findall(r"\d+", str(refused.value))[-1])
+    assert smallest in (None, found)
+    assert Budget(found, counter=len, limits=limits).input_limit == found
+    with pytest.raises(BudgetError, match=f"only {found - 1} are free"):
+        Budget(found - 1, counter=len, limits=limits)

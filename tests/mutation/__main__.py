@@ -39,7 +39,8 @@ def main() -> int:
     journal = asked.kept / "journal.jsonl"
     done: dict[str, str] = dict(map(json.loads, journal.read_text().splitlines())) if journal.exists() else {}
     chosen = [mutant for room in asked.rooms for mutant in drawn(room, asked.sample, asked.seed)]
-    left = [mutant for mutant in chosen if mutant.name not in done]
+    again = (SURVIVED, UNTESTED) if asked.again else ()
+    left = [mutant for mutant in chosen if mutant.name not in done or done[mutant.name] in again]
 
     def told(mutant: Mutant, verdict: str) -> None:
         done[mutant.name] = verdict
@@ -92,6 +93,7 @@ def _asked() -> argparse.Namespace:
     parser.add_argument(
         "--most", type=float, default=20.0, help="seconds of tests a mutant, as long as each took watched"
     )
+    parser.add_argument("--again", action="store_true", help="try those again that no test has seen yet")
     parser.add_argument("--kept", type=Path, default=KEPT)
     return parser.parse_args()
 

@@ -1,12 +1,15 @@
 """Runs the tests that reach a mutant, in a process of its own, until one fails.
 
-The tests are collected once. Which of them reach which line is measured once, in a fork. Each mutant is another fork:
-it puts the changed code into the function that is loaded, and runs tests of those lines, the quickest first, for so
-many seconds of processor time at most.
+The tests are collected once. Which of them reach which line is measured in a fork, and kept: only tests of files that
+are new or were edited are measured again, and a line that stands elsewhere by now is found again. Each mutant is
+another fork: it puts the changed code into the function that is loaded, and runs tests of those lines for so many
+seconds of processor time at most. Those go first whose file imports the mutant's module, for they are about it; then
+the quickest.
 """
 
 from __future__ import annotations
 
+import difflib
 import gc
 import importlib
 import json
@@ -18,7 +21,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import attrs
@@ -59,6 +62,8 @@ class Reached:
     lines: dict[str, dict[int, list[str]]]
     """By file and line: the tests that run the line."""
     seconds: dict[str, float]
+    sources: dict[str, str] = attrs.field(factory=dict)
+    """What each file that may be changed, and each file of tests, said when it was measured."""
     _masks: dict[str, dict[str, int]] = attrs.field(init=False)
     """By file and test: a bit for each line that it runs."""
 
@@ -73,23 +78,54 @@ class Reached:
     def _none(self) -> dict[str, dict[str, int]]:
         return {}
 
-    def tests_of(self, mutant: Mutant, most: float) -> list[str]:
-        """Tests of the mutant's lines, as many as run in so many seconds, the quickest first.
+    @classmethod
+    def read(cls, kept: Path) -> Reached:
+        """What was measured before; nothing where nothing was."""
+        if not kept.exists():
+            return cls({}, {})
+        read = json.loads(kept.read_text())
+        lines = {path: {int(line): tests for line, tests in of.items()} for path, of in read["lines"].items()}
+        return cls(lines, read["seconds"], read["sources"])
+
+    def still_true(self, sources: dict[str, str]) -> Reached:
+        """What of it holds for files that say this now: of the tests whose files are the same, the lines as they are.
+
+        A line that was edited since is run by no test that is known.
+        """
+        same = {path for path, text in sources.items() if self.sources.get(path) == text}
+        seconds = {test: took for test, took in self.seconds.items() if test.partition("::")[0] in same}
+        lines = {
+            path: {line: [test for test in tests if test in seconds] for line, tests in by_line.items()}
+            for path in self.lines.keys() & sources.keys()
+            for by_line in [_carried(self.lines[path], self.sources[path], sources[path])]
+        }
+        return Reached(lines, seconds, sources)
+
+    def tests_of(self, mutant: Mutant, most: float, about: Iterable[str] = ()) -> list[str]:
+        """Tests of the mutant's lines, as many as run in so many seconds: first those that are `about` its module.
 
         Those are preferred that run a line of the module, then of any other, that no quicker one does: a line that
         every build runs is reached by thousands, and what it is for shows in few. Half of what is left then goes to
-        those that run most of the module: properties, which hold whole builds to an answer by hand.
+        those that run most of the module: properties, which hold whole builds to an answer by hand. Lines that no known
+        test runs were edited since, or run while the module is loaded: there the tests of the function are taken, else
+        those about the module, else all that run it.
         """
-        path = str(mutant.path.relative_to(ROOT))
-        by_line = self.lines.get(path, {})
-        found = {test for line in mutant.lines for test in by_line.get(line, ())}
-        ordered = sorted(found, key=lambda test: (self.seconds[test], test))
-        broadest = sorted(ordered, key=lambda test: -self._masks[path][test].bit_count())
+        path, own = str(mutant.path.relative_to(ROOT)), set(about)
+        function = [line for *_, line in mutant.code[0].co_lines() if line is not None]
+        found = self._running(path, mutant.lines) or self._running(path, function)
+        found = found or own & self.seconds.keys() or set(self._masks.get(path, ()))
+        ordered = sorted(found, key=lambda test: (test not in own, self.seconds[test], test))
+        masks = self._masks.get(path, {})
+        broadest = sorted(ordered, key=lambda test: -masks.get(test, 0).bit_count())
         chosen = self._within(most, [*self._covering(ordered, [path]), *self._covering(ordered, self._masks)], [])
         left = most - sum(map(self.seconds.__getitem__, chosen))
         chosen = self._within(left / 2, broadest, chosen)
         left = most - sum(map(self.seconds.__getitem__, chosen))
         return sorted(self._within(left, ordered, chosen), key=ordered.index)
+
+    def _running(self, path: str, lines: Iterable[int]) -> set[str]:
+        by_line = self.lines.get(path, {})
+        return {test for line in lines for test in by_line.get(line, ())}
 
     def _within(self, left: float, more: Iterable[str], chosen: list[str]) -> list[str]:
         """Those chosen, and as many more as run in the seconds that are left; one in any case."""
@@ -126,15 +162,19 @@ class Trial:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Take the place of pytest's own loop."""
         self._items = {item.nodeid: item for item in session.items}
-        if not self._kept.exists():
+        files = {*changeable(), *(item.path for item in session.items)}
+        sources = {str(path.relative_to(ROOT)): path.read_text() for path in files}
+        known = Reached.read(self._kept).still_true(sources)
+        left = [test for test in self._items if test not in known.seconds]
+        if left:
             self._kept.parent.mkdir(parents=True, exist_ok=True)
-            _in_fork(self._measure, cpu=3600)
-        reached = Reached(**_read(self._kept))
+            _in_fork(lambda: self._measure(left, known), cpu=3600)
+        reached = Reached.read(self._kept)
         self._seconds = reached.seconds
-        functions = _loaded()
+        functions, about = _loaded(), _importers(session.items)
         gc.freeze()  # a test that collects garbage would else walk over all that is known of the lines, in every fork
         for mutant in self._mutants:
-            chosen = reached.tests_of(mutant, self._most)
+            chosen = reached.tests_of(mutant, self._most, about.get(_module_name(mutant.path), ()))
             self._told(mutant, self._verdict(mutant, chosen, functions) if chosen else UNTESTED)
         return True
 
@@ -167,40 +207,61 @@ class Trial:
         item = self._items[test]
         item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
 
-    def _measure(self) -> int:
-        """Run every test once; one that fails without a mutant is not run against any."""
+    def _measure(self, left: list[str], known: Reached) -> int:
+        """Run tests once, add them to what is known; one that fails without a mutant is not run against any."""
         # Only what may be changed is watched, and no more is kept.
         watched = Coverage(data_file=None, config_file=False, include=[str(path) for path in changeable()])
-        seconds: dict[str, float] = {}
+        seconds = dict(known.seconds)
         watched.start()
-        for test in self._items:
+        for test in left:
             watched.switch_context(test)
             start, self._failed = time.process_time(), ""
             self._run(test)
             if not self._failed:
                 seconds[test] = time.process_time() - start
         watched.stop()
-        data, lines = watched.get_data(), defaultdict[str, dict[int, list[str]]](dict)
+        data, lines = watched.get_data(), defaultdict[str, dict[int, list[str]]](dict, known.lines)
         for file in data.measured_files():
+            by_line = lines[str(Path(file).relative_to(ROOT))]
             for line, contexts in data.contexts_by_lineno(file).items():
-                ours = [test for test in contexts if test in seconds]
-                lines[str(Path(file).relative_to(ROOT))][line] = ours
+                by_line[line] = [*by_line.get(line, ()), *(test for test in contexts if test in seconds)]
         written = self._kept.with_suffix(".part")
-        written.write_text(json.dumps({"lines": lines, "seconds": seconds}))
+        written.write_text(json.dumps({"lines": lines, "seconds": seconds, "sources": known.sources}))
         written.rename(self._kept)
         return 0
 
 
-def _read(kept: Path) -> dict[str, Any]:
-    read = json.loads(kept.read_text())
-    lines = {path: {int(line): tests for line, tests in of.items()} for path, of in read["lines"].items()}
-    return {"lines": lines, "seconds": read["seconds"]}
+def _carried(by_line: dict[int, list[str]], before: str, now: str) -> dict[int, list[str]]:
+    """What is known of lines, by where they stand now."""
+    alike = difflib.SequenceMatcher(None, before.splitlines(), now.splitlines(), autojunk=False).get_matching_blocks()
+    moved = {block.a + at: block.b + at for block in alike for at in range(1, block.size + 1)}
+    return {moved[line]: tests for line, tests in by_line.items() if line in moved}
+
+
+def _module_name(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _importers(items: Iterable[pytest.Item]) -> dict[str, list[str]]:
+    """By module of the library: the tests in files that import it, or a name that it defines."""
+    found = defaultdict[str, list[str]](list)
+    by_file = {module: _imported(module) for module in {getattr(item, "module", None) for item in items}}
+    for item in items:
+        for name in by_file[getattr(item, "module", None)]:
+            found[name].append(item.nodeid)
+    return found
+
+
+def _imported(tests: ModuleType | None) -> set[str]:
+    held = () if tests is None else vars(tests).values()
+    modules = {each.__name__ if isinstance(each, ModuleType) else getattr(each, "__module__", None) for each in held}
+    return {name for name in modules if isinstance(name, str)}
 
 
 def _loaded() -> dict[tuple[str, str, int], list[FunctionType]]:
     """Every function of the library that is alive, by file, qualified name and line."""
     for path in changeable():
-        importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"))
+        importlib.import_module(_module_name(path))
     found = defaultdict[tuple[str, str, int], list[FunctionType]](list)
     for function in [each for each in gc.get_objects() if isinstance(each, FunctionType)]:
         code = function.__code__

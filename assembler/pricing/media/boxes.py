@@ -26,7 +26,7 @@ def boxes(content: Window, start: int, stop: int) -> Iterator[tuple[bytes, int, 
             return
         length, begin = int.from_bytes(head[:4]), start + 8
         if length == 1:  # it stands behind the name
-            length, begin = int.from_bytes(head[8:16]), start + 16
+            length, begin = int.from_bytes(head[8:]), start + 16
         end = stop if length == 0 else start + length
         if end < begin:
             return

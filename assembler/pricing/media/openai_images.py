@@ -8,7 +8,7 @@ checked against eight published counts of pamelafox/openai-messages-token-helper
 from __future__ import annotations
 
 import re
-from math import ceil, floor, sqrt
+from math import ceil, isqrt
 from typing import Literal, TypeAlias
 
 import attrs
@@ -79,22 +79,21 @@ def price_image(width: int, height: int, detail: Detail, model: str | None) -> C
 def _tiled(width: int, height: int, detail: Detail, price: Tiles) -> Tokens:
     if detail == "low":
         return price.once
-    scale = min(1.0, LONGEST_SIDE / max(width, height))
-    scale *= min(1.0, SHORTEST_SIDE / (min(width, height) * scale))
-    return price.once + price.per_tile * ceil(_side(width, scale) / TILE) * ceil(_side(height, scale) / TILE)
-
-
-def _side(pixels: int, scale: float) -> float:
-    # Rounded so that 768 × (1/3 × 3) is not 768.0000001 and one tile more.
-    return round(pixels * scale, 6)
+    # In whole numbers: of doubles, a side that is scaled down to 512 pixels may be a little more, and one tile more.
+    scales = ((1, 1), (LONGEST_SIDE, max(width, height)), (SHORTEST_SIDE, min(width, height)))
+    across, down = (min(-(-side * by // (TILE * of)) for by, of in scales) for side in (width, height))
+    return price.once + price.per_tile * across * down
 
 
 def _patches(width: int, height: int) -> int:
     whole = ceil(width / PATCH) * ceil(height / PATCH)
     if whole <= MOST_PATCHES:
         return whole
-    scale = sqrt(MOST_PATCHES * PATCH**2 / (width * height))
-    # Then down to where one side is whole patches, as the guide has it: 1800 × 2400 is 33 × 44.
-    across, down = width * scale / PATCH, height * scale / PATCH
-    scale *= min(max(1, floor(across)) / across, max(1, floor(down)) / down)
-    return min(MOST_PATCHES, ceil(_side(width, scale) / PATCH) * ceil(_side(height, scale) / PATCH))
+    # Down to the largest size of 1,536, then to where one side is whole patches, as the guide has it: 1800 × 2400 is
+    # 33 × 44. In whole numbers too.
+    across, down = (max(1, isqrt(MOST_PATCHES * a // b)) for a, b in ((width, height), (height, width)))
+    if across * height < down * width:
+        down = -(-height * across // width)
+    else:
+        across = -(-width * down // height)
+    return min(MOST_PATCHES, across * down)

@@ -53,7 +53,7 @@ def pdf_pages(content: bytes) -> int | None:
         counts = [int(count) for body in _bodies(content) if (count := _count_of(body)) is not None]
     except _TooLargeError:
         return None
-    return max(counts, default=0) or None
+    return max((0, *counts)) or None
 
 
 def _count_of(body: bytes) -> bytes | None:

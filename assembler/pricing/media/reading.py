@@ -103,7 +103,7 @@ def _address(address: object, mime: str | None = None) -> Found:
     if address[:5].lower() != "data:":
         return Found(Source.URL, mime=mime, address=address)
     head, comma, body = address.partition(",")
-    named = head[5:].split(";", 1)[0].lower() or mime
+    named = head[5:].partition(";")[0].lower() or mime
     if not comma or not head.lower().endswith(";base64"):
         return Found(Source.UNKNOWN, mime=named)
     return Found(Source.INLINE, Base64Text.of(body), named)

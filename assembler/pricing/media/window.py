@@ -27,7 +27,7 @@ class PlainBytes:
 
     def as_base64(self) -> str:
         """Encoded. O(bytes)."""
-        return base64.b64encode(self.content).decode("ascii")
+        return base64.b64encode(self.content).decode()
 
 
 @attrs.frozen(repr=False)

@@ -1,0 +1,243 @@
+"""Media at the byte where the answer becomes another: boxes, films, PDFs, sizes in pixels, and where content stands."""
+
+from __future__ import annotations
+
+import struct
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assembler.conversation.messages import Media
+from assembler.pricing.media.boxes import boxes, inside
+from assembler.pricing.media.facts import LARGEST, Source
+from assembler.pricing.media.mp4 import mp4_seconds
+from assembler.pricing.media.openai_images import price_image
+from assembler.pricing.media.pdf import (
+    _Allowance,  # pyright: ignore[reportPrivateUsage]
+    _unpacked,  # pyright: ignore[reportPrivateUsage]
+    pdf_pages,
+)
+from assembler.pricing.media.reading import find_content, read_media
+from assembler.pricing.media.window import Base64Text, PlainBytes
+
+
+def box(name: bytes, body: bytes) -> bytes:
+    return struct.pack(">I4s", 8 + len(body), name) + body
+
+
+# ── Boxes
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b"\0\0\0\x08free", [(b"free", 8, 8)]),
+        (b"\0\0\0\x08fre", []),
+        (b"", []),
+        (box(b"free", b"") + box(b"moov", b"ab"), [(b"free", 8, 8), (b"moov", 16, 18)]),
+        (b"\0\0\0\0mdatabc", [(b"mdat", 8, 11)]),
+        (b"\0\0\0\x09mdatabc", [(b"mdat", 8, 9)]),
+        (b"\0\0\0\x07mdatabc", []),
+        (struct.pack(">I4sQ", 1, b"mdat", 18) + b"abc", [(b"mdat", 16, 18)]),
+        (struct.pack(">I4sQ", 1, b"mdat", (1 << 56) + 16) + b"abc", [(b"mdat", 16, 19)]),
+        (struct.pack(">I4sQ", 1, b"mdat", 17) + b"a" + box(b"free", b""), [(b"mdat", 16, 17), (b"free", 25, 25)]),
+    ],
+)
+def test_boxes_begin_behind_their_names_and_end_where_their_lengths_say(content: bytes, found: list[Any]) -> None:
+    assert list(boxes(PlainBytes(content), 0, len(content))) == found
+
+
+def test_a_box_of_a_name_is_the_first_of_that_name_and_none_is_an_empty_stretch_at_the_end() -> None:
+    content = PlainBytes(box(b"free", b"x") + box(b"moov", b"ab") + box(b"moov", b"cde"))
+    assert inside(content, b"moov", 0, 30) == (17, 19)
+    assert inside(content, b"mvhd", 0, 30) == (30, 30)
+
+
+# ── Films
+
+
+def film(scale: bytes, units: bytes) -> PlainBytes:
+    head = box(b"mvhd", b"\0" * 12 + scale + units)
+    return PlainBytes(box(b"ftyp", b"isom") + box(b"moov", head))
+
+
+@pytest.mark.parametrize(
+    ("scale", "units", "seconds"),
+    [
+        (b"\0\0\0\x04", b"\0\0\0\x0a", 2.5),
+        (b"\0\0\0\0", b"\0\0\0\x0a", None),
+        (b"\0\0\0\x04", b"\0\0\0\0", None),
+        (b"\0\0\0\x01", b"\xff\xff\xff\xff", None),
+        (b"\0\0\0\x01", b"\xff\xff\xff\xfe", 4_294_967_294),
+        (b"XXXX", b"XXXX", 1),
+        (b"XXXX", b"\xffXX\xff", 0xFF5858FF / 0x58585858),
+    ],
+)
+def test_a_film_is_as_many_seconds_as_its_units_by_units_a_second(scale: bytes, units: bytes, seconds: Any) -> None:
+    assert mp4_seconds(film(scale, units)) == seconds
+
+
+@pytest.mark.parametrize(("more", "seconds"), [(0, float(LARGEST)), (1, None)])
+def test_the_longest_film_lasts_as_many_seconds_as_any_number_here_may_say(more: int, seconds: float | None) -> None:
+    head = box(b"mvhd", b"\1" + b"\0" * 19 + struct.pack(">IQ", 1, (1 << 32) + more))
+    assert mp4_seconds(PlainBytes(box(b"ftyp", b"isom") + box(b"moov", head))) == seconds
+
+
+def test_a_film_whose_head_is_empty_does_not_last_as_long_as_the_bytes_behind_it_say() -> None:
+    behind = box(b"free", b"\0" * 4 + struct.pack(">II", 1_000, 5_000))
+    content = box(b"ftyp", b"isom") + box(b"moov", box(b"mvhd", b"")) + behind
+    assert mp4_seconds(PlainBytes(content)) is None
+
+
+# ── PDFs
+
+
+@pytest.mark.parametrize(("before", "pages"), [(1_019, 3), (1_020, None)])
+def test_a_pdf_says_that_it_is_one_in_its_first_1024_bytes(before: int, pages: int | None) -> None:
+    tree = b"1 0 obj << /Type /Pages /Count 3 >> endobj"
+    assert pdf_pages(b" " * before + b"%PDF-" + tree) == pages
+
+
+def test_an_object_stream_that_cannot_be_unpacked_holds_nothing_and_takes_nothing_of_what_may_be_unpacked() -> None:
+    for head in (b"/Filter /LZWDecode", b"/Filter /FlateDecode >>"):
+        left = _Allowance(bytes=7)
+        assert _unpacked(head, b"no such thing", left) == b""
+        assert left.bytes == 7
+
+
+# ── Pixels
+
+
+@given(st.integers(1, 9_000), st.integers(1, 9_000))
+def test_tiles_are_those_of_the_guide_in_fractions(width: int, height: int) -> None:
+    scale = min(Fraction(1), Fraction(2_048, max(width, height)))
+    scale *= min(Fraction(1), 768 / (min(width, height) * scale))
+    tiles = ceil(width * scale / 512) * ceil(height * scale / 512)
+    assert price_image(width, height, "high", "gpt-4o").tokens == 85 + 170 * tiles
+
+
+@pytest.mark.parametrize(
+    ("size", "tiles"),
+    [
+        *[((512, 512), 1), ((513, 512), 2), ((768, 768), 4), ((2_048, 768), 8), ((2_049, 1), 4), ((3_072, 1_024), 8)],
+        *[((1_537, 1_536), 4), ((769, 767), 4), ((4_096, 512), 4), ((4_096, 513), 4), ((1_000_000_000, 1), 4)],
+    ],
+)
+def test_an_image_is_scaled_down_to_2048_by_768_and_paid_by_squares_of_512(size: tuple[int, int], tiles: int) -> None:
+    for width, height in (size, size[::-1]):
+        assert price_image(width, height, "high", "gpt-4o").tokens == 85 + 170 * tiles
+
+
+@pytest.mark.parametrize(
+    ("size", "patches"),
+    [
+        ((32, 32), 1),
+        ((33, 32), 2),
+        ((1_024, 1_536), 1_536),
+        ((1_800, 2_400), 33 * 44),
+        ((1_024, 1_537), 31 * 47),
+        ((96, 65_536), 683),
+    ],
+)
+def test_an_image_of_more_than_1536_patches_is_scaled_down_to_whole_ones(size: tuple[int, int], patches: int) -> None:
+    for width, height in (size, size[::-1]):
+        assert price_image(width, height, "high", "o4-mini").tokens == ceil(Fraction(172, 100) * patches)
+
+
+@pytest.mark.parametrize("size", [(0, 1), (1, 0), (0, 0), (-1, 5)])
+def test_an_image_without_a_pixel_a_side_is_refused_by_its_size(size: tuple[int, int]) -> None:
+    with pytest.raises(ValueError, match=rf"at least one pixel a side, got {size[0]} × {size[1]}$"):
+        price_image(*size, "low", "gpt-4o")
+
+
+# ── Where content stands
+
+
+@pytest.mark.parametrize(
+    ("raw", "source", "mime"),
+    [
+        ({"image_url": "data:image/png;charset=x;base64,AAAA"}, Source.INLINE, "image/png"),
+        ({"image_url": "data:image/png;base64"}, Source.UNKNOWN, "image/png"),
+        ({"image_url": "data:image/png;base65,AAAA"}, Source.UNKNOWN, "image/png"),
+        ({"inline_data": {"data": "abcdefghijk:l", "mime_type": "Image/PNG"}}, Source.URL, "image/png"),
+        ({"inline_data": {"data": "abcdefghijkl:", "mime_type": "image/png"}}, Source.INLINE, "image/png"),
+        ({"inlineData": {"data": "AAAA", "mimeType": "image/png"}}, Source.INLINE, "image/png"),
+        ({"inlineData": {"data": "AAAA"}}, Source.INLINE, None),
+        ({"inlineData": {"data": b"AAAA", "mimeType": 7}}, Source.INLINE, None),
+        ({"input_audio": "abcdefghi://x"}, Source.URL, None),
+        ({"input_audio": "abcdefghij://x"}, Source.URL, None),
+        ({"input_audio": {"data": "AAAA", "format": "mp3"}}, Source.INLINE, "audio/mp3"),
+        ({"input_audio": {"data": "AAAA"}}, Source.INLINE, None),
+        ({"audio_url": {"url": "https://x.test/a"}}, Source.URL, None),
+        ({"audio_url": "https://x.test/a"}, Source.URL, None),
+        ({"document_url": "https://x.test/a"}, Source.URL, None),
+        ({"file_url": "https://x.test/a"}, Source.URL, None),
+        ({"file_data": "AAAA", "filename": "A.PDF"}, Source.INLINE, "application/pdf"),
+        ({"file_data": "AAAA", "filename": "A.txt"}, Source.INLINE, None),
+        ({"file_data": "AAAA"}, Source.INLINE, None),
+        ({"file": {"file_data": "data:image/png;base64,AAAA"}}, Source.INLINE, "image/png"),
+        ({"file": {"file_id": "f"}}, Source.FILE, None),
+        ({"file_data": {"mime_type": "image/png", "file_uri": "x"}}, Source.FILE, "image/png"),
+        ({"fileData": {"mimeType": "image/png"}}, Source.FILE, "image/png"),
+        ({"source": {"type": "text", "data": "words"}}, Source.TEXT, "text/plain"),
+        ({"source": {"text": "words", "media_type": "text/x"}}, Source.TEXT, "text/x"),
+        ({"source": {"type": "base64", "data": "AAAA", "media_type": "image/png"}}, Source.INLINE, "image/png"),
+        ({"source": {"bytes": b"AAAA"}}, Source.INLINE, None),
+        ({"source": {"type": "file", "file_id": "f"}}, Source.FILE, None),
+        ({"source": {"type": "odd"}}, Source.UNKNOWN, None),
+        ({"image": {"format": "jpeg", "source": {"bytes": b"AAAA"}}}, Source.INLINE, "image/jpeg"),
+        ({"document": {"format": "txt", "source": {"text": "words"}}}, Source.TEXT, "text/plain"),
+        ({"video": {"format": "mov", "source": {"bytes": b"AAAA"}}}, Source.INLINE, "video/mov"),
+        ({"audio": {"format": "mp3", "source": {"bytes": b"AAAA"}}}, Source.INLINE, None),
+        ({"data": "AAAA", "mimeType": "image/png"}, Source.INLINE, "image/png"),
+        ({"data": "AAAA", "mime_type": "image/png"}, Source.INLINE, "image/png"),
+        ({"base64": "AAAA", "media_type": "image/png"}, Source.INLINE, "image/png"),
+        ({"url": "https://x.test/a"}, Source.URL, None),
+        ({"file_id": "f"}, Source.FILE, None),
+        ({"image_url": None, "url": "https://x.test/a"}, Source.URL, None),
+        ({"odd": "AAAA"}, Source.UNKNOWN, None),
+    ],
+)
+def test_a_part_says_where_its_content_is_and_what_it_is_called(raw: dict[str, Any], source: Source, mime: Any) -> None:
+    found = find_content(raw)
+    assert (found.source, found.mime, found.content is not None) == (source, mime, source is Source.INLINE)
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        *[({"type": "text", "data": "words"}, "words"), ({"text": "words", "data": 7}, "words")],
+        *[({"type": "text"}, None), ({"type": "text", "data": 7}, None), ({"content": "words"}, None)],
+    ],
+)
+def test_the_text_of_a_document_is_the_one_that_its_source_holds(source: dict[str, Any], text: str | None) -> None:
+    facts = read_media(Media("document", {"source": source}))
+    assert (facts.source, facts.text) == (Source.TEXT, text)
+
+
+@pytest.mark.parametrize("key", ["width", "height", "pages", "seconds"])
+@pytest.mark.parametrize("where", ["https://x.test/a", "data:;base64,AAAA"])
+def test_the_least_and_the_largest_that_a_caller_may_say_of_a_medium_stand(key: str, where: str) -> None:
+    for value in (1, 1 << 32):
+        facts = read_media(Media("image", {"image_url": where, key: value, "detail": None}))
+        assert getattr(facts, key) == value
+
+
+def test_bytes_are_spelled_as_base64_and_read_at_any_place() -> None:
+    content = PlainBytes(b"abcd")
+    assert (content.as_base64(), len(content), content.at(1, 2), content.at(3, 9)) == ("YWJjZA==", 4, b"bc", b"d")
+
+
+@pytest.mark.parametrize(
+    ("text", "length", "content"),
+    [
+        *[("AAAX", 3, b"\0\0\x17"), ("AAAA=", 6, b"\0\0\0"), ("AA", 3, b"\0"), ("AA=", 3, b"\0"), ("A", 3, b"")],
+        *[("AAAA!!!!", 6, b""), ("-_-_", 3, b"\xfb\xff\xbf"), ("+/+/", 2, b"\xfb\xff")],
+    ],
+)
+def test_base64_says_what_it_spells_and_nothing_where_it_is_none(text: str, length: int, content: bytes) -> None:
+    assert Base64Text(text).at(0, length) == content
