@@ -51,6 +51,18 @@ class Evidence(AssemblyError):  # noqa: N818 - what its subclasses share, never 
         return _rebuild, (type(self), self.args, dict(self.__dict__))
 
 
+def lone_surrogate(text: str) -> int | None:
+    """The place of the first half of a surrogate pair, which no UTF-8 spells; None where there is none. O(characters).
+
+    The codec's own error holds the whole text: none that is raised for this may have it in its chain.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as failure:
+        return failure.start
+    return None
+
+
 def printable(text: str) -> str:
     """The text in which nothing steers a terminal: what does not print, apart from line breaks, is an escape."""
     if text.isprintable():

@@ -39,24 +39,17 @@ def answer(base: Assembler, number: int, line: bytes, kind: Format = OWN) -> byt
 
     Raises only what is no row's fault, a missing package: whatever else happens to a row is written down as its error.
     """
-    try:
-        return _answer(base, number, line, kind)
-    except MissingExtraError:
-        raise
-    except Exception as error:
-        return _spell_line(number, {}, Failed.by(error))
-
-
-def _answer(base: Assembler, number: int, line: bytes, kind: Format) -> bytes:
     carried: Mapping[str, Any] = {}
     try:
         row = row_of(number, line, kind)
         carried = {name: value for name, value in row.items() if name not in kind.read}
         _refuse_slips(carried, kind.read)
-    except RowError as error:
+        return _spell_line(number, carried, outcome(base, row, kind))
+    except MissingExtraError:
+        raise
+    except Exception as error:
         known = {name: value for name, value in carried.items() if name not in WRITTEN}
         return _spell_line(number, known, Failed.by(error))
-    return _spell_line(number, carried, outcome(base, row, kind))
 
 
 def row_of(number: int, line: bytes, kind: Format = OWN) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from assembler.pipeline.choose import Asked, Choice, host_as_sent, lay_out_regio
 from assembler.pricing.pricer import FixedPrices
 from assembler.regions.regions import Regions
 from assembler.strategies.strategy import Rendered
+from assembler.text.runs import are_the_same
 from budgets import Count, RegionCosts
 from budgets.count import total
 
@@ -74,13 +74,9 @@ def measure(seen: Gathered, choice: Choice | None) -> Measured:
     sight, settings, regions = seen.sight, seen.settings.by_rule, seen.draft.regions
     head = tuple(sight.messages(0, sight.head)) if sight.length else ()
     found = regions.memory.measured_by(settings.pricer)
-    if found is not None and _same(found.head, head) and found.choice == choice:
+    if found is not None and are_the_same(found.head, head) and found.choice == choice:
         return found
     rendered, prices = lay_out_regions(regions, head, settings, choice)
     measured = Measured(regions, rendered, head, prices, choice, host_as_sent(rendered, choice))
     regions.memory.remember_measured(settings.pricer, measured)
     return measured
-
-
-def _same(one: tuple[Message, ...], other: tuple[Message, ...]) -> bool:
-    return len(one) == len(other) and all(map(operator.is_, one, other))

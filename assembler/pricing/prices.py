@@ -5,7 +5,6 @@ Prices are kept beside the readings of a history, so that drafts and forks that 
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,6 +18,7 @@ from assembler.errors import UnsupportedContentError
 from assembler.pricing.pricer import Pricer, is_joining, price_messages
 from assembler.pricing.rewritten_messages import Rewritten
 from assembler.pricing.timeline import Replays
+from assembler.text.runs import are_the_same
 from budgets import Count, TokenCountError, Tokens
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ class Priced:
             return price
         before = tuple(self._sight.messages(first, index))
         known = self.prices.last_run
-        beside = known[1] if known is not None and _same(known[0], before) else self.priced_run(before)
+        beside = known[1] if known is not None and are_the_same(known[0], before) else self.priced_run(before)
         together = (*before, message)
         price = self.priced_run(together)
         self.prices.last_run = together, price
@@ -301,8 +301,3 @@ class Priced:
 def _may_answer(message: Message) -> bool:
     """Whether a message may be billed with the answers beside it: some spellings put these into the user's role."""
     return message.role == "tool" or Result in map(type, message.parts)
-
-
-def _same(some: tuple[Message, ...], others: tuple[Message, ...]) -> bool:
-    """Whether these are the very same messages."""
-    return len(some) == len(others) and all(map(operator.is_, some, others))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assembler.errors import MarkupError
+from budgets.errors import lone_surrogate
 
 
 def checked_text(value: object, *, field: str) -> str:
@@ -54,16 +55,10 @@ def _print_value(value: object, *, field: str) -> str:
 
 def refuse_surrogates(text: str, *, field: str) -> None:
     """Raise `MarkupError` with the offset of the first lone surrogate, if there is one."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        start = error.start
-    else:
-        return
-    # Raised out here, so that the codec's error, which holds the whole text, is not its context.
-    raise MarkupError(
-        f"{field}: lone surrogate U+{ord(text[start]):04X} at character {start}, "
-        "which UTF-8 cannot carry; decode the text with errors='replace'",
-        field=field,
-        offset=start,
-    )
+    if (start := lone_surrogate(text)) is not None:
+        raise MarkupError(
+            f"{field}: lone surrogate U+{ord(text[start]):04X} at character {start}, "
+            "which UTF-8 cannot carry; decode the text with errors='replace'",
+            field=field,
+            offset=start,
+        )

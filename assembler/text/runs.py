@@ -1,8 +1,9 @@
-"""Neighbours in a sequence, grouped by how each goes on from the one before."""
+"""Sequences: neighbours grouped by how each goes on from the one before, and two compared object by object."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -17,3 +18,8 @@ def runs(items: Iterable[Item], goes_on: Callable[[Item, Item], bool]) -> list[l
         else:
             found.append([item])
     return found
+
+
+def are_the_same(some: Sequence[object], others: Sequence[object]) -> bool:
+    """Whether two sequences hold the very same objects."""
+    return len(some) == len(others) and all(map(operator.is_, some, others))

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 import attrs
 
 from assembler.verify import shape
-from assembler.verify.definitions import Definition, Legal, empty_tools, wrong_definitions, wrong_name
+from assembler.verify.definitions import LEGAL, Definition, Legal, empty_tools, wrong_definitions, wrong_name
 from assembler.verify.pairing import Turn, refs
 from assembler.verify.place import Place, is_list
 from assembler.verify.violation import Violation
@@ -22,7 +22,7 @@ class Spelling:
 
     parts: Mapping[str, Collection[str]]
     arguments: shape.Kind
-    legal: Legal
+    legal: Legal = LEGAL
     call_types: Collection[str] = ("function",)
     tool_types: Collection[str] = ("function",)
 

@@ -40,7 +40,11 @@ class Legal:
     empty_rule: Rule = L0
 
 
-def wrong_definitions(definitions: Iterable[Definition], legal: Legal) -> Iterator[Violation]:
+LEGAL = Legal()
+"""What most dialects allow."""
+
+
+def wrong_definitions(definitions: Iterable[Definition], legal: Legal = LEGAL) -> Iterator[Violation]:
     """The faults of function tools: a missing or illegal or taken name, a schema that is none. Linear."""
     taken: set[str] = set()
     for tool in definitions:
@@ -52,7 +56,7 @@ def wrong_definitions(definitions: Iterable[Definition], legal: Legal) -> Iterat
         yield from _wrong_schema(tool.schema)
 
 
-def wrong_name(place: Place, legal: Legal) -> Iterator[Violation]:
+def wrong_name(place: Place, legal: Legal = LEGAL) -> Iterator[Violation]:
     """The fault of a tool's name, in a definition or in a call: none, or one that the dialect does not allow."""
     if place.text is None:
         yield from must_be(place, TEXT)
@@ -61,13 +65,13 @@ def wrong_name(place: Place, legal: Legal) -> Iterator[Violation]:
         yield legal.name_rule.broken(place.path, f"tool name {shown(place.text)} does not match {pattern}")
 
 
-def listed_tools(tools: Place, legal: Legal) -> Iterator[Violation]:
+def listed_tools(tools: Place, legal: Legal = LEGAL) -> Iterator[Violation]:
     """The faults of the list alone: no list of objects, or an empty one."""
     yield from may_be_list(tools, OBJECT)
     yield from empty_tools(tools, legal)
 
 
-def empty_tools(tools: Place, legal: Legal) -> Iterator[Violation]:
+def empty_tools(tools: Place, legal: Legal = LEGAL) -> Iterator[Violation]:
     """The dialect's rule against an empty list of tools."""
     if is_list(tools.value) and not tools.value:
         yield legal.empty_rule.broken(tools.path, "an empty list of tools; leave the key out")

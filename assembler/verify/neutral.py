@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assembler.verify import shape
-from assembler.verify.definitions import Definition, Legal, listed_tools, wrong_definitions
+from assembler.verify.definitions import Definition, listed_tools, wrong_definitions
 from assembler.verify.pairing import N3, Turn, find_repeated, find_unpaired, refs
 from assembler.verify.place import Place, is_list
 from assembler.verify.violation import Rule, Violation
@@ -21,7 +21,6 @@ N7 = Rule("N7", "tools are defined if the history has any call")
 N8 = Rule("N8", "at most four cache marks")
 N9 = Rule("N9", "the last assistant turn is as the model wrote it: its thinking keeps its signature")
 
-LEGAL = Legal()
 MOST_MARKS = 4
 """Cache marks in one request (N8; Anthropic's limit, the only published one)."""
 
@@ -55,10 +54,10 @@ def wrong_messages(messages: Place, arguments: shape.Kind = shape.TEXT_OR_OBJECT
 
 def wrong_tools(tools: Place) -> Iterator[Violation]:
     """The faults of tools, spelled as Chat, Anthropic or MCP spell them."""
-    yield from listed_tools(tools, LEGAL)
+    yield from listed_tools(tools)
     inner = [tool if tool.at("function").absent else tool.at("function") for tool in tools.objects()]
     found = (Definition(tool.at("name"), tool.first("parameters", "input_schema", "inputSchema")) for tool in inner)
-    yield from wrong_definitions(found, LEGAL)
+    yield from wrong_definitions(found)
 
 
 def read_turns(messages: Place) -> list[Turn]:

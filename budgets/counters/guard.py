@@ -13,7 +13,7 @@ import attrs
 
 from budgets.count import AwaitedCounter, Grade, TokenCounter, Tokens
 from budgets.counters.awaited import wait_for_answer
-from budgets.errors import BudgetError, TokenCountError
+from budgets.errors import BudgetError, TokenCountError, lone_surrogate
 from budgets.numbers import LARGEST, index_of, shown
 
 _STOPS = (KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError)
@@ -126,12 +126,7 @@ def refuse_surrogates(name: str, text: str) -> None:
         raise no_text(name, text)
     if text.isascii():
         return
-    offset = None
-    try:
-        text.encode()
-    except UnicodeEncodeError as failure:  # it holds the text: leave no trace of it in the chain
-        offset = failure.start
-    if offset is not None:
+    if (offset := lone_surrogate(text)) is not None:
         raise TokenCountError(
             name, f"cannot count a lone surrogate (offset {offset}): no UTF-8 spells it. Decode the source again."
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from assembler.verify import definitions, shape
 from assembler.verify.checker import Checker
-from assembler.verify.definitions import T3, Definition, Legal, empty_tools, wrong_choice, wrong_definitions, wrong_name
+from assembler.verify.definitions import T3, Definition, empty_tools, wrong_choice, wrong_definitions, wrong_name
 from assembler.verify.neutral import MOST_MARKS, N8
 from assembler.verify.pairing import N2, N3, Turn, find_repeated, find_unpaired, refs
 from assembler.verify.place import Place
@@ -29,8 +29,6 @@ _BLOCKS = frozenset(
 _SYSTEM_BLOCKS = frozenset({"text", "guardContent", "cachePoint"})
 _RESULT_BLOCKS = frozenset({"json", "text", "image", "document", "video", "searchResult"})
 _TOOLS = frozenset({"toolSpec", "systemTool", "cachePoint"})
-
-_LEGAL = Legal()
 
 # botocore 1.44.5 also lets `.` and `:` through; Claude behind the service does not (bifrost#5097).
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
@@ -94,7 +92,7 @@ def _wrong_message(message: Place) -> Iterator[Violation]:
 
 def _wrong_call(call: Place) -> Iterator[Violation]:
     yield from shape.must_be(call.at("toolUseId"), shape.TEXT)
-    yield from wrong_name(call.at("name"), _LEGAL)
+    yield from wrong_name(call.at("name"))
     yield from shape.must_be(call.at("input"), shape.OBJECT)
 
 
@@ -134,14 +132,14 @@ def _wrong_tools(request: Place) -> Iterator[Violation]:
     yield from shape.may_be(config, shape.OBJECT)
     if not config.absent:
         yield from shape.must_be(tools, shape.LIST)
-    yield from empty_tools(tools, _LEGAL)
+    yield from empty_tools(tools)
     for tool in tools.each():
         yield from shape.one_member(tool, _TOOLS, "a tool")
     specs = [tool.at("toolSpec") for tool in tools.objects() if not tool.at("toolSpec").absent]
     for spec in specs:
         if spec.at("inputSchema").at("json").nothing:
             yield T3.broken(spec.at("inputSchema").path, "a tool without inputSchema.json")
-    yield from wrong_definitions((Definition(s.at("name"), s.at("inputSchema").at("json")) for s in specs), _LEGAL)
+    yield from wrong_definitions(Definition(s.at("name"), s.at("inputSchema").at("json")) for s in specs)
     choice = config.at("toolChoice")
     yield from wrong_choice(choice, choice.at("tool").at("name"), tools, (spec.at("name").text for spec in specs))
     if config.absent:

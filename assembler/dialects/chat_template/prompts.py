@@ -6,14 +6,13 @@ prompt. They are held here while they are remembered, so that no other reading c
 
 from __future__ import annotations
 
-import operator
 from array import array
-from collections.abc import Sequence
 
 import attrs
 
 from assembler.dialects.chat_template.spelling import Spelling
 from assembler.regions.layout import Layout
+from assembler.text.runs import are_the_same
 
 REMEMBERED = 8
 """Prompts. A fit weighs two or three and emits one of them; the rest is for forks that are built in turn. One of
@@ -54,8 +53,4 @@ def _same(one: Layout, other: Layout) -> bool:
     if one is other:
         return True
     regions = (one.head, other.head), (one.messages, other.messages), (one.tools, other.tools)
-    return one.system == other.system and all(_identical(*both) for both in regions)
-
-
-def _identical(some: Sequence[object], others: Sequence[object]) -> bool:
-    return len(some) == len(others) and all(map(operator.is_, some, others))
+    return one.system == other.system and all(are_the_same(*both) for both in regions)

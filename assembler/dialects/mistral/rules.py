@@ -8,7 +8,7 @@ from itertools import chain
 
 from assembler.verify import chat
 from assembler.verify.checker import Checker
-from assembler.verify.definitions import L0, T1, T2, T3, Legal
+from assembler.verify.definitions import L0, T1, T2, T3
 from assembler.verify.neutral import N4, speechless
 from assembler.verify.pairing import N2, N3, Pairing, Turn, find_repeated, find_unpaired
 from assembler.verify.place import Place
@@ -19,7 +19,6 @@ RULE = rules_in(__name__)
 RULES = (*RULE.values(), L0, T1, T2, T3, N2, N3, N4)
 
 _ID = re.compile(r"[a-zA-Z0-9]{9}\Z")
-_LEGAL = Legal()
 _PAIRING = Pairing(unanswered=RULE["M3"], orphan=RULE["M3"])
 
 _UNEXPECTED = {("tool", "user"), ("tool", "system"), ("assistant", "system")}
@@ -40,7 +39,6 @@ _SPELLING = chat.Spelling(
         "tool": {"text", *_MEDIA},
     },
     arguments=TEXT_OR_OBJECT,
-    legal=_LEGAL,
     # mistralai 3.7.0, models/chatcompletionrequest: what the conversations API has beyond them is no tool of chat.
     tool_types=("function", "connector", "document_library", "image_generation"),
 )

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from assembler.verify import definitions, shape
 from assembler.verify.checker import Checker
-from assembler.verify.definitions import Definition, Legal, listed_tools, wrong_choice, wrong_definitions, wrong_name
+from assembler.verify.definitions import Definition, listed_tools, wrong_choice, wrong_definitions, wrong_name
 from assembler.verify.neutral import N1
 from assembler.verify.pairing import N2, N3, find_repeated, refs
 from assembler.verify.place import Place
@@ -20,8 +20,6 @@ RULES = (*RULE.values(), *definitions.RULES, N1, N2, N3)
 
 _ID_LIMIT = 64
 """Characters of a call_id (L1)."""
-
-_LEGAL = Legal()
 
 # Item and part types: openai 3.54.0, types/responses, read 2026-11.
 _ITEMS = frozenset(
@@ -91,7 +89,7 @@ def _wrong_item(item: Place) -> Iterator[Violation]:
         yield from shape.typed_parts(item.at("content"), said)
     elif kind == "function_call":
         yield from shape.must_be(item.at("call_id"), shape.TEXT)
-        yield from wrong_name(item.at("name"), _LEGAL)
+        yield from wrong_name(item.at("name"))
         yield from shape.must_be(item.at("arguments"), shape.TEXT)
     elif kind == "function_call_output":
         yield from shape.must_be(item.at("output"), shape.TEXT_OR_LIST)
@@ -142,12 +140,12 @@ def _torn_reasoning(items: list[Place]) -> Iterator[Violation]:
 
 
 def _wrong_tools(request: Place, tools: Place) -> Iterator[Violation]:
-    yield from listed_tools(tools, _LEGAL)
+    yield from listed_tools(tools)
     for tool in tools.objects():
         # Hosted tools are many and new ones come every month: a type is asked for, not a known one.
         yield from shape.must_be(tool.at("type"), shape.TEXT)
     functions = [tool for tool in tools.objects() if tool.at("type").text == "function"]
-    yield from wrong_definitions((Definition(tool.at("name"), tool.at("parameters")) for tool in functions), _LEGAL)
+    yield from wrong_definitions(Definition(tool.at("name"), tool.at("parameters")) for tool in functions)
     if request.at("prompt").absent:  # a stored prompt may bring tools of its own
         choice = request.at("tool_choice")
         names = [tool.at("name").text for tool in tools.objects()]

@@ -9,6 +9,7 @@ from typing import TypeAlias, cast
 import attrs
 
 from assembler.regions.tools.refusal import shown, tool_error
+from budgets.errors import lone_surrogate
 
 JSON: TypeAlias = dict[str, "JSON"] | list["JSON"] | str | int | float | bool | None
 Container: TypeAlias = Mapping[object, object] | Sequence[object]
@@ -85,13 +86,9 @@ class _Copy:
 
     def _text(self, value: str, path: Path) -> str:
         text = str.__str__(value)
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            start = error.start
-        else:
-            return text
-        raise self._at(path, f"a lone surrogate at character {start} is not UTF-8")
+        if (start := lone_surrogate(text)) is not None:
+            raise self._at(path, f"a lone surrogate at character {start} is not UTF-8")
+        return text
 
     def _integer(self, value: int, path: Path) -> int:
         if not -_INTEGER_BOUND < value < _INTEGER_BOUND:
