@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Mapping
-from typing import Self, cast
+from typing import Literal, Self, TypeAlias, cast
 
 import attrs
 
@@ -13,7 +14,6 @@ from assembler.loggers import logger
 from assembler.prompts.jinja import JinjaTemplate, jinja_template
 from assembler.prompts.placeholders import Placeholders, placeholders
 from assembler.prompts.prompt import Prompt
-from assembler.prompts.style import Style, style_of
 from assembler.prompts.values import PlainValue, plain_values
 from assembler.prompts.variables import SUPPORTED_INPUT_VARIABLES
 from assembler.validation import must_be
@@ -67,7 +67,7 @@ class ValidatedPromptTemplate:
             )
         source = str.__str__(self.prompt_template)
         given = self.template_format
-        style: object = style_of(source, template=self.name) if given is None else given
+        style: object = _style_of(source, template=self.name) if given is None else given
         if not isinstance(style, str) or style not in ("f-string", "jinja2"):
             shown = repr(style) if isinstance(style, str) else f"a {type(style).__name__}"
             raise PromptError(
@@ -120,3 +120,43 @@ class ValidatedPromptTemplate:
     @property
     def _names(self) -> frozenset[str]:
         return self._parsed.required | self._parsed.optional
+
+
+Style: TypeAlias = Literal["f-string", "jinja2"]
+
+# Both spellings use `{{`: one to print a value, the other for a literal brace. What decides, in this order: a Jinja
+# statement or comment; an f-string placeholder; a Jinja expression, which has a blank before or an operator behind its
+# first word, or is a supported variable's name. A template that has placeholders of both kinds is refused.
+_FIRST = r"""\w++|'[^'\n]*+'|"[^"\n]*+\"|(?<=\s)(?=[\[(])"""
+"""What a Jinja expression begins with: a name, a number, a text (in JSON a colon follows), or a blank and a bracket."""
+_NEXT = r"\}\}|\s*+(?:[-+~*/%|.\[(<>=!}]|(?:if|in|is|and|or)\b)"
+"""What may follow a name that a Jinja expression begins with: its end, an operator, a filter, an attribute, a word."""
+_TOKENS = re.compile(
+    rf"""(?P<statement>(?<!\{{)\{{[%\#])
+      | (?P<expression>(?<!\{{)\{{\{{(?!\{{)[-+]?(?P<blank>\s*+)(?P<first>{_FIRST})(?P<rest>{_NEXT}))
+      | (?P<escape>\{{\{{|\}}\}})
+      | (?P<placeholder>\{{[^\W\d]\w*+\}})""",
+    re.VERBOSE,
+)
+
+
+def _style_of(source: str, *, template: str) -> Style:
+    """The spelling that the template is in. O(characters). Raises PromptError where it is in both."""
+    placeholder = spaced = named = False
+    for token in _TOKENS.finditer(source):
+        match token.lastgroup:
+            case "statement":
+                return "jinja2"
+            case "placeholder":
+                placeholder = True
+            case "escape":
+                pass
+            case _:
+                spaced = spaced or token["blank"] != "" or token["rest"] != "}}"
+                named = named or token["first"] in SUPPORTED_INPUT_VARIABLES
+    if placeholder and spaced:
+        raise PromptError(
+            f"template {template!r} has placeholders of both styles: pass template_format='f-string' or 'jinja2'",
+            name=template,
+        )
+    return "jinja2" if not placeholder and (spaced or named) else "f-string"

@@ -1,14 +1,87 @@
-"""Which bundled vocabulary is an open model's own, and its counter."""
+"""Which bundled vocabulary is an open model's own, and its counter. Imports no tokenizer.
+
+Gemma's, which Google publishes and Gemini bills by, is of characters, and tiktoken merges bytes: the packed vocabulary
+merges each character's bytes before anything else, so that both end with the same pieces. What remains is done here. A
+character that no piece holds is as many tokens as it has bytes, and the tags of web pages are tokens of their own
+wherever they stand.
+"""
 
 from __future__ import annotations
 
+import functools
+import re
 from typing import TypeAlias
 
-from budgets.counters.gemma import VOCABULARY as GEMMA
-from budgets.counters.gemma import GemmaCounter
+import attrs
+
+from budgets.count import Grade, Tokens
+from budgets.counters.guard import Guarded, refuse_surrogates
 from budgets.counters.tiktoken import OPEN_MODELS, TiktokenCounter
 from budgets.errors import TokenCountError
 from budgets.models.families import open_vocabulary_of
+from budgets.patterns import compile_later
+
+GEMMA = "gemma"
+BLANK = "▁"
+"""The character that Gemma writes for a blank: in a text it counts as one."""
+
+_TAG = compile_later(
+    r"</?(?:table|caption|thead|tbody|tfoot|tr|th|td|h[1-6]|blockquote|strong|em|b|i|u|s|sub|sup|code|a|html|body|img"
+    r"|span|bbox|ul|li|div|iframe|footer)>"
+)
+
+
+@attrs.frozen
+class GemmaCounter(Guarded):
+    """Counts what Gemma 3's own tokenizer counts, control tokens as the text that they are."""
+
+    @property
+    def name(self) -> str:
+        """`tiktoken:gemma`, the engine and the vocabulary."""
+        return _BYTES.name
+
+    @property
+    def grade(self) -> Grade:
+        """Bounded: it is Gemma's own, and Gemini's as far as recordings show."""
+        return Grade.BOUNDED
+
+    def __call__(self, text: str, /) -> Tokens:
+        """Tokens of `text`. Raises TokenCountError for a lone surrogate, or if the vocabulary is damaged."""
+        if not isinstance(text, str) or text.isascii():  # pyright: ignore[reportUnnecessaryIsInstance]  # refused there
+            return _tagged(text)
+        refuse_surrogates(self.name, text)
+        text = text.replace(BLANK, " ")
+        strange = "".join(sorted(each for each in set(text) if not each.isascii() and each not in _known_characters()))
+        if not strange:
+            return _tagged(text)
+        parts = re.split(f"([{re.escape(strange)}])", text)
+        return sum(map(_tagged, parts[::2])) + sum(len(each.encode()) for each in parts[1::2])
+
+
+def _tagged(text: str) -> Tokens:
+    """The tags of a text, one token each, and what stands between them."""
+    if not isinstance(text, str) or "<" not in text:  # pyright: ignore[reportUnnecessaryIsInstance]  # refused there
+        return _BYTES(text)
+    parts = _TAG.split(text)
+    return sum(map(_BYTES, filter(None, parts))) + len(parts) - 1
+
+
+@functools.cache
+def _known_characters() -> frozenset[str]:
+    """The characters beyond ASCII that are pieces."""
+    from budgets.vocabularies import mergeable_ranks
+
+    found: set[str] = set()
+    for piece in mergeable_ranks(GEMMA):
+        if 1 < len(piece) < 5:
+            spelled = piece.decode(errors="ignore")
+            if len(spelled) == 1 and len(spelled.encode()) == len(piece):
+                found.add(spelled)
+    return frozenset(found)
+
+
+_BYTES = TiktokenCounter(GEMMA)
+
 
 OpenModelCounter: TypeAlias = TiktokenCounter | GemmaCounter
 

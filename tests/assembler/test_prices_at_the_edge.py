@@ -16,12 +16,13 @@ import pytest
 from assembler import Assembler, TrimOldest
 from assembler.conversation.messages import Media, Opaque, spoken
 from assembler.dialects import anthropic, openai_responses, plain
+from assembler.dialects.bedrock import nova
 from assembler.pipeline.decisions import decisions_of
 from assembler.policies.passage import Change, StandingPassage
 from assembler.pricing.calibration import CalibratedCounter, Fingerprint
 from assembler.pricing.hosted import TABLE, price_beside_tools, price_hosted, row_of
 from assembler.pricing.ledger import Cut, Ledger, TurnCost
-from assembler.pricing.media import claude, nova, openai
+from assembler.pricing.media import claude, openai
 from assembler.pricing.media.facts import MediaFacts, Source
 from assembler.pricing.media.pdf import (
     _Allowance,  # pyright: ignore[reportPrivateUsage]
@@ -32,7 +33,7 @@ from assembler.pricing.media.pdf import (
 from assembler.pricing.media.pixels import image_size
 from assembler.pricing.media.reading import read_media
 from assembler.pricing.media.refusal import a_part
-from assembler.pricing.media.sound import wav_seconds
+from assembler.pricing.media.seconds import wav_seconds
 from assembler.pricing.media.window import Base64Text, PlainBytes
 from assembler.pricing.opaque import FRAMING, PAGE, PICTURE, REFERENCED, price_opaque, read_opaque
 from assembler.pricing.overflow import Overflow
@@ -732,7 +733,7 @@ def test_a_pdf_is_known_by_its_first_bytes_or_by_what_it_is_called(mime: str, be
 
 def test_a_picture_for_nova_is_estimated_and_a_smaller_one_is_scaled_up() -> None:
     sizes = [(1_000, 500), (nova.LEAST_SIDE, 10), (nova.LEAST_SIDE // 2, 5)]
-    counts = [nova.price_media(MediaFacts(kind="image", width=width, height=height)) for width, height in sizes]
+    counts = [nova.price_image(MediaFacts(kind="image", width=width, height=height)) for width, height in sizes]
     assert [count.grade for count in counts] == [Grade.ESTIMATED] * 3
     assert [count.upper for count in counts] == [2 * count.tokens for count in counts]
     assert counts[1] == counts[2]

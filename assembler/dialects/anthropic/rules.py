@@ -14,7 +14,6 @@ import attrs
 from assembler.dialects.anthropic.rules_of_blocks import KINDS, blocks_of, texts, wrong_blocks, wrong_shape, wrong_tools
 from assembler.verify import definitions
 from assembler.verify.checker import Checker
-from assembler.verify.models import refuses_prefill, takes_system_turns
 from assembler.verify.pairing import Pairing, Turn, find_repeated, find_unpaired, refs
 from assembler.verify.place import Place
 from assembler.verify.violation import Rule, Violation, rules_in
@@ -28,6 +27,14 @@ _MOST_MESSAGES = 100_000
 
 _THINKING = ("thinking", "redacted_thinking")
 _ID = re.compile(r"[a-zA-Z0-9_-]+\Z")
+
+_CLAUDE = re.compile(r"claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2}))?(?![\d])")
+"""`claude-opus-4-6`, `claude-3-5-sonnet-20241022`, `anthropic.claude-sonnet-4-20250514-v1:0`."""
+_NO_PREFILL_FROM = (4, 6)
+"""Claude 4.6 and later refuse an assistant message at the end (A11: llxprt-code#3695)."""
+_SYSTEM_TURNS_FROM = (4, 8)
+"""Opus 4.8 is the first known to take role system inside messages (A16: llm-anthropic#73). Haiku and Sonnet 4.8 are not
+known."""
 
 
 @attrs.frozen
@@ -92,7 +99,7 @@ def _wrong_system_turns(messages: list[Place], model: str | None) -> Iterator[Vi
     before = ""
     for message in messages:
         role = message.at("role")
-        if role.text == "system" and not takes_system_turns(model):
+        if role.text == "system" and not _is_from(model, _SYSTEM_TURNS_FROM):
             yield RULE["A16"].broken(role.path, "a system message among the messages; use the top-level system field")
         elif role.text == "system" and before != "user":
             yield RULE["A16"].broken(
@@ -154,13 +161,19 @@ def _wrong_end(messages: list[Place], model: str | None) -> Iterator[Violation]:
     if not messages or messages[-1].at("role").text != "assistant":
         return
     last = messages[-1]
-    if refuses_prefill(model):
+    if _is_from(model, _NO_PREFILL_FROM):
         yield RULE["A11"].broken(last.path, "the conversation ends with the assistant, and this model takes no prefill")
     content, blocks = last.at("content"), last.at("content").objects()
     text = blocks[-1].at("text") if blocks else content
     words = text.text or ""
     if words != words.rstrip():
         yield RULE["A12"].broken(text.path, f"{len(words) - len(words.rstrip())} whitespace characters at the end")
+
+
+def _is_from(model: str | None, version: tuple[int, int]) -> bool:
+    """Whether the name says that this is a Claude of this version or a later one. Any other name tells nothing."""
+    found = _CLAUDE.search(model.lower()) if model else None
+    return found is not None and (int(found[1]), int(found[2] or 0)) >= version
 
 
 def _wrong_marks(request: Place) -> Iterator[Violation]:

@@ -20,7 +20,6 @@ from assembler.dialects.bedrock.api import API
 from assembler.dialects.bedrock.blocks import BedrockWriter, tool_spec
 from assembler.dialects.bedrock.models import OpenModelPricer, is_claude
 from assembler.dialects.bedrock.nova import NOVA_EFFORT, is_nova, nova_pricer
-from assembler.dialects.bedrock.settings import as_messages
 from assembler.dialects.blocks.blocks import (
     Ending,
     Turn,
@@ -38,7 +37,7 @@ from assembler.errors import ConversationError
 from assembler.pricing.pricer import Pricer
 from assembler.regions.layout import Layout
 from assembler.regions.tools import read_tools
-from assembler.text.fields import fields_of
+from assembler.text.fields import fields_in, fields_of, object_in
 from budgets import TokenCounter
 
 _OWNED = ("messages", "system", "toolConfig")
@@ -87,7 +86,7 @@ class Bedrock:
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         """Claude's own price list for a Claude model, and without a model; an estimate for any other."""
         if model is None or is_claude(model):
-            return attrs.evolve(anthropic.pricer(model, count), shape="bedrock", as_messages=as_messages)
+            return attrs.evolve(anthropic.pricer(model, count), shape="bedrock", as_messages=_as_messages)
         return nova_pricer(model, count) if is_nova(model) else OpenModelPricer.of(model, count)
 
     def options(self, layout: Layout) -> dict[str, Any]:
@@ -172,3 +171,28 @@ def _drop_surplus_points(request: dict[str, Any], notes: Notes) -> None:
 
 def _points(blocks: Sequence[Block]) -> list[Block]:
     return [block for block in blocks if "cachePoint" in block]
+
+
+_THINKING = ("thinking", "reasoning_config")
+"""What turns reasoning on, in `additionalModelRequestFields`: Anthropic's word, and one that only Bedrock takes."""
+
+
+def _as_messages(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a call that Claude bills for, as Anthropic's own API spells them."""
+    extra = fields_in(options, "additionalModelRequestFields")
+    spelled: dict[str, Any] = {}
+    for word in _THINKING:
+        if word in extra:
+            spelled["thinking"] = extra[word]
+    for kind, chosen in fields_in(options, "toolChoice").items():
+        spelled["tool_choice"] = {"type": kind, **fields_in(chosen)}
+    schema = _answer_schema(options)
+    if schema is not None:
+        spelled["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
+    return spelled
+
+
+def _answer_schema(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The schema of `outputConfig.textFormat`, which Converse takes as a text."""
+    schema: object = fields_in(options, "outputConfig", "textFormat", "structure", "jsonSchema").get("schema")
+    return object_in(schema) if isinstance(schema, str) else fields_of(schema)

@@ -19,10 +19,9 @@ import attrs
 from assembler.conversation.messages.message import Media
 from assembler.errors import ConversationError, MessageTypeError
 from assembler.pricing.media.facts import LARGEST, MEASURES, MediaFacts, Source
-from assembler.pricing.media.mp4 import mp4_seconds
 from assembler.pricing.media.pdf import pdf_pages
 from assembler.pricing.media.pixels import image_size
-from assembler.pricing.media.sound import wav_seconds
+from assembler.pricing.media.seconds import mp4_seconds, wav_seconds
 from assembler.pricing.media.window import Base64Text, PlainBytes, Window
 from assembler.text.fields import fields_in
 from assembler.validation import must_be

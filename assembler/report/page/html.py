@@ -11,9 +11,8 @@ from assembler.errors import WrongTypeError
 from assembler.pipeline.planned import Planned
 from assembler.report.items import Item
 from assembler.report.page.escaping import escape_text, render_page
-from assembler.report.page.items import items_of, rows_as_items
+from assembler.report.page.items import items_of, message_states, rows_as_items
 from assembler.report.page.marks import Mark, marks_of
-from assembler.report.page.messages import message_states
 from assembler.report.page.rows import Rows, State
 from assembler.report.page.sizes import Outlook, Size, outlook_of, size_of
 from assembler.report.page.texts import Texts

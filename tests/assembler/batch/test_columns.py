@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, ContextLengthError, ConversationError
 from assembler.batch import BatchAssembler, BatchError, Columns, OnError, Raise, Record, Skip, assemble_batch
+from assembler.batch.columns import meant as meant_value
 from assembler.batch.lines import answer
-from assembler.batch.stores import meant as meant_value
 from tests.assembler.batch.made import base, for_a_model, priced_by_a_tokenizer
 from tests.assembler.drawn import histories
 from tests.scaled import scaled
