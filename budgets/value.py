@@ -7,6 +7,8 @@ in an inner loop, the equality of `attrs.frozen` is better: it is faster.
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Sequence
 from typing import Any, ClassVar, TypeAlias
 
 import attrs
@@ -35,6 +37,11 @@ class Value:
     def __hash__(self) -> int:
         hashed = (field for field in self.__attrs_attrs__ if (field.eq if field.hash is None else field.hash))
         return hash((type(self), *(getattr(self, field.name) for field in hashed)))
+
+
+def are_the_same(some: Sequence[object], others: Sequence[object]) -> bool:
+    """Whether two sequences hold the very same objects: what was found for one is found for the other."""
+    return len(some) == len(others) and all(map(operator.is_, some, others))
 
 
 Field: TypeAlias = "attrs.Attribute[Any]"

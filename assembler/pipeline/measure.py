@@ -12,9 +12,9 @@ from assembler.pipeline.choose import Asked, Choice, host_as_sent, lay_out_regio
 from assembler.pricing.pricer import FixedPrices
 from assembler.regions.regions import Regions
 from assembler.strategies.strategy import Rendered
-from assembler.text.runs import are_the_same
 from budgets import Count, RegionCosts
 from budgets.count import total
+from budgets.value import are_the_same
 
 if TYPE_CHECKING:
     from assembler.pipeline.gather import Gathered

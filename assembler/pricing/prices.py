@@ -18,8 +18,8 @@ from assembler.errors import UnsupportedContentError
 from assembler.pricing.pricer import Pricer, is_joining, price_messages
 from assembler.pricing.rewritten_messages import Rewritten
 from assembler.pricing.timeline import Replays
-from assembler.text.runs import are_the_same
 from budgets import Count, TokenCountError, Tokens
+from budgets.value import are_the_same
 
 if TYPE_CHECKING:
     from assembler.pipeline.decisions import Decisions

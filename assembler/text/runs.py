@@ -1,9 +1,8 @@
-"""Sequences: neighbours grouped by how each goes on from the one before, and two compared object by object."""
+"""Neighbours in a sequence, grouped by how each goes on from the one before."""
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -18,8 +17,3 @@ def runs(items: Iterable[Item], goes_on: Callable[[Item, Item], bool]) -> list[l
         else:
             found.append([item])
     return found
-
-
-def are_the_same(some: Sequence[object], others: Sequence[object]) -> bool:
-    """Whether two sequences hold the very same objects."""
-    return len(some) == len(others) and all(map(operator.is_, some, others))

@@ -12,7 +12,7 @@ import attrs
 
 from assembler.dialects.chat_template.spelling import Spelling
 from assembler.regions.layout import Layout
-from assembler.text.runs import are_the_same
+from budgets.value import are_the_same
 
 REMEMBERED = 8
 """Prompts. A fit weighs two or three and emits one of them; the rest is for forks that are built in turn. One of
