@@ -28,9 +28,9 @@ from assembler.dialects.gemini.parts import (
     as_answered,
     declarations,
     either,
-    is_json_schema,
     json_schema_of,
     sends,
+    with_json_schema,
 )
 from assembler.dialects.graded import grade_price
 from assembler.dialects.message_fields import bound_fields
@@ -190,7 +190,7 @@ class GeminiPricer(MergingPricer, JoiningPricer):
         return FixedPrices(
             pieces=tuple(self._graded(Count(p)) for p in price_pieces([piece.text for piece in pieces], self.count)),
             head=tuple(self._texts([p for p in message.parts if isinstance(p, str)]) for message in head),
-            tools=tuple(map(self._tool, tools)),
+            tools=self._tools(tools),
             framing=framing,
         )
 
@@ -236,9 +236,15 @@ class GeminiPricer(MergingPricer, JoiningPricer):
             return Count(0)
         return self._graded(google.price_unsettled_answer(asked, self.count))
 
-    def _tool(self, tool: Tool) -> Count:
+    def _tools(self, tools: Sequence[Tool]) -> tuple[Count, ...]:
+        hidden = frozenset[str]()
+        if self.shape == "gemini" and self.family.hides_json_schemas:
+            hidden = with_json_schema(tools)
+        return tuple(self._tool(tool, hidden) for tool in tools)
+
+    def _tool(self, tool: Tool, hidden: frozenset[str]) -> Count:
         price = self._graded(google.price_tool(tool, self.family, self.count))
-        if self.shape != "gemini" or not self.family.hides_json_schemas or not is_json_schema(tool):
+        if tool.name not in hidden:
             return price
         shown = google.price_tool(attrs.evolve(tool, parameters={}), self.family, self.count)
         return Count(shown.tokens, price.grade, price.upper)

@@ -172,26 +172,33 @@ def declarations(tools: Sequence[Tool]) -> list[Block]:
     wrapped: dict[int, Block] = {}
     declared: list[Block] = []
     for tool in tools:
-        if tool.api is not None:
-            wrapped.setdefault(id(tool.raw), own_definition(tool))
-            continue
-        if not _NAME.fullmatch(tool.name):
+        if tool.api is None and not _NAME.fullmatch(tool.name):
             raise ToolError(
                 "gemini takes no function name that begins with a digit or a dash; rename the tool", tool=tool.name
             )
+        if id(tool.raw) in wrapped:  # an object of many declarations is copied once
+            continue
+        if tool.api is not None:
+            wrapped[id(tool.raw)] = own_definition(tool)
+            continue
         raw = fields_of(tool.seen)
         if raw is not None and either(raw, "function_declarations") is not None:
-            wrapped.setdefault(id(tool.raw), own_fields(raw))
+            wrapped[id(tool.raw)] = own_fields(raw)
         else:
             declared.append(_declaration(tool))
     return [*wrapped.values(), *([{"function_declarations": declared}] if declared else [])]
 
 
-def is_json_schema(tool: Tool) -> bool:
-    """Whether a tool's arguments go out as a JSON Schema; a definition that came as Gemini's own says `parameters`."""
-    given = items_of(either(fields_in(tool.seen), "function_declarations"))
-    own = (fields_in(item) for item in given)
-    return not any(fields.get("name") == tool.name and "parameters" in fields for fields in own)
+def with_json_schema(tools: Sequence[Tool]) -> frozenset[str]:
+    """Names of the tools whose arguments go out as a JSON Schema; one that came as Gemini's own says `parameters`.
+
+    O(declarations): those that came in one object share it.
+    """
+    came = {id(tool.seen): tool.seen for tool in tools}
+    given = (items_of(either(fields_in(seen), "function_declarations")) for seen in came.values())
+    declared = (fields_in(item) for items in given for item in items)
+    own = {fields.get("name"): None for fields in declared if "parameters" in fields}
+    return frozenset(tool.name for tool in tools if tool.name not in own)
 
 
 def _declaration(tool: Tool) -> Block:

@@ -14,7 +14,9 @@ from assembler.conversation.messages import read_message
 from assembler.dialects import DIALECTS
 from assembler.errors import ConversationError, ToolError, UnsupportedContentError
 from assembler.verify import verify
+from budgets import Budget
 from tests.assembler.dialects.spoken import TOOLS, Dict, sent_again
+from tests.assembler.test_work import calls_of
 from tests.assembler.verify import conversations as valid
 from tests.scaled import scaled
 
@@ -259,3 +261,30 @@ def test_an_empty_thought_without_a_signature_is_not_sent() -> None:
     assert context.request()["contents"][1]["parts"] == [thoughts[1], {"text": "Snow."}]
     assert count_request(context.request(), dialect="gemini") == context.count
     assert not verify(context.request(), dialect="gemini")
+
+
+@pytest.mark.parametrize("model", ["gemini-2.0-flash", "gemini-3-pro-preview"])
+def test_twice_as_many_declarations_in_one_tool_take_about_twice_the_calls(model: str) -> None:
+    """Each had the whole object copied to be sent, and with Gemini 2.0 looked through all of it for its own schema."""
+
+    def work(functions: int) -> int:
+        given = [{"name": f"f{n}", "description": "d", "parameters": {"type": "OBJECT"}} for n in range(functions)]
+        made = Assembler(Budget(1_000_000, model=model)).add_message(("user", "q"))
+        return calls_of(made.add_capability([{"function_declarations": given}]).build)
+
+    work(3)
+    assert work(256) <= 2.2 * work(128)
+
+
+@pytest.mark.parametrize("many", [1, 3])
+def test_a_declaration_shows_its_schema_where_it_is_google_s_own_and_hides_a_json_schema(many: int) -> None:
+    def cost(key: str) -> int:
+        schema = {"type": "object", "properties": {"where": {"type": "string", "description": "a place " * 9}}}
+        given = [{"name": f"f{n}", "description": "d", key: schema} for n in range(many)]
+        return count_request(
+            {"contents": [QUESTION], "tools": [{"function_declarations": given}]},
+            dialect="gemini",
+            model="gemini-2.0-flash",
+        ).tokens
+
+    assert cost("parameters") > cost("parameters_json_schema") + 10 * many
