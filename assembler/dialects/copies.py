@@ -8,6 +8,9 @@ from typing import Any, cast
 from assembler.conversation.messages.dicts import private_copy
 from assembler.regions.tools import Tool
 
+NO_PARAMETERS: Mapping[str, Any] = {"type": "object", "properties": {}}
+"""The schema of a tool that takes no arguments, for an API that wants one all the same."""
+
 
 def own_fields(raw: Mapping[str, Any]) -> dict[str, Any]:
     """A dict of these fields that shares no list and no dict with them."""

@@ -21,7 +21,7 @@ from assembler.dialects.families import ANOTHER_VOCABULARY
 from assembler.dialects.graded import RuledPricer
 from assembler.dialects.own_tokenizer import counts_for_open_model, counts_for_openai
 from assembler.dialects.shown_beside import told
-from assembler.pricing.pricer import FixedPrices, Piece, Pricer
+from assembler.pricing.pricer import FixedPrices, Piece, Pricer, price_messages
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
 from budgets import Count, Grade, TokenCounter, Tokens
@@ -146,9 +146,16 @@ class ForeignPricer(RuledPricer):
         return reached
 
     def options(self, layout: Layout) -> Count | Difference:
-        """By rule, loosened; what an option saves with one model is not believed of another."""
-        price = self.rules.options(layout)
-        return self._loosened(price if isinstance(price, Count) else price.alone())
+        """By rule, loosened; what an option saves with one model is not believed of another.
+
+        What an answer format adds to each text of the model's is rounded with that text, as a build does.
+        """
+        beside = self.formatted()
+        asked, alone = self.rules.options(layout), beside.rules.options(layout)
+        price = self._loosened(alone if isinstance(alone, Count) else alone.alone())
+        if asked == alone:
+            return price
+        return price + (price_messages(beside, layout.messages) - price_messages(self, layout.messages))
 
     def _parts_of_one(self, pieces: Sequence[Count]) -> tuple[Count, ...]:
         """Prices whose bounds add up to that of the whole, however it is parted."""

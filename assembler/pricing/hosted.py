@@ -18,7 +18,7 @@ from assembler.conversation.messages.parts import compact_json
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.tools import Tool
 from assembler.regions.tools.hosted import snake
-from assembler.regions.tools.tool import as_function, own_definition
+from assembler.regions.tools.tool import as_told, own_definition
 from assembler.text.fields import fields_of, items_of
 from budgets.count import NOTHING, Count, Grade, Tokens, total
 from budgets.value import Value
@@ -115,7 +115,7 @@ def fixed_with_hosted(
 
     None is the API that a request was read from, which takes all that are in it.
     """
-    tools = tools if shape is None else [as_function(tool, shape) for tool in tools]
+    tools = tools if shape is None else [as_told(tool, shape) for tool in tools]
     prices = pricer.fixed(pieces, head, [tool for tool in tools if tool.api is None])
     functions = iter(prices.tools)
     each = [

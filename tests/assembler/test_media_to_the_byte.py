@@ -8,13 +8,13 @@ from math import ceil
 from typing import Any
 
 import pytest
+from assembler.pricing.media.mp4 import mp4_seconds
 from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler.conversation.messages import Media
 from assembler.pricing.media.boxes import boxes, inside
 from assembler.pricing.media.facts import LARGEST, Source
-from assembler.pricing.media.mp4 import mp4_seconds
 from assembler.pricing.media.openai_images import price_image
 from assembler.pricing.media.pdf import (
     _Allowance,  # pyright: ignore[reportPrivateUsage]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, CacheMarks, count_request
+from assembler import Assembler, CacheMarks, count_request, verify
 from assembler.dialects import DIALECTS
 from assembler.regions.tools.intake import read_tool
 from budgets import Budget
@@ -24,6 +24,7 @@ SEARCH: Dict = {
     "parameters": {"type": "object", "properties": {"q": {"type": "string"}}},
 }
 HOURS: Dict = {"type": "ephemeral", "ttl": "1h"}
+RULED = {"anthropic", "bedrock", "gemini", "mistral", "openai_chat", "openai_responses"}
 CHOICES = [None, "none", "auto", "required", "search"]
 
 
@@ -83,3 +84,40 @@ def test_tools_of_any_provider_cost_what_is_sent(
         tools = [{**tool, "cache_control": HOURS} if "type" in tool else tool for tool in tools]
     made = with_tools(api, [SEARCH, *tools], choice)
     costs_what_is_sent(made if answer is None else made.add_output_schema(answer, name="hours"), api)
+
+
+LOOSE: list[Dict] = [{}, {"properties": {"q": {"type": "string"}}}, {"anyOf": [{"type": "object", "properties": {}}]}]
+
+
+def spelled(schema: Dict) -> list[Dict]:
+    """One tool as Chat, Responses, Anthropic, MCP, Bedrock and Gemini (the SDK's words, the wire's) define it."""
+    flat = {"name": "look", "parameters": schema}
+    return [
+        {"type": "function", "function": flat},
+        {"type": "function", **flat},
+        {"name": "look", "input_schema": schema},
+        {"name": "look", "inputSchema": schema},
+        {"toolSpec": {"name": "look", "inputSchema": {"json": schema}}},
+        {"function_declarations": [{"name": "look", "parameters_json_schema": schema}]},
+        {"functionDeclarations": [flat]},
+    ]
+
+
+@pytest.mark.parametrize("api", [*APIS, *GATEWAYS], ids=str)
+@pytest.mark.parametrize("schema", LOOSE, ids=["nothing", "without a type", "a choice without a type"])
+def test_a_schema_that_does_not_say_object_is_sent_and_priced_as_one_that_does(api: Api, schema: Dict) -> None:
+    for tool in spelled(schema):
+        made = with_tools(api, [tool], None)
+        costs_what_is_sent(made, api)
+        if api.dialect in RULED:
+            assert not verify(made.build().request(), dialect=api.dialect)
+
+
+@pytest.mark.parametrize("said", ["w" * length for length in range(1, 12)])
+def test_a_text_of_the_model_s_beside_an_answer_format_costs_what_is_sent_with_a_model_that_nobody_knows(
+    said: str,
+) -> None:
+    api = Api("openai_chat", "nobody-knows-this-model")
+    made = with_tools(api, [], None).add_message({"role": "assistant", "content": said})
+    made.add_output_schema({"type": "object", "properties": {}})
+    costs_what_is_sent(made.add_message({"role": "user", "content": "So?"}), api)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import attrs
 
@@ -183,10 +183,29 @@ def declarations(tools: Sequence[Tool]) -> list[Block]:
             continue
         raw = fields_of(tool.seen)
         if raw is not None and either(raw, "function_declarations") is not None:
-            wrapped[id(tool.raw)] = own_fields(raw)
+            wrapped[id(tool.raw)] = _own_list(raw)
         else:
             declared.append(_declaration(tool))
     return [*wrapped.values(), *([{"function_declarations": declared}] if declared else [])]
+
+
+def _own_list(raw: Raw) -> Block:
+    """A list of declarations as it came, but that each schema says that it is an object: Gemini refuses another."""
+    own = own_fields(raw)
+    for declared in items_of(either(own, "function_declarations")):
+        for key, schema in fields_in(declared).items():
+            fields = fields_of(schema) if key in _SCHEMAS else None
+            if fields and "type" not in fields:
+                cast("Block", declared)[key] = {"type": _SCHEMAS[key], **fields}
+    return own
+
+
+_SCHEMAS = {
+    "parameters": "OBJECT",
+    "parameters_json_schema": "object",
+    "parametersJsonSchema": "object",
+}
+"""What each key of a declaration calls the type of an object."""
 
 
 def with_json_schema(tools: Sequence[Tool]) -> frozenset[str]:

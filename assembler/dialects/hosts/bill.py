@@ -11,6 +11,7 @@ from assembler.conversation.messages import Call, Message, Part, Result, Thinkin
 from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends, without_marks
 from assembler.conversation.messages.responses import RESPONSES, in_steps, join_turns, sendable
 from assembler.conversation.turns import is_head
+from assembler.dialects.copies import NO_PARAMETERS
 from assembler.dialects.hosts.families import Family, family_of
 from assembler.dialects.hosts.pricing import (
     price_message,
@@ -55,6 +56,7 @@ class HostBill(JoiningPricer):
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """The system text in its pieces, the head, the tools with their hidden preamble, and the opening."""
+        tools = self._declared(tools)
         each_piece = tuple(price_text(piece.text, self.family, self.count) for piece in pieces)
         each_tool = tuple(price_tool(tool, self.family, self.count) for tool in tools)
         text = "".join(piece.text for piece in pieces)
@@ -103,6 +105,12 @@ class HostBill(JoiningPricer):
         thoughts = [part for part in message.parts if isinstance(part, Thinking)] if sendable(message) else []
         return total(price_reasoning(thought, self.count, FRAMING) for thought in thoughts)
 
+    def _declared(self, tools: Sequence[Tool]) -> Sequence[Tool]:
+        """The tools as they are sent: one that takes no arguments goes to Responses with a schema all the same."""
+        if self.api == "chat":
+            return tools
+        return [tool if tool.parameters else attrs.evolve(tool, parameters=NO_PARAMETERS) for tool in tools]
+
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Items of one turn of the model go out, and are billed, side by side."""
         return join_turns(in_steps(messages) if self.api == "chat" else messages)
@@ -132,7 +140,7 @@ class HostBill(JoiningPricer):
         if not layout.tools:
             return Difference()
         if choice == "none" and self.family.hides_tools_unchosen:
-            functions = [tool for tool in layout.tools if tool.api is None]
+            functions = self._declared([tool for tool in layout.tools if tool.api is None])
             return NOTHING - price_tools(functions, self.family, self.count)
         return self.family.forced - NOTHING if choice == "required" or isinstance(choice, Mapping) else Difference()
 

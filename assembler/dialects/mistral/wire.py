@@ -15,6 +15,7 @@ from assembler.conversation.messages.dicts import private_copy
 from assembler.conversation.messages.extra_fields import REASONING as REASONING_FIELDS
 from assembler.conversation.messages.parts import FOREIGN
 from assembler.dialects.call_ids import nine
+from assembler.dialects.copies import NO_PARAMETERS, own_fields
 from assembler.dialects.notes import BRIDGE, BRIDGED, FIELDS, MARKS, REASONING, SILENT, Notes
 from assembler.dialects.openai.wire import (
     foreign_marks,
@@ -28,9 +29,6 @@ from assembler.errors import UnsupportedContentError
 from assembler.pricing.media.reading import GIVEN
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
-
-NO_PARAMETERS: Mapping[str, Any] = {"type": "object", "properties": {}}
-"""The schema of a tool that takes nothing: Mistral's Function requires one."""
 
 _KEYS = frozenset(["role", "content", "name", "tool_calls", "tool_call_id", "prefix"])
 """Keys of a message: Mistral forbids all others (mistral-common 1.13.1, protocol/instruct/messages, read 2026-11)."""
@@ -229,7 +227,7 @@ def definition(tool: Tool) -> dict[str, Any]:
     nested = cast("dict[str, Any]", private_copy(tool_definition(tool)))
     function = nested["function"]
     if not function.get("parameters"):
-        function["parameters"] = dict(NO_PARAMETERS, properties={})
+        function["parameters"] = own_fields(NO_PARAMETERS)
     elif "type" not in function["parameters"]:
         function["parameters"] = {"type": "object", **function["parameters"]}
     for key in ("description", "strict"):

@@ -14,7 +14,7 @@ from assembler.conversation.messages.responses import RESPONSES, sendable
 from assembler.dialects.blocks.ids import CallIds, IdRule, made_id
 from assembler.dialects.blocks.media import without_given
 from assembler.dialects.call_ids import legal_id
-from assembler.dialects.copies import named_tool, own_fields
+from assembler.dialects.copies import NO_PARAMETERS, named_tool, object_schema, own_fields
 from assembler.dialects.notes import FIELDS, MARKS, REASONING, RENAMED, SILENT, Notes
 from assembler.dialects.openai.wire import foreign_marks, legal_name, media_part
 from assembler.errors import UnsupportedContentError
@@ -262,7 +262,7 @@ def flat_definition(tool: Tool) -> Item:
         return own_definition(tool)
     came = fields_in(tool.seen)
     if came.get("type") == "function" and "name" in came:
-        return own_fields(came)
-    schema = {"type": "object", **(own_fields(tool.parameters) if tool.parameters else {"properties": {}})}
+        return own_fields(came) | ({"parameters": object_schema(tool.parameters)} if tool.parameters else {})
+    schema = object_schema(tool.parameters or NO_PARAMETERS)
     strict = tool.extra.get("strict") is True
     return {"type": "function", **named_tool(tool), "parameters": schema, "strict": strict}

@@ -87,7 +87,15 @@ _MAY_BE_OF: Mapping[str, tuple[str, ...]] = {
 
 def tools_sent(tools: Iterable[Tool], shape: str) -> list[Tool]:
     """Those of the tools that an API of this shape takes, as it is told them."""
-    return [tool for tool in (as_function(tool, shape) for tool in tools) if tool.goes_to(shape)]
+    return [tool for tool in (as_told(tool, shape) for tool in tools) if tool.goes_to(shape)]
+
+
+def as_told(tool: Tool, shape: str) -> Tool:
+    """The tool as an API of this shape is told it: by every API but `plain`, that its arguments are an object."""
+    tool, schema = as_function(tool, shape), tool.parameters
+    if tool.api is not None or not schema or "type" in schema or shape == "plain":
+        return tool
+    return attrs.evolve(tool, parameters={"type": "object", **schema})
 
 
 _ONE_TEXT: Mapping[str, Any] = {
