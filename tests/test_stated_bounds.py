@@ -20,6 +20,7 @@ from assembler import Assembler, AssemblyError, Cut, KeepRelevant, Offload, Pric
 from assembler.batch import lines
 from assembler.dialects.blocks import blocks
 from assembler.greedy import Config, config
+from assembler.integrations import fitting
 from assembler.pipeline import standing_decision
 from assembler.prompts import PromptLibrary, ValidatedPromptTemplate, read_prompt
 from assembler.rag import Best, parse_citations
@@ -294,6 +295,14 @@ HELD_ELSEWHERE = [
         "tests/assembler/test_cli_streams.py::test_a_report_is_no_wider_than_asked_and_loses_no_figure",
         60,
         terminal.NARROWEST,
+    ),
+    Elsewhere(
+        "docs/frameworks/index.md",
+        "the call is made again, smaller, up to three times",
+        "tests/integrations/test_fitting.py"
+        "::test_what_is_no_refusal_for_length_teaches_nothing_and_what_never_ends_is_given_up",
+        3,
+        fitting.LESSONS,
     ),
     Elsewhere(
         "assembler.overflow_of",

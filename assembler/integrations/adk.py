@@ -75,6 +75,12 @@ class AssemblerPlugin(LastCall, BasePlugin):
         if state is not None:
             callback_context.state[f"{STORED_AS}.{callback_context.agent_name}"] = worth_keeping(state)
 
+    async def on_model_error_callback(self, *, callback_context: Any, llm_request: Any, error: Exception) -> None:
+        """The next call fits what the provider takes, where it refused this one as too long. The error goes on."""
+        state = await self._fitting.learn_own(error)
+        if state is not None:
+            callback_context.state[f"{STORED_AS}.{callback_context.agent_name}"] = worth_keeping(state)
+
     def fit(self, llm_request: Any, *, run: Hashable = None) -> None:
         """Put the contents and the system instruction that fit in place of those of an `LlmRequest`."""
         asked, spoken, contents, head = self._read(llm_request)

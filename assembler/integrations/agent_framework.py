@@ -9,10 +9,14 @@ API: give the assembler `dialect=openai_responses` for it, and none for an `Open
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
+import attrs
+
 from assembler.assembler import Assembler
+from assembler.context import Context
 from assembler.errors import ConversationError
 from assembler.integrations.agent_framework_messages import drop_unsendable, items_of, messages_of, rewrite_message
 from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall
@@ -57,43 +61,96 @@ class AssemblerMiddleware(LastCall, ChatMiddleware):
         self.context_of = self._fitting.context_of
 
     async def process(self, context: Any, call_next: Callable[[], Awaitable[None]]) -> None:
-        """Call the model with the messages that fit. Lets through whatever `build` raises."""
+        """Call the model with the messages that fit. Lets through whatever `build` raises.
+
+        If the provider refuses them as too long all the same (`overflow_of`), fewer are sent, up to three times. A
+        refused stream raises where it is read, and the session's next call fits.
+        """
         options: Mapping[str, Any] = context.options or {}
         if options.get("conversation_id"):
             raise ConversationError(_HELD_THERE)
-        sent = drop_unsendable if self._fitting.dialect == "openai_responses" else list[Any]
-        own, prompt = sent(context.messages), options.get("instructions")
-        session: Any = context.session
-        entries_of = items_of if self._fitting.dialect == "openai_responses" else messages_of
-        entries = [entries_of(message) for message in own]
-        tools = self._fitting.priced([_definition(tool) for tool in _listed(options.get("tools"))])
-        fitted = await self._fitting.afit(
+        call = _Call(self._fitting, context, context.messages, options)
+        context.stream_result_hooks.append(call.settle)
+        while True:
+            await call.lay_out()
+            try:
+                await call_next()
+            except Exception as error:
+                if not await call.learns(error):
+                    raise
+            else:
+                break
+        if context.stream and context.result is not None:
+            context.result.with_pull_context_manager(call.read)
+        elif context.result is not None:
+            await call.settle(context.result)
+
+
+@attrs.define(eq=False)
+class _Call:
+    """One model call, with its messages and options as they came."""
+
+    fitting: Fitting
+    context: Any
+    messages: Sequence[Any]
+    options: Mapping[str, Any]
+    fitted: Context | None = None
+
+    async def lay_out(self) -> None:
+        """Put what fits into the call."""
+        context, as_items = self.context, self.fitting.dialect == "openai_responses"
+        own = drop_unsendable(self.messages) if as_items else list(self.messages)
+        entries_of = items_of if as_items else messages_of
+        entries, prompt, session = (
+            [entries_of(message) for message in own],
+            self.options.get("instructions"),
+            context.session,
+        )
+        tools = self.fitting.priced([_definition(tool) for tool in _listed(self.options.get("tools"))])
+        self.fitted = await self.fitting.afit(
             [entry for listed in entries for entry, _ in listed],
-            Asked(prompt, tools, _answer(options.get("response_format"))),
+            Asked(prompt, tools, _answer(self.options.get("response_format"))),
             run=None if session is None else session.session_id,
             state=None if session is None else session.state.get(STORED_AS),
         )
-        if session is not None:
-            session.state[STORED_AS] = fitted.state()
-
-        async def settle(response: Any) -> None:
-            state = await self._fitting.asettle(fitted, _billed(response.usage_details or {}, self._fitting.dialect))
-            if session is not None:
-                session.state[STORED_AS] = state
-
-        context.stream_result_hooks.append(settle)
+        self._keep(self.fitted.state())
         context.messages = kept_groups(
-            fitted.inside,
+            self.fitted.inside,
             own,
             [*map(len, entries)],
             rewritten=lambda message, became: rewrite_message(message, entries_of(message), became),
             of_summary=lambda text: OwnMessage("user", [text]),
         )
-        if fitted.system not in (None, prompt):
-            context.options = {**options, "instructions": fitted.system}
-        await call_next()
-        if context.result is not None and not context.stream:
-            await settle(context.result)
+        if self.fitted.system not in (None, prompt):
+            context.options = {**self.options, "instructions": self.fitted.system}
+
+    async def settle(self, response: Any) -> None:
+        """Take the bill of the call."""
+        if self.fitted is not None:
+            billed = _billed(response.usage_details or {}, self.fitting.dialect)
+            self._keep(await self.fitting.asettle(self.fitted, billed))
+
+    @contextmanager
+    def read(self) -> Generator[None]:
+        """Around each part of a stream that is read: the next call fits where the provider refused this one."""
+        try:
+            yield
+        except Exception as error:
+            state = None if self.fitted is None else self.fitting.learn(self.fitted, error)
+            if state is not None:
+                self._keep(state)
+            raise
+
+    async def learns(self, error: Exception) -> bool:
+        """Whether the call was refused as too long, and is to be made again."""
+        state = None if self.fitted is None else await self.fitting.alearn(self.fitted, error)
+        if state is not None:
+            self._keep(state)
+        return state is not None
+
+    def _keep(self, state: dict[str, Any]) -> None:
+        if self.context.session is not None:
+            self.context.session.state[STORED_AS] = state
 
 
 def _billed(usage: Mapping[str, Any], dialect: str) -> int:

@@ -19,6 +19,7 @@ from assembler.fit_request import Fitted, Steps, advance, built, fit_steps, refu
 from assembler.integrations.own_objects import with_own_system
 from assembler.pipeline.state import state_of
 from assembler.pricing.calibration import LEAST, CalibratedCounter, calibrate, input_tokens
+from assembler.pricing.overflow import Overflow, overflow_of
 from assembler.regions.output_schema import OutputSchema
 from assembler.report.report import Report
 from assembler.telemetry import note
@@ -32,6 +33,8 @@ CONVERSATIONS = 64
 """Conversations that are gone on with, where no other number is asked for. One that comes back after that many others
 is read anew: that costs time, and a new summary where `Summarize` is used, and changes nothing else."""
 
+LESSONS = 3
+"""How often one call is made smaller because the provider refused it. What it refuses then is not its length."""
 
 STORED_AS = "context_assembler"
 """The key under which an adapter keeps a conversation's state in its framework's session."""
@@ -86,6 +89,10 @@ class _Known:
     context: Context
     bill: CalibratedCounter | None = None
     """Of that very context."""
+    stored: State | None = None
+    """What the framework's store held of the conversation when the call was made."""
+    refused: int = 0
+    """How often the provider refused this call for its length."""
 
     @property
     def state(self) -> dict[str, Any]:
@@ -96,6 +103,12 @@ class _Known:
     def anchor(self) -> CalibratedCounter | None:
         """The newest bill, this call's or one before."""
         return self.bill or self.assembler.inside[1].calibration
+
+    def is_stored_as(self, state: State | None) -> bool:
+        """Whether a store that holds `state` knows of no later call. Of a refused one, most stores keep nothing."""
+        if state is None or state == self.state:
+            return True
+        return self.refused > 0 and state in (self.stored, state_of(self.context.inside, None))
 
     def shared(self, messages: Sequence[object]) -> int:
         """How many messages at the front are the same. O(those)."""
@@ -165,7 +178,7 @@ class Fitting:
     ) -> tuple[Assembler, Callable[[Context], Context]]:
         """The assembler of a call, and what remembers the context that it builds."""
         known = self._alike(messages, run)
-        if known is not None and state is not None and known.state != state:
+        if known is not None and not known.is_stored_as(state):
             known = None  # another process has gone on with it
         same = _recognised(messages, known)
         if known is not None and known.asked == asked:
@@ -177,7 +190,9 @@ class Fitting:
         assembler.add_messages(same)
         if known is None and state is not None and same:
             assembler.restore(state)
-        return assembler, lambda context: self._remember(_Known(run, asked, same, assembler, context), known)
+        return assembler, lambda context: self._remember(
+            _Known(run, asked, same, assembler, context, stored=state), known
+        )
 
     def before(self, messages: Sequence[object], *, run: Hashable = None) -> tuple[Context, int] | None:
         """The call that these messages go on from, and how many of them it was made with; None where none is known."""
@@ -194,7 +209,7 @@ class Fitting:
         (`_bill_of`), and one that comes late, when the conversation has gone on. O(characters of the request).
         """
         bill = _bill_of(context, usage, beside)
-        known = next((known for known in list(self._known) if known.context is context), None)
+        known = self._called_with(context)
         if bill is not None and known is not None:
             self._known[attrs.evolve(known, bill=bill)] = None
             self._known.pop(known, None)
@@ -209,11 +224,46 @@ class Fitting:
 
         For frameworks whose hooks before and after a call share nothing but the task that makes it.
         """
-        fitting, context = _FITTED.get() or (None, None)
-        if fitting is not self or context is None:
+        context = self._own()
+        return None if context is None else await self.asettle(context, usage)
+
+    def learn(self, context: Context, refusal: object, *, beside: Count = NOTHING) -> dict[str, Any] | None:
+        """What a conversation remembers once the call of `context` was refused as too long: its next call fits.
+
+        None where `refusal` says anything else (`overflow_of`), where the conversation has gone on, and where the same
+        call was refused `LESSONS` times: it is then of no use to make it again. O(characters of the request).
+        """
+        overflow, known = overflow_of(refusal), self._called_with(context)
+        if overflow is None or known is None or known.refused >= LESSONS:
             return None
-        _FITTED.set(None)
-        return await self.asettle(context, usage)
+        bill = calibrate(context, _without(overflow, beside.tokens))
+        self._known[attrs.evolve(known, bill=bill, refused=known.refused + 1)] = None
+        self._known.pop(known, None)
+        return state_of(context.inside, bill)
+
+    async def alearn(self, context: Context, refusal: object, *, beside: Count = NOTHING) -> dict[str, Any] | None:
+        """Learn as `learn` does, in a thread."""
+        return await asyncio.to_thread(self.learn, context, refusal, beside=beside)
+
+    async def learn_own(self, refusal: object) -> dict[str, Any] | None:
+        """Learn from a refusal of the call that this task has fitted, as `settle_own` settles it."""
+        context = self._own()
+        return None if context is None else await self.alearn(context, refusal)
+
+    @property
+    def own(self) -> Context | None:
+        """What this task has fitted last; None once it is settled."""
+        fitting, context = _FITTED.get() or (None, None)
+        return context if fitting is self else None
+
+    def _own(self) -> Context | None:
+        """The same, once."""
+        if (context := self.own) is not None:
+            _FITTED.set(None)
+        return context
+
+    def _called_with(self, context: Context) -> _Known | None:
+        return next((known for known in list(self._known) if known.context is context), None)
 
     def fit_body(self, body: Mapping[str, Any], dialect: Dialect, *, run: Hashable = None) -> Fitted:
         """Fit the raw body of a call, as `fit_request` does."""
@@ -256,6 +306,8 @@ class Fitting:
     def _remember(self, new: _Known, known: _Known | None) -> Context:
         """Put the conversation last, in place of what is known of it; one that went another way early stays known."""
         # Each step is one of the dict's own, so that there is no lock that a forked child could inherit closed.
+        if known is not None and known.refused and known.messages == new.messages:
+            new = attrs.evolve(new, refused=known.refused)
         if known is not None and 2 * known.shared(new.messages) > len(known.messages):
             self._known.pop(known, None)
         self._known[new] = None
@@ -302,6 +354,12 @@ def _bill_of(context: Context, usage: object, beside: Count) -> CalibratedCounte
     most = bill.ours.upper if runs_tools else bill.billed
     least = bill.ours.tokens * (1 if bill.ours.grade is Grade.EXACT else LEAST)
     return bill if least <= bill.billed <= most else None
+
+
+def _without(overflow: Overflow, beside: int) -> Overflow:
+    """What a refusal says of a context beside which the request held so many tokens more."""
+    used, limit = (None if said is None else max(said - beside, 1) for said in (overflow.used, overflow.limit))
+    return attrs.evolve(overflow, used=used, limit=limit)
 
 
 class LastCall:

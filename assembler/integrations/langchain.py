@@ -70,6 +70,8 @@ class AssemblerMiddleware(LastCall, AgentMiddleware):  # type: ignore[misc,type-
     the provider's own answer format. The agent's state keeps every message; what is left out is only not sent. The
     state also keeps `context.state()`, so that another process can take a thread from its checkpoint and continue.
 
+    If the provider refuses a call as too long all the same (`overflow_of`), a smaller one is made, up to three times.
+
     A call that another middleware makes itself, such as `SummarizationMiddleware`, does not pass through this one. Use
     `Summarize` instead.
 
@@ -89,16 +91,30 @@ class AssemblerMiddleware(LastCall, AgentMiddleware):  # type: ignore[misc,type-
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Call the model with the messages that fit. Lets through whatever `build` raises."""
         call = self._read(request)
-        context = self._fitting.fit(call.spoken, call.asked, run=call.run, state=call.state)
-        response = handler(call.fitted(context))
-        return _with_state(response, self._fitting.settle(context, _billed(response.result)))
+        state = call.state
+        while True:
+            context = self._fitting.fit(call.spoken, call.asked, run=call.run, state=state)
+            try:
+                response = handler(call.fitted(context))
+            except Exception as error:
+                if (state := self._fitting.learn(context, error)) is None:
+                    raise
+            else:
+                return _with_state(response, self._fitting.settle(context, _billed(response.result)))
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Await the model with the messages that fit. The build runs in a thread, and async summarizers are awaited."""
         call = self._read(request)
-        context = await self._fitting.afit(call.spoken, call.asked, run=call.run, state=call.state)
-        response = await handler(call.fitted(context))
-        return _with_state(response, await self._fitting.asettle(context, _billed(response.result)))
+        state = call.state
+        while True:
+            context = await self._fitting.afit(call.spoken, call.asked, run=call.run, state=state)
+            try:
+                response = await handler(call.fitted(context))
+            except Exception as error:
+                if (state := await self._fitting.alearn(context, error)) is None:
+                    raise
+            else:
+                return _with_state(response, await self._fitting.asettle(context, _billed(response.result)))
 
     def _read(self, request: Any) -> _ModelCall:
         own: Any = request.system_message

@@ -109,6 +109,12 @@ class _Bodies:
             if begun is not None and fitted is not None:
                 await begun.fitting.asettle(fitted.context, usage, beside=fitted.beside)
 
+    async def learn(self, call: Mapping[str, Any], error: Exception) -> None:
+        """Take a refusal of a call that has begun: its conversation's next one fits, also one that a router makes."""
+        begun, fitted = self._begun.pop(str(call.get("litellm_call_id")), (None, None))
+        if begun is not None and fitted is not None:
+            await begun.fitting.alearn(fitted.context, error, beside=fitted.beside)
+
     def of(self, call: Mapping[str, Any], kind: str, *, own: Hashable = None) -> _Call | None:
         """The call as it is to be fitted; None for one of another kind, or of a model without an assembler."""
         shape = _SHAPES.get(kind)
@@ -176,6 +182,12 @@ class _Hook(LastCall, CustomLogger):
         """The same of a stream, whose last part says it."""
         await self._bodies.settle(request_data, response_chunk)
 
+    async def async_post_call_failure_deployment_hook(
+        self, request_data: Mapping[str, Any], exception: Exception, call_type: Any, fallback_depth: int | None = None
+    ) -> None:
+        """Fit the conversation's next call into what the provider takes, where it refused this one as too long."""
+        await self._bodies.learn(request_data, exception)
+
 
 async def _awaited(bodies: _Bodies, call: _Call) -> dict[str, Any]:
     return bodies.begin(call, await call.fitting.afit_body(call.body, call.shape.dialect, run=call.run))
@@ -236,33 +248,49 @@ def fitted(
     kind = getattr(function, "__name__", "")
     if kind not in _SHAPES:
         raise BudgetError(f"expected one of {', '.join(_SHAPES)} of litellm, got {kind or type(function).__name__}")
-    bodies = _Bodies(assemblers, conversations)
-    names = list(inspect.signature(function).parameters)
+    wrapped = _awaiting if inspect.iscoroutinefunction(function) else _calling
+    return wrapped(function, _Bodies(assemblers, conversations), kind)
 
-    if inspect.iscoroutinefunction(function):
 
-        @functools.wraps(function)
-        async def acalled(*args: Any, **given: Any) -> Any:
-            named = {**dict(zip(names, args, strict=False)), **given}
-            call = bodies.of(named, kind)
-            if call is None:
-                return await function(**named)
+def _named(function: Callable[..., Any], args: tuple[Any, ...], given: Mapping[str, Any]) -> dict[str, Any]:
+    return {**dict(zip(inspect.signature(function).parameters, args, strict=False)), **given}
+
+
+def _awaiting(function: Callable[..., Any], bodies: _Bodies, kind: str) -> Callable[..., Any]:
+    @functools.wraps(function)
+    async def called(*args: Any, **given: Any) -> Any:
+        named = _named(function, args, given)
+        if (call := bodies.of(named, kind)) is None:
+            return await function(**named)
+        while True:
             fitted = await call.fitting.afit_body(call.body, call.shape.dialect, run=call.run)
-            answer = await function(**call.around(fitted.body))
-            await call.fitting.asettle(fitted.context, _usage(answer), beside=fitted.beside)
-            return answer
+            try:
+                answer = await function(**call.around(fitted.body))
+            except Exception as error:
+                if await call.fitting.alearn(fitted.context, error, beside=fitted.beside) is None:
+                    raise
+            else:
+                await call.fitting.asettle(fitted.context, _usage(answer), beside=fitted.beside)
+                return answer
 
-        return acalled
+    return called
 
+
+def _calling(function: Callable[..., Any], bodies: _Bodies, kind: str) -> Callable[..., Any]:
     @functools.wraps(function)
     def called(*args: Any, **given: Any) -> Any:
-        named = {**dict(zip(names, args, strict=False)), **given}
-        call = bodies.of(named, kind)
-        if call is None:
+        named = _named(function, args, given)
+        if (call := bodies.of(named, kind)) is None:
             return function(**named)
-        fitted = call.fitting.fit_body(call.body, call.shape.dialect, run=call.run)
-        answer = function(**call.around(fitted.body))
-        call.fitting.settle(fitted.context, _usage(answer), beside=fitted.beside)
-        return answer
+        while True:
+            fitted = call.fitting.fit_body(call.body, call.shape.dialect, run=call.run)
+            try:
+                answer = function(**call.around(fitted.body))
+            except Exception as error:
+                if call.fitting.learn(fitted.context, error, beside=fitted.beside) is None:
+                    raise
+            else:
+                call.fitting.settle(fitted.context, _usage(answer), beside=fitted.beside)
+                return answer
 
     return called

@@ -241,20 +241,33 @@ class AssemblerFunctionAgent(LastCall, FunctionAgent):
         rounds = await ctx.store.get(self.scratchpad_key, default=[])
         own = isinstance(memory, AssemblerMemory)
         states: dict[str, Any] = memory.states if own else await ctx.store.get(STORED_AS, default={})
-        context, fitted = await self._fitted([*llm_input, *rounds], tools, states)
-        if not own:
-            await ctx.store.set(STORED_AS, states)
         # `take_step` of the parent sends what it is given and what the scratchpad holds, and appends the answer there.
         await ctx.store.set(self.scratchpad_key, [])
         try:
-            output = await super().take_step(ctx, fitted, tools, memory)
+            context, output = await self._called(ctx, [*llm_input, *rounds], tools, memory, states)
             rounds = [*rounds, *await ctx.store.get(self.scratchpad_key)]
         finally:
             await ctx.store.set(self.scratchpad_key, rounds)
+            if not own:
+                await ctx.store.set(STORED_AS, states)
         _remember(states, self.name, await self._fitting.asettle(context, _usage(output.raw)))
         if not own:
             await ctx.store.set(STORED_AS, states)
         return output
+
+    async def _called(
+        self, ctx: Any, messages: list[ChatMessage], tools: Sequence[Any], memory: Any, states: dict[str, Any]
+    ) -> tuple[Context, Any]:
+        """The context of a call and what comes of it; a smaller one is made where it is refused as too long."""
+        while True:
+            context, fitted = await self._fitted(messages, tools, states)
+            try:
+                return context, await super().take_step(ctx, fitted, tools, memory)
+            except Exception as error:
+                state = await self._fitting.alearn(context, error)
+                if state is None:
+                    raise
+                _remember(states, self.name, state)
 
     async def _fitted(
         self, messages: list[ChatMessage], tools: Sequence[Any], states: dict[str, Any]

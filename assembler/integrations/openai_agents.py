@@ -14,8 +14,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
+from weakref import WeakKeyDictionary
 
 from assembler.assembler import Assembler
+from assembler.context import Context
 from assembler.conversation.messages import Call, Message
 from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall
 from assembler.integrations.openai_spelling import chat_call
@@ -56,6 +58,8 @@ class FitInput(LastCall, RunHooks[Any]):  # type: ignore[misc,unused-ignore]
 
     def __init__(self, assembler: Assembler[Any], *, conversations: int = CONVERSATIONS) -> None:
         self._fitting = Fitting(assembler, conversations=conversations)
+        self._calls: WeakKeyDictionary[Any, Context] = WeakKeyDictionary()
+        """The last call of each run that is alive."""
 
     async def __call__(self, data: Any) -> ModelInputData:  # pyright: ignore[reportUnknownParameterType]
         """The input that fits. Raises what `build` raises, as it is. Waits for MCP servers that list their tools."""
@@ -72,9 +76,25 @@ class FitInput(LastCall, RunHooks[Any]):  # type: ignore[misc,unused-ignore]
         )
         return ModelInputData(input=[*itertools.chain(*kept)], instructions=context.system)  # pyright: ignore[reportUnknownVariableType]
 
+    async def on_llm_start(self, context: Any, agent: Any, system_prompt: Any, input_items: Any) -> None:
+        """Remember which call the run makes, for `learn`."""
+        if (fitted := self._fitting.own) is not None:
+            self._calls[context] = fitted
+
     async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
         """The next call counts from the bill of this one."""
         await self._fitting.settle_own(response.usage.input_tokens)
+
+    async def learn(self, error: Exception, result: Any = None) -> bool:
+        """Whether the provider refused the last call of a run as too long: the same run, made again, then fits.
+
+        `error` is what the run raised, in the task that asks. Of a streamed run pass its `result` too, with the filter
+        as the run's `hooks`: the SDK tells no hook of a refusal. False for other errors, and after three refusals.
+        """
+        if result is None:
+            return await self._fitting.learn_own(error) is not None
+        context = self._calls.get(result.context_wrapper)
+        return context is not None and await self._fitting.alearn(context, error) is not None
 
 
 async def _definitions(agent: Any, context: Any) -> list[dict[str, Any]]:

@@ -29,12 +29,17 @@ if TYPE_CHECKING:
 
     InstructionPart: Any
     ModelRequest: Any
+    RetryModelRequest: Any
     UserPromptPart: Any
 else:
+    from pydantic_ai.exceptions import RetryModelRequest
     from pydantic_ai.messages import InstructionPart, ModelRequest, UserPromptPart
 
 _THINK = ("<think>", "</think>")
 """The tags of reasoning that is sent as text, where a model's profile names none (ModelProfile, thinking_tags)."""
+
+_MADE_UP = ("test", "function")
+"""What Pydantic AI's own models for tests call their provider: the usage that they tell is no bill."""
 
 
 class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused-ignore]
@@ -87,8 +92,15 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
 
     async def after_model_request(self, ctx: Any, *, request_context: Any, response: Any) -> Any:
         """The response as it is; the next request counts from its bill, cached tokens included."""
-        await self._fitting.settle_own(response.usage.input_tokens)
+        if request_context.model.system not in _MADE_UP:
+            await self._fitting.settle_own(response.usage.input_tokens)
         return response
+
+    async def on_model_request_error(self, ctx: Any, *, request_context: Any, error: Exception) -> Any:
+        """A smaller request is made where the provider refused this one as too long, up to three times."""
+        if await self._fitting.learn_own(error) is None:
+            raise error
+        raise RetryModelRequest from error
 
 
 def _definitions(parameters: Any, dialect: str) -> list[dict[str, Any]]:

@@ -80,8 +80,14 @@ class AssemblerConversationManager(LastCall, ConversationManager):
 
     async def _after_model(self, event: Any) -> None:
         if event.stop_response is None:
+            state = await self._fitting.learn_own(event.exception)
+            if state is not None:
+                _keep(event.agent, state)
+                event.retry = True
             return
-        usage: Mapping[str, int] = event.stop_response.message["metadata"]["usage"]
+        usage: Mapping[str, int] | None = event.stop_response.message.get("metadata", {}).get("usage")
+        if usage is None:
+            return  # a hook has cancelled the call
         # Some APIs count cached tokens among the input, others beside it; the total has them in all.
         state = await self._fitting.settle_own(usage["totalTokens"] - usage["outputTokens"])
         if state is not None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import attrs
+import pytest
 
 from assembler import Assembler, TrimOldest, count_request
 from budgets import Budget
@@ -57,3 +58,30 @@ def assert_fits_the_bills_that_it_is_told(run: Callable[[Provider, int], object]
     assert (told.over, told.invalid) == ([], [])
     assert told.calls >= 2 * TURNS
     assert told.most > 0.8 * LIMIT
+
+
+def assert_makes_a_refused_call_again(run: Callable[[Provider, int], object], model: str, dialect: Any) -> None:
+    """A few turns against a provider that tells no bill and takes less than the budget: no refusal ends one."""
+
+    def counts(body: Body) -> int:
+        return hidden(count_request(body, dialect=dialect, model=model).tokens)
+
+    with providing(thinks=False, counts=counts, tells=False, takes=LIMIT) as provider:
+        run(provider, FEW)
+    assert max(provider.billed) <= LIMIT
+    assert judged(provider, LIMIT, verbatim=False).invalid == []
+    assert 0 < len(provider.refused) <= MOST_REFUSED
+    assert len(provider.billed) >= 2 * FEW
+
+
+AssertFits: TypeAlias = "Callable[[Callable[[Provider, int], object], str, Any], None]"
+
+MOST_REFUSED = 2
+"""One call of each conversation; some runs hold two."""
+
+either_way = pytest.mark.parametrize(
+    "assert_fits",
+    [assert_fits_the_bills_that_it_is_told, assert_makes_a_refused_call_again],
+    ids=["billed", "refused"],
+)
+"""A test of both: the provider bills more than can be counted, or it refuses."""

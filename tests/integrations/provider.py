@@ -15,8 +15,9 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from tests.integrations.refusals import refusal_of
 from tests.integrations.spoken import Said, Speaker
-from tests.integrations.streamed import SPEAKERS, sent
+from tests.integrations.streamed import SPEAKERS, Sent, sent
 
 Body: TypeAlias = dict[str, Any]
 
@@ -42,8 +43,20 @@ class Provider:
     """What it bills for a request; by default no usage that it tells is a bill."""
     tells: bool = True
     """Whether its answers say what it billed."""
+    takes: int | None = None
+    """The most that it bills for a request: what is more is refused, in the words of its API."""
     billed: list[int] = attrs.field(factory=list)
+    refused: list[int] = attrs.field(factory=list)
+    """How many requests it had taken at each refusal."""
     _lock: threading.Lock = attrs.field(factory=threading.Lock, repr=False, init=False)
+
+    def refusal(self, path: str, body: Body) -> Body | None:
+        """What it says to a request that is too long; None to one that it takes."""
+        if self.takes is None or self.counts is None or (used := self.counts(body)) <= self.takes:
+            return None
+        with self._lock:
+            self.refused.append(len(self.bodies))
+        return refusal_of(path, used, self.takes)
 
     def answer(self, path: str, body: Body) -> Body:
         """What it says to a request; kept with it."""
@@ -115,7 +128,7 @@ def _is_answer(name: str) -> bool:
 def providing(**more: Any) -> Iterator[Provider]:
     """A provider on a free port of 127.0.0.1, gone afterwards."""
     provider = Provider("", **more)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(provider.answer))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(provider))
     server.daemon_threads = True
     provider.url = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
@@ -128,14 +141,20 @@ def providing(**more: Any) -> Iterator[Provider]:
         thread.join()
 
 
-def _handler(answer: Callable[[str, Body], Body]) -> type[BaseHTTPRequestHandler]:
+def _handler(provider: Provider) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body: Body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            found = sent(self.path, body, answer(self.path, body))
-            self.send_response(200)
+            refusal = provider.refusal(self.path, body)
+            if refusal is None:
+                found, status = sent(self.path, body, provider.answer(self.path, body)), 200
+            else:
+                found, status = Sent("application/json", json.dumps(refusal).encode()), 400
+            self.send_response(status)
             self.send_header("content-type", found.kind)
             self.send_header("content-length", str(len(found.payload)))
+            if refusal is not None:
+                self.send_header("x-amzn-errortype", "ValidationException")
             self.end_headers()
             self.wfile.write(found.payload)
 

@@ -10,7 +10,7 @@ import pytest
 
 from assembler import Assembler, Context, ContextLengthError, Summarize, TrimOldest, count_request, fit_request
 from assembler.dialects import openai_chat, openai_responses
-from assembler.integrations.fitting import Asked, Fitting
+from assembler.integrations.fitting import LESSONS, Asked, Fitting
 from assembler.regions.output_schema import OutputSchema
 from budgets import Budget, BudgetError
 from tests.integrations.script import Summarizer
@@ -237,3 +237,66 @@ def test_bodies_that_are_settled_fit_the_bill_with_their_answer_format() -> None
         fitting.settle(done.context, {"prompt_tokens": billed}, beside=done.beside)
         kept.append(len(done.body["messages"]))
     assert min(kept[4:]) > 3
+
+
+REFUSAL = "This model's maximum context length is {takes} tokens. However, your messages resulted in {used} tokens."
+NO_NUMBERS = "Your input exceeds the context window of this model. Please adjust your input and try again."
+
+
+def refusal(context: Context, words: str) -> str | None:
+    used = hidden(priced(context))
+    return words.format(takes=LIMIT, used=used) if used > LIMIT else None
+
+
+@pytest.mark.parametrize("words", [REFUSAL, NO_NUMBERS])
+def test_a_call_that_is_refused_is_taken_when_it_is_made_again_and_so_are_the_next(words: str) -> None:
+    fitting, refused = anchoring(), 0
+    for turn in range(12):
+        context = fitting.fit(said("Ann", turn), Asked("Be brief."))
+        while (text := refusal(context, words)) is not None:
+            refused += 1
+            assert fitting.learn(context, text) is not None
+            context = fitting.fit(said("Ann", turn), Asked("Be brief."))
+    assert 0 < refused <= LESSONS
+
+
+@pytest.mark.parametrize("kept", ["before", "fitted", "learned"])
+def test_a_lesson_holds_whatever_of_the_refused_call_a_store_has_kept(kept: str) -> None:
+    fitting = anchoring()
+    first = fitting.fit(said("Ann", 3), Asked())
+    before = fitting.settle(first, priced(first))
+    context = fitting.fit(said("Ann", 9), Asked(), state=before)
+    learned = fitting.learn(context, REFUSAL.format(takes=150, used=300))
+    assert learned is not None
+    state = {"before": before, "fitted": context.state(), "learned": learned}[kept]
+    again = fitting.fit(said("Ann", 9), Asked(), state=json.loads(json.dumps(state)))
+    assert again.count.upper <= 150
+    if kept == "learned":
+        rebuilt = anchoring().fit(said("Ann", 9), Asked(), state=json.loads(json.dumps(state)))
+        assert rebuilt.request() == again.request()
+
+
+def test_what_is_no_refusal_for_length_teaches_nothing_and_what_never_ends_is_given_up() -> None:
+    fitting = anchoring()
+    context = fitting.fit(said("Ann", 9), Asked())
+    assert fitting.learn(context, ValueError("rate limited")) is None
+    for _ in range(LESSONS):
+        assert fitting.learn(context, REFUSAL.format(takes=LIMIT, used=LIMIT + 1)) is not None
+        context = fitting.fit(said("Ann", 9), Asked())
+    assert fitting.learn(context, NO_NUMBERS) is None
+    longer = fitting.fit(said("Ann", 10), Asked())
+    assert fitting.learn(longer, NO_NUMBERS) is not None  # another call
+
+
+def test_a_refused_body_is_taken_with_its_answer_format_when_it_is_made_again() -> None:
+    fitting, refused = Fitting(Assembler(Budget(LIMIT, model="gpt-4o"), on_overflow=TrimOldest())), 0
+    form = {"type": "json_schema", "json_schema": {"name": "trip", "schema": SCHEMA}}
+    for turn in range(12):
+        body = {"messages": said("Ann", turn), "response_format": form}
+        done = fitting.fit_body(body, openai_chat)
+        while (used := hidden(count_request(done.body, dialect=openai_chat, model="gpt-4o").tokens)) > LIMIT:
+            refused += 1
+            text = REFUSAL.format(takes=LIMIT, used=used)
+            assert fitting.learn(done.context, text, beside=done.beside) is not None
+            done = fitting.fit_body(body, openai_chat)
+    assert 0 < refused <= 2

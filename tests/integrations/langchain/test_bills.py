@@ -13,7 +13,7 @@ from langgraph.prebuilt import create_react_agent
 
 from assembler.dialects import openai_chat
 from assembler.integrations.langchain import AssemblerMiddleware, PreModelHook
-from tests.integrations.bills import assert_fits_the_bills_that_it_is_told, base
+from tests.integrations.bills import AssertFits, assert_fits_the_bills_that_it_is_told, base, either_way
 from tests.integrations.langchain.scripted import look_up
 from tests.integrations.provider import Provider
 from tests.integrations.script import question
@@ -26,8 +26,11 @@ def model_at(provider: Provider, **more: Any) -> ChatOpenAI:
     return ChatOpenAI(model="gpt-4o", api_key="x", base_url=f"{provider.url}/v1", max_retries=0, **more)
 
 
+@either_way
 @pytest.mark.parametrize("streaming", [False, True])
-def test_an_agent_whose_process_is_rebuilt_at_each_turn_fits_the_bills_that_it_is_told(streaming: bool) -> None:
+def test_an_agent_whose_process_is_rebuilt_at_each_turn_fits_what_the_provider_takes(
+    streaming: bool, assert_fits: AssertFits
+) -> None:
     def run(provider: Provider, turns: int) -> None:
         saver = InMemorySaver()
         for turn in range(turns):
@@ -36,7 +39,7 @@ def test_an_agent_whose_process_is_rebuilt_at_each_turn_fits_the_bills_that_it_i
             agent: Any = create_agent(model, [look_up], middleware=middleware, checkpointer=saver)
             agent.invoke({"messages": [HumanMessage(question(turn))]}, THREAD)
 
-    assert_fits_the_bills_that_it_is_told(run, "gpt-4o", openai_chat)
+    assert_fits(run, "gpt-4o", openai_chat)
 
 
 def test_langgraphs_older_agent_fits_the_bills_that_its_answers_tell() -> None:

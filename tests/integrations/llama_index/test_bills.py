@@ -10,15 +10,18 @@ from llama_index.llms.openai import OpenAI
 
 from assembler.dialects import openai_chat
 from assembler.integrations.llama_index import AssemblerFunctionAgent, AssemblerMemory
-from tests.integrations.bills import assert_fits_the_bills_that_it_is_told, base
+from tests.integrations.bills import AssertFits, base, either_way
 from tests.integrations.provider import Provider
 from tests.integrations.script import look_up, question
 
 pytestmark = pytest.mark.timeout(900)
 
 
+@either_way
 @pytest.mark.parametrize("streaming", [False, True])
-def test_an_agent_whose_context_goes_through_json_fits_the_bills_that_it_is_told(streaming: bool) -> None:
+def test_an_agent_whose_context_goes_through_json_fits_what_the_provider_takes(
+    streaming: bool, assert_fits: AssertFits
+) -> None:
     def run(provider: Provider, turns: int) -> None:
         asked: Any = {"stream_options": {"include_usage": True}} if streaming else {}
         llm = OpenAI(model="gpt-4o", api_key="x", api_base=f"{provider.url}/v1", max_retries=0, additional_kwargs=asked)
@@ -37,4 +40,4 @@ def test_an_agent_whose_context_goes_through_json_fits_the_bills_that_it_is_told
 
         asyncio.run(talk())
 
-    assert_fits_the_bills_that_it_is_told(run, "gpt-4o", openai_chat)
+    assert_fits(run, "gpt-4o", openai_chat)

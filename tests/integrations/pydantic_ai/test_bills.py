@@ -12,14 +12,15 @@ from pydantic_ai.providers.openai import OpenAIProvider
 
 from assembler.dialects import openai_chat
 from assembler.integrations.pydantic_ai import FitContext
-from tests.integrations.bills import assert_fits_the_bills_that_it_is_told, base
+from tests.integrations.bills import AssertFits, base, either_way
 from tests.integrations.provider import Provider
 from tests.integrations.script import look_up, question
 
 pytestmark = pytest.mark.timeout(600)
 
 
-def test_an_agent_fits_the_bills_that_its_responses_tell() -> None:
+@either_way
+def test_an_agent_fits_what_the_provider_takes(assert_fits: AssertFits) -> None:
     def run(provider: Provider, turns: int) -> None:
         model = OpenAIChatModel("gpt-4o", provider=OpenAIProvider(base_url=f"{provider.url}/v1", api_key="x"))
         fitting: Any = FitContext(base("gpt-4o", openai_chat))
@@ -33,4 +34,4 @@ def test_an_agent_fits_the_bills_that_its_responses_tell() -> None:
                 result.get_output()
                 history = result.all_messages()
 
-    assert_fits_the_bills_that_it_is_told(run, "gpt-4o", openai_chat)
+    assert_fits(run, "gpt-4o", openai_chat)

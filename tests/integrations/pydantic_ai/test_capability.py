@@ -22,6 +22,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.models.test import TestModel
 
 from assembler import Assembler, verify
 from assembler.integrations.pydantic_ai import FitContext
@@ -249,3 +250,15 @@ def test_conversations_that_share_a_capability_keep_their_own_reports() -> None:
     assert len({name for name, _ in found}) == 4
     # A question, two calls with their results, a call with its own, and an answer: the last is not sent.
     assert [length for _, length in found] == [7 * (name + 1) - 1 for name in range(4)]
+
+
+def test_what_a_model_for_tests_says_that_it_used_is_no_bill() -> None:
+    """Pydantic AI estimates it by words, and 50 tokens more: of few words that is more than an exact count."""
+    for model in (TestModel(), FunctionModel(lambda messages, info: ModelResponse([TextPart("Hello.")]))):
+        capability = FitContext(Assembler(Budget.for_model("gpt-4o"), on_overflow=TrimOldest()))
+        agent: Agent[None, Any] = Agent(model, capabilities=[capability])
+        first = agent.run_sync("Hi!")
+        assert capability.last_context is not None
+        assert first.usage.input_tokens >= capability.last_context.count.tokens
+        agent.run_sync("And now?", message_history=first.all_messages())
+        assert capability.last_context.calibration is None

@@ -14,7 +14,7 @@ from strands.session import FileSessionManager
 
 from assembler.dialects import Dialect, bedrock, openai_chat
 from assembler.integrations.strands import AssemblerConversationManager
-from tests.integrations.bills import assert_fits_the_bills_that_it_is_told, base
+from tests.integrations.bills import AssertFits, base, either_way
 from tests.integrations.provider import Provider
 from tests.integrations.script import question
 from tests.integrations.strands.test_on_the_wire import CLAUDE, look_up
@@ -31,11 +31,12 @@ def openai_at(provider: Provider) -> Any:
     return OpenAIModel(model_id="gpt-4o", client_args={"api_key": "x", "base_url": f"{provider.url}/v1"})
 
 
+@either_way
 @pytest.mark.parametrize(
     ("model_at", "name", "dialect"), [(bedrock_at, CLAUDE, bedrock), (openai_at, "gpt-4o", openai_chat)]
 )
-def test_a_session_that_is_loaded_at_each_turn_fits_the_bills_that_it_is_told(
-    tmp_path: Path, model_at: Any, name: str, dialect: Dialect
+def test_a_session_that_is_loaded_at_each_turn_fits_what_the_provider_takes(
+    tmp_path: Path, model_at: Any, name: str, dialect: Dialect, assert_fits: AssertFits
 ) -> None:
     def run(provider: Provider, turns: int) -> None:
         model = model_at(provider)
@@ -50,4 +51,4 @@ def test_a_session_that_is_loaded_at_each_turn_fits_the_bills_that_it_is_told(
             )
             agent(question(turn))
 
-    assert_fits_the_bills_that_it_is_told(run, name, dialect)
+    assert_fits(run, name, dialect)

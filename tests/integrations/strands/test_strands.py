@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from strands import Agent, tool
 from strands.agent.state import AgentState
+from strands.hooks import BeforeModelCallEvent
 from strands.middleware import InvokeModelStage
 from strands.types.exceptions import ContextWindowOverflowException
 
@@ -369,3 +370,14 @@ def test_neighbours_of_one_role_go_out_as_one_turn() -> None:
     assert model.seen[0]["messages"] == [said]
     assert verify(bedrock_request(model.seen[0]), dialect="bedrock") == []
     assert [message["content"] for message in agent.messages[:2]] == [message["content"] for message in asked]
+
+
+def test_a_call_that_a_hook_cancels_is_no_call_to_settle() -> None:
+    agent, model, _ = agent_of(base())
+
+    def cancel(event: BeforeModelCallEvent) -> None:
+        event.cancel = "not today"
+
+    agent.add_hook(cancel, BeforeModelCallEvent)
+    assert str(agent("Where to?")).strip() == "not today"
+    assert model.seen == []
