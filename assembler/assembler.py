@@ -275,6 +275,8 @@ class Assembler(Generic[Longest]):
     def status(self) -> Status:
         """Tokens used, free and cached, at any point of a conversation. Calls no model.
 
+        Raises what `plan` raises, but no `ContextLengthError`: of what does not fit it says how much it is too much. A
+        part without a price has no bound either, so that `UnsupportedContentError` is raised here too.
         O(what stays), or O(messages) with a low-water mark.
         """
         from assembler.report.status import status_of

@@ -43,7 +43,10 @@ class Status:
 
 
 def status_of(draft: Draft, settings: Settings) -> Status:
-    """The status of a draft, whatever state its conversation is in. O(what stays), and O(1) where nothing changed."""
+    """The status of a draft, whatever state its conversation is in. O(what stays), and O(1) where nothing changed.
+
+    Raises what a plan raises of a fault that no later message can mend, or of a part without a price.
+    """
     plan = least(draft, settings)
     limit = None if settings.budget is None else settings.budget.input_limit
     count = plan.count

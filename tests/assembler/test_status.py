@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from assembler import Assembler, Refuse, Summarize, TrimOldest
-from assembler.dialects import openai_chat, plain
+from assembler import Assembler, AssemblyError, ContextLengthError, Refuse, Summarize, TrimOldest
+from assembler.dialects import DIALECTS, openai_chat, plain
 from budgets import Budget
 
 
@@ -81,6 +81,37 @@ def test_a_long_prefix_is_said_to_be_cached() -> None:
     assembler = Assembler(Budget.for_model("gpt-4o")).add_instruction("be brief " * 2000)
     status = assembler.add_messages([user("hi")]).status()
     assert status.cached_share > 0.9
+
+
+PICTURE: dict[str, Any] = {"type": "image_url", "image_url": {"url": "https://a.example/x.png"}}
+SOUND: dict[str, Any] = {"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}}
+FAULTS: dict[str, list[dict[str, Any]]] = {
+    "a picture of unknown size": [{"role": "user", "content": [PICTURE]}],
+    "a sound of unknown length": [{"role": "user", "content": [SOUND]}],
+    "a picture that may go": [{"role": "user", "content": [PICTURE]}, user("x" * 30), user("y")],
+}
+
+
+@pytest.mark.parametrize("window", [40, 100_000])
+@pytest.mark.parametrize("policy", [Refuse(), TrimOldest(), TrimOldest(0.5)], ids=str)
+@pytest.mark.parametrize("state", [*STATES, *FAULTS])
+@pytest.mark.parametrize("dialect", sorted(DIALECTS))
+def test_it_raises_what_a_plan_does_but_of_what_does_not_fit(
+    dialect: str, state: str, policy: Any, window: int
+) -> None:
+    """No bound would be honest of a part that has no price; only how much a request is too much can be said."""
+
+    def raised(ask: Callable[[Assembler[Any]], object]) -> type[Exception] | None:
+        made = Assembler(Budget(window), dialect=dialect, on_overflow=policy).add_messages((STATES | FAULTS)[state])
+        try:
+            ask(made)
+        except ContextLengthError:
+            return None
+        except AssemblyError as error:
+            return type(error)
+        return None
+
+    assert raised(Assembler.status) == raised(Assembler.plan)
 
 
 def work(do: Callable[[], object]) -> int:
