@@ -6,8 +6,10 @@ from typing import Any
 
 from assembler.drawn.conversations import definitions, said
 from assembler.drawn.engine import SearchStrategy, st
+from assembler.drawn.spelling import SPELLINGS, Request, Spelling
 from assembler.drawn.texts import texts
-from assembler.testing.spellings import Named, Request, spelling_of
+from assembler.validation import wrong
+from assembler.verify import Named
 from budgets.numbers import whole
 
 DEFAULT = "openai_chat"
@@ -88,3 +90,14 @@ def _check_turns(fewest: int, most: int) -> None:
     whole(most, "max_turns")
     if not 1 <= fewest <= most:
         raise ValueError(f"min_turns {fewest} and max_turns {most}: expected 1 <= min_turns <= max_turns")
+
+
+def spelling_of(dialect: str | Named) -> Spelling:
+    """The spelling of a dialect, by its name or by any value that has one. Raises `ValueError` for one without."""
+    name: object = dialect if isinstance(dialect, str) else getattr(dialect, "name", None)
+    if not isinstance(name, str):
+        known = f"one of {', '.join(SPELLINGS)}, by name or as a value"
+        raise ValueError(wrong("dialect", known, dialect))  # noqa: TRY004 - as for a name that is not known
+    if name not in SPELLINGS:
+        raise ValueError(f"no conversations are drawn for the dialect {name!r}; known: {', '.join(SPELLINGS)}")
+    return SPELLINGS[name]

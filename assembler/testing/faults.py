@@ -10,9 +10,10 @@ import attrs
 from assembler.drawn.breach import Breach, history_of
 from assembler.drawn.conversations import Call, Conversation, Step, said
 from assembler.drawn.engine import DrawFn, SearchStrategy, st
+from assembler.drawn.spelling import Request
 from assembler.drawn.texts import texts
-from assembler.testing.conversations import DEFAULT, FEW_TURNS
-from assembler.testing.spellings import Named, Request, spelling_of
+from assembler.testing.conversations import DEFAULT, FEW_TURNS, spelling_of
+from assembler.verify import Named
 from budgets.later import FromFolders
 
 BREACHES: Mapping[str, Mapping[str, Breach]] = FromFolders("assembler.dialects", "drawn", "BREACHES")

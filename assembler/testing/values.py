@@ -7,6 +7,7 @@ from assembler.conversation.messages import Call, Message, Result, Thinking, rea
 from assembler.conversation.messages.parts import compact_json
 from assembler.dialects import DIALECTS
 from assembler.drawn.engine import SearchStrategy, st
+from assembler.drawn.spelling import SPELLINGS, Request
 from assembler.drawn.texts import identifiers, texts
 from assembler.pipeline.draft import Draft
 from assembler.regions.tools import Tool, read_tool
@@ -15,7 +16,6 @@ from assembler.testing.conversations import tools as spelled_tools
 from assembler.testing.regions import assemblers as assemblers
 from assembler.testing.regions import budgets as budgets
 from assembler.testing.regions import documents as documents
-from assembler.testing.spellings import SPELLINGS, Request
 from budgets import Count, Grade, Limit, RegionCosts
 
 _IDS = st.none() | st.integers(0, 99).map("call_{}".format)

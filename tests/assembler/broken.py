@@ -15,7 +15,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from assembler.drawn.conversations import Conversation, said
-from assembler.testing.spellings import SPELLINGS
+from assembler.drawn.spelling import SPELLINGS
 
 SPELLED = ("openai_chat", "anthropic", "bedrock", "gemini", "openai_responses")
 FORMS = (*SPELLED, "objects", "gemini without ids", "legacy")

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from assembler import Assembler, AssemblyError, TrimOldest, first_user
 from assembler.dialects import DIALECTS, Emission
 from assembler.dialects.dialect import GrowingDialect
+from assembler.drawn.spelling import SPELLINGS
 from assembler.testing.conversations import conversations
-from assembler.testing.spellings import SPELLINGS
 from budgets import Budget, BudgetError, Limit
 from tests.assembler.drawn import histories
 from tests.scaled import scaled

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler.conversation.messages import Media
-from assembler.pricing.media.boxes import boxes, inside
 from assembler.pricing.media.facts import LARGEST, Source
 from assembler.pricing.media.openai_images import price_image
 from assembler.pricing.media.pdf import (
@@ -22,7 +21,8 @@ from assembler.pricing.media.pdf import (
     pdf_pages,
 )
 from assembler.pricing.media.reading import find_content, read_media
-from assembler.pricing.media.window import Base64Text, PlainBytes
+from assembler.pricing.media.seconds import mp4_seconds
+from assembler.pricing.media.window import Base64Text, PlainBytes, boxes, inside
 
 
 def box(name: bytes, body: bytes) -> bytes:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-from assembler.pricing.media.boxes import boxes, inside
-from assembler.pricing.media.window import Window
+from assembler.pricing.media.window import Window, boxes, inside
 
 Size: TypeAlias = tuple[int, int]
 

@@ -7,9 +7,8 @@ it too). Read 2026-11.
 
 from __future__ import annotations
 
-from assembler.pricing.media.boxes import inside
 from assembler.pricing.media.facts import LARGEST
-from assembler.pricing.media.window import Window
+from assembler.pricing.media.window import Window, inside
 
 _MOST_CHUNKS = 64
 _STREAMED = (0, 0xFFFF_FFFF)

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, ConversationError, fit_request, verify
 from assembler.dialects import anthropic
+from assembler.drawn.spelling import SPELLINGS
 from assembler.drawn.texts import HOSTILE, SCRIPTS
 from assembler.regions.tools import read_tool
 from assembler.testing import conversations, messages, requests, texts, tools
-from assembler.testing.spellings import SPELLINGS
 from tests.assembler.by_hand import pairs_hold
 from tests.scaled import scaled
 
