@@ -8,7 +8,6 @@ from math import ceil
 from typing import Any
 
 import pytest
-from assembler.pricing.media.mp4 import mp4_seconds
 from hypothesis import given
 from hypothesis import strategies as st
 
