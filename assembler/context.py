@@ -13,7 +13,7 @@ from assembler.dialects import Dialect, Emission
 from assembler.pipeline.answers import must_await_error, run_answering
 from assembler.pipeline.build import build
 from assembler.pipeline.draft import Draft
-from assembler.pipeline.emit import make_request
+from assembler.pipeline.emit import emission_for, make_request
 from assembler.pipeline.ladder import Trimmed
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.settings import Settings
@@ -233,6 +233,14 @@ class Context(Decision, _Unpacked, Generic[Longest]):  # type: ignore[misc] # a 
         that the dialect cannot express.
         """
         return make_request(self.inside, dialect, cache_marks)
+
+    def notes(self, dialect: Dialect | str | None = None) -> tuple[str, ...]:
+        """What was folded, moved or left out on the way to `request(dialect)`, one line each.
+
+        Without an argument these are lines of the report too. Another dialect's are told here alone. Raises as
+        `request` does.
+        """
+        return emission_for(self.inside, dialect).notes
 
     def __reduce__(self) -> tuple[object, ...]:
         draft, settings = self.inside.draft, self.inside.settings

@@ -12,10 +12,13 @@ from assembler.conversation.messages import Call, Message
 from assembler.conversation.messages.custom_tools import with_functions
 from assembler.conversation.messages.foreign_parts import claim_message
 from assembler.dialects.dialect import Dialect, Emission, GrowingDialect
+from assembler.dialects.left_beside import marks_of_tools
+from assembler.dialects.notes import Notes
 from assembler.regions.layout import Layout
 from assembler.regions.tools.tool import as_function
 
 LEFT_OUT = "tool(s) of another provider left out"
+TOOL_MARKS = "cache mark(s) of another API on tools left out"
 AS_FUNCTIONS = "custom tool(s) of OpenAI sent as functions of one text"
 
 
@@ -27,11 +30,12 @@ def emit_layout(dialect: Dialect, layout: Layout) -> Emission:
     foreign = len(spelled) - len(kept)
     custom = sum(1 for new, old in zip(spelled, layout.tools, strict=True) if new is not old)
     messages = _without_custom_calls(layout.messages, shape)
-    if not (foreign or custom) and messages is layout.messages:
+    marks = 0 if shape in _OF_NO_API else marks_of_tools(kept, shape)
+    if not (foreign or custom or marks) and messages is layout.messages:
         return dialect.emit(layout)
     emission = dialect.emit(attrs.evolve(layout, tools=kept, messages=messages))
-    notes = (*((f"{foreign} {LEFT_OUT}",) if foreign else ()), *((f"{custom} {AS_FUNCTIONS}",) if custom else ()))
-    return attrs.evolve(emission, notes=(*emission.notes, *notes))
+    notes = Notes({LEFT_OUT: foreign, AS_FUNCTIONS: custom, TOOL_MARKS: marks})
+    return attrs.evolve(emission, notes=(*emission.notes, *notes.lines()))
 
 
 def emit_elsewhere(dialect: Dialect, layout: Layout, home: Dialect) -> Emission:

@@ -10,11 +10,13 @@ BRIDGE = "Understood."
 role 'user' after role 'tool'`, code 3230 (avante.nvim#2695). The words are those of Mistral's own command-line agent
 (mistralai/mistral-vibe, read 2026-11), for the same place."""
 BRIDGED = f"assistant message(s) {BRIDGE!r} put between a tool's answer and the user"
+CITATIONS = "citation(s) or annotation(s) of a text left out"
 FIELDS = "field(s) of another API left out"
 MARKS = "cache mark(s) of another API left out"
 REASONING = "reasoning part(s) of another model left out"
 RENAMED = "call(s) of an illegal tool name renamed"
 SHOWN = "part(s) that tools' answers show sent beside the answers, as the user's"
+SIGNATURES = "signature(s) of another API left out"
 SILENT = "empty assistant message(s) left out"
 SURPLUS_MARKS = "cache mark(s) beyond the four that the API takes left out, the oldest first"
 

@@ -48,6 +48,17 @@ def copy_request(plan: Planned, request: dict[str, Any]) -> dict[str, Any]:
     return plan.remembered.copiers.fresh(request)
 
 
+def emission_for(plan: Planned, dialect: Dialect | str | None = None) -> Emission:
+    """The request of a plan in its own dialect or in another, with the notes on what was folded or left out.
+
+    Raises as `make_request` does. Whoever asks keeps it, and changes nothing of it.
+    """
+    plan.refuse_unfinished()
+    if dialect is None:
+        return plan.emission
+    return emit_elsewhere(read_dialect(dialect), plan.layout, plan.settings.dialect)
+
+
 def make_request(
     plan: Planned, dialect: Dialect | str | None = None, cache_marks: CacheMarks | None = None
 ) -> dict[str, Any]:
@@ -56,15 +67,14 @@ def make_request(
     Raises `UnsupportedContentError` for what the dialect cannot express, `ConversationError` for a plan of which no
     request can be made yet.
     """
-    plan.refuse_unfinished()
-    home = plan.settings.dialect
-    emission = plan.spelled.emission if dialect is None else emit_elsewhere(read_dialect(dialect), plan.layout, home)
+    emission = emission_for(plan, dialect)
     marks = plan.settings.cache_marks if cache_marks is None else cache_marks
     if marks is None:
         return copy_request(plan, emission.request)
     from assembler.dialects.marking import marked  # most requests carry none
 
-    spoken, budget = home if dialect is None else read_dialect(dialect), plan.settings.budget
+    spoken = plan.settings.dialect if dialect is None else read_dialect(dialect)
+    budget = plan.settings.budget
     return cast(
         "dict[str, Any]",
         private_copy(marked(emission.request, spoken, marks, model=None if budget is None else budget.model).request),

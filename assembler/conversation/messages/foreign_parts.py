@@ -17,8 +17,10 @@ from typing import Any, TypeAlias, cast
 import attrs
 
 from assembler.conversation.messages.custom_tools import with_functions
+from assembler.conversation.messages.extra_fields import OF_ANSWERS
 from assembler.conversation.messages.message import Media, Message, Opaque, Part, Result
 from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
+from assembler.text.fields import fields_in, items_of
 
 _Raw: TypeAlias = Mapping[str, Any]
 
@@ -139,15 +141,27 @@ def speaks(part: Opaque, shape: str, own: str) -> bool:
 
 
 def claim_message(message: Message, home: str) -> Message:
-    """The message with each part that nobody knows as one of a single API, or of none.
+    """The message with each part and each field that nobody knows as one of a single API, or of none.
 
     It is one of the API of the shape `home` where that may have it, else of the API whose spelling the message is in. A
-    part that neither may have is nobody's: no API gets it as it came. The very message comes back where there is none.
-    O(parts).
+    part that neither may have is nobody's: no API gets it as it came. A message of a spelling that several share is in
+    that of `home` where it has a field of its own. The very message comes back where there is none. O(parts).
     """
     parts = tuple(_claim_part(part, message.shape, home) for part in message.parts)
-    same = all(new is old for new, old in zip(parts, message.parts, strict=True))
-    return message if same else attrs.evolve(message, parts=parts)
+    shape = home if message.shape == NEUTRAL and _has_own_fields(message) else message.shape
+    same = shape == message.shape and all(new is old for new, old in zip(parts, message.parts, strict=True))
+    return message if same else attrs.evolve(message, parts=parts, shape=shape)
+
+
+def _has_own_fields(message: Message) -> bool:
+    """Whether a message, or a text in it, has a field that nothing is made of."""
+    if not set(message.beside).issubset(OF_ANSWERS):
+        return True
+    items = items_of(fields_in(message.seen).get("content"))
+    return any(fields.keys() - _OF_A_TEXT for item in items if (fields := fields_in(item)).get("type") == "text")
+
+
+_OF_A_TEXT = frozenset(["type", "text"])
 
 
 def _claim_part(part: Part, shape: str, home: str) -> Part:

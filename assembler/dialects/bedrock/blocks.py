@@ -12,7 +12,6 @@ from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import IMAGES, PDF, Inline, content_of, not_carried, without_given
 from assembler.dialects.blocks.writer import NO_ERROR_TEXT, Block, Raw, Writer, arguments_of
 from assembler.dialects.copies import object_schema, own_fields
-from assembler.dialects.notes import MARKS
 from assembler.pricing.opaque import lasts
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
@@ -34,8 +33,6 @@ class BedrockWriter(Writer):
         if not text.strip():
             self.notes["blank text(s) left out"] += 1
             return None
-        if raw is not None and raw.get("cache_control") is not None:
-            self.notes[MARKS] += 1
         return {"text": text}
 
     def call(self, call: Call, call_id: str | None, raw: Raw | None) -> Block:

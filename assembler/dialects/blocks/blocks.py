@@ -17,9 +17,10 @@ from assembler.conversation.messages import Call, Message, Result
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import in_steps
 from assembler.conversation.turns import opens_turn, unanswered_error
-from assembler.dialects.blocks.writer import Block, Writer, parts_as_they_came
+from assembler.dialects.blocks.writer import Block, Writer
 from assembler.dialects.dialect import Dialect, Emission
-from assembler.dialects.notes import FIELDS, Notes
+from assembler.dialects.left_beside import parts_as_they_came
+from assembler.dialects.notes import Notes
 from assembler.errors import ConversationError
 from assembler.regions.layout import Layout
 from assembler.text.fields import fields_of
@@ -208,8 +209,6 @@ def _as_turn(message: Message, index: int, writer: Writer) -> Turn:
 
 
 def _note(message: Message, turn: Turn, notes: Notes) -> None:
-    if message.beside:
-        notes[FIELDS] += len(message.beside)
     if message.name is not None:
         notes["name(s) of a speaker left out"] += 1
     if message.role in ("system", "developer") and turn.blocks:

@@ -14,9 +14,10 @@ from assembler.conversation.messages.foreign_parts import translated
 from assembler.conversation.messages.parts import NEUTRAL, compact_json
 from assembler.dialects.blocks.ids import CallIds, IdRule
 from assembler.dialects.copies import own_fields
-from assembler.dialects.notes import MARKS, REASONING, RENAMED, Notes
+from assembler.dialects.left_beside import note_left, parts_as_they_came
+from assembler.dialects.notes import REASONING, RENAMED, Notes
 from assembler.errors import UnsupportedContentError
-from assembler.text.fields import fields_of, items_of
+from assembler.text.fields import fields_of
 
 Raw: TypeAlias = Mapping[str, Any]
 Block: TypeAlias = dict[str, Any]
@@ -71,7 +72,6 @@ class Writer(abc.ABC):
     def opaque(self, part: Opaque) -> Block | None:
         """What this library does not read, as it came; no mark of Bedrock's cache."""
         if "cachePoint" in part.raw:
-            self.notes[MARKS] += 1
             return None
         return own_fields(part.raw) or None
 
@@ -91,11 +91,13 @@ class Writer(abc.ABC):
 
     def heard(self, messages: Iterable[Message]) -> list[Message]:
         """The messages as this API can be told them."""
+        told = [*messages]
+        note_left(told, self.shape, self.notes)
         return [
             message  # most are one text
             if len(message.parts) == 1 and type(message.parts[0]) is str
             else translated(message, self.shape, self.notes)
-            for message in messages
+            for message in told
         ]
 
     def frame(self, message: Message) -> Block:
@@ -150,14 +152,6 @@ def _no_text(part: Call | Result | Thinking | Media) -> UnsupportedContentError:
     return UnsupportedContentError(
         f"a system message holds a part of kind {kind!r}; the API takes text there", kind=kind
     )
-
-
-def parts_as_they_came(message: Message) -> Sequence[object]:
-    """The caller's own parts, in step with `message.parts`; empty where the content is no list of parts."""
-    seen = fields_of(message.seen)
-    if seen is None or (message.role == "tool" and message.shape != "gemini"):
-        return ()
-    return items_of(seen.get("parts" if message.shape == "gemini" else "content"))
 
 
 def arguments_of(call: Call, notes: Notes) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from assembler.dialects.blocks.ids import IdRule
 from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
 from assembler.dialects.blocks.writer import Block, Raw, Writer, arguments_of
 from assembler.dialects.copies import named_tool, object_schema, own_fields
-from assembler.dialects.notes import MARKS
 from assembler.dialects.shown_beside import all_shown_beside
 from assembler.errors import ToolError, UnsupportedContentError
 from assembler.regions.tools import Tool
@@ -55,8 +54,6 @@ class GeminiWriter(Writer):
         if not text and not signed:
             self.notes["empty text(s) left out"] += 1
             return None
-        if raw is not None and raw.get("cache_control") is not None:
-            self.notes[MARKS] += 1
         return {"text": text} if own is None else own_fields(own)
 
     def call(self, call: Call, call_id: str | None, raw: Raw | None) -> Block:

@@ -16,11 +16,10 @@ from assembler.conversation.messages.extra_fields import REASONING as REASONING_
 from assembler.conversation.messages.parts import FOREIGN
 from assembler.dialects.call_ids import nine
 from assembler.dialects.copies import NO_PARAMETERS, own_fields
-from assembler.dialects.notes import BRIDGE, BRIDGED, FIELDS, MARKS, REASONING, SILENT, Notes
+from assembler.dialects.left_beside import note_left
+from assembler.dialects.notes import BRIDGE, BRIDGED, REASONING, SILENT, Notes
 from assembler.dialects.openai.wire import (
-    foreign_marks,
     is_sent_alone,
-    marks_in,
     says_nothing,
     tool_definition,
     wire_messages,
@@ -32,6 +31,9 @@ from assembler.regions.tools.tool import own_definition
 
 _KEYS = frozenset(["role", "content", "name", "tool_calls", "tool_call_id", "prefix"])
 """Keys of a message: Mistral forbids all others (mistral-common 1.13.1, protocol/instruct/messages, read 2026-11)."""
+
+_OF_A_CALL = frozenset(["id", "type", "function", "index"])
+"""The same of a call."""
 
 _CHUNKS = frozenset(
     ["text", "thinking", "image_url", "image", "input_audio", "audio_url", "document_url", "file", "reference"]
@@ -115,8 +117,7 @@ def is_silent(message: Message) -> bool:
 
 def _adopted(message: Message, done: Notes) -> Message:
     """The message, its shape saying whether Mistral's API takes its spelling nearly as it stands."""
-    done[FIELDS] += len(message.beside)
-    done[MARKS] += marks_in(message) - foreign_marks(message)
+    note_left([message], "mistral", done)
     thoughts = [part for part in message.parts if type(part) is Thinking]
     if thoughts and all(map(own_thinking, thoughts)) and isinstance(message.seen.get("content"), list):
         return attrs.evolve(message, shape="openai")
@@ -162,6 +163,8 @@ def _assistant(fields: dict[str, Any], named: dict[str, str]) -> bool:
         call["id"] = nine(call["id"])
         if "function" not in call:
             raise UnsupportedContentError("Mistral has no custom tools; pass them as functions", kind="custom")
+        for key in call.keys() - _OF_A_CALL:
+            del call[key]
         named[call["id"]] = call["function"]["name"]
     if fields.get("tool_calls") == []:
         del fields["tool_calls"]

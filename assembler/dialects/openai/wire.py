@@ -11,7 +11,7 @@ from assembler.conversation.messages import Call, Media, Message, Opaque, Part, 
 from assembler.conversation.messages.answers_first import answers_first, count_parted
 from assembler.conversation.messages.custom_tools import is_custom
 from assembler.conversation.messages.dicts import CALL_NAME, PIN, private_copy
-from assembler.conversation.messages.extra_fields import field_of, without_nothing
+from assembler.conversation.messages.extra_fields import OF_ANSWERS, field_of, without_nothing
 from assembler.conversation.messages.foreign_parts import is_mark, translated
 from assembler.conversation.messages.parts import NEUTRAL
 from assembler.conversation.messages.responses import in_steps, join_turns
@@ -19,27 +19,16 @@ from assembler.conversation.waiting import Waiting, answer_to, asked_by
 from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
 from assembler.dialects.call_ids import CALL_ID_LIMIT, legal_id
 from assembler.dialects.copies import named_tool, object_schema, own_fields
-from assembler.dialects.notes import ANSWERS_FIRST, MARKS, REASONING, RENAMED, SILENT, Notes
+from assembler.dialects.notes import ANSWERS_FIRST, REASONING, RENAMED, SILENT, Notes
 from assembler.dialects.shown_beside import all_shown_beside, shown_media
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
-from assembler.text.fields import fields_in, fields_of, items_of
+from assembler.text.fields import fields_in, fields_of
 
 
 def legal_name(name: str) -> str:
     """A tool's name in a history, legal: models make up names, and other APIs allow more. Pure."""
     return name if CALL_NAME.fullmatch(name) else re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64]
-
-
-def foreign_marks(message: Message) -> int:
-    """How many marks of another API's cache are left out: what is sent as it came keeps those that hosts take."""
-    return 0 if message.shape in _SPOKEN else marks_in(message)
-
-
-def marks_in(message: Message) -> int:
-    """How many marks of a cache stand among a message's parts."""
-    items = items_of(fields_in(message.seen).get("content"))
-    return sum(map(is_mark, message.parts)) + sum(fields_in(item).get("cache_control") is not None for item in items)
 
 
 def says_nothing(message: Message) -> bool:
@@ -116,7 +105,6 @@ def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str)
     steps = in_steps(messages)
     joined = messages if steps is messages else join_turns(steps)
     notes[ANSWERS_FIRST] += count_parted(joined)
-    notes[MARKS] += sum(map(foreign_marks, messages))
     for came in answers_first(all_shown_beside(joined, own, notes)):
         message = came if came.sent is not None else translated(came, own, notes)
         if message.sent is not None and not _answers_respelled(message, waiting):
@@ -256,7 +244,8 @@ def _refuse_media(message: Message) -> None:
 def _beside(message: Message) -> dict[str, Any]:
     """The fields that a Chat message has beside its content, of whatever object it came as."""
     fields = [field for part in message.parts if (field := field_of(part)) is not None]
-    return {field: private_copy(message.seen[field]) for field in (*fields, *message.beside)}
+    kept = [field for field in message.beside if field in OF_ANSWERS or message.shape in _SPOKEN]
+    return {field: private_copy(message.seen[field]) for field in (*fields, *kept)}
 
 
 def _written(part: Part) -> str | dict[str, Any] | None:

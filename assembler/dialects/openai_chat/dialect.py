@@ -22,6 +22,7 @@ from assembler.dialects.api import Api
 from assembler.dialects.dialect import Emission, Opening
 from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosts.upstream import upstream_pricer
+from assembler.dialects.left_beside import note_left
 from assembler.dialects.message_fields import price_fields
 from assembler.dialects.notes import Notes
 from assembler.dialects.openai.bill import OpenAIBill
@@ -82,7 +83,9 @@ class OpenAIChat:
         if layout.system is not None:
             messages.append({"role": "system", "content": layout.system})
         notes = Notes()
-        messages += wire_messages([*layout.head, *layout.messages], notes)
+        spoken = [*layout.head, *layout.messages]
+        note_left(spoken, "openai", notes)
+        messages += wire_messages(spoken, notes)
         if not messages:
             raise ConversationError("Chat Completions needs at least one message; add an instruction or a message")
         request: dict[str, Any] = {"messages": messages}

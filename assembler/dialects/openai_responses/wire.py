@@ -15,8 +15,9 @@ from assembler.dialects.blocks.ids import CallIds, IdRule, made_id
 from assembler.dialects.blocks.media import without_given
 from assembler.dialects.call_ids import legal_id
 from assembler.dialects.copies import NO_PARAMETERS, named_tool, object_schema, own_fields
-from assembler.dialects.notes import FIELDS, MARKS, REASONING, RENAMED, SILENT, Notes
-from assembler.dialects.openai.wire import foreign_marks, legal_name, media_part
+from assembler.dialects.left_beside import note_left
+from assembler.dialects.notes import REASONING, RENAMED, SILENT, Notes
+from assembler.dialects.openai.wire import legal_name, media_part
 from assembler.errors import UnsupportedContentError
 from assembler.regions.tools import Tool
 from assembler.regions.tools.tool import own_definition
@@ -147,8 +148,7 @@ def _respell(came: Message, ids: ItemIds, notes: Notes) -> Iterator[Item]:
     message = translated(came, RESPONSES, notes)
     notes[SILENT] += message.role == "assistant" and not any(message.parts)
     notes[NAMES] += message.name is not None
-    notes[FIELDS] += len(message.beside)
-    notes[MARKS] += foreign_marks(came)
+    note_left([came], RESPONSES, notes)
     for part in message.parts:
         match part:
             case str() | Media():

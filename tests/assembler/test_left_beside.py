@@ -1,0 +1,188 @@
+"""What stands beside words, calls and files goes to its own API alone, and every other request says that it went."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from assembler import Assembler, count_request, verify
+from assembler.dialects import DIALECTS
+from assembler.dialects.chat_template.dialect import chat_template
+from tests.assembler.dialects.test_chat_template import TOKENIZERS
+
+Dict = dict[str, Any]
+
+APIS = ["openai_chat", "openai_responses", "anthropic", "gemini", "bedrock", "mistral"]
+TOOL: Dict = {"name": "ask", "description": "Asks.", "parameters": {"type": "object", "properties": {}}}
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="  # one pixel
+LOST = "l0st"
+MARK = {"type": "ephemeral", "ttl": LOST}
+SIGNED = {"google": {"thought_signature": LOST}}
+CITED = {"type": "char_location", "cited_text": LOST}
+ASKED: Dict = {"role": "user", "content": "q"}
+
+FIELDS, MARKS = "field(s) of another API left out", "cache mark(s) of another API left out"
+CITATIONS, SIGNATURES = "citation(s) or annotation(s) of a text left out", "signature(s) of another API left out"
+
+
+def _chat() -> list[Dict]:
+    call = {"id": "c", "type": "function", "function": {"name": "ask", "arguments": "{}"}, "extra_content": SIGNED}
+    return [
+        ASKED,
+        {"role": "assistant", "content": None, "x_new": LOST, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "r", "x_new": LOST},
+    ]
+
+
+def _anthropic() -> list[Dict]:
+    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
+    use = {"type": "tool_use", "id": "c", "name": "ask", "input": {}, "caller": {"type": LOST}, "cache_control": MARK}
+    inner = {"type": "text", "text": "r", "cache_control": MARK}
+    return [
+        {"role": "user", "content": [{**picture, "cache_control": MARK}], "x_new": LOST},
+        {"role": "assistant", "content": [{"type": "text", "text": "a", "citations": [CITED, CITED]}, use]},
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "c", "content": [inner], "cache_control": MARK}],
+        },
+    ]
+
+
+def _gemini() -> list[Dict]:
+    response = {"id": "c", "name": "ask", "response": {"output": "r"}, "scheduling": LOST}
+    return [
+        {"role": "user", "parts": [{"text": "q", "partMetadata": {"x": LOST}}]},
+        {
+            "role": "model",
+            "parts": [
+                {"text": "a", "thoughtSignature": LOST},
+                {"functionCall": {"id": "c", "name": "ask", "args": {}}, "thoughtSignature": LOST},
+            ],
+        },
+        {"role": "user", "parts": [{"functionResponse": response}]},
+    ]
+
+
+def _responses() -> list[Dict]:
+    said = {"type": "output_text", "text": "a", "annotations": [{"type": "url_citation", "title": LOST}]}
+    return [
+        ASKED,
+        {"type": "message", "role": "assistant", "id": "m", "status": "completed", "content": [said]},
+        {"type": "function_call", "id": "f", "call_id": "c", "name": "ask", "arguments": "{}", "namespace": LOST},
+        {"type": "function_call_output", "call_id": "c", "output": "r", "caller": {"type": LOST}},
+    ]
+
+
+def _bedrock() -> list[Dict]:
+    use: Dict = {"toolUseId": "c", "name": "ask", "input": {}, "x_new": LOST}
+    return [
+        {"role": "user", "content": [{"text": "q"}, {"cachePoint": {"type": "default", "ttl": LOST}}]},
+        {"role": "assistant", "content": [{"text": "a"}, {"toolUse": use}]},
+        {"role": "user", "content": [{"toolResult": {"toolUseId": "c", "content": [{"text": "r"}], "x_new": LOST}}]},
+    ]
+
+
+HELD: dict[str, tuple[list[Dict], set[str]]] = {
+    "openai_chat": (_chat(), {f"2 {FIELDS}", f"1 {SIGNATURES}"}),
+    "anthropic": (_anthropic(), {f"2 {FIELDS}", f"4 {MARKS}", f"2 {CITATIONS}"}),
+    "gemini": (_gemini(), {f"2 {FIELDS}", f"2 {SIGNATURES}"}),
+    "openai_responses": (_responses(), {f"2 {FIELDS}", f"1 {CITATIONS}"}),
+    "bedrock": (_bedrock(), {f"2 {FIELDS}", f"1 {MARKS}"}),
+}
+
+
+@pytest.mark.parametrize("name", APIS)
+@pytest.mark.parametrize("home", APIS)
+@pytest.mark.parametrize("spelling", HELD)
+def test_what_one_api_keeps_beside_its_parts_goes_to_no_other_and_each_of_it_is_noted(
+    spelling: str, home: str, name: str
+) -> None:
+    history, lines = HELD[spelling]
+    context = Assembler(dialect=home).add_capability([TOOL]).add_messages(history).build()
+    request = context.request(name)
+    if name == spelling:
+        assert json.dumps(request, default=str).count(LOST) == json.dumps(history).count(LOST)
+        assert context.notes(name) == ()
+        return
+    assert LOST not in str(request)
+    assert set(context.notes(name)) >= lines
+    assert not [line for line in context.notes(name) if line not in lines and "left out" in line]
+    assert verify(request, dialect=name) == []
+    if name == home:
+        assert context.notes() == context.notes(name)
+        assert set(context.report.notes) >= lines
+        assert context.count == count_request(request, dialect=name)
+
+
+@pytest.mark.parametrize("spelling", HELD)
+def test_a_conversation_that_grows_keeps_its_notes(spelling: str) -> None:
+    history, _ = HELD[spelling]
+    asked = [
+        {"role": "user", "content": "on"},
+        {"role": "assistant", "content": "yes"},
+        {"role": "user", "content": "?"},
+    ]
+    for name in APIS:
+        growing = Assembler(dialect=name).add_capability([TOOL])
+        for message in [*asked, *history, {"role": "assistant", "content": "so"}, *asked]:
+            growing.add_message(message)
+            if message["role"] == "user" if "role" in message else False:
+                growing.build()
+        whole = Assembler(dialect=name).add_capability([TOOL]).add_messages(growing.build().messages)
+        assert growing.build().notes() == whole.build().notes()
+
+
+SHARED: list[list[Dict]] = [
+    [{"role": "user", "content": "q", "x_new": LOST}],
+    [{"role": "user", "content": "q", "cachePoint": {"type": LOST}}],
+    [{"role": "system", "content": "s", "x_new": LOST}, {"role": "user", "content": "q"}],
+    [{"role": "user", "content": [{"type": "text", "text": "q", "x_new": LOST}]}],
+]
+
+
+@pytest.mark.parametrize("home", APIS)
+@pytest.mark.parametrize("name", APIS)
+@pytest.mark.parametrize("history", SHARED)
+def test_a_field_that_nobody_knows_goes_to_no_api_but_that_of_its_assembler(
+    history: list[Dict], name: str, home: str
+) -> None:
+    context = Assembler(dialect=home).add_messages([*history, {"role": "assistant", "content": "a"}, ASKED]).build()
+    went = LOST in str(context.request(name))
+    assert not went or name == home
+    assert went or f"1 {FIELDS}" in context.notes(name)
+    if name == home == "openai_chat":
+        assert context.request() == {"messages": context.messages}
+
+
+@pytest.mark.parametrize("home", APIS)
+def test_a_field_of_chat_s_own_goes_back_to_chat_from_any_assembler(home: str) -> None:
+    said = {"role": "assistant", "content": "a", "annotations": [{"type": "url_citation", "title": LOST}]}
+    request = Assembler(dialect=home).add_messages([ASKED, said, ASKED]).build().request("openai_chat")
+    assert request["messages"] == [ASKED, said, ASKED]
+
+
+@pytest.mark.parametrize("name", APIS)
+def test_a_cache_mark_on_a_tool_is_noted_where_it_is_left_out(name: str) -> None:
+    marked = {"name": "ask", "input_schema": {"type": "object"}, "cache_control": {"type": "ephemeral"}}
+    context = Assembler(dialect=name).add_capability([marked]).add_messages([ASKED]).build()
+    kept = "ephemeral" in str(context.request())
+    assert kept == (name == "anthropic")
+    assert kept or context.notes() == ("1 cache mark(s) of another API on tools left out",)
+    nested: Dict = {"type": "function", "function": {"name": "ask"}, "cache_control": {"type": "ephemeral"}}
+    context = Assembler(dialect=name).add_capability([nested]).add_messages([ASKED]).build()
+    assert ("ephemeral" in str(context.request())) == (context.notes() == ())
+
+
+def test_a_template_is_told_the_fields_that_it_may_read_and_no_mark() -> None:
+    dialect = chat_template(TOKENIZERS["chatml"])
+    context = Assembler(dialect=dialect).add_messages([ASKED, *SHARED[0]]).build()
+    assert context.notes() == ("1 field(s) that only the template may read given to it",)
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_words_alone_leave_nothing_to_note(name: str) -> None:
+    history = [ASKED, {"role": "assistant", "content": "a"}, ASKED]
+    for home in APIS:
+        assert Assembler(dialect=home).add_messages(history).build().notes(name) == ()
