@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import io
 import itertools
 import struct
@@ -84,6 +85,12 @@ def test_everything_fits_where_no_token_is_missing_however_often_it_is_asked(tim
     assert not ledger_of(0, 1).fits(-1)
 
 
+@pytest.mark.parametrize(("first", "needed"), [(0, 10), (1, 5), (2, 3)])
+def test_of_what_stays_from_a_message_on_all_fits_where_no_token_is_missing(first: int, needed: int) -> None:
+    ledger = attrs.evolve(ledger_of(5, 2, 3), first=first)
+    assert [ledger.fits(tokens) for tokens in (needed - 1, needed, needed + 1)] == [False, True, True]
+
+
 @pytest.mark.parametrize("least", [1, 2, 3])
 def test_as_many_of_the_newest_turns_fit_as_by_adding_them_up(least: int) -> None:
     sizes = [5, 1, 4, 2, 3]
@@ -152,6 +159,7 @@ def test_what_an_item_gains_is_what_its_turn_costs_less() -> None:
     history += [*step("a", "r"), {"type": "message", "role": "assistant", "content": "so"}, *step("b", "rr")]
     assembler = Assembler(Budget.for_model("gpt-4o"), dialect=openai_responses).add_messages(history)
     ledger = assembler.plan().inside.ledger
+    assert not ledger.prices.overpriced  # each costs more than nothing beside the others
     messages = [ledger.reading(index) for index in range(6)]
     for gone in ([1, 2], [4, 5], [3], [5], [1, 2, 4, 5], [0, 1, 2], [0, 3, 4, 5]):
         passage = StandingPassage(ledger, {}, None, [(0, 6)], 0)
@@ -312,6 +320,36 @@ def test_a_bill_is_told_by_its_margin_its_factor_and_its_grade() -> None:
     assert [one.correct(Count(110), same).upper for one in found] == [60, 60, 110, 133, 220, 310]
     slack = bill(Count(100, Grade.BOUNDED, 130), 100)
     assert slack.correct(Count(110, Grade.BOUNDED, 145), same).upper == 116  # of the billed part nothing is open
+
+
+@pytest.mark.parametrize(
+    ("billed", "off", "expected"), [(30, "+10, +50.0 %", 30), (19, "-1, -5.0 %", 19), (20, "+0, +0.0 %", 20)]
+)
+def test_a_report_says_how_far_the_rule_was_off(billed: int, off: str, expected: int) -> None:
+    from assembler import calibrate
+
+    assembler = Assembler(Budget(100, counter=len), dialect=plain).add_message(("user", "u" * 20))
+    counter = calibrate(assembler.build(), billed)
+    note = counter.note(assembler.build())
+    assert note == (
+        f"calibrated: {billed} billed where 20 were counted ({off}); 20 counted now, {expected} expected "
+        "(its first part as billed)"
+    )
+    other = Assembler(Budget(100, counter=len), dialect=plain).add_message(("user", "v" * 20)).build()
+    assert counter.note(other).endswith("expected (another request, scaled within bounds)")
+
+
+def test_a_request_is_known_by_the_hash_of_its_compact_json() -> None:
+    request = {"system": "é", "messages": [{"role": "user", "content": "a"}, {"role": "user"}], "ids": [1, 2]}
+    said = {
+        1: '["plain","m",{"ids":[1,2],"messages":[{"content":"a","role":"user"}],"system":"é"}]',
+        2: '["plain","m",{"ids":[1,2],"messages":[{"content":"a","role":"user"},{"role":"user"}],"system":"é"}]',
+    }
+    for turns, kept in ((0, 0), (1, 1), (2, 2), (3, 2), (None, 2)):
+        found = Fingerprint.of(request, dialect="plain", model="m", turns=turns)
+        assert (found.turns, found.dialect, found.model) == (kept, "plain", "m")
+        if kept:
+            assert found.digest == hashlib.sha256(said[kept].encode()).hexdigest()
 
 
 def test_without_a_budget_a_refusal_that_says_nothing_is_of_a_tenth_more_than_is_taken() -> None:
