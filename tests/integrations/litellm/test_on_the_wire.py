@@ -216,6 +216,9 @@ proxy_hook = Watched({{"small": assembler}})
 """
 
 
+HEADERS = {"content-type": "application/json", "authorization": "Bearer sk-x"}
+
+
 def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -223,14 +226,14 @@ def _free_port() -> int:
 
 
 @contextmanager
-def proxying(folder: Path, provider: Provider) -> Iterator[str]:
-    """LiteLLM's proxy as a process of its own, ready to be called."""
+def proxying(folder: Path, provider: Provider, hook: str) -> Iterator[str]:
+    """LiteLLM's proxy as a process of its own with `proxy_hook` of a module, ready to be called."""
     port = _free_port()
     deployed = {"model": "openai/gpt-4o", "api_base": f"{provider.url}/v1", "api_key": "x"}
     listed = [{"model_name": "small", "litellm_params": deployed}]
     config = {"model_list": listed, "litellm_settings": {"callbacks": "own_hook.proxy_hook"}}
     (folder / "config.yaml").write_text(json.dumps(config))  # JSON is YAML
-    (folder / "own_hook.py").write_text(HOOK.format(window=LIMIT + 1_000, priced=str(folder / "priced")))
+    (folder / "own_hook.py").write_text(hook)
     command = [str(Path(sys.executable).with_name("litellm")), "--config", str(folder / "config.yaml")]
     root = str(Path(__file__).parents[3])
     environment = {
@@ -264,14 +267,14 @@ def _ready(url: str, proxy: subprocess.Popen[bytes], log: Path) -> str:
 def test_sixty_turns_through_the_proxy_as_a_process_of_its_own(tmp_path: Path) -> None:
     pytest.importorskip("fastapi")
     pytest.importorskip("uvicorn")
-    headers = {"content-type": "application/json", "authorization": "Bearer sk-x"}
-    with providing() as provider, proxying(tmp_path, provider) as url:
+    hook = HOOK.format(window=LIMIT + 1_000, priced=str(tmp_path / "priced"))
+    with providing() as provider, proxying(tmp_path, provider, hook) as url:
 
         async def ask(history: list[Any], turn: int) -> Body:
             system = {"role": "system", "content": "You plan trips."}
             more = {"tools": [FUNCTION], "response_format": {"type": "json_schema", "json_schema": FORMAT}}
             body = json.dumps({"model": "small", "messages": [system, *history], **more}).encode()
-            request = urllib.request.Request(f"{url}/v1/chat/completions", body, headers)
+            request = urllib.request.Request(f"{url}/v1/chat/completions", body, HEADERS)
             with urllib.request.urlopen(request) as answer:
                 return json.loads(answer.read())
 
