@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pydantic_ai import Agent, NativeOutput
+from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, NativeOutput, Tool
 from pydantic_ai.capabilities import NativeTool
-from pydantic_ai.messages import ModelMessage
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
 from pydantic_ai.models.anthropic import AnthropicModel, AnthropicModelSettings
 from pydantic_ai.models.openai import OpenAIResponsesModel, OpenAIResponsesModelSettings
 from pydantic_ai.native_tools import CodeExecutionTool, WebSearchTool
@@ -49,6 +49,11 @@ def base(model: str, dialect: Dialect, held: Count | None = None) -> Assembler:
 def look_up(question: str) -> str:
     """Look a question up in the almanac."""
     return looked_up(question)
+
+
+def approve(question: str) -> str:
+    """Book what was planned, once the user agreed."""
+    return f"booked {question}"
 
 
 def ran(agent: Agent[None, Any], turns: int) -> list[Any]:
@@ -100,3 +105,37 @@ def test_sixty_turns_with_thinking_and_hosted_search_on_anthropic() -> None:
         result = found("anthropic, Messages", provider, watched, anthropic, "claude-sonnet-4-5", "web search")
     assert result.calls == 3 * TURNS
     assert (result.over, result.invalid, result.unpriced) == ([], [], [])
+
+
+def test_sixty_turns_interrupted_for_approval_with_a_sub_agent_and_a_history_that_goes_through_json() -> None:
+    watched, interrupted = Watched(base("gpt-5", openai_responses)), 0
+    with providing(hosted=("web_search",)) as provider:
+        model = OpenAIResponsesModel("gpt-5", provider=OpenAIProvider(base_url=f"{provider.url}/v1", api_key="x"))
+        settings = OpenAIResponsesModelSettings(openai_store=False)
+        scout: Any = Agent(model, model_settings=settings, capabilities=[NativeTool(WebSearchTool()), watched])
+
+        async def look_up(question: str) -> str:
+            """Ask a colleague who looks things up."""
+            return (await scout.run(question)).output
+
+        agent: Any = Agent(
+            model,
+            tools=[look_up, Tool(approve, requires_approval=True)],
+            output_type=[NativeOutput(Trip), DeferredToolRequests],
+            model_settings=settings,
+            capabilities=[watched],
+        )
+        history: list[ModelMessage] = []
+        for turn in range(TURNS):
+            result = agent.run_sync(question(turn), message_history=history)
+            while isinstance(result.output, DeferredToolRequests):
+                interrupted += 1
+                stored = ModelMessagesTypeAdapter.validate_json(result.all_messages_json())
+                agreed = DeferredToolResults(approvals={call.tool_call_id: True for call in result.output.approvals})
+                result = agent.run_sync(message_history=stored, deferred_tool_results=agreed)
+            history = ModelMessagesTypeAdapter.validate_json(result.all_messages_json())
+        line = found("the same, interrupts", provider, watched, openai_responses, "gpt-5", "web search")
+    assert line.calls == 5 * TURNS
+    assert interrupted == TURNS
+    assert any(context.dropped for context in watched.contexts)
+    assert (line.over, line.invalid, line.unpriced) == ([], [], [])
