@@ -13,17 +13,19 @@ import attrs
 
 from assembler.assembler import Assembler
 from assembler.context import Context
+from assembler.conversation.wanted import Wanted
 from assembler.dialects import Dialect
 from assembler.dialects.raw_request import RawRequest
 from assembler.fit_request import Fitted, Steps, advance, built, fit_steps, refuse_steps
+from assembler.integrations.bills import bill_of, without
 from assembler.integrations.own_objects import with_own_system
 from assembler.pipeline.state import state_of
-from assembler.pricing.calibration import LEAST, CalibratedCounter, calibrate, input_tokens
-from assembler.pricing.overflow import Overflow, overflow_of
+from assembler.pricing.calibration import CalibratedCounter, calibrate
+from assembler.pricing.overflow import overflow_of
 from assembler.regions.output_schema import OutputSchema
 from assembler.report.report import Report
 from assembler.telemetry import note
-from budgets import BudgetError, ContextLengthError, Count, Grade, TokenCountError
+from budgets import BudgetError, ContextLengthError, Count
 from budgets.count import NOTHING
 from budgets.numbers import whole
 
@@ -91,6 +93,8 @@ class _Known:
     """Of that very context."""
     stored: State | None = None
     """What the framework's store held of the conversation when the call was made."""
+    earlier: tuple[State | None, ...] = ()
+    """What the store may hold still, though more is known here: of a refused call, most stores keep nothing."""
     refused: int = 0
     """How often the provider refused this call for its length."""
 
@@ -105,10 +109,8 @@ class _Known:
         return self.bill or self.assembler.inside[1].calibration
 
     def is_stored_as(self, state: State | None) -> bool:
-        """Whether a store that holds `state` knows of no later call. Of a refused one, most stores keep nothing."""
-        if state is None or state == self.state:
-            return True
-        return self.refused > 0 and state in (self.stored, state_of(self.context.inside, None))
+        """Whether a store that holds `state` knows of no later call."""
+        return state is None or state == self.state or state in self.earlier
 
     def shared(self, messages: Sequence[object]) -> int:
         """How many messages at the front are the same. O(those)."""
@@ -206,9 +208,9 @@ class Fitting:
 
         `usage` is what `calibrate` takes; None or a number of 0 where the framework was told nothing. `beside` is what
         the request held that the context does not count. A bill is passed over that cannot be this request's
-        (`_bill_of`), and one that comes late, when the conversation has gone on. O(characters of the request).
+        (`bill_of`), and one that comes late, when the conversation has gone on. O(characters of the request).
         """
-        bill = _bill_of(context, usage, beside)
+        bill = bill_of(context, usage, beside)
         known = self._called_with(context)
         if bill is not None and known is not None:
             self._known[attrs.evolve(known, bill=bill)] = None
@@ -236,10 +238,21 @@ class Fitting:
         overflow, known = overflow_of(refusal), self._called_with(context)
         if overflow is None or known is None or known.refused >= LESSONS:
             return None
-        bill = calibrate(context, _without(overflow, beside.tokens))
-        self._known[attrs.evolve(known, bill=bill, refused=known.refused + 1)] = None
+        bill = calibrate(context, without(overflow, beside.tokens))
+        earlier = (known.stored, state_of(context.inside, None), *known.earlier)
+        self._known[attrs.evolve(known, bill=bill, refused=known.refused + 1, earlier=earlier)] = None
         self._known.pop(known, None)
         return state_of(context.inside, bill)
+
+    def add_summary(self, wanted: Wanted, text: str) -> bool:
+        """Whether a conversation goes on with a summary that its context wanted (`context.wanted`), and another task
+        has written; False where none has these messages any more.
+        """
+        for known in reversed(list(self._known)):
+            if wanted.question.speaks_of(known.assembler.inside[0].history.current()):
+                known.assembler.add_summary(wanted, text)
+                return True
+        return False
 
     async def alearn(self, context: Context, refusal: object, *, beside: Count = NOTHING) -> dict[str, Any] | None:
         """Learn as `learn` does, in a thread."""
@@ -337,31 +350,6 @@ def _with_history(assembler: Assembler, known: _Known | None) -> Assembler:
     return Assembler.around(attrs.evolve(draft, history=known.assembler.inside[0].history), settings)
 
 
-def _bill_of(context: Context, usage: object, beside: Count) -> CalibratedCounter | None:
-    """The bill of a context; None where nothing is said, or what is said cannot be what this one request costs.
-
-    Less than an exact count, or than `LEAST` of another, lacks something, such as cached tokens. A provider that runs
-    tools of its own also bills what they read, in the same number: a bill above the count's bound is then not of the
-    request alone.
-    """
-    if usage is None:
-        return None
-    try:
-        bill = calibrate(context, input_tokens(usage, context.dialect) - beside.tokens)
-    except TokenCountError:
-        return None
-    runs_tools = any(tool.api is not None for tool in context.inside.measured.regions.tools)
-    most = bill.ours.upper if runs_tools else bill.billed
-    least = bill.ours.tokens * (1 if bill.ours.grade is Grade.EXACT else LEAST)
-    return bill if least <= bill.billed <= most else None
-
-
-def _without(overflow: Overflow, beside: int) -> Overflow:
-    """What a refusal says of a context beside which the request held so many tokens more."""
-    used, limit = (None if said is None else max(said - beside, 1) for said in (overflow.used, overflow.limit))
-    return attrs.evolve(overflow, used=used, limit=limit)
-
-
 class LastCall:
     """What an adapter says of its last call, for the classes that keep their `Fitting` as `_fitting`."""
 
@@ -372,6 +360,14 @@ class LastCall:
     def last_context(self) -> Context | None:
         """What was built last, for whichever conversation; None before the first."""
         return self._fitting.last_context
+
+    def add_summary(self, wanted: Wanted, text: str) -> bool:
+        """Give a conversation the summary that its `last_context.wanted` asked for, whenever it is written.
+
+        For `Summarize(None)`, which no call waits for. The conversation's next call uses it. False where the summary
+        speaks of messages that are not known any more.
+        """
+        return self._fitting.add_summary(wanted, text)
 
     @property
     def report(self) -> Report | None:

@@ -20,6 +20,7 @@ import attrs
 
 from assembler.assembler import Assembler
 from assembler.context import Context
+from assembler.conversation.wanted import Wanted
 from assembler.dialects import Dialect, anthropic, openai_chat, openai_responses
 from assembler.fit_request import Fitted, speaking
 from assembler.integrations.fitting import CONVERSATIONS, Fitting, LastCall
@@ -92,6 +93,11 @@ class _Bodies:
         self._fittings: dict[tuple[str, str], Fitting] = {}
         self._begun: dict[str, tuple[_Call, Fitted]] = {}
         """The calls that are not billed yet, by LiteLLM's id; as many as conversations are remembered."""
+
+    @property
+    def fittings(self) -> list[Fitting]:
+        """Those that calls have been fitted by, one for each model and API."""
+        return list(self._fittings.values())
 
     def begin(self, call: _Call, fitted: Fitted) -> dict[str, Any]:
         """The call with what fits, remembered until its bill comes."""
@@ -169,6 +175,10 @@ class _Hook(LastCall, CustomLogger):
     def last_context(self) -> Context | None:
         """What was built last, for whichever call; None before the first."""
         return self._bodies.last_context
+
+    def add_summary(self, wanted: Wanted, text: str) -> bool:
+        """Give a conversation the summary that its `last_context.wanted` asked for, as other adapters do."""
+        return any(fitting.add_summary(wanted, text) for fitting in self._bodies.fittings)
 
     async def async_post_call_success_deployment_hook(
         self, request_data: dict[str, Any], response: Any, call_type: Any

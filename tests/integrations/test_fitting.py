@@ -300,3 +300,32 @@ def test_a_refused_body_is_taken_with_its_answer_format_when_it_is_made_again() 
             assert fitting.learn(done.context, text, beside=done.beside) is not None
             done = fitting.fit_body(body, openai_chat)
     assert 0 < refused <= 2
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_summary_that_was_written_in_the_background_is_what_the_next_call_sends(stored: bool) -> None:
+    policies = [Summarize(None, keep_turns=1), TrimOldest()]
+    fitting = Fitting(Assembler(Budget(LIMIT, model="gpt-4o"), on_overflow=policies))
+    other = fitting.fit(said("Bob", 9), Asked(), run="Bob")
+    first = fitting.fit(said("Ann", 9), Asked(), run="Ann")
+    state = json.loads(json.dumps(first.state())) if stored else None
+    assert first.wanted is not None
+    assert "They talked." not in str(first.request())
+    between = fitting.fit(said("Ann", 9), Asked(), run="Ann", state=state)
+    assert between.request() == first.request()
+    assert fitting.add_summary(first.wanted, "They talked.")
+    after = fitting.fit(said("Ann", 9), Asked(), run="Ann", state=state)
+    assert "They talked." in str(after.request())
+    assert fitting.fit(said("Bob", 9), Asked(), run="Bob").request() == other.request()
+    rebuilt = Fitting(Assembler(Budget(LIMIT, model="gpt-4o"), on_overflow=policies))
+    assert rebuilt.fit(said("Ann", 9), Asked(), state=after.state()).request() == after.request()
+    assert not rebuilt.add_summary(first.wanted, "They talked.")
+
+
+def test_a_body_is_fitted_with_the_summary_that_was_written_in_the_background() -> None:
+    policies = [Summarize(None, keep_turns=1), TrimOldest()]
+    fitting = Fitting(Assembler(Budget(LIMIT, model="gpt-4o"), on_overflow=policies))
+    first = fitting.fit_body({"messages": said("Ann", 9)}, openai_chat)
+    assert first.context.wanted is not None
+    assert fitting.add_summary(first.context.wanted, "They talked.")
+    assert "They talked." in str(fitting.fit_body({"messages": said("Ann", 9)}, openai_chat).body)
