@@ -48,20 +48,24 @@ def test_the_package_is_searched_for_policies() -> None:
 @pytest.mark.parametrize("policy", EVERY, ids=lambda policy: policy.__name__)
 class TestAPolicyOfTheLibrary:
     def test_is_a_public_name(self, policy: type) -> None:
-        assert policy.__name__ in policies.__all__
-        assert policy.__name__ in assembler.__all__
+        assert policy.__name__ in policies.__all__, "add it to assembler/policies/__init__.py, in both lists"
+        assert policy.__name__ in assembler.__all__, "add it to assembler/__init__.py, in both lists"
 
     def test_is_held_to_the_contract(self, policy: type) -> None:
-        assert policy in map(type, test_policy_contract.OWN)
+        held = [*map(type, test_policy_contract.OWN)]
+        assert policy in held, "add one to OWN of tests/assembler/testing/test_policy_contract.py"
 
     def test_is_drawn_in_ladders(self, policy: type) -> None:
-        assert policy in {*RUNGS, *NOT_DRAWN}
+        assert policy in {*RUNGS, *NOT_DRAWN}, "add how it is drawn to RUNGS of tests/assembler/policies/drawn.py"
 
     def test_has_a_name_for_request_files_and_an_example_of_it(self, policy: type) -> None:
-        assert policy in {*NO_DATA, *(one.make for one in POLICIES.values())}
-        assert policy in {*NO_DATA, *(type(made) for _, made in test_cli_policies.SPELLED)}
+        named = {*NO_DATA, *(one.make for one in POLICIES.values())}
+        assert policy in named, "add its name to POLICIES of assembler/cli/request_file/policies.py"
+        spelled = {*NO_DATA, *(type(made) for _, made in test_cli_policies.SPELLED)}
+        assert policy in spelled, "add an example to SPELLED of tests/assembler/test_cli_policies.py"
 
     @pytest.mark.parametrize("page", ["how-it-cuts.md", "choosing-a-policy.md"])
     def test_is_found_where_people_choose_one(self, policy: type, page: str) -> None:
         row = re.compile(rf"^\|.*\b{policy.__name__}\(", re.MULTILINE)
-        assert row.search((DOCS / page).read_text(encoding="utf-8"))
+        found = row.search((DOCS / page).read_text(encoding="utf-8"))
+        assert found, f"add a row to docs/{page} that shows {policy.__name__}(…)"
