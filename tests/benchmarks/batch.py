@@ -23,6 +23,7 @@ import time
 from pathlib import Path
 
 from session import sources
+from startup import WITH_BYTECODE
 
 ROOT = Path(__file__).parents[2]
 SPEC = """
@@ -81,7 +82,7 @@ def timed(argv: list[str]) -> tuple[float, float]:
     """Wall-clock and CPU seconds of a process with its children."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.perf_counter()
-    subprocess.run(argv, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+    subprocess.run(argv, check=True, cwd=ROOT, stdout=subprocess.DEVNULL, env=WITH_BYTECODE)
     wall = time.perf_counter() - began
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
