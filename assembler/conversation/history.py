@@ -248,14 +248,18 @@ class Sight:
             stop = start
 
     def turns_from(self, first: int) -> list[Span]:
-        """The turns that begin at `first` or after it, oldest first. O(messages), without a step of ours for each."""
-        starts: list[Any] = self.readings.starts[first : self.length]
-        if None in starts:  # each is found once
-            starts = [self.readings.turn_start(index, self.head) for index in range(first, self.length)]
-        begins = [*dict.fromkeys(starts)]
-        if begins and begins[0] < first:
-            del begins[0]
-        return [*zip(begins, [*begins[1:], self.length], strict=False)]
+        """The turns that begin at `first` or after it, oldest first. O(turns)."""
+        starts, stop = self.readings.starts, self.length
+        turns: list[Span] = []
+        while stop > first:
+            start = starts[stop - 1]
+            if start is None:
+                start = self.readings.turn_start(stop - 1, self.head)
+            if start < first:
+                break
+            turns.append((start, stop))
+            stop = start
+        return turns[::-1]
 
     def newest_turn(self) -> Span:
         """The last turn; `(length, length)` where there is none."""

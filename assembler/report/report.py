@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -144,11 +142,8 @@ def report_of(plan: Planned) -> Report:
         steps=Steps(plan),
         cache=_cache(plan),
         volatile=volatile_of(plan.measured),
-        invisible=(*_invisible_in_regions(plan.measured), *chain.from_iterable(map(_INVISIBLE, turns))),
+        invisible=(*_invisible_in_regions(plan.measured), *[found for turn in turns for found in turn.invisible]),
     )
-
-
-_INVISIBLE = attrgetter("invisible")
 
 
 def _dialect_notes(plan: Planned) -> tuple[str, ...]:
@@ -241,7 +236,7 @@ def _adding_up(plan: Planned, rows: list[Row]) -> list[Row]:
     What the whole costs more is a row of the framing. Where it costs less, the rows of the conversation give way, each
     by its share, and those of the other regions only once these are down to 0.
     """
-    missing = plan.count.tokens - sum(map(_AFTER, rows))
+    missing = plan.count.tokens - sum([row.after for row in rows])
     if missing > 0:
         beyond = "the whole, beyond its parts" if plan.corrected is None else "the bill, beyond the rules"
         return [*rows, Row("framing", beyond, missing, missing)]
@@ -250,9 +245,6 @@ def _adding_up(plan: Planned, rows: list[Row]) -> list[Row]:
     costs = plan.costs.to_dict()
     fewer = {name: iter(scale_down([row.after for row in rows if row.region == name], costs[name])) for name in costs}
     return [_cut_down(row, next(fewer[row.region])) for row in rows]
-
-
-_AFTER = attrgetter("after")
 
 
 def _cut_down(row: Row, after: Tokens) -> Row:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import chain, islice
-from operator import attrgetter
+from itertools import islice
 
 from assembler.regions.tools.reading import NAME
 from assembler.report.memory import TurnFacts
@@ -21,16 +20,13 @@ _NAMED = 5
 def tool_notes(offered: Sequence[str], turns: Iterable[TurnFacts]) -> tuple[str, ...]:
     """A line for calls of tools that are not offered, and one for names that differ in case alone."""
     known = frozenset(offered)
-    gone = [name for name in dict.fromkeys(chain.from_iterable(map(_CALLED, turns))) if name not in known]
+    gone = dict.fromkeys([name for turn in turns for name in turn.called if name not in known])
     notes: list[str] = []
     if gone:
         notes.append(f"called, and not offered: {_listed(gone)}. A model may call again what it called before")
     if alike := _alike(tuple(offered)):
         notes.append(f"tools whose names differ in case alone: {_listed(alike)}. A model may take one for the other")
     return tuple(notes)
-
-
-_CALLED = attrgetter("called")
 
 
 # The tools of a session stay.
