@@ -81,7 +81,7 @@ def fit_steps(
 
 
 def built(steps: Steps) -> Fitted:
-    """What comes of the steps, each build made at once."""
+    """The result of the steps; each build is made at once."""
     done, wanted = advance(steps, None)
     while done is None:
         try:
@@ -94,7 +94,7 @@ def built(steps: Steps) -> Fitted:
 
 
 def advance(steps: Steps, context: Context | None) -> tuple[Fitted | None, Assembler]:
-    """What the steps come to, or else the assembler that they want built next."""
+    """The result of the steps, or the assembler that they need built next."""
     try:
         return None, next(steps) if context is None else steps.send(context)
     except StopIteration as done:

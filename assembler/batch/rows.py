@@ -55,7 +55,7 @@ class Assembled:
 
 @attrs.frozen
 class Failed:
-    """Why there is no request. `message` is that of the library's error; of any other kind only the kind is told."""
+    """Why there is no request. `message` is the library's own text; of any other error the class alone is named."""
 
     kind: str
     message: str

@@ -67,7 +67,7 @@ class Memory(Protocol):
     """How what one policy remembers of a history goes through JSON: `Traits(memory=…)` declares it."""
 
     def as_json(self, keepsakes: Keepsakes) -> Iterable[tuple[Keepsake, dict[str, Any]]]:
-        """Each keepsake of this policy among those of a history, with what JSON is to carry of it beside its place."""
+        """Each keepsake of this policy in a history, with the fields that JSON must carry in addition to its place."""
         ...
 
     def remembered(self, start: int, stop: int, what: Mapping[str, Any]) -> tuple[object, Keepsake]:

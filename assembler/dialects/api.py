@@ -18,7 +18,7 @@ class Api(Value):
     """The facts of one API. Each has a default: an API that does nothing special says `Api()`."""
 
     shape: str = ""
-    """What messages and tools are called that only this API has; empty for an API that has none of its own."""
+    """The shape of messages and tools that only this API has, by its name here; empty if it has none of its own."""
     held: tuple[str, ...] = ()
     """The keys of a request by which the server adds to it what the body does not show."""
     history: str = "messages"

@@ -52,7 +52,7 @@ class Dialect(Protocol):
 
     @property
     def opening(self) -> Opening:
-        """What the first message may be: a greeting of the assistant is left out where it must be the user's."""
+        """Who may speak first. Where it must be the user, a greeting of the assistant is left out."""
         ...
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
@@ -81,12 +81,12 @@ class Dialect(Protocol):
 
 @runtime_checkable
 class GrowingDialect(Protocol):
-    """What a dialect may be beside: one that goes on from what it emitted, so that a session is not spelled anew."""
+    """A dialect that can continue the last request, so that a session is not spelled anew at every build."""
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
-        """What `emit` returns of the layout that `before` came from with `added` after its messages. O(added).
+        """What `emit` would return for the layout of `before` with the messages `added` at its end. O(added).
 
-        None where what was added changes how the messages before it are spelled: then the whole is emitted. Changes
-        nothing that `before` holds.
+        None if the new messages change how earlier ones are spelled: then `emit` writes the whole. It changes nothing
+        that `before` holds.
         """
         ...

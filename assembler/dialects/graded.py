@@ -34,20 +34,20 @@ def graded_pricer(rules: Pricer, count: TokenCounter) -> Pricer:
 
 @attrs.frozen(eq=False)
 class RuledPricer:
-    """What a pricer has that changes the prices of another: the same messages go out, and are billed, together."""
+    """The base of a pricer that changes another one's prices: it joins the messages that the other one joins."""
 
     rules: Pricer
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """As the rules have it."""
+        """As the rules do."""
         return self.rules.joined(messages) if is_joining(self.rules) else messages
 
     def answers_together(self, message: Message, before: Message) -> bool:
-        """As the rules have it."""
+        """As the rules do."""
         return is_joining(self.rules) and self.rules.answers_together(message, before)
 
     def formatted(self) -> Self:
-        """As the rules have it."""
+        """As the rules do."""
         rules = self.rules.formatted() if isinstance(self.rules, FormattingPricer) else self.rules
         return self if rules is self.rules else attrs.evolve(self, rules=rules)
 

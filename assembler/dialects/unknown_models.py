@@ -39,7 +39,7 @@ Parted: TypeAlias = Callable[[Message], Iterable[Sequence[Part]]]
 
 
 def in_chat(message: Message) -> Iterable[Sequence[Part]]:
-    """On Chat what is said beside results goes behind them."""
+    """On Chat, texts beside results are sent after them, in a message of their own."""
     parts = as_chat_sends(told(message, "openai")).parts
     results = [part for part in parts if type(part) is Result]
     if not 0 < len(results) < len(parts):
@@ -48,7 +48,7 @@ def in_chat(message: Message) -> Iterable[Sequence[Part]]:
 
 
 def in_items(message: Message) -> Iterable[Sequence[Part]]:
-    """On Responses what is said is an item, each result is one, and calls, which are one each, are billed together."""
+    """On Responses each text, each result and each call is an item; the calls are billed together."""
     parts = without_marks(adapt_message(message, RESPONSES)).parts
     calls = [part for part in parts if type(part) is Call]
     rest = (part for part in parts if type(part) is not Call)
@@ -118,7 +118,7 @@ class ForeignPricer(RuledPricer):
         )
 
     def message(self, message: Message) -> Count:
-        """By rule, loosened, for each that it is sent as: a template frames messages, and calls and results in them."""
+        """By rule, loosened, for each message that it is sent as: a template frames these, their calls and results."""
         sent = list(self.parted(message))
         if len(sent) < 2:
             return self._framed(message, sent[0] if sent else message.parts)

@@ -178,7 +178,7 @@ class PreModelHook(LastCall):
         return copied
 
     def __call__(self, state: Any) -> dict[str, Any]:
-        """The messages to send, beside those of the state. Raises what `build` raises, as it is."""
+        """The messages to send, under a key beside the state's own messages. Raises the errors of `build` unchanged."""
         named = cast("Mapping[str, Any]", state if isinstance(state, Mapping) else type(state).model_fields)  # pyright: ignore[reportUnknownMemberType]
         if "structured_response" in named and not self._answers:
             warnings.warn(_OWN_CALL, stacklevel=2)

@@ -20,7 +20,7 @@ def kept_objects(
     rewritten: Callable[[Own, Message, Message], Own],
     of_summary: Callable[[str], Own],
 ) -> list[Own]:
-    """Of the objects that the plan's history was read from, one for each message, those that stay: the very objects.
+    """The caller's own objects of the messages that stay; `objects` holds one for each message of the plan's history.
 
     `rewritten(object, before, after)` makes the object of a message whose text a policy or a strategy changed, and
     `of_summary` that of a summary's text. System messages at the head come first. O(messages that stay).

@@ -64,7 +64,7 @@ def pieces(messages: Sequence[Any], prepared: Sequence[Any], *, dialect: str, ta
 
 
 def join_pieces(messages: Sequence[Any], kept: Sequence[Piece]) -> list[Any]:
-    """The history of the kept pieces: a message of which everything stays is the very object, others hold its parts.
+    """The history of the kept pieces: the very object of a message that stays whole, else one with the parts that stay.
 
     A piece that has no place is a summary: it stands as it is.
     """

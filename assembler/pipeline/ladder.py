@@ -48,11 +48,11 @@ class Decision(Value):
 
     @property
     def in_words(self) -> str:
-        """What it says of turns where it is not known how often it acted: no numbers."""
+        """What it says of turns where nobody knows how often it acted: the words without numbers."""
         return f"{self.policy}: {', '.join(what for what, _ in self.done) or self.reason}"
 
     def in_turn(self, times: int) -> str:
-        """What it says of one turn; its name alone where it did several things and may have done any of them there."""
+        """What it says of one turn; its name alone if it did several things: any of them may be the one."""
         return f"{self.policy}: {times} × {self.done[0][0]}" if len(self.done) == 1 else self.policy
 
     def again(self, later: Decision) -> Decision:
@@ -107,7 +107,7 @@ class Trimmed:
 
     @functools.cached_property
     def why_gone(self) -> str:
-        """What the policies say that helped, those first that dropped turns: the others' work may be gone with them."""
+        """The reasons of the policies that helped, first of those that dropped turns: with these, others' work may go."""
         helped = [decision for decision in self.decisions if decision.saved]
         said = sorted(helped or self.decisions, key=lambda decision: not decision.cut)
         return "; ".join(dict.fromkeys(decision.in_words for decision in said))
@@ -121,11 +121,11 @@ class Trimmed:
 
     @functools.cached_property
     def idle(self) -> tuple[Decision, ...]:
-        """What could not help."""
+        """The policies that could not help."""
         return tuple(decision for decision in self.decisions if not decision.saved)
 
     def grown_to(self, ledger: Ledger) -> Trimmed:
-        """The same of a longer history: of results that go out as one list, the next costs what it does in that list.
+        """The same decision for a longer history: a result that joins a list of results is priced in that list.
 
         O(1), or O(neighbours) where the last messages were changed.
         """
@@ -139,7 +139,7 @@ class Trimmed:
         return attrs.evolve(self, savings={**self.savings, start: joined}, length=ledger.length)
 
     def count(self, ledger: Ledger) -> Count:
-        """What it costs. The history is as long as it was, or none of what came stands beside a changed message."""
+        """What it costs. The history must not have grown, unless no new message stands beside a changed one."""
         return (ledger.with_savings(self.savings) if self.savings else ledger).kept(self.cut)
 
 

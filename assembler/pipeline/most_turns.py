@@ -36,7 +36,7 @@ class Weighed:
     stop: int = 0
 
     def predicts(self, expected: Tokens) -> float:
-        """What another request weighs that is expected to: off by as much, for its size."""
+        """The weight of another request by its estimate, if that is off by the same share."""
         off = self.found / self.expected if self.expected > 0 and self.found > 0 else 1
         return self.found + (expected - self.expected) * min(max(off, 1 / _WAY_OFF), _WAY_OFF)
 

@@ -236,7 +236,7 @@ def _newest_that_fit(plan: Planned) -> bool:
 
 
 def one_turn_more(plan: Planned) -> int:
-    """Where the newest of the turns begins that went."""
+    """Where the newest dropped turn begins."""
     ledger, start = plan.ledger, plan.first
     pinned = {begin for begin, _ in ledger.pinned_turns(start)}
     while start > ledger.first:

@@ -40,7 +40,7 @@ def plan_without_asking(draft: Draft, settings: Settings, wanted: Wanted) -> Pla
 
 
 def least(draft: Draft, settings: Settings) -> Planned:
-    """The plan; without the answer where one is wanted first, and the least that is left where nothing fits."""
+    """The plan; without the answer that a policy waits for, and the smallest possible one if nothing fits."""
     try:
         return plan_or_overflow(draft, settings)
     except TooLarge as overflow:

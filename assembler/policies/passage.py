@@ -129,7 +129,7 @@ class StandingPassage:
         return any(index in self._changed for index in range(self._ledger.run(since - 1).start, since))
 
     def joined(self, since: int) -> Difference:
-        """What the messages from `since` on cost more behind what stands than behind what came in. O(neighbours)."""
+        """What the messages from `since` on cost more after what stands now than after what came in. O(neighbours)."""
         start, stop = self._ledger.turn_start(since - 1), self._ledger.run(since).stop
         last = next((place for place in range(since - 1, start - 1, -1) if self._stands(place)), since)
         before = [said for _, said in self._standing(range(min(self._ledger.run(last).start, since), since))]

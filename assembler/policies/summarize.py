@@ -52,7 +52,7 @@ class Refusal(Keepsake):
 
 @attrs.frozen
 class Answer(Keepsake):
-    """What came back for the messages from `after` on, before anybody has counted it: the next cut does."""
+    """The summarizer's answer for the messages from `after` on, not counted yet: the next cut counts it."""
 
     after: int
     spare: Tokens
@@ -228,13 +228,13 @@ class SummaryRequest:
 
 @attrs.frozen
 class _StandIn:
-    """What answers in place of a `Summarize` that may not ask."""
+    """The policy that replaces a `Summarize` where no model may be asked."""
 
     policy: Summarize
 
     @property
     def traits(self) -> Traits:
-        """What stands in for one that asks is used like it."""
+        """It is used like the policy that it replaces."""
         return Traits(unasked=self)
 
     def cut(self, ledger: PricedTurns, tokens_left: Tokens, /) -> Cut:
@@ -269,5 +269,5 @@ def _cut_at(written: Written) -> Cut:
 
 
 def _unchanged(ledger: PricedTurns, before: Written | None, reason: str) -> Cut:
-    """What stays where no new summary was made: the one before still stands for what it stood for."""
+    """What stays if no new summary was made: the last one, in place of the same messages."""
     return Cut(ledger.first, reason) if before is None else Cut(before.stop, reason, before.message)

@@ -189,12 +189,12 @@ def asks(rung: Rung) -> bool:
 
 
 def stand_in(rung: Rung) -> Rung:
-    """What stands in for it where no model may be asked."""
+    """The policy that replaces it where no model may be asked."""
     return rung if rung.traits.unasked is None else rung_of(rung.traits.unasked)
 
 
 def briefest(rung: Rung) -> Rung:
-    """What it would be if the model answered with as little as it can."""
+    """The policy as it would act on the shortest answer that its model can give."""
     return rung if rung.traits.briefest is None else rung_of(rung.traits.briefest)
 
 

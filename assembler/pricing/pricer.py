@@ -37,7 +37,7 @@ class Has(enum.Flag):
 
     @classmethod
     def what(cls, system: object, tools: object) -> Has:
-        """Of a system text and of tools, those that are there: what is empty or None is not."""
+        """Which of the two a request holds; an empty one or None does not count."""
         return (cls.SYSTEM if system else cls.NOTHING) | (cls.TOOLS if tools else cls.NOTHING)
 
 

@@ -29,7 +29,7 @@ class ControlTexts:
 
     @classmethod
     def of(cls, tokenizer: object, *, also: tuple[str, ...] = ()) -> ControlTexts:
-        """Those of this tokenizer, and others that a format gives the same meaning."""
+        """The control tokens of this tokenizer, and those in `also`, which a format gives the same meaning."""
         tokens = control_tokens(tokenizer).union(also)
         found = read_normaliser(tokenizer)
         return cls(tokens) if found is None else cls(tokens, found[1], found[0])

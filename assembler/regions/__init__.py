@@ -1,1 +1,1 @@
-"""What stands beside the conversation: instruction, tools, knowledge, the structured answer."""
+"""The regions beside the conversation: instruction, tools, knowledge, the structured answer."""

@@ -165,7 +165,9 @@ _GUESSING = frozenset({"openai_chat", "openai_responses"})
 
 
 def _unknown(plan: Planned) -> tuple[str, ...]:
-    """What a model is counted as that no table knows: the one that its name holds, or none, and then which is near."""
+    """How an unknown model is counted: as the model that its name contains, or as none, and then which known name is
+    near.
+    """
     budget = plan.settings.budget
     if (
         budget is None

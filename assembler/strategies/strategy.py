@@ -66,7 +66,7 @@ class Omitted(Value):
 
 @attrs.frozen(eq=False, repr=False)
 class Rendered(Value):
-    """What is sent of instruction and knowledge, in pieces that a region owns each.
+    """The instruction and the knowledge as they are sent, in pieces that belong to one region each.
 
     `pieces` joined in order are the system text; `around` stands in a message of the conversation. `sources` are the
     documents that went in, in the order in which they are read; `omitted` are the others, each with its reason.

@@ -48,7 +48,7 @@ def _items(message: Message, items: Sequence[Mapping[str, Any]]) -> Message:
 
 
 def _function_item(item: Mapping[str, Any]) -> dict[str, Any]:
-    """An item still: it is one turn of the model with the calls beside it, whoever is told."""
+    """The call as an item that calls a function: as an item it stays in one turn of the model with its neighbours."""
     arguments = _as_input(item.get("input") or "")
     call_id = item.get("call_id") or item.get("id")
     return {"type": "function_call", "call_id": call_id, "name": item.get("name"), "arguments": arguments}

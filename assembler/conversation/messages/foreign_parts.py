@@ -271,7 +271,7 @@ def _held_by(parts: Iterable[Part]) -> int:
 
 
 def _beside(message: Message, parts: Sequence[Part | None]) -> Any:
-    """What was read, its list of parts in step with those that stay."""
+    """The raw message with only those items of its list whose parts stay."""
     if not isinstance(message.seen, dict):
         return message.seen
     seen = cast("dict[str, Any]", message.seen)

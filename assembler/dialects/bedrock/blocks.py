@@ -86,7 +86,7 @@ class BedrockWriter(Writer):
                 raise not_carried(part, "bedrock")
 
     def opaque(self, part: Opaque) -> Block | None:
-        """As it came, a mark of the cache too; of a sound and a film without what the caller said of its length."""
+        """The part as it came, cache marks too; a sound or a film without the length that the caller gave."""
         return without_given(part.raw) if lasts(part) else own_fields(part.raw)
 
     def _inner(self, part: str | Media | Opaque, raw: Raw | None) -> Block | None:

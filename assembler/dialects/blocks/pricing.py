@@ -35,7 +35,7 @@ def with_error_text(part: Part) -> Part:
 
 
 def as_sent(message: Message, sends: Callable[[Part, str], bool]) -> Message | None:
-    """The message with those of its parts that the API is sent, and what stands in for blanks; None for no part at all.
+    """The message with the parts that the API is sent, and with texts for blank ones; None if no part is left.
 
     `sends` says it of a part, in the shape of its message: it is what the API's writer goes by.
     """

@@ -63,7 +63,7 @@ def wire_messages(messages: Iterable[Message], notes: Notes, own: str = "openai"
 
 
 def as_it_came(message: Message) -> Mapping[str, Any] | None:
-    """What is sent for a message by itself; None where it must be spelled anew, or beside others. Found once."""
+    """What is sent for a message alone; None if it must be spelled anew, or together with others. Found once."""
     if message.sent is None:
         seen: dict[str, Any] = message.seen
         if message.shallow and message.shape in _SPOKEN and (seen["content"] or message.role != "assistant"):

@@ -223,7 +223,7 @@ _CALLS = {Call}
 
 
 def _calls_alone(message: Message) -> bool:
-    """Whether a message of calls has nothing beside them, and is sent as it came: most are so."""
+    """Whether a message of calls holds nothing else and is sent as it came, as most are."""
     plain = message.shape == "openai" and message.name is None and not message.beside
     return plain and "function_call" not in message.seen
 

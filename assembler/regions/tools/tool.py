@@ -86,7 +86,7 @@ _MAY_BE_OF: Mapping[str, tuple[str, ...]] = {
 
 
 def tools_sent(tools: Iterable[Tool], shape: str) -> list[Tool]:
-    """Those of the tools that an API of this shape takes, as it is told them."""
+    """The tools that an API of this shape takes, each as that API is sent it."""
     return [tool for tool in (as_told(tool, shape) for tool in tools) if tool.goes_to(shape)]
 
 

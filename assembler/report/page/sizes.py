@@ -81,7 +81,7 @@ class Outlook:
 
 
 def size_of(plan: Planned, items: Sequence[Item] = ()) -> Size:
-    """What this plan keeps, as a size of its window; of all there is where no budget was given."""
+    """What this plan keeps at its window; without a budget, what all of it costs."""
     budget = plan.settings.budget
     return Size(
         window=plan.count.upper if budget is None else budget.context_window,
