@@ -107,7 +107,7 @@ class Trimmed:
 
     @functools.cached_property
     def why_gone(self) -> str:
-        """The reasons of the policies that helped, first of those that dropped turns: with these, others' work may go."""
+        """What the policies that helped say; first those that dropped turns, as others' work may be gone with them."""
         helped = [decision for decision in self.decisions if decision.saved]
         said = sorted(helped or self.decisions, key=lambda decision: not decision.cut)
         return "; ".join(dict.fromkeys(decision.in_words for decision in said))
