@@ -15,6 +15,7 @@ from assembler import Assembler, ChatRegions, first_user
 from assembler.dialects import anthropic, plain
 from assembler.errors import ConversationError, SummaryError
 from assembler.pipeline.choose import _adds, _joined_rows, demand_of, price_fixed  # pyright: ignore[reportPrivateUsage]
+from assembler.pipeline.failing_part import _may_forget  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.fit_by_whole import _next_answer, _tightened  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.ladder import Decision, Made, Trimmed, keep_all, trim_by_rungs
 from assembler.pipeline.most_turns import Weighed, keep_most_turns
@@ -35,6 +36,7 @@ from assembler.strategies.strategy import Around, Continued, Rendered
 from budgets import Budget, BudgetError, Count, Grade, TokenCountError
 from budgets.count import NOTHING as NO_COUNT
 from budgets.count import Difference
+from budgets.counters.memo import memoised
 
 
 def plan_of(*sizes: int, policy: Any = None, **budget: Any) -> Any:
@@ -181,6 +183,28 @@ def test_a_whole_that_weighs_more_than_its_parts_is_tightened_no_further_than_it
     assert len(weighed) == len(set(weighed))
 
 
+@pytest.mark.parametrize(
+    ("left", "limit", "asked"), [(-5, 40, [0]), (-1, 40, [0]), (0, 40, [0]), (1, 40, [1]), (1, 0, [1, 0]), (20, 20, [])]
+)
+def test_policies_are_asked_for_no_less_than_nothing_and_not_at_all_where_all_fits(
+    left: int, limit: int, asked: list[int]
+) -> None:
+    ledger, heard = ledger_of(10, 10), list[int]()
+
+    def relieve(tokens: int) -> Trimmed:
+        heard.append(tokens)
+        return kept_at(1)
+
+    _tightened(ledger, left, limit, lambda kept: kept.count(ledger), relieve)
+    assert heard == asked
+
+
+def test_a_memory_surely_holds_half_of_what_it_may_hold() -> None:
+    memory = memoised(len, max_entries=8, max_characters=20)
+    texts = [["a", "b", "c", "d"], ["a", "b", "c", "d", "e"], ["a" * 5, "b" * 5], ["a" * 5, "b" * 6]]
+    assert [_may_forget(memory, each) for each in texts] == [False, True, False, True]
+
+
 def test_a_weight_foretells_another_by_its_own_error_within_a_half_and_twice() -> None:
     told = [Weighed(100, found).predicts(120) for found in (100, 150, 500, 80, 10)]
     assert told == [120, 180, 540, 96, 20]
@@ -291,6 +315,15 @@ def test_steps_of_a_policy_that_must_be_asked_are_those_of_one_that_need_not() -
     assert policy.times <= 3 * 4
     assert len(steps(plan_of(*[1] * ASKED, policy=Asked()))) == ASKED
     assert len(steps(plan_of(*[1] * (ASKED + 1), policy=Asked()))) == 1
+
+
+def test_what_rewrites_or_goes_down_to_a_mark_has_a_step_where_nothing_gives_way_alone() -> None:
+    class Marked(Asked):
+        traits = Traits(low_water=0.5, unmarked=Asked())
+
+    ladders: list[Any] = [TrimOldest(0.5), [TrimOldest(0.5), TrimSteps()], ClearToolResults(), Truncate(5), Marked()]
+    for policy in [*ladders, [Asked(), Truncate(5)], [Truncate(5), Asked()]]:
+        assert steps(plan_of(5, 4, 3, policy=policy)) == [(12, 0, 0, 12)]
 
 
 def test_a_step_of_a_policy_that_keeps_less_than_fits_begins_where_its_answer_changes() -> None:
