@@ -83,7 +83,7 @@ def found(client: str, provider: Provider, contexts: list[Context], dialect: Dia
 def test_sixty_turns_with_hosted_tools_approvals_a_sub_agent_and_a_schema_on_responses() -> None:
     contexts: list[Context] = []
     middleware = [Watched(base("gpt-5", openai_responses), contexts)]
-    with providing(hosted=("web_search", "code_interpreter")) as provider:
+    with providing(hosted=("web_search", "code_interpreter"), compacts=True) as provider:
 
         async def run() -> None:
             client = responses_at(provider)

@@ -99,7 +99,7 @@ async def lived(provider: Provider, assembler: Assembler, turns: int, *, rebuilt
 
 def test_sixty_turns_from_a_stored_context_with_hosted_tools_handoffs_and_waiting_on_responses() -> None:
     SEEN.clear()
-    with providing(hosted=("web_search", "code_interpreter")) as provider:
+    with providing(hosted=("web_search", "code_interpreter"), compacts=True) as provider:
         asyncio.run(lived(provider, base("gpt-5", openai_responses), TURNS, rebuilt=True))
         result = found("openai, Responses", provider, openai_responses, "gpt-5", "web_search, code_interpreter")
     assert result.calls >= 3 * TURNS

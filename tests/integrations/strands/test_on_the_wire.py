@@ -117,7 +117,7 @@ def gpt_at(provider: Provider) -> OpenAIResponsesModel:
 def test_sixty_turns_with_hosted_tools_and_a_schema_on_responses(tmp_path: Path) -> None:
     contexts: list[Context] = []
     watched = Watched(base("gpt-5", openai_responses), contexts)
-    with providing(hosted=("web_search", "code_interpreter")) as provider:
+    with providing(hosted=("web_search", "code_interpreter"), compacts=True) as provider:
         agent = planner(gpt_at(provider), watched, tmp_path, structured_output_model=Trip)
         for turn in range(TURNS):
             assert isinstance(asked(agent, turn).structured_output, Trip)
