@@ -207,6 +207,28 @@ def test_a_thread_from_a_checkpoint_goes_on_in_another_process_with_the_same_byt
     assert summarizer.written == alone != []
 
 
+def test_a_summary_that_is_written_between_two_turns_is_sent_from_the_next_on_and_by_another_process_too() -> None:
+    budget = Budget.for_model("gpt-4o", context_window=2_500, max_output_tokens=200)
+    assembler = Assembler(budget, on_overflow=[Summarize(None, keep_turns=1), TrimOldest()])
+    written: list[str] = []
+    with providing(thinks=False) as provider:
+        saver, model = InMemorySaver(), ChatOpenAI(model="gpt-4o", api_key="x", base_url=f"{provider.url}/v1")
+        for process in range(3):
+            middleware = AssemblerMiddleware(assembler)
+            agent: Any = create_agent(model, [look_up], middleware=[middleware], checkpointer=saver)
+            for turn in range(6):
+                asked(agent, 6 * process + turn)
+                assert not written or written[-1] in str(provider.bodies[-1]["messages"])
+                assert middleware.last_context is not None
+                if (wanted := middleware.last_context.wanted) is not None:
+                    written.append(f"Summary {len(written)} of {len(wanted.dropped)} messages.")
+                    assert middleware.add_summary(wanted, written[-1])
+                    asked(agent, 99)
+        verdict = judged(provider, budget.input_limit)
+    assert 1 < len(written) < 18
+    assert (verdict.over, verdict.invalid) == ([], [])
+
+
 def test_the_structured_answer_of_the_older_agent_is_fitted_too() -> None:
     budget = Budget.for_model("gpt-4o", context_window=2_200, max_output_tokens=200)
     hook = PreModelHook(Assembler(budget, on_overflow=TrimOldest()).add_capability([look_up]))
