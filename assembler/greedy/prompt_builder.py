@@ -1,17 +1,22 @@
-"""`PromptBuilder`: the greedy source system's face of the pipeline. A question and chunks in, one text out."""
+"""`PromptBuilder`: the greedy source system's face of the pipeline. A question and chunks in, one text out.
+
+What an encoder's input costs is counted as its own tokenizer makes it.
+"""
 
 from __future__ import annotations
 
+import copy
 import operator
-from collections.abc import Mapping, Sequence, Set
-from typing import cast
+from collections.abc import Mapping, Sequence, Set, Sized
+from typing import Any, cast
+
+import attrs
 
 from assembler.context import context_of
 from assembler.conversation.history import History
 from assembler.dialects import plain
 from assembler.errors import PromptError
 from assembler.greedy.config import Configured
-from assembler.greedy.prompt_tokens import counter_of
 from assembler.loggers import logger
 from assembler.pipeline.build import build
 from assembler.pipeline.draft import Draft
@@ -23,7 +28,7 @@ from assembler.regions.regions import Regions
 from assembler.strategies.question_chunks import QuestionChunks
 from assembler.text.checked import checked_text
 from assembler.validation import iterates, wrong
-from budgets import Budget, BudgetError
+from budgets import Budget, BudgetError, TokenCounter
 
 _LOG = logger("greedy")
 
@@ -62,3 +67,52 @@ class PromptBuilder:
         said = {"role": "user", "content": asked}
         context = build(Draft(Regions(documents=chunks), History.of([said])), self._settings, context_of)
         return cast("dict[str, str]", context.messages[0])["content"]
+
+
+@attrs.frozen
+class EncoderInput:
+    """Counts what `tokenizer(text)` gives, the tokens that it adds by itself included."""
+
+    tokenizer: Any
+
+    @property
+    def name(self) -> str:
+        """The tokenizer's own name."""
+        return str(getattr(self.tokenizer, "name_or_path", "") or type(self.tokenizer).__name__)
+
+    def __call__(self, text: str, /) -> Any:
+        """Tokens of the encoder's input for `text`; what a counter answers, as it is."""
+        if not callable(self.tokenizer):  # tokenizers.Tokenizer
+            return len(cast(Sized, self.tokenizer.encode(text).ids))
+        answer: object = self.tokenizer(text)
+        if isinstance(answer, Mapping):
+            return len(cast("Mapping[str, Sized]", answer)["input_ids"])
+        return answer
+
+
+def counter_of(tokenizer: object) -> TokenCounter:
+    """A counter for a Hugging Face tokenizer, fast or slow, a `tokenizers.Tokenizer`, or a counter.
+
+    Whatever answers `{"input_ids": […]}` to a text is a tokenizer. Of a fast one, or a `tokenizers.Tokenizer`, a copy
+    counts, without truncation and padding: they are states of the object, which calls change. Raises BudgetError for
+    what cannot be asked or copied.
+    """
+    if isinstance(tokenizer, str | type) or not (callable(tokenizer) or hasattr(tokenizer, "encode")):
+        raise BudgetError(f"tokenizer is a {type(tokenizer).__name__}: pass a Hugging Face tokenizer or a counter")
+    return EncoderInput(_own(tokenizer) if hasattr(_engine(tokenizer), "no_truncation") else tokenizer)
+
+
+def _engine(tokenizer: Any) -> Any:
+    """The `tokenizers.Tokenizer` inside a fast tokenizer, or the object itself."""
+    return getattr(tokenizer, "backend_tokenizer", tokenizer)
+
+
+def _own(tokenizer: object) -> object:
+    try:
+        own = copy.deepcopy(tokenizer)
+    except Exception as failure:
+        raise BudgetError(f"tokenizer cannot be copied ({type(failure).__name__}): pass a counter") from failure
+    engine = _engine(own)
+    engine.no_truncation()
+    engine.no_padding()
+    return own

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
@@ -11,7 +12,6 @@ from assembler.conversation.messages.dicts import ROLES, read_dict
 from assembler.conversation.messages.dumps import dump_of, plain_fields
 from assembler.conversation.messages.gemini import read_gemini
 from assembler.conversation.messages.message import Message
-from assembler.conversation.messages.mistakes import what_to_pass
 from assembler.conversation.messages.objects import is_message_object, read_object, spell_object
 from assembler.conversation.messages.registered import registered_fields
 from assembler.conversation.messages.responses import is_item, read_item
@@ -58,7 +58,7 @@ def _read(raw: object, index: int) -> Message:
         return _read_fields(dumped, index, raw)
     raise MessageTypeError(
         f"expected a dict, a (role, content) pair or an object with role and content, got {type(raw).__name__}"
-        + (what_to_pass(raw) or "; assembler.register_reader(kind, reader) lets objects of a class be read"),
+        + (_what_to_pass(raw) or "; assembler.register_reader(kind, reader) lets objects of a class be read"),
         index=index,
     )
 
@@ -68,7 +68,7 @@ def _read_fields(fields: Mapping[str, Any], index: int, raw: object) -> Message:
         message = read_gemini(fields, index=index)
     elif is_item(fields):
         message = read_item(fields, index=index)
-    elif fields.get("role") is None and (step := what_to_pass(fields)):
+    elif fields.get("role") is None and (step := _what_to_pass(fields)):
         raise MessageTypeError(f"expected a message, got {type(raw).__name__}{step}", index=index)
     else:
         return read_dict(fields, index=index, origin=None if fields is raw else raw)
@@ -137,3 +137,56 @@ def _says(raw: object) -> object:
         return {"role": pair[0], "content": pair[1]}
     dumped = None if is_message_object(raw) else _dumped(raw)
     return spell_object(raw, index=0) if dumped is None else dumped
+
+
+_HOLDS_THE_MESSAGE = {
+    "choices": "pass the message of the response: response.choices[0].message",
+    "candidates": "pass the content of the response: response.candidates[0].content",
+    "output": "pass the items of the response, one after another: for item in response.output: add_message(item)",
+    "message": "pass its .message",
+    "messages": "pass its messages: set_messages(body['messages'])",
+    "contents": "pass its contents: set_messages(body['contents'])",
+}
+"""What holds messages, by the name under which it holds them: the responses and requests of the APIs."""
+
+_OF_GEMINI = ("function_response", "functionResponse", "function_call", "functionCall", "inline_data", "inlineData")
+_OF_ANTHROPIC = ("tool_result", "tool_use", "text", "image", "document")
+_ONE_PIECE = "add up the deltas of the stream, and pass the whole message: {'role': 'assistant', 'content': text}"
+
+
+def _what_to_pass(raw: object) -> str:
+    """A guess by its names what a caller meant by a value that is no message, behind `; `, or nothing."""
+    step = _step(raw)
+    return f"; {step}" if step else ""
+
+
+def _step(raw: object) -> str:
+    if isinstance(raw, str):
+        return "say whose text it is: ('user', text)"
+    if inspect.isawaitable(raw):
+        return "await it first"
+    if isinstance(raw, Mapping):
+        fields = cast("Mapping[str, Any]", raw)
+        if _streamed(fields):
+            return _ONE_PIECE
+        if any(name in fields for name in _OF_GEMINI):
+            return "put the part into a content: {'role': 'user', 'parts': [part]}; 'model' for what the model said"
+        if fields.get("type") in _OF_ANTHROPIC:
+            return "put the block into a message: {'role': 'user', 'content': [block]}"
+        return next((step for name, step in _HOLDS_THE_MESSAGE.items() if name in fields), "")
+    return next((step for name, step in _HOLDS_THE_MESSAGE.items() if _has(raw, name)), "")
+
+
+def _streamed(fields: Mapping[str, Any]) -> bool:
+    """Whether this is one chunk of a streamed chat completion, or of a host that calls itself compatible."""
+    choices = cast(object, fields.get("choices"))
+    first = cast(object, choices[0]) if isinstance(choices, list) and choices else None
+    said = str(fields.get("object", ""))
+    return said.endswith(".chunk") or (isinstance(first, Mapping) and "delta" in first and "message" not in first)
+
+
+def _has(raw: object, name: str) -> bool:
+    try:
+        return hasattr(raw, name)
+    except Exception:  # an object's own property can raise anything
+        return False
