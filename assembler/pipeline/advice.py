@@ -6,12 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
+from assembler.conversation.messages import spoken
 from assembler.pipeline.overflow import Smallest, TooLarge, Trial, a_summary_might_do, smallest
 from assembler.pipeline.planned import Planned
-from assembler.policies import TrimOldest
+from assembler.policies import Policy, TrimOldest, Truncate
 from assembler.policies.traits import KeepsAll, Rung, rung_of, stand_in
 from budgets import ContextLengthError, Limit, RegionCosts, Tokens
 from budgets.numbers import in_tokens
+
+
+_SHORTENINGS = 5
+"""Lengths that are tried of texts: the last is a 340th of what is left, for a turn of some hundred long texts."""
 
 
 def add_advice(overflow: TooLarge, trial: Trial) -> ContextLengthError:
@@ -95,12 +100,23 @@ def _of_documents(overflow: TooLarge, trial: Trial) -> str:
 
 
 def _shortening(overflow: TooLarge, trial: Trial) -> str:
-    """How much of the newest turn must go, with all other turns gone that may."""
-    least, cut = trial.under((*map(stand_in, trial.settings.rungs), rung_of(TrimOldest()))), ""
-    excess = overflow.excess
+    """How much of the newest turn must go, with all other turns gone that may, and what shortens it so."""
+    calm, dropped = tuple(map(stand_in, trial.settings.rungs)), list[Policy]()
+    excess, cut, end, plan = overflow.excess, "", "at the end of on_overflow", overflow.plan
+    more_may_go = plan.trimmed.cut.first_kept < plan.ledger.newest_turns(1)
+    least = trial.under((*calm, rung_of(TrimOldest()))) if more_may_go else None
     if isinstance(least, TooLarge) and least.excess < excess:
-        excess, cut = least.excess, "end on_overflow with TrimOldest(), and "
-    return f"{_of_newest(overflow)}: {cut}shorten its messages by {in_tokens(excess)}; Truncate(max_tokens) does."
+        dropped = [TrimOldest()]
+        excess, cut, end = least.excess, "end on_overflow with TrimOldest(), and ", "behind it"
+    left = overflow.available - plan.fixed.upper
+    done = next((most for most in _lengths(left) if _fits(trial, calm, [*dropped, Truncate(most)])), None)
+    does = "" if done is None else f"; Truncate({done:_}) {end} does"
+    return f"{_of_newest(overflow)}: {cut}shorten its messages by {in_tokens(excess)}{does}."
+
+
+def _lengths(left: Tokens) -> Iterator[Tokens]:
+    """What each text may cost at most: three quarters of what is left for the turn, then a quarter of that, …"""
+    return (most for most in (3 * left // 4**power for power in range(1, _SHORTENINGS + 1)) if most > 0)
 
 
 def _of_newest(overflow: TooLarge) -> str:
@@ -137,10 +153,14 @@ def _of_pins(overflow: TooLarge) -> str | None:
     begins, left = plan.ledger.newest_turns(1), overflow.available - plan.fixed.upper
     newest = plan.ledger.turn_upper(begins, plan.ledger.length)
     pinned = sum(plan.ledger.turn_upper(start, stop) for start, stop in plan.ledger.pinned_turns(begins))
-    if not pinned or newest > left:
+    notes = [rung.traits.note for rung in plan.settings.rungs if rung.traits.note is not None]
+    noted = max((plan.ledger.price(spoken(note)).upper for note in notes), default=0)  # it stands for what then goes
+    if not pinned or newest + noted > left:
         return None
     named = ", ".join(str(index) for index in plan.ledger.pins if index < begins)
-    return f"The turns of the pinned messages {named} need {pinned} beside the newest: pin fewer of them."
+    cut = plan.trimmed.cut.first_kept >= begins  # else nobody drops the turns that are no longer pinned
+    drops = "" if cut else ", and end on_overflow with TrimOldest()"
+    return f"The turns of the pinned messages {named} need {pinned} beside the newest: pin fewer of them{drops}."
 
 
 def _of_limits(overflow: TooLarge, trial: Trial) -> str:

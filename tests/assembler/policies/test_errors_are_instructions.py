@@ -128,7 +128,8 @@ def error_of(draft: Draft, window: int) -> ContextLengthError | None:
 def check_advice(draft: Draft, window: int, error: ContextLengthError) -> None:
     """The policies that it names make it fit, and so does a wider cap where it says so."""
     named = re.search(r"(end on_overflow with |pass on_overflow=)((?:\w+\([^)]*\)(?:, )?)+)", error.advice)
-    if named is not None and "and shorten its messages" not in error.advice:
+    with_more = "and shorten its messages" in error.advice or "pin fewer of them" in error.advice
+    if named is not None and not with_more:
         policies = eval(f"[{named[2]}]", {"TrimOldest": TrimOldest, "TrimSteps": TrimSteps})
         ladder = policies if named[1].startswith("pass") else [*draft.ladder, *policies]
         calm = [rung for rung in ladder if not isinstance(rung, Summarize)]  # who may answer otherwise at each window
@@ -142,6 +143,56 @@ def check_advice(draft: Draft, window: int, error: ContextLengthError) -> None:
         if "raise its cap and lower" in error.advice:
             freer[region] = attrs.evolve(freer[region], cap=None)
         assert draft.builds(window, settings={**draft.settings, "limits": freer}) is not None
+    check_shortening(draft, window, error.advice)
+    if "pin fewer of them" in error.advice:
+        rung = [TrimOldest()] if "pin fewer of them, and end on_overflow with TrimOldest()" in error.advice else []
+        freed = unpinned(draft)
+        assert freed.builds(window, ladder=[*calmed(freed), *rung]) is not None
+    if "let documents go" in error.advice:
+        cap = re.search(r"Limit\(cap=([\d_]+)\)", error.advice)
+        assert cap is not None
+        capped = {**limits, "knowledge": Limit(cap=int(cap[1]))}
+        assert draft.builds(window, ladder=calmed(draft), settings={**draft.settings, "limits": capped}) is not None
+
+
+def check_shortening(draft: Draft, window: int, advice: str) -> None:
+    """The length that it names for texts does, and so does a shorter question, by as much as it says."""
+    rung = [TrimOldest()] if "end on_overflow with TrimOldest(), and shorten" in advice else []
+    length = re.search(r"Truncate\(([\d_]+)\) (?:at the end of on_overflow|behind it) does", advice)
+    if length is not None:
+        assert draft.builds(window, ladder=[*calmed(draft), *rung, Truncate(int(length[1]))]) is not None
+    less = re.search(r"shorten its messages by (\d+) tokens?", advice)
+    if less is None or draft.dialect is not plain:
+        return
+    shorter = shortened(draft.history, int(less[1]))
+    if shorter is not None:
+        assert draft.builds(window, history=shorter, ladder=[*calmed(draft), *rung]) is not None
+
+
+def calmed(draft: Draft) -> list[Policy]:
+    """Without those who may answer otherwise at each window."""
+    calm = [rung for rung in draft.ladder if not isinstance(rung, Summarize)]
+    return calm or [Refuse()]
+
+
+def unpinned(draft: Draft) -> Draft:
+    ladder = [
+        attrs.evolve(rung, pins=frozenset()) if isinstance(rung, TrimOldest | KeepRelevant) else rung
+        for rung in draft.ladder
+    ]
+    history = [{key: held for key, held in message.items() if key != "pinned"} for message in draft.history]
+    return attrs.evolve(draft, ladder=ladder, history=history)
+
+
+def shortened(history: History, less: int) -> History | None:
+    """The history whose newest turn says so many characters less; None where it does not say so many."""
+    newest, shorter = by_hand.turns_of(history)[-1], list(history)
+    for place in range(len(history) - len(newest), len(history)):
+        said = history[place].get("content")
+        if isinstance(said, str) and less:
+            taken = min(less, max(len(said) - 1, 0))
+            shorter[place], less = {**history[place], "content": said[taken:]}, less - taken
+    return None if less else shorter
 
 
 def check(draft: Draft, window: int, error: ContextLengthError) -> None:

@@ -19,7 +19,9 @@ from .test_offload import talk
 
 DOCUMENTS = ["d" * 60, "e" * 60, "f" * 20]
 TOOL = {"name": "f", "description": "d" * 50, "parameters": {"type": "object", "properties": {}}}
-SHORTER = "shorten its messages by {} tokens; Truncate(max_tokens) does."
+SHORTER = "shorten its messages by {} tokens."
+BEHIND = "shorten its messages by {} tokens; Truncate({}) behind it does."
+SHORTENED = "shorten its messages by {} tokens; Truncate({}) at the end of on_overflow does."
 NEWEST = "The newest turn alone needs {} and {} are left for it: "
 ALONE = "Dropping turns cannot help: the fixed regions alone need {}. "
 FEWER = (
@@ -76,14 +78,14 @@ CASES: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
         TrimOldest(),
         {"context_window": 100, "max_input_tokens": 25},
         {},
-        NEWEST.format(50, 25) + SHORTER.format(25) + f" {NO_MORE}max_input_tokens is 25.",
+        NEWEST.format(50, 25) + SHORTENED.format(25, 18) + f" {NO_MORE}max_input_tokens is 25.",
     ),
     (
         turns(30),
         Refuse(),
         {"context_window": 40, "overhead": 10, "safety_margin": 5},
         {},
-        NEWEST.format(30, 25) + SHORTER.format(5) + " Or choose a context_window of 45.",
+        NEWEST.format(30, 25) + SHORTENED.format(5, 18) + " Or choose a context_window of 45.",
     ),
     (
         turns(10),
@@ -151,7 +153,8 @@ CASES: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
         Refuse(),
         {"context_window": 40},
         {},
-        f"{NEWEST.format(50, 40)}end on_overflow with TrimOldest(), and {SHORTER.format(10)}"
+        f"{NEWEST.format(50, 40)}end on_overflow with TrimOldest(), and "
+        f"{BEHIND.format(10, 30)}"
         " Or choose a context_window of 80.",
     ),
     (
