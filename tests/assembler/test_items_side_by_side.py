@@ -122,3 +122,25 @@ def test_a_call_of_a_custom_tool_goes_out_in_one_turn_with_the_calls_beside_it(n
     context = assembler.add_messages([{"role": "user", "content": "q"}, *calls, *outputs]).build()
     assert name == "plain" or verify(context.request(), dialect=name) == []
     assert context.count == count_request(context.request(), dialect=name)
+
+
+ASKED: list[Any] = [{"role": "user", "content": "Is it late?"}]
+NEXT: list[Any] = [{"role": "user", "content": "And now?"}]
+CALL = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"}
+OUTPUT = {"type": "function_call_output", "call_id": "c1", "output": "yes"}
+
+
+def said(text: str) -> dict[str, Any]:
+    content = [{"type": "output_text", "text": text, "annotations": []}]
+    return {"type": "message", "id": text, "role": "assistant", "status": "completed", "content": content}
+
+
+@pytest.mark.parametrize("dialect", ["openai_chat", "mistral", "anthropic", "gemini", "bedrock"])
+@pytest.mark.parametrize("texts", [["Wait."], ["Wait.", "There."], ["Wait.", "There.", "So."]])
+def test_texts_between_a_call_and_its_answer_do_not_part_them(dialect: str, texts: list[str]) -> None:
+    tools = [{"name": "look", "parameters": {"type": "object", "properties": {}}}]
+    items = [*ASKED, CALL, *map(said, texts), OUTPUT, *NEXT]
+    request = Assembler(dialect=dialect).add_capability(tools).add_messages(items).build().request()
+    assert not verify(request, dialect=dialect)
+    sent = str(request)
+    assert [text for text in texts if text not in sent] == []

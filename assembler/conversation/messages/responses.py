@@ -227,6 +227,27 @@ def join_turns(messages: Iterable[Message]) -> list[Message]:
     return [run[0] if len(run) == 1 else _one(run) for run in runs(messages, continues)]
 
 
+def join_steps(messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages with each turn of the model in one, for an API that wants answers right behind their calls.
+
+    Texts behind a call go along with it: a message of their own would stand between it and its answer. The very
+    sequence comes back where no item is in it. O(messages).
+    """
+    steps = in_steps(messages)
+    if steps is messages:
+        return messages
+    joined: list[list[Message]] = []
+    calls = False
+    for run in runs(steps, continues):
+        if calls and _of_model(run[0]) and not _is_summary(run[0]):
+            joined[-1] += run
+        else:
+            joined.append(run)
+            calls = False
+        calls = calls or any(type(part) is Call for message in run for part in message.parts)
+    return [run[0] if len(run) == 1 else _one(run) for run in joined]
+
+
 def in_steps(messages: Sequence[Message]) -> Sequence[Message]:
     """The messages, all that the model said in a step put before the step's first answer. O(messages).
 

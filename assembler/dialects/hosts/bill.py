@@ -9,7 +9,7 @@ import attrs
 
 from assembler.conversation.messages import Call, Message, Part, Result, Thinking
 from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends, without_marks
-from assembler.conversation.messages.responses import RESPONSES, in_steps, join_turns, sendable
+from assembler.conversation.messages.responses import RESPONSES, join_steps, join_turns, sendable
 from assembler.conversation.turns import is_head
 from assembler.dialects.copies import NO_PARAMETERS
 from assembler.dialects.hosts.families import Family, family_of
@@ -113,7 +113,7 @@ class HostBill(JoiningPricer):
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Items of one turn of the model go out, and are billed, side by side."""
-        return join_turns(in_steps(messages) if self.api == "chat" else messages)
+        return join_steps(messages) if self.api == "chat" else join_turns(messages)
 
     def options(self, layout: Layout) -> Difference:
         """An answer format, thinking, and the tools that a template leaves out because none may be called."""

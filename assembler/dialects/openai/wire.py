@@ -14,7 +14,7 @@ from assembler.conversation.messages.dicts import CALL_NAME, PIN, private_copy
 from assembler.conversation.messages.extra_fields import OF_ANSWERS, field_of, without_nothing
 from assembler.conversation.messages.foreign_parts import is_mark, translated
 from assembler.conversation.messages.parts import NEUTRAL
-from assembler.conversation.messages.responses import in_steps, join_turns
+from assembler.conversation.messages.responses import join_steps
 from assembler.conversation.waiting import Waiting, answer_to, asked_by
 from assembler.dialects.blocks.media import Inline, Link, content_of, not_carried, without_given
 from assembler.dialects.call_ids import CALL_ID_LIMIT, legal_id
@@ -102,8 +102,7 @@ _SPOKEN = (NEUTRAL, "openai")
 
 def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str) -> Iterator[dict[str, Any]]:
     waiting: Waiting[tuple[Call, str]] = Waiting()
-    steps = in_steps(messages)
-    joined = messages if steps is messages else join_turns(steps)
+    joined = join_steps(messages)
     notes[ANSWERS_FIRST] += count_parted(joined)
     for came in answers_first(all_shown_beside(joined, own, notes)):
         message = came if came.sent is not None else translated(came, own, notes)

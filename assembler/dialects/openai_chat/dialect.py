@@ -16,7 +16,7 @@ from assembler.conversation.messages import Call, Media, Message, Opaque, Result
 from assembler.conversation.messages.answers_first import answers_first
 from assembler.conversation.messages.extra_fields import REASONING as REASONING_FIELDS
 from assembler.conversation.messages.foreign_parts import as_chat_sends
-from assembler.conversation.messages.responses import in_steps, join_turns
+from assembler.conversation.messages.responses import join_steps
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
 from assembler.dialects.dialect import Emission, Opening
@@ -135,9 +135,8 @@ class OpenAIChatPricer(OpenAIBill):
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Items of one turn of the model go out, and are billed, side by side; so are the results of one step."""
-        steps = in_steps(messages)
-        turns = messages if steps is messages else join_turns(steps)
-        return answered_at_once(answers_first(all_shown_beside(turns, "openai")), self.answers_together)
+        turns = all_shown_beside(join_steps(messages), "openai")
+        return answered_at_once(answers_first(turns), self.answers_together)
 
     def answers_together(self, message: Message, before: Message) -> bool:
         """Whether two neighbours are results of one step, which the model is shown as one list."""
