@@ -70,11 +70,11 @@ LADDERS: list[list[Policy]] = [
 
 
 def upper(body: Mapping[str, Any], dialect: Dialect) -> int:
-    return count_request(body, dialect=dialect, model=MODELS[dialect.name]).upper
+    return count_request(body, dialect=dialect, model=MODELS.get(dialect.name)).upper
 
 
 def base(limit: int, dialect: Dialect, ladder: Any = None) -> Assembler:
-    budget = Budget(limit + 10, max_output_tokens=10, model=MODELS[dialect.name])
+    budget = Budget(limit + 10, max_output_tokens=10, model=MODELS.get(dialect.name))
     return Assembler(budget, dialect=dialect, on_overflow=ladder or TrimOldest())
 
 
@@ -83,7 +83,7 @@ def base(limit: int, dialect: Dialect, ladder: Any = None) -> Assembler:
 @given(data=st.data())
 def test_what_comes_out_is_valid_fits_and_keeps_every_other_key(name: str, data: st.DataObject) -> None:
     dialect = DIALECTS[name]
-    body = {**data.draw(requests(dialect)), **data.draw(st.sampled_from([{}, OPTIONS[name]]))}
+    body = {**data.draw(requests(dialect)), **data.draw(st.sampled_from([{}, OPTIONS.get(name, {})]))}
     before, cost = copy.deepcopy(body), upper(body, dialect)
     limit = data.draw(st.one_of(st.integers(max(1, cost - 2), cost + 2), st.integers(1, max(1, cost))))
     try:
@@ -98,8 +98,8 @@ def test_what_comes_out_is_valid_fits_and_keeps_every_other_key(name: str, data:
     assert upper(fitted, dialect) <= limit
     if cost <= limit:
         assert fitted == body
-    assert {key: fitted[key] for key in body.keys() & OPTIONS[name].keys()} == {
-        key: body[key] for key in body.keys() & OPTIONS[name].keys()
+    assert {key: fitted[key] for key in body.keys() & OPTIONS.get(name, {}).keys()} == {
+        key: body[key] for key in body.keys() & OPTIONS.get(name, {}).keys()
     }
     assert fitted.keys() <= body.keys()
 
