@@ -31,9 +31,12 @@ if TYPE_CHECKING:
         def __init__(self, name: str) -> None: ...
 
     BaseLlm: Any
+    Event: Any
+    EventActions: Any
     types: Any
 else:
     with from_extra("google-adk", needed_for="assembler.integrations.adk"):
+        from google.adk.events import Event, EventActions
         from google.adk.models.base_llm import BaseLlm
         from google.adk.plugins.base_plugin import BasePlugin
         from google.genai import types
@@ -76,10 +79,16 @@ class AssemblerPlugin(LastCall, BasePlugin):
             callback_context.state[f"{STORED_AS}.{callback_context.agent_name}"] = worth_keeping(state)
 
     async def on_model_error_callback(self, *, callback_context: Any, llm_request: Any, error: Exception) -> None:
-        """The next call fits what the provider takes, where it refused this one as too long. The error goes on."""
+        """The session's next call fits, where the provider refused this one as too long. The error goes on.
+
+        ADK stores nothing of a call that fails: what was learned is an event of its own, which says nothing.
+        """
         state = await self._fitting.learn_own(error)
         if state is not None:
-            callback_context.state[f"{STORED_AS}.{callback_context.agent_name}"] = worth_keeping(state)
+            run, author = callback_context.get_invocation_context(), callback_context.agent_name
+            actions = EventActions(state_delta={f"{STORED_AS}.{author}": worth_keeping(state)})
+            event = Event(invocation_id=run.invocation_id, author=author, actions=actions)
+            await run.session_service.append_event(run.session, event)
 
     def fit(self, llm_request: Any, *, run: Hashable = None) -> None:
         """Put the contents and the system instruction that fit in place of those of an `LlmRequest`."""

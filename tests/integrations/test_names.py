@@ -19,7 +19,8 @@ NAMES: dict[str, dict[str, str]] = {
         "agents:FunctionTool": "name description params_json_schema strict_json_schema",
         "agents:Handoff": "tool_name tool_description input_json_schema strict_json_schema is_enabled",
         "agents:RunConfig": "call_model_input_filter",
-        "agents:RunHooks": "on_llm_end",
+        "agents:RunHooks": "on_llm_start on_llm_end",
+        "agents.result:RunResultStreaming": "context_wrapper",
         "agents:ModelResponse": "usage",
         "agents:Usage": "input_tokens",
         "agents.models.openai_responses:Converter": "convert_tools",
@@ -28,14 +29,15 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "pydantic_ai": {
         "pydantic_ai.capabilities:AbstractCapability": "prepare_model_request after_model_request "
-        "get_serialization_name",
+        "on_model_request_error get_serialization_name",
+        "pydantic_ai.exceptions:": "RetryModelRequest",
         "pydantic_ai.messages:ToolCallPart": "args_as_json_str args_as_dict tool_call_id tool_name",
         "pydantic_ai.messages:ToolReturnPart": "model_response_str_and_user_content model_response_str",
         "pydantic_ai.messages:NativeToolCallPart": "args_as_json_str args_as_dict",
         "pydantic_ai.messages:NativeToolReturnPart": "model_response_str content",
         "pydantic_ai.messages:ModelResponse": "usage",
         "pydantic_ai.usage:RequestUsage": "input_tokens",
-        "pydantic_ai.models:Model": "prepare_request prepare_messages profile",
+        "pydantic_ai.models:Model": "prepare_request prepare_messages profile system",
         "pydantic_ai.models:ModelRequestContext": "model messages model_settings model_request_parameters",
         "pydantic_ai.models:ModelRequestParameters": "instruction_parts declared_function_tools output_tools "
         "native_tools output_object output_mode",
@@ -54,7 +56,8 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "litellm": {
         "litellm.integrations.custom_logger:CustomLogger": "async_pre_call_deployment_hook async_pre_call_hook "
-        "async_post_call_success_deployment_hook async_post_call_streaming_deployment_hook",
+        "async_post_call_success_deployment_hook async_post_call_streaming_deployment_hook "
+        "async_post_call_failure_deployment_hook",
         "litellm.types.utils:CallTypes": "completion acompletion responses aresponses anthropic_messages",
         "litellm.utils:": "type_to_response_format_param async_pre_call_deployment_hook",
         "litellm:": "completion acompletion responses aresponses anthropic_messages",
@@ -63,6 +66,7 @@ NAMES: dict[str, dict[str, str]] = {
         "agent_framework:ChatMiddleware": "process",
         "agent_framework:ChatContext": "messages options session stream stream_result_hooks result",
         "agent_framework:ChatResponse": "usage_details",
+        "agent_framework:ResponseStream": "with_pull_context_manager",
         "agent_framework:AgentSession": "session_id to_dict from_dict",
         "agent_framework:Message": "role contents author_name",
         "agent_framework:Content": "from_text_reasoning from_function_call call_id protected_data",
@@ -71,11 +75,15 @@ NAMES: dict[str, dict[str, str]] = {
         "agent_framework.openai:OpenAIChatCompletionClient": "_prepare_options",
     },
     "adk": {
-        "google.adk.agents.callback_context:CallbackContext": "agent_name session state",
+        "google.adk.agents.callback_context:CallbackContext": "agent_name session state get_invocation_context",
+        "google.adk.agents.invocation_context:InvocationContext": "invocation_id session session_service",
+        "google.adk.events:EventActions": "state_delta",
+        "google.adk.sessions.base_session_service:BaseSessionService": "append_event",
         "google.adk.models.llm_request:LlmRequest": "contents config",
         "google.adk.models.base_llm:BaseLlm": "_maybe_append_user_content",
         "google.adk.models.llm_response:LlmResponse": "usage_metadata partial",
-        "google.adk.plugins.base_plugin:BasePlugin": "before_model_callback after_model_callback",
+        "google.adk.plugins.base_plugin:BasePlugin": "before_model_callback after_model_callback "
+        "on_model_error_callback",
     },
     "llama_index": {
         "llama_index.core.agent.utils:": "generate_structured_response messages_to_xml_format",
@@ -93,7 +101,7 @@ NAMES: dict[str, dict[str, str]] = {
     "strands": {
         "strands.agent.conversation_manager:ConversationManager": "register_hooks apply_management reduce_context",
         "strands.agent.state:AgentState": "get set",
-        "strands.hooks:AfterModelCallEvent": "agent stop_response",
+        "strands.hooks:AfterModelCallEvent": "agent stop_response exception retry",
         "strands.hooks:AgentInitializedEvent": "agent",
         "strands.middleware:InvokeModelContext": "agent messages system_prompt tool_specs tool_choice model "
         "structured_output_model replace",

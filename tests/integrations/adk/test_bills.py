@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,22 +39,26 @@ def test_a_session_that_is_loaded_at_each_turn_fits_what_the_provider_takes(
             stored = str(tmp_path / f"{turns}")
             await SqliteSessionService(stored).create_session(app_name="trips", user_id="u", session_id="one")
             for turn in range(turns):
-                plugins = [AssemblerPlugin(base(MODEL, gemini))]
-                sessions = SqliteSessionService(stored)
-                runner = Runner(app_name="trips", agent=agent, plugins=plugins, session_service=sessions)
+
+                def anew() -> Runner:
+                    plugins = [AssemblerPlugin(base(MODEL, gemini))]
+                    sessions = SqliteSessionService(stored)
+                    return Runner(app_name="trips", agent=agent, plugins=plugins, session_service=sessions)
+
                 said = types.Content(role="user", parts=[types.Part(text=question(turn))])
                 asked = {"user_id": "u", "session_id": "one", "new_message": said}
-                await again_while_refused(runner, {**asked, "run_config": RunConfig(streaming_mode=mode)})
+                await again_while_refused(anew, {**asked, "run_config": RunConfig(streaming_mode=mode)})
 
         asyncio.run(talk())
 
     assert_fits(run, MODEL, gemini)
 
 
-async def again_while_refused(runner: Runner, asked: dict[str, Any]) -> None:
+async def again_while_refused(anew: Callable[[], Runner], asked: dict[str, Any]) -> None:
+    """Each time in a process that knows the session from its store alone."""
     for last in (False, False, False, True):
         try:
-            async for _ in runner.run_async(**asked):
+            async for _ in anew().run_async(**asked):
                 pass
         except ClientError:
             if last:
