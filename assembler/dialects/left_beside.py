@@ -64,7 +64,7 @@ _WORD = {
 _TAKEN: Mapping[str, tuple[str, ...]] = {
     "anthropic": ("anthropic", NEUTRAL),
     "bedrock": ("bedrock",),
-    "chat_template": ("chat_template", NEUTRAL, "openai"),
+    "chat_template": ("chat_template",),
     "gemini": ("gemini",),
     "openai": (NEUTRAL, "openai"),
 }
@@ -88,10 +88,10 @@ def note_left(messages: Iterable[Message], own: str, notes: Notes) -> None:
 
 
 def _lost_fields(message: Message, own: str) -> int:
-    """How many fields of a Chat message stay behind. The APIs of that spelling take them."""
-    if own not in ("chat_template", "openai") or not message.beside:
-        return len(message.beside)
-    return 0 if message.shape in _TAKEN[own] else sum(field not in OF_ANSWERS for field in message.beside)
+    """How many fields of a Chat message stay behind. Chat takes them, and a template is given them."""
+    if own == "chat_template" or (own == "openai" and message.shape in _TAKEN[own]):
+        return 0
+    return sum(own != "openai" or field not in OF_ANSWERS for field in message.beside)
 
 
 def marks_of_tools(tools: Iterable[Tool], own: str) -> int:

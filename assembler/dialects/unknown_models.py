@@ -51,8 +51,7 @@ def in_items(message: Message) -> Iterable[Sequence[Part]]:
     """On Responses each text, each result and each call is an item; the calls are billed together."""
     parts = without_marks(adapt_message(message, RESPONSES)).parts
     calls = [part for part in parts if type(part) is Call]
-    rest = (part for part in parts if type(part) is not Call)
-    said = [list(group) for speaks, group in itertools.groupby(rest, _speaks) if speaks]
+    said = [list(group) for speaks, group in itertools.groupby(parts, _speaks) if speaks]
     alone = [[part] for part in parts if type(part) is not Call and not _speaks(part)]
     return [*said, *alone, *([calls] if calls else [])]
 

@@ -14,7 +14,6 @@ from assembler.policies.traits import KeepsAll, Rung, rung_of, stand_in
 from budgets import ContextLengthError, Limit, RegionCosts, Tokens
 from budgets.numbers import in_tokens
 
-
 _SHORTENINGS = 5
 """Lengths that are tried of texts: the last is a 340th of what is left, for a turn of some hundred long texts."""
 

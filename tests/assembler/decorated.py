@@ -8,6 +8,7 @@ reads and writes them.
 from __future__ import annotations
 
 import base64
+import copy
 import itertools
 import re
 import struct
@@ -31,7 +32,7 @@ WORDS = st.sampled_from((SAID, f"a {SAID} b", f"{SAID}\n", f'"{SAID}" <', f" {SA
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 8, 8) + b"\x08\x02\0\0\0").decode()
 
 Dict = dict[str, Any]
-Decoration = Callable[[Dict], Any]
+Decoration = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,99 @@ _SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", 
 _CHAT_IMAGE = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
 _BEDROCK_IMAGE = {"image": {"format": "png", "source": {"bytes": base64.b64decode(PNG)}}}
 
+
+def _calls(message: Dict) -> Iterator[Dict]:
+    """The calls in a message, whoever spells it: in a list of their own, or blocks of the content."""
+    yield from message.get("tool_calls") or ()
+    for part in _parts(message):
+        if part.get("type") == "tool_use" or "toolUse" in part:
+            yield part.get("toolUse", part)
+
+
+def _answers(message: Dict) -> Iterator[Dict]:
+    """The answers in a message of blocks or of parts."""
+    for part in _parts(message):
+        if any(key in part for key in ("toolResult", "function_response", "tool_use_id")):
+            yield part.get("toolResult") or part.get("function_response") or part
+
+
+def _parts(message: Dict) -> list[Dict]:
+    content: Any = message.get("content") or message.get("parts")
+    return cast("list[Dict]", content) if isinstance(content, list) else []
+
+
+def _each(found: Callable[[Dict], Iterator[Dict]], **fields: Any) -> Decoration:
+    """A change of every call, or of every answer, of a message."""
+
+    def change(message: Dict) -> None:
+        for entry in found(message):
+            entry.update(copy.deepcopy(fields))
+
+    return change
+
+
+def _custom(message: Dict) -> None:
+    for call in message.get("tool_calls") or ():
+        if "function" in call:
+            call.update(type="custom", custom={"name": call.pop("function")["name"], "input": SAID})
+
+
+def _put_in(*items: Dict) -> Decoration:
+    """Items behind one of the user's messages, in a list of items."""
+
+    def change(history: History) -> None:
+        place = next(at for at, message in enumerate(history) if _role(message) == "user")
+        history[place + 1 : place + 1] = copy.deepcopy([*items])
+        if history[-1].get("type") == items[-1]["type"]:  # some APIs want the user's word at the end
+            history.append({"role": "user", "content": SAID})
+
+    return change
+
+
+def _text(text: str, **beside: Any) -> Dict:
+    return {"type": "text", "text": text, **beside}
+
+
+_CITED = {"type": "char_location", "cited_text": FIELD}
+_FOUND = {"type": "search_result", "source": "s", "title": SAID, "content": [_text(SAID)]}
+_LISTED = {"type": "web_search_result", "title": SAID, "url": SAID}
+_SEARCHED = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_2", "content": [_LISTED]}
+_SEARCHING: Dict = {"type": "server_tool_use", "id": "srvtoolu_2", "name": "web_search", "input": {}}
+_PAPER = {"type": "document", "title": SAID, "source": {"type": "text", "media_type": "text/plain", "data": SAID}}
+_PICTURE = {"inline_data": {"mime_type": "image/png", "data": PNG}}
+_ITEMS: dict[str, tuple[Dict, ...]] = {
+    "web": (
+        {"type": "web_search_call", "id": "ws", "status": "completed", "results": [{"title": SAID, "text": SAID}]},
+    ),
+    "code": ({"type": "code_interpreter_call", "id": "ci", "code": SAID, "outputs": [{"type": "logs", "logs": SAID}]},),
+    "files": (
+        {"type": "file_search_call", "id": "fs", "queries": ["q"], "results": [{"text": SAID, "filename": SAID}]},
+    ),
+    "mcp": ({"type": "mcp_call", "id": "m", "name": "f", "arguments": "{}", "server_label": "s", "output": SAID},),
+    "drawn": ({"type": "image_generation_call", "id": "ig", "status": "completed", "result": PNG},),
+    "held": ({"type": "item_reference", "id": UNREAD},),
+    "pair": (
+        {"type": "dream_call", "id": "d", "call_id": "d1", "input": {"said": UNREAD}},
+        {"type": "dream_call_output", "call_id": "d1", "output": SAID},
+    ),
+    "pair in parts": (
+        {"type": "dream_call", "id": "d", "call_id": "d2", "input": {"said": UNREAD}},
+        {"type": "dream_call_output", "call_id": "d2", "output": [{"type": "output_text", "text": SAID}]},
+    ),
+    "custom": (
+        {"type": "custom_tool_call", "id": "ct", "call_id": "ct1", "name": "any", "input": SAID},
+        {"type": "custom_tool_call_output", "call_id": "ct1", "output": SAID},
+    ),
+    "shell": (
+        {"type": "shell_call", "id": "sh", "call_id": "sh1", "action": {"commands": [SAID]}},
+        {
+            "type": "shell_call_output",
+            "call_id": "sh1",
+            "output": [{"stdout": SAID, "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}],
+        },
+    ),
+}
+
 # (kind, whose message, what is done to it). Kinds "image" and "unread" may be refused, typed; no other may.
 DECORATIONS: dict[str, list[tuple[str, str, Decoration]]] = {
     "openai_chat": [
@@ -104,6 +198,12 @@ DECORATIONS: dict[str, list[tuple[str, str, Decoration]]] = {
         ("thought", "assistant", lambda m: m.update(reasoning_details=[{"type": "reasoning.text", "text": THOUGHT}])),
         ("thought", "assistant", lambda m: _chat_parts(m).insert(0, {"type": "thinking", "thinking": THOUGHT})),
         ("field", "assistant", lambda m: m.update(annotations=[{"type": "url_citation", "title": FIELD}])),
+        ("shown", "tool", lambda m: m.update(content=[_text(SAID), dict(_CHAT_IMAGE)])),
+        ("signature", "assistant", _each(_calls, extra_content={"google": {"thought_signature": FIELD}})),
+        ("own field", "user", lambda m: m.update(x_new=FIELD)),
+        ("own field", "tool", lambda m: m.update(x_new=FIELD)),
+        ("own key", "user", lambda m: m.update(content=[_text(SAID, x_new=FIELD)])),
+        ("custom", "assistant", _custom),
         ("nulls", "assistant", lambda m: m.update(function_call=None, refusal=None, annotations=[])),
     ],
     "anthropic": [
@@ -113,6 +213,18 @@ DECORATIONS: dict[str, list[tuple[str, str, Decoration]]] = {
         ("unread", "assistant", lambda m: _chat_parts(m).insert(0, dict(_SEARCH))),
         ("unread", "user", lambda m: _chat_parts(m).append({"type": "mystery", "say": UNREAD})),
         ("thought", "assistant", lambda m: _chat_parts(m).insert(0, {"type": "redacted_thinking", "data": THOUGHT})),
+        ("cited", "assistant", lambda m: _chat_parts(m).append(_text(SAID, citations=[dict(_CITED)]))),
+        ("caller", "assistant", _each(_calls, caller={"type": FIELD})),
+        ("shown", "tool", _each(_answers, content=[_text(SAID), dict(_IMAGE)])),
+        ("found", "tool", _each(_answers, content=[dict(_FOUND)])),
+        (
+            "searched",
+            "assistant",
+            lambda m: _chat_parts(m).__setitem__(slice(0, 0), [dict(_SEARCHING), dict(_SEARCHED)]),
+        ),
+        ("paper", "user", lambda m: _chat_parts(m).append(dict(_PAPER))),
+        ("paper", "tool", _each(_answers, content=[dict(_PAPER)])),
+        ("own field", "user", lambda m: (_mark_of_anthropic(m), m.update(x_new=FIELD))),
         ("answer", "assistant", lambda m: m.update(type="message", id="msg_1", usage={"output_tokens": 1})),
     ],
     "bedrock": [
@@ -120,12 +232,25 @@ DECORATIONS: dict[str, list[tuple[str, str, Decoration]]] = {
         ("empty text", "user", lambda m: m["content"].append({"text": ""})),
         ("mark", "user", lambda m: m["content"].append({"cachePoint": {"type": "default"}})),
         ("mark", "assistant", lambda m: m["content"].append({"cachePoint": {"type": "default"}})),
+        ("cited", "assistant", lambda m: m["content"].append({"citationsContent": {"content": [{"text": SAID}]}})),
+        ("guarded", "user", lambda m: m["content"].append({"guardContent": {"text": {"text": SAID}}})),
+        ("caller", "assistant", _each(_calls, x_new=FIELD)),
+        ("shown", "tool", _each(_answers, content=[{"text": SAID}, dict(_BEDROCK_IMAGE)])),
+        ("found", "tool", _each(_answers, content=[{"searchResult": {"title": SAID, "content": [{"text": SAID}]}}])),
+        ("json", "tool", _each(_answers, content=[{"json": {"k": SAID}}])),
     ],
     "gemini": [
         ("image", "user", lambda m: m["parts"].append({"inline_data": {"mime_type": "image/png", "data": PNG}})),
         ("empty text", "user", lambda m: m["parts"].append({"text": ""})),
         ("unread", "assistant", lambda m: m["parts"].append({"executable_code": {"code": UNREAD}})),
         ("thought", "assistant", lambda m: m["parts"].insert(0, {"text": THOUGHT, "thought": True})),
+        ("signature", "assistant", lambda m: m["parts"].append({"text": SAID, "thoughtSignature": FIELD})),
+        ("ran", "assistant", lambda m: m["parts"].append({"codeExecutionResult": {"outcome": "OK", "output": SAID}})),
+        ("shown", "tool", _each(_answers, parts=[_PICTURE])),
+        ("caller", "tool", _each(_answers, scheduling=FIELD)),
+        ("own key", "user", lambda m: m["parts"].append({"text": SAID, "partMetadata": {"x": FIELD}})),
+        ("own field", "user", lambda m: m.update(x_new=FIELD)),
+        ("unread", "user", lambda m: m["parts"].append({"dream": {"said": UNREAD}})),
     ],
     "openai_responses": [
         ("image", "user", lambda m: m.update(content=[_item_image(), {"type": "input_text", "text": SAID}])),
@@ -134,6 +259,11 @@ DECORATIONS: dict[str, list[tuple[str, str, Decoration]]] = {
         ("refusal", "assistant", lambda m: m.update(content=[{"type": "refusal", "refusal": SAID}])),
         ("unread", "user", lambda m: m.update(content=[{"type": "mystery", "say": UNREAD}, _item_text()])),
         ("part of Chat", "user", lambda m: m.update(content=[{"type": "text", "text": SAID}, _item_text()])),
+        ("cited", "assistant", lambda m: m.update(content=[_output_text(annotations=[{"title": FIELD}])])),
+        ("caller", "function_call", lambda m: m.update(namespace=FIELD)),
+        ("shown", "function_call_output", lambda m: m.update(output=[_item_text(), _item_image()])),
+        ("own key", "function_call_output", lambda m: m.update(output=[{**_item_text(), "x_new": FIELD}])),
+        *((kind, "history", _put_in(*items)) for kind, items in _ITEMS.items()),
     ],
     "objects": [
         ("thought", "assistant", lambda m: m.update(additional_kwargs={"reasoning_content": THOUGHT})),
@@ -141,6 +271,7 @@ DECORATIONS: dict[str, list[tuple[str, str, Decoration]]] = {
         ("thought", "assistant", lambda m: m.update(content=[{"type": "reasoning", "reasoning": THOUGHT}, SAID])),
         ("empty text", "user", lambda m: m.update(content=["", SAID])),
         ("image", "user", lambda m: m.update(content=[SAID, dict(_CHAT_IMAGE)])),
+        ("shown", "tool", lambda m: m.update(content=[_text(SAID), dict(_CHAT_IMAGE)])),
     ],
 }
 
@@ -151,6 +282,10 @@ def _item_image() -> Dict:
 
 def _item_text() -> Dict:
     return {"type": "input_text", "text": SAID}
+
+
+def _output_text(**beside: Any) -> Dict:
+    return {"type": "output_text", "text": SAID, **beside}
 
 
 def _role(message: Any) -> str:
@@ -170,6 +305,9 @@ def decorated(draw: st.DrawFn, form: str) -> Drawn:
     for _ in range(draw(st.integers(0, 3))):
         kind, role, change = draw(st.sampled_from(DECORATIONS[form]))
         found = [message for message in history if _role(message) == role]
+        if role == "history" and kind not in kinds:
+            change(history)
+            kinds.add(kind)
         if not found or kind in kinds:
             continue
         message = draw(st.sampled_from(found))

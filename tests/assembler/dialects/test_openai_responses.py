@@ -444,6 +444,21 @@ def test_reasoning_shows_what_of_it_can_be_read() -> None:
 # ── the bill
 
 
+def test_words_before_and_behind_a_call_are_two_items_to_a_model_that_nobody_knows() -> None:
+    call: dict[str, Any] = {"function_call": {"id": "c", "name": "ask", "args": {}}}
+    history: list[dict[str, Any]] = [
+        {"role": "user", "parts": [{"text": "q"}]},
+        {"role": "model", "parts": [{"text": "before"}, call, {"text": "behind"}]},
+        {"role": "user", "parts": [{"function_response": {"id": "c", "name": "ask", "response": {"output": "x"}}}]},
+    ]
+    budget = Budget(10_000, model="a-model-of-nobody")
+    context = Assembler(budget, dialect=openai_responses).add_messages(history).build()
+    assert context.count == count_request(context.request(), dialect=openai_responses, model="a-model-of-nobody")
+    assert [item.get("type") for item in context.request()["input"]] == [
+        *(None, None, "function_call", None, "function_call_output")
+    ]
+
+
 @given(st.lists(st.tuples(st.sampled_from(["user", "system"]), texts), min_size=1), st.none() | words)
 def test_plain_texts_cost_a_primer_and_four_tokens_each(lines: list[tuple[str, str]], system: str | None) -> None:
     body: dict[str, Any] = {"input": [{"role": role, "content": text} for role, text in lines]}
