@@ -128,11 +128,12 @@ def everything(assembler: Assembler[Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("dialect", [plain, openai_chat, anthropic], ids=lambda dialect: dialect.name)
 @given(
     ladder=st.sampled_from(sorted(LADDERS)),
-    window=st.integers(60, 400),
+    window=st.integers(40, 140),
+    begun=st.lists(SPOKEN, min_size=2, max_size=5),
     script=st.lists(st.tuples(st.integers(0, 4), st.none() | CALLS), max_size=30),
 )
 def test_a_fork_is_in_every_field_what_the_same_calls_make_of_a_fresh_assembler(
-    dialect: Any, ladder: str, window: int, script: list[tuple[int, Call | None]]
+    dialect: Any, ladder: str, window: int, begun: list[Any], script: list[tuple[int, Call | None]]
 ) -> None:
     budget = Budget(window, counter=len, max_output_tokens=20)
 
@@ -142,7 +143,8 @@ def test_a_fork_is_in_every_field_what_the_same_calls_make_of_a_fresh_assembler(
             do(made, call)
         return made
 
-    family: list[tuple[Assembler[Any], list[Call]]] = [(fresh(()), [])]
+    first: list[Call] = [("say all", begun)]
+    family: list[tuple[Assembler[Any], list[Call]]] = [(fresh(first), first)]
     for which, call in script:
         assembler, calls = family[which % len(family)]
         if call is None:

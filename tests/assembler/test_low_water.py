@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from assembler import Assembler, BudgetError, ClearToolResults, MarkupError, TrimOldest
+from assembler import Assembler, BudgetError, ClearToolResults, MarkupError, TrimOldest, Truncate
 from assembler.dialects import plain
 from assembler.policies.trim_oldest import Filled, LowWater
 from budgets import Budget, ContextLengthError
@@ -194,3 +194,26 @@ def test_a_note_stands_only_where_something_was_dropped() -> None:
     policy = TrimOldest(note="gone")
     assert policy.cut(ledger, 24).summary is None
     assert policy.cut(ledger, 23).summary is not None
+
+
+@given(
+    st.lists(st.integers(1, 60), min_size=4, max_size=14),
+    st.integers(60, 200),
+    st.lists(st.integers(0, 50), max_size=4),
+)
+def test_what_a_ladder_leaves_at_a_mark_does_not_depend_on_what_was_left_for_it_before(
+    sizes: list[int], window: int, rules: list[int]
+) -> None:
+    def told(*instructions: int) -> Any:
+        ladder = [Truncate(20), TrimOldest(0.5)]
+        made = Assembler(Budget(window, counter=len), dialect=plain, on_overflow=ladder)
+        made.add_messages([{"role": "user", "content": "u" * size} for size in sizes])
+        said: Any = None
+        for letters in instructions:
+            try:
+                said = made.add_instruction("i" * letters).build().request()
+            except ContextLengthError as error:
+                said = str(error)
+        return said
+
+    assert told(*rules, 10) == told(10)

@@ -21,6 +21,7 @@ from assembler.pipeline.ladder import Decision, Made, Trimmed, keep_all, trim_by
 from assembler.pipeline.most_turns import Weighed, keep_most_turns
 from assembler.pipeline.recipe import Recipe
 from assembler.pipeline.settings import Settings
+from assembler.pipeline.share import _make_way  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.state import _anchor, _anchor_again, _held_state, _recipe_again  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.steps import ASKED, Step, steps_of
 from assembler.pipeline.trimming import as_before
@@ -33,7 +34,7 @@ from assembler.pricing.ledger import Cut, Ledger
 from assembler.pricing.pricer import FixedPrices, Piece
 from assembler.regions.layout import Layout
 from assembler.strategies.strategy import Around, Continued, Rendered
-from budgets import Budget, BudgetError, Count, Grade, TokenCountError
+from budgets import Budget, BudgetError, Count, Grade, Limit, TokenCountError
 from budgets.count import NOTHING as NO_COUNT
 from budgets.count import Difference
 from budgets.counters.memo import memoised
@@ -253,6 +254,34 @@ def test_of_turns_that_are_weighed_the_most_stay_that_the_limit_holds(
     assert (seen.start, seen.stop, seen.found) == (wanted, length, count.upper)
     assert kept.is_all == (wanted == 0)
     assert scales.times <= 8
+
+
+def test_where_every_estimate_is_far_too_high_the_weighings_are_as_few_as_doubling_and_halving_take() -> None:
+    ledger = ledger_of(*[10] * 4_000)
+    scales: Any = Scales(ledger, 0.01, 0, promises=False)
+    rung = cast(CuttingRung, rung_of(TrimOldest()))
+    kept, count, _ = keep_most_turns(ledger, rung, KeepsNewest(), 200, 0, scales, scales.weigh, Weighed())
+    assert (ledger.length - kept.cut.first_kept, count.upper) == (2_009, 200)  # 20,099 hundredths are 200
+    assert scales.times <= 2 * 12
+
+
+@pytest.mark.parametrize(
+    ("short", "knowledge", "capability"),
+    [(-3, 10, 20), (0, 10, 20), (1, 9, 20), (7, 3, 20), (8, 3, 19), (15, 3, 12), (22, 3, 5), (23, 3, 5), (99, 3, 5)],
+)
+def test_documents_make_way_before_selected_tools_each_down_to_its_floor(
+    short: int, knowledge: int, capability: int
+) -> None:
+    given_out = {"instruction": 9, "capability": 20, "knowledge": 10, "conversation": 1}
+    limits = {"knowledge": Limit(floor=3), "capability": Limit(floor=0.5, select=lambda *_: [])}
+    _make_way(given_out, short, Budget(1_000, counter=len, limits=limits), 10)
+    assert given_out == {"instruction": 9, "capability": capability, "knowledge": knowledge, "conversation": 1}
+
+
+def test_tools_that_nobody_selects_make_no_way() -> None:
+    given_out = {"capability": 20, "knowledge": 10}
+    _make_way(given_out, 15, Budget(1_000, counter=len, limits={"capability": Limit(cap=30)}), 100)
+    assert given_out == {"capability": 20, "knowledge": 0}
 
 
 def test_one_weighing_and_a_promise_show_that_no_turn_more_fits() -> None:
