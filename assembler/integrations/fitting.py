@@ -232,11 +232,12 @@ class Fitting:
     def learn(self, context: Context, refusal: object, *, beside: Count = NOTHING) -> dict[str, Any] | None:
         """What a conversation remembers once the call of `context` was refused as too long: its next call fits.
 
-        None where `refusal` says anything else (`overflow_of`), where the conversation has gone on, and where the same
-        call was refused `LESSONS` times: it is then of no use to make it again. O(characters of the request).
+        None where `refusal` says anything else (`overflow_of`), where the conversation has gone on, and where it is of
+        no use to make the call again: without a budget nothing is cut, and after `LESSONS` refusals of the same call
+        it is not for its length. O(characters of the request).
         """
         overflow, known = overflow_of(refusal), self._called_with(context)
-        if overflow is None or known is None or known.refused >= LESSONS:
+        if overflow is None or known is None or known.refused >= LESSONS or context.input_limit is None:
             return None
         bill = calibrate(context, without(overflow, beside.tokens))
         earlier = (known.stored, state_of(context.inside, None), *known.earlier)

@@ -329,3 +329,17 @@ def test_a_body_is_fitted_with_the_summary_that_was_written_in_the_background() 
     assert first.context.wanted is not None
     assert fitting.add_summary(first.context.wanted, "They talked.")
     assert "They talked." in str(fitting.fit_body({"messages": said("Ann", 9)}, openai_chat).body)
+
+
+def test_without_a_budget_a_refusal_teaches_nothing_since_nothing_would_be_cut() -> None:
+    fitting = Fitting(Assembler(dialect=openai_chat, on_overflow=TrimOldest()))
+    context = fitting.fit(said("Ann", 9), Asked())
+    assert fitting.learn(context, REFUSAL.format(takes=150, used=300)) is None
+
+
+def test_a_refused_call_of_which_nothing_may_go_raises_this_librarys_error_when_it_is_made_again() -> None:
+    fitting = Fitting(Assembler(Budget(LIMIT, model="gpt-4o")))
+    context = fitting.fit(said("Ann", 3), Asked())
+    assert fitting.learn(context, REFUSAL.format(takes=100, used=context.count.tokens)) is not None
+    with pytest.raises(ContextLengthError):
+        fitting.fit(said("Ann", 3), Asked())
