@@ -49,19 +49,27 @@ class ChatTemplatePricer:
     def message(self, message: Message) -> Count:
         """An estimate: the texts of the message, each alone, and its framing."""
         texts = [text for part in message.parts for text in _texts_of(part)]
-        return self._guess(texts) + Count(self._framing(message))
+        again = [part for part in message.parts if isinstance(part, str)] * (self._times(message) - 1)
+        return self._guess(texts + again) + Count(self._framing(message))
+
+    def _times(self, message: Message) -> int:
+        """How often the template shows what the message says."""
+        if message.role == "assistant":
+            return self.traits.answered_times
+        return self.traits.asked_times if message.role == "user" else 1
 
     def at_least(self, message: Message, price: Count) -> Tokens:
         """Tokens that the message adds to every prompt, whatever stands beside it; `price` is what `message` said.
 
-        A template shows a text whole or trims its blanks. What some drop of an older message (reasoning, calls and the
-        words with them) and what is folded away where roles must alternate counts nothing.
+        A template shows a text once at least, whole or without its blanks. What some drop of an older message
+        (reasoning, calls and the words with them) and what is folded away where roles must alternate counts nothing.
         """
         texts = [part for part in message.parts if isinstance(part, str)]
         spoken = len(texts) == len(message.parts) and any(text.strip() for text in texts)
         if not spoken or message.role not in ("user", "assistant") or any("</think>" in text for text in texts):
             return 0
         lost = 0 if self.traits.adds_up else sum(_MERGED + _blanks(text) for text in texts)
+        lost += (self._times(message) - 1) * sum(map(self.estimated, texts))
         if self.traits.alternates:
             lost += self._framing(message)
         return max(0, price.tokens - lost)

@@ -77,6 +77,10 @@ class Traits:
     """What a user's message costs beside its text."""
     answered: Tokens
     """What an assistant's message costs beside its text."""
+    asked_times: int = 1
+    """How often the text of a user's message is shown."""
+    answered_times: int = 1
+    """How often that of an assistant's is."""
     called: Tokens
     """What a call costs beside its name and arguments, with what its result costs more than any message."""
     tooling: Tokens
@@ -100,11 +104,14 @@ def traits_of(renderer: Renderer) -> Traits:
     with_calls = _rendered(renderer, called, [_TOOL])
     thinking = [_text_message("user", _ONE), {**_calling(1), "reasoning_content": _THREE}, _result(0)]
     asked = [_text_message("user", _ONE)]
-    once, of_user, of_assistant = _framing(renderer)
+    times = _times(renderer)
+    once, of_user, of_assistant = _framing(renderer, *times)
     return Traits(
         once=once,
         asked=of_user,
         answered=of_assistant,
+        asked_times=times[0],
+        answered_times=times[1],
         called=_calls(renderer, called, of_assistant + of_user),
         tooling=_tooling(renderer),
         system=shown([_text_message("system", _RULE), *asked], _RULE, _ONE),
@@ -133,7 +140,7 @@ def traits_of(renderer: Renderer) -> Traits:
         parallel_calls=shown([*asked, _calling(2), _result(0), _result(1)], f"{_VALUE}0", f"{_VALUE}1", tools=[_TOOL]),
         words_beside_calls=with_calls is None
         or shown([called[0], {**called[1], "content": _THREE}, *called[2:]], _THREE, tools=[_TOOL]),
-        adds_up=_adds_up(renderer, once, of_user, of_assistant),
+        adds_up=_adds_up(renderer, once, of_user, of_assistant, *times),
         shows_tools=shown(asked, _NAME, tools=[_TOOL]),
         shows_calls=with_calls is None or f"{_VALUE}0" in with_calls,
         shows_results=with_calls is None or f"{_RESULT}0" in with_calls,
@@ -148,11 +155,17 @@ def _rendered(renderer: Renderer, messages: list[Spoken], tools: list[Spoken] | 
         return None
 
 
-def _framing(renderer: Renderer) -> tuple[Tokens, Tokens, Tokens]:
+def _times(renderer: Renderer) -> tuple[int, int]:
+    """How often a template shows the text of a user's message and of an assistant's, in the middle of a talk."""
+    said = [_text_message("user", _THREE), _text_message("assistant", _TWO), _text_message("user", _ONE)]
+    text = _rendered(renderer, said, None) or ""
+    return max(text.count(_ONE), 1), max(text.count(_TWO), 1)
+
+
+def _framing(renderer: Renderer, asked_times: int, answered_times: int) -> tuple[Tokens, Tokens, Tokens]:
     """Tokens beside the texts: of a prompt, of a user's message and of an assistant's, both in the middle of a talk.
 
-    Each text is one letter. A template may show a text twice: all but one showing counts as framing here, and no text
-    that is said later adds less to it than a letter does.
+    Each text is one letter.
 
     What the two cost together is right even where a template takes no two answers in a row to tell them apart.
     """
@@ -166,17 +179,32 @@ def _framing(renderer: Renderer) -> tuple[Tokens, Tokens, Tokens]:
     one, three, four = (_prompt_tokens(renderer, prompt) for prompt in prompts)
     if one is None or three is None:
         return 0, 0, 0
-    both = max(0, three - one - renderer.count(reply) - renderer.count(closing))
-    of_assistant = both // 2 if four is None else min(max(0, four - three - renderer.count(more)), both)
-    return max(0, one - (both - of_assistant) - renderer.count(opening)), both - of_assistant, of_assistant
+    both = max(0, three - one - answered_times * renderer.count(reply) - asked_times * renderer.count(closing))
+    alone = None if four is None else four - three - answered_times * renderer.count(more)
+    of_assistant = both // 2 if alone is None else min(max(0, alone), both)
+    return (
+        max(0, one - (both - of_assistant) - asked_times * renderer.count(opening)),
+        both - of_assistant,
+        of_assistant,
+    )
 
 
-def _adds_up(renderer: Renderer, once: Tokens, of_user: Tokens, of_assistant: Tokens) -> bool:
+def _adds_up(
+    renderer: Renderer,
+    once: Tokens,
+    of_user: Tokens,
+    of_assistant: Tokens,
+    asked_times: int,
+    answered_times: int,
+) -> bool:
     """Whether a talk of all the edges, each said by the user and by the assistant, costs what its parts do."""
     texts = [*_EDGES, _ONE, *_EDGES]
     said = [_text_message("assistant" if place % 2 else "user", text) for place, text in enumerate(texts)]
     framing = once + len(_EDGES) * (of_user + of_assistant) + of_user
-    return _prompt_tokens(renderer, said) == framing + sum(map(renderer.count, texts))
+    shown = sum(
+        (answered_times if place % 2 else asked_times) * renderer.count(text) for place, text in enumerate(texts)
+    )
+    return _prompt_tokens(renderer, said) == framing + shown
 
 
 def _calls(renderer: Renderer, called: list[Spoken], framing: Tokens) -> Tokens:

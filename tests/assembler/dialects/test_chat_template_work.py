@@ -300,6 +300,29 @@ def test_as_many_turns_stay_as_fit_however_the_history_grew(
         assert kept(cold) == expected
 
 
+def firsts(name: str, window: int, policy: Any, history: list[dict[str, Any]]) -> list[int]:
+    """Where each build of a session begins."""
+    assembler = Assembler(Budget(window), dialect=OPEN[name], on_overflow=policy)
+    return [place - left for place, one in enumerate(history, 1) if (left := kept(assembler.add_message(one)))]
+
+
+@pytest.mark.parametrize("policy", [TrimOldest(0.5), TrimOldest(0.8), TrimOldest("auto")], ids=str)
+def test_a_mark_never_goes_back_and_holds_its_cut_under_a_template_that_says_each_text_twice(policy: Any) -> None:
+    """Each text was priced once: what stayed was too large at each build, and a cut of its own was found for each."""
+    begins = firsts("wordy", 700, policy, talk(40))
+    assert begins == sorted(begins)
+    assert len(set(begins)) < len(begins) / 2
+
+
+@given(st.sampled_from(sorted(TEMPLATES)), turns, st.sampled_from([0.3, 0.5, 0.8, "auto"]), st.integers(60, 300))
+@scaled(0.3)
+def test_a_mark_never_goes_back_in_a_session(
+    name: str, drawn: list[tuple[str, str | None]], mark: Any, window: int
+) -> None:
+    begins = firsts(name, window, TrimOldest(mark), spoken(drawn))
+    assert begins == sorted(begins)
+
+
 @pytest.mark.parametrize("answer", [None, "a"])
 def test_a_turn_of_one_letter_stays_under_a_template_that_says_each_text_twice(answer: str | None) -> None:
     history = spoken([("?", answer), ("?", answer)])
