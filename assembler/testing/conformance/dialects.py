@@ -16,6 +16,7 @@ from assembler.conversation.messages import Call, Message, Result, read_message
 from assembler.count_request import count_request
 from assembler.dialects import Api, Dialect, Emission, Opening
 from assembler.dialects.by_name import read_dialect
+from assembler.dialects.dialect import GrowingDialect
 from assembler.drawn.engine import given, st
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.fit_request import fit_request
@@ -51,7 +52,7 @@ def check_dialect(
     it, or a note says that something was folded or left out; no note quotes a text. Read back by `parse` it makes the
     same request, and `count_request` of it is the count of the context. A part that the dialect does not know raises
     `UnsupportedContentError`, or leaves a note. Some conversations repeat the ids of calls, and calls without any are
-    told apart, or have none in the request either.
+    told apart, or have none in the request either. With `emit_after` a request grows to what `emit` makes of the whole.
 
     A key that carries no region stays in a fitted request, a body of another API raises `ConversationError`, and no
     price is graded above its counter. A request is an estimate for a model that nobody knows, unless the dialect brings
@@ -221,6 +222,7 @@ class _Held(Checked):
         if shared:
             raise self.broken("it shares no list or dict with the caller", "one in the request is the caller's own")
         self._complete(emission, layout)
+        self._grows(emission, layout)
         self._read_back(emission, context)
         broken = [] if self.rules is None else list(self.rules(context.request()))
         if broken:
@@ -289,12 +291,10 @@ class _Held(Checked):
 
     def guesses_for_a_stranger(self, body: Mapping[str, Any]) -> None:
         """A model that nobody knows may count otherwise, so that by another's counter its request is an estimate."""
-        letters, twice = (count_request(body, dialect=self.dialect, counter=count).tokens for count in (len, _twice))
-        if letters == twice:
-            return  # a tokenizer of its own: it asks no counter
-        grade = count_request(body, dialect=self.dialect, model=_STRANGER).grade
-        if grade is not Grade.ESTIMATED:
-            problem = f"its count for one is {grade}; return unknown_model_pricer(rules, model, count)"
+        told = count_request(body, dialect=self.dialect, model=_STRANGER)
+        asks = told.tokens != count_request(body, dialect=self.dialect, counter=len).tokens
+        if asks and told.grade is not Grade.ESTIMATED:  # else it has a tokenizer of its own
+            problem = f"its count for one is {told.grade}; return unknown_model_pricer(rules, model, count)"
             raise self.broken("it guesses for a model that nobody knows", problem)
 
     def bills_what_others_say(self) -> None:
@@ -330,17 +330,28 @@ class _Held(Checked):
             if tool.name not in (written if finished else strings) and not emission.notes:
                 raise self.broken(_COMPLETE, f"the tool {tool.name!r} is gone without a note")
 
+    def _grows(self, emission: Emission, layout: Layout) -> None:
+        """What `emit_after` makes of each beginning is what `emit` makes of the whole."""
+        if not isinstance(growing := cast(object, self.dialect), GrowingDialect):
+            return
+        for stop in range(1, len(layout.messages)):
+            try:
+                before = self.dialect.emit(attrs.evolve(layout, messages=layout.messages[:stop]))
+            except ConversationError:  # nothing can be sent yet, so that nothing grows from it
+                continue
+            grown = growing.emit_after(before, layout.messages[stop:])
+            if grown is not None and (grown.request, grown.notes) != (emission.request, emission.notes):
+                raise self.broken("it grows as it emits", f"emit_after differs from emit, message {stop} on")
+
     def _read_back(self, emission: Emission, context: Context[Any]) -> None:
         request = copy.deepcopy(emission.request)
         again = self.dialect.emit(self.dialect.parse(request)).request
         options = self.dialect.parse(request).options
-        same = {**options, **again} == {**options, **request}
-        if not same:
+        if {**options, **again} != {**options, **request}:
             raise self.broken("what it emits it reads, and emits again", "the second request differs from the first")
         told = count_request(request, dialect=self.dialect, model=self.model)
-        problem = f"the context costs {context.count}, its request {told}"
         if context.count != told:
-            raise self.broken("it bills what it emits", problem)
+            raise self.broken("it bills what it emits", f"the context costs {context.count}, its request {told}")
 
 
 def _texts(message: Message) -> Iterator[str]:
@@ -375,10 +386,6 @@ def _containers(value: object) -> Iterator[object]:
         yield cast(object, value)
         for item in cast("Sequence[object]", value):
             yield from _containers(item)
-
-
-def _twice(text: str) -> int:
-    return 2 * len(text)
 
 
 def _octets(value: object) -> str:

@@ -146,6 +146,15 @@ def without_searches(message: Message) -> Message:
     return message if len(left) == len(message.parts) else message.with_parts(left)
 
 
+class Stuttering(Odd):
+    """What it goes on from it says again with the first message that is added."""
+
+    def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
+        growing: Any = openai_chat
+        grown: Emission | None = growing.emit_after(before, added)
+        return grown and with_messages(grown, lambda messages: [*messages, messages[-1]])
+
+
 class Knowing(Odd):
     """It takes every model for the one that it knows."""
 
@@ -213,6 +222,7 @@ FAULTS = {
         Odd(parsed=lambda request: openai_chat.parse({"messages": request["messages"], **request})),
     ),
     "an estimate is called exact": ("graded_pricer", Odd(priced=Boasting)),
+    "what is added is said twice": ("grows as it emits.*emit_after differs", Stuttering()),
     "any model is one that it knows": ("nobody knows.*unknown_model_pricer", Knowing()),
     "a custom call is priced as it came": (
         "calls a custom tool costs.*adapt_message",
