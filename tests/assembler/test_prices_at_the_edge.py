@@ -116,6 +116,12 @@ def test_as_many_fit_when_the_history_has_grown_by_turns_of_any_size() -> None:
             assert assembler.build().inside.first == first
 
 
+def test_what_all_turns_cost_is_remembered_apart_from_what_the_newest_do() -> None:
+    ledger = ledger_of(5, 2, 3)
+    assert [ledger.since(first) for first in (0, 1, 0, 2)] == [Count(10), Count(5), Count(10), Count(3)]
+    assert (ledger.prices.everything, ledger.prices.tail) == ((0, 3, Count(10)), (2, 3, Count(3)))
+
+
 def test_pinned_turns_stay_beside_a_cut_and_are_told_up_to_a_place() -> None:
     ledger = attrs.evolve(ledger_of(1, 2, 4, 8), pins=(0, 2))
     assert ledger.pinned_turns() == ((0, 1), (2, 3))
@@ -360,6 +366,15 @@ def test_without_a_budget_a_refusal_that_says_nothing_is_of_a_tenth_more_than_is
     ours = context.count.tokens
     assert (counter.billed, counter.most, counter.limit) == (ours, int(ours / 1.1), None)
     assert calibrate(context, Overflow(excess=3)).billed == ours + 3
+
+
+@pytest.mark.parametrize(("no_context", "named"), [(7, "got int"), ("a secret", "got str"), (None, "got None")])
+def test_what_is_no_context_has_no_bill_and_is_named_by_its_type(no_context: Any, named: str) -> None:
+    from assembler import calibrate
+
+    with pytest.raises(BudgetError, match=rf"^context: expected the Context that build\(\) returned, {named}") as error:
+        calibrate(no_context, 5)
+    assert "secret" not in str(error.value)
 
 
 def test_a_bill_is_of_its_dialect_and_model_or_of_any() -> None:

@@ -61,17 +61,15 @@ def _bmp(content: Window) -> Size | None:
 
 def _webp(content: Window) -> Size | None:
     chunk = content.at(12, 18)
-    match chunk[:4]:
-        case b"VP8X" if len(chunk) == 18:
-            return int.from_bytes(chunk[12:15], "little") + 1, int.from_bytes(chunk[15:18], "little") + 1
-        case b"VP8L" if len(chunk) >= 13 and chunk[8] == 0x2F:
-            bits = int.from_bytes(chunk[9:13], "little")
-            return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
-        case b"VP8 " if len(chunk) == 18 and chunk[11:14] == b"\x9d\x01\x2a":
-            # The two highest bits of each are a scale for display.
-            return int.from_bytes(chunk[14:16], "little") & 0x3FFF, int.from_bytes(chunk[16:18], "little") & 0x3FFF
-        case _:
-            return None
+    if chunk[:4] == b"VP8X" and len(chunk) == 18:
+        return int.from_bytes(chunk[12:15], "little") + 1, int.from_bytes(chunk[15:18], "little") + 1
+    if chunk[:4] == b"VP8L" and len(chunk) >= 13 and chunk[8] == 0x2F:
+        bits = int.from_bytes(chunk[9:13], "little")
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    if chunk[:4] == b"VP8 " and len(chunk) == 18 and chunk[11:14] == b"\x9d\x01\x2a":
+        # The two highest bits of each are a scale for display.
+        return int.from_bytes(chunk[14:16], "little") & 0x3FFF, int.from_bytes(chunk[16:18], "little") & 0x3FFF
+    return None
 
 
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
@@ -94,7 +92,7 @@ def _jpeg(content: Window) -> Size | None:
         elif marker in _FRAMES:
             if len(segment) < 9:
                 return None
-            return int.from_bytes(segment[7:9]), int.from_bytes(segment[5:7])
+            return int.from_bytes(segment[7:]), int.from_bytes(segment[5:7])
         elif marker in (0xD9, 0xDA):  # the end, or pixels before any frame
             return None
         else:
