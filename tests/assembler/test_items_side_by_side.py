@@ -126,8 +126,8 @@ def test_a_call_of_a_custom_tool_goes_out_in_one_turn_with_the_calls_beside_it(n
 
 ASKED: list[Any] = [{"role": "user", "content": "Is it late?"}]
 NEXT: list[Any] = [{"role": "user", "content": "And now?"}]
-CALL = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"}
-OUTPUT = {"type": "function_call_output", "call_id": "c1", "output": "yes"}
+CALL: Any = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"}
+OUTPUT: Any = {"type": "function_call_output", "call_id": "c1", "output": "yes"}
 
 
 def said(text: str) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def said(text: str) -> dict[str, Any]:
 @pytest.mark.parametrize("dialect", ["openai_chat", "mistral", "anthropic", "gemini", "bedrock"])
 @pytest.mark.parametrize("texts", [["Wait."], ["Wait.", "There."], ["Wait.", "There.", "So."]])
 def test_texts_between_a_call_and_its_answer_do_not_part_them(dialect: str, texts: list[str]) -> None:
-    tools = [{"name": "look", "parameters": {"type": "object", "properties": {}}}]
+    tools: list[Any] = [{"name": "look", "parameters": {"type": "object", "properties": {}}}]
     items = [*ASKED, CALL, *map(said, texts), OUTPUT, *NEXT]
     request = Assembler(dialect=dialect).add_capability(tools).add_messages(items).build().request()
     assert not verify(request, dialect=dialect)
