@@ -110,7 +110,7 @@ def iterates(value: object) -> bool:
 def as_tuple(place: str, values: object, of: str) -> tuple[object, ...]:
     """What can be gone through, gone through; or `BudgetError`."""
     with contextlib.suppress(TypeError):
-        return tuple(cast("Iterable[object]", values))
+        return tuple(iter(cast("Iterable[object]", values)))  # not by `len`, which a class of the caller's may say
     raise BudgetError(wrong(place, f"a list of {of}", values))
 
 

@@ -60,8 +60,12 @@ class RawRequest:
         return [*head, *(entry for message in self.layout.messages for entry in _entries(message))]
 
     def copied(self) -> dict[str, Any]:
-        """The body as it came."""
-        return own_fields(self.body)
+        """The body as it came. Raises `ConversationError` for one that holds itself, or that nests without an end."""
+        try:
+            return own_fields(self.body)
+        except RecursionError as error:
+            problem = unreadable(error)
+        raise problem
 
     def around(self, layout: Layout, as_they_came: frozenset[str]) -> dict[str, Any]:
         """The body with these regions in place of its own, but for the keys that go out `as_they_came`."""

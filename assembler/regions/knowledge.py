@@ -158,6 +158,8 @@ def _vector(value: object, *, field: str) -> Sequence[float] | None:
     listed = hasattr(given, "__len__") and hasattr(given, "__getitem__") and not isinstance(given, type)
     if not listed or isinstance(given, str | bytes | Mapping):
         raise BudgetError(wrong(field, "a list of numbers or None", value))
+    if isinstance(given, list) and type(cast("object", given)) is not list:
+        return [*iter(cast("list[float]", given))]  # its own `len` may say anything
     return cast("Sequence[float]", value)
 
 

@@ -263,3 +263,31 @@ def test_a_body_that_fits_its_assemblers_bill_comes_out_as_it_came() -> None:
     bill = calibrate(base.fork().set_messages(_talk(1)).build(), 90)
     body: dict[str, Any] = {"model": "gpt-4o", "messages": _talk(2), "temperature": 0}
     assert fit_request(body, dialect=openai_chat, assembler=base.anchor(bill)) == body
+
+
+def nested(depth: int) -> list[Any]:
+    inner: list[Any] = []
+    for _ in range(depth):
+        inner = [inner]
+    return inner
+
+
+def in_a_circle() -> dict[str, Any]:
+    circle: dict[str, Any] = {}
+    circle["again"] = circle
+    return circle
+
+
+@pytest.mark.parametrize("key", ["tool_choice", "response_format", "thinking", "metadata"])
+@pytest.mark.parametrize("value", [nested(100_000), in_a_circle()], ids=["deep", "in a circle"])
+@pytest.mark.parametrize("limit", [10_000, 12])
+def test_a_body_with_a_key_that_never_ends_is_refused(key: str, value: object, limit: int) -> None:
+    said = [
+        {"role": "user", "content": "one"},
+        {"role": "assistant", "content": "two"},
+        {"role": "user", "content": "?"},
+    ]
+    with pytest.raises(ConversationError):
+        fit_request(
+            {"messages": said, key: value}, dialect=openai_chat, assembler=base(limit, openai_chat, TrimOldest())
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 from xml.etree import ElementTree
 
@@ -10,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from assembler import REMINDER, Assembler, ChatRegions, MarkupError
+from assembler import REMINDER, Assembler, ChatRegions, CitedSources, MarkupError
+from assembler.validation import as_tuple
 from budgets import tiktoken_counter
 from tests.scaled import scaled
 
@@ -154,3 +156,23 @@ def test_what_a_tag_cannot_carry_is_refused_at_the_door_and_nothing_changes(
         assembler.add_knowledge(**given_document)
     assert (raised.value.field, raised.value.offset) == (field, offset)
     assert assembler.build() == before
+
+
+class Boasting(list[Any]):
+    """A list that says it holds a thousand million things."""
+
+    def __len__(self) -> int:
+        return 10**9
+
+
+def test_a_list_that_lies_about_its_length_takes_no_more_than_it_holds() -> None:
+    """By its `len` it took 46 seconds and eight gigabytes."""
+    assembler = Assembler(strategy=CitedSources())
+    for text in ("one", "two"):
+        assembler.add_knowledge(text, type="rag", score=1.0, embedding=Boasting([1.0, 0.0]))
+    tracemalloc.start()
+    assembler.build()
+    assert as_tuple("models", Boasting(["gpt-4o"]), "names") == ("gpt-4o",)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 100_000_000
