@@ -74,6 +74,14 @@ _KEPT: Mapping[str, frozenset[str]] = {"anthropic": frozenset(["cache_control", 
 """What an API takes beside a text, whoever spelled it."""
 
 
+_WHOLE: Mapping[str, frozenset[str]] = {
+    "anthropic": frozenset(["tool_use", "tool_result", "image", "document"]),
+    "bedrock": frozenset(["toolUse", "toolResult"]),
+    "gemini": frozenset(["functionCall", "function_call", "functionResponse", "function_response"]),
+}
+"""The parts that an API is sent as they came, whatever message they stand in."""
+
+
 def note_left(messages: Iterable[Message], own: str, notes: Notes) -> None:
     """Note what stands in the messages and does not go to the API of the shape `own`.
 
@@ -123,9 +131,17 @@ def parts_as_they_came(message: Message) -> Sequence[object]:
 def _note_message(message: Message, own: str, notes: Notes) -> None:
     notes[MARKS] += 0 if own == "bedrock" else _marks(message.parts)
     for part, fields in _spelled(message):
-        _note_fields(fields, notes, _KEPT.get(own, _NO_KEYS) if isinstance(part, str) else _NO_KEYS)
+        if not _goes_whole(fields, own):
+            _note_fields(fields, notes, _KEPT.get(own, _NO_KEYS) if isinstance(part, str) else _NO_KEYS)
     if message.shape in ("anthropic", "bedrock", "gemini"):
         _note_fields(fields_of(message.seen) or {}, notes, _OF_A_MESSAGE.union(message.beside))
+
+
+def _goes_whole(fields: _Raw, own: str) -> bool:
+    """Whether a part is in the words of the API of the shape `own`. Anthropic types its parts; the others key them."""
+    if own == "anthropic":
+        return fields.get("type") in _WHOLE[own]
+    return "type" not in fields and not _WHOLE.get(own, _NO_KEYS).isdisjoint(fields)
 
 
 _NO_KEYS = frozenset[str]()

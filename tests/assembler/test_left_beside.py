@@ -10,6 +10,7 @@ import pytest
 from assembler import Assembler, count_request, verify
 from assembler.dialects import DIALECTS
 from assembler.dialects.chat_template.dialect import chat_template
+from budgets import Budget, Count
 from tests.assembler.dialects.test_chat_template import TOKENIZERS
 
 Dict = dict[str, Any]
@@ -156,6 +157,24 @@ def test_a_field_that_nobody_knows_goes_to_no_api_but_that_of_its_assembler(
         assert context.request() == {"messages": context.messages}
 
 
+def test_a_call_in_its_own_api_s_words_is_sent_whole_in_a_message_of_nobody_s_and_is_not_noted() -> None:
+    use = {"type": "tool_use", "id": "c", "name": "ask", "input": {}, "caller": {"type": LOST}}
+    answer = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "r"}]}
+    assembler = Assembler(dialect="anthropic").add_capability([TOOL])
+    context = assembler.add_messages([ASKED, {"role": "ai", "content": [use]}, answer]).build()
+    assert context.request()["messages"][1]["content"] == [use]
+    assert context.notes() == ()
+    assert context.notes("bedrock") == (f"1 {FIELDS}",)
+
+
+def test_a_cache_mark_on_a_picture_goes_to_chat_no_more_than_one_on_the_text_beside_it() -> None:
+    picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}, "cache_control": MARK}
+    words = {"type": "text", "text": "q", "cache_control": MARK}
+    context = Assembler(dialect="openai_chat").add_messages([{"role": "user", "content": [words, picture]}]).build()
+    assert LOST not in str(context.request())
+    assert context.notes() == (f"2 {MARKS}",)
+
+
 @pytest.mark.parametrize("home", APIS)
 def test_a_field_of_chat_s_own_goes_back_to_chat_from_any_assembler(home: str) -> None:
     said = {"role": "assistant", "content": "a", "annotations": [{"type": "url_citation", "title": LOST}]}
@@ -186,3 +205,19 @@ def test_words_alone_leave_nothing_to_note(name: str) -> None:
     history = [ASKED, {"role": "assistant", "content": "a"}, ASKED]
     for home in APIS:
         assert Assembler(dialect=home).add_messages(history).build().notes(name) == ()
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-5", "gpt-4o-2024-05-13"])
+def test_calls_beside_a_null_for_the_old_function_call_are_priced_as_without_it(model: str) -> None:
+    function = {"name": "ask", "arguments": '{"text": "walruses eat clams"}'}
+    calls = [{"id": f"c{number}", "type": "function", "function": dict(function)} for number in range(3)]
+    said: Dict = {"role": "assistant", "content": None, "tool_calls": calls}
+    answers = [{"role": "tool", "tool_call_id": call["id"], "content": "r"} for call in calls]
+
+    def count(**nulls: None) -> Count:
+        assembler = Assembler(Budget(10_000, model=model)).add_capability([TOOL])
+        context = assembler.add_messages([ASKED, {**said, **nulls}, *answers]).build()
+        assert context.count == count_request(context.request(), dialect="openai_chat", model=model)
+        return context.count
+
+    assert count(function_call=None, refusal=None) == count()

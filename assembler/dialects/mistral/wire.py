@@ -133,7 +133,7 @@ def _is_openais_own(message: Message) -> bool:
         return False
     refused = "refusal" in seen and seen.get("content") is None
     new = any("function" not in call and "custom" not in call for call in seen.get("tool_calls") or ())
-    return seen["role"] == "function" or "function_call" in seen or refused or new
+    return seen["role"] == "function" or bool(seen.get("function_call")) or refused or new
 
 
 def _made_legal(fields: dict[str, Any], named: dict[str, str], done: Notes) -> bool:

@@ -267,7 +267,9 @@ def media_part(part: Media) -> dict[str, Any]:
     Raises `UnsupportedContentError` for what lies in a provider's own file store and for kinds that the API lacks.
     """
     if isinstance(part.raw.get(str(part.raw.get("type"))), Mapping):
-        return without_given(part.raw)  # as this API spells it
+        own = without_given(part.raw)  # as this API spells it
+        own.pop("cache_control", None)
+        return own
     content = content_of(part)
     if part.kind == "image" and content is not None:
         url = content.url if isinstance(content, Link) else f"data:{content.mime};base64,{content.data}"

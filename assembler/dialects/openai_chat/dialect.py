@@ -203,7 +203,7 @@ class OpenAIChatPricer(OpenAIBill):
         bill = [self.texts(tokens, texts) if texts else self.text(tokens)]
         if len(texts) + len(calls) < len(parts):
             bill += map(self._medium, parts)
-        if calls and message.shape == "openai" and "function_call" in message.seen:
+        if calls and message.shape == "openai" and message.seen.get("function_call"):
             bill.append(price_function_call(calls[0], self.family, self.count))
         elif calls:
             if any(texts):
@@ -224,7 +224,7 @@ _CALLS = {Call}
 def _calls_alone(message: Message) -> bool:
     """Whether a message of calls holds nothing else and is sent as it came, as most are."""
     plain = message.shape == "openai" and message.name is None and not message.beside
-    return plain and "function_call" not in message.seen
+    return plain and not message.seen.get("function_call")
 
 
 def _answers_alone(message: Message) -> list[str] | None:
