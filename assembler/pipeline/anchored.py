@@ -39,7 +39,8 @@ def plan_anchored(
     which goes on from what it is given.
     """
     limit = None if settings.budget is None else bill.allowed(settings.budget.input_limit)
-    before = None if bill.kept is None else _billed(settings, bill, goes_on(bill.kept))
+    kept = None if bill.kept is None else goes_on(bill.kept)
+    before = _billed(settings, bill, kept)
     if limit is None:
         return before or _corrected(settings, bill, decided(None))
     fitting = before if before is not None and before.count.upper <= limit else None
@@ -47,7 +48,9 @@ def plan_anchored(
     if fitting is not None and not wider:
         return fitting
     try:
-        known = None if before is None or bill.kept is None or wider else (bill.kept.length, before.trimmed)
+        # No prompt of a template begins as the billed one did, and its cut stands all the same.
+        last = kept if settings.whole is not None else before
+        known = None if last is None or bill.kept is None or wider else (bill.kept.length, last.trimmed)
         plan = _corrected(settings, bill, decided(known))
     except TooLarge as overflow:
         if fitting is not None:

@@ -129,7 +129,7 @@ def _within_limits(everything: Planned, start: Known | None, reserved: Tokens) -
     pricer = everything.settings.whole
     if pricer is None:
         return _by_parts(everything, start, reserved)
-    return _sealed(everything, pricer, reserved)
+    return _sealed(everything, pricer, start, reserved)
 
 
 def _by_parts(everything: Planned, start: Known | None = None, reserved: Tokens = 0) -> Planned:
@@ -229,8 +229,8 @@ def _with_pins(plan: Planned) -> Ledger:
     return attrs.evolve(plan.ledger, pins=pins) if pins else plan.ledger
 
 
-def _sealed(everything: Planned, pricer: WholePricer, reserved: Tokens) -> Planned:
-    """The plan where only the count of the whole decides. A bill is of one prompt, from which no other goes on."""
+def _sealed(everything: Planned, pricer: WholePricer, start: Known | None, reserved: Tokens) -> Planned:
+    """The plan where only the count of the whole decides. A mark goes on from what a billed request kept."""
     from assembler.pipeline.fit_by_whole import fit_by_whole  # for dialects that are counted whole alone
 
     settings = everything.settings
@@ -241,7 +241,7 @@ def _sealed(everything: Planned, pricer: WholePricer, reserved: Tokens) -> Plann
         everything, tokens_left = _share_out(everything, settings.budget, reserved)
         limit = min(limit, everything.fixed.upper + tokens_left)
     plan = attrs.evolve(everything, ledger=_with_pins(everything))
-    plan, count = fit_by_whole(plan, pricer, limit, lambda tokens_left: trim(plan.ledger, settings, tokens_left))
+    plan, count = fit_by_whole(plan, pricer, limit, start)
     if count.upper > limit:
         raise _overflow(plan, settings.budget, (count - plan.fixed).alone(), limit - plan.fixed.upper)
     return plan

@@ -11,9 +11,11 @@ from collections.abc import Callable
 import attrs
 
 from assembler.pipeline.decisions import decisions_of
-from assembler.pipeline.ladder import Trimmed, keep_all
+from assembler.pipeline.ladder import Known, Trimmed, keep_all
 from assembler.pipeline.most_turns import Weighed, keep_most_turns
 from assembler.pipeline.planned import Planned
+from assembler.pipeline.settings import Settings
+from assembler.pipeline.trimming import trim
 from assembler.policies.traits import trimming
 from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import FixedPrices, WholePricer
@@ -33,15 +35,16 @@ class Sealed:
 
 
 def fit_by_whole(
-    plan: Planned, pricer: WholePricer, limit: Tokens, relieve: Callable[[Tokens], Trimmed]
+    plan: Planned, pricer: WholePricer, limit: Tokens, start: Known | None = None
 ) -> tuple[Planned, Count]:
     """The plan that fits by the count of its whole, and that count; or the smallest one, which may not fit.
 
-    `plan` keeps everything; `relieve` is what the policies leave for tokens in estimated tokens.
+    `plan` keeps everything. A mark goes on from `start`, so that no cut is an earlier one than a billed request's.
     """
     ledger, prices = plan.ledger, plan.measured.prices
-    last = decisions_of(plan.settings, ledger)
-    known = last.sealed
+    last, trimmer = decisions_of(plan.settings, ledger), trimming(plan.settings.willing)
+    start = start if trimmer is None else None  # the newest turns that fit are found without it
+    known = last.sealed if start is None else None
     if known is not None and (known.prices is not prices or known.length > ledger.length):
         known = None
     if known is not None and known.length == ledger.length:
@@ -50,13 +53,14 @@ def fit_by_whole(
     def weigh(kept: Trimmed) -> Count:
         return pricer.whole(attrs.evolve(plan, trimmed=kept).layout)
 
-    tokens_left, trimmer = limit - plan.fixed.upper, trimming(plan.settings.willing)
+    tokens_left = limit - plan.fixed.upper
     seen = Weighed() if known is None else known.seen
     if trimmer is not None:
         kept, count, seen = keep_most_turns(ledger, *trimmer, limit, plan.fixed.upper, pricer, weigh, seen)
     else:
-        kept, count = _tightened(ledger, tokens_left, limit, weigh, relieve)
-    last.sealed = Sealed(prices, ledger.length, kept, count, seen)
+        kept, count = _tightened(ledger, tokens_left, limit, weigh, start, plan.settings)
+    if start is None:
+        last.sealed = Sealed(prices, ledger.length, kept, count, seen)
     return attrs.evolve(plan, trimmed=kept, sealed=count), count
 
 
@@ -65,10 +69,15 @@ def _tightened(
     tokens_left: Tokens,
     limit: Tokens,
     weigh: Callable[[Trimmed], Count],
-    relieve: Callable[[Tokens], Trimmed],
+    start: Known | None,
+    settings: Settings,
 ) -> tuple[Trimmed, Count]:
     """Ask the policies for fewer and fewer tokens until the whole fits. One count for each answer that differs."""
-    fits = tokens_left >= 0 and ledger.fits(tokens_left)
+
+    def relieve(tokens_left: Tokens) -> Trimmed:
+        return trim(ledger, settings, tokens_left, start)
+
+    fits = start is None and tokens_left >= 0 and ledger.fits(tokens_left)
     kept = keep_all(ledger) if fits else relieve(max(tokens_left, 0))
     count = weigh(kept)
     while count.upper > limit and tokens_left > 0:

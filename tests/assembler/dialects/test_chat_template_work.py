@@ -14,7 +14,7 @@ pytest.importorskip("transformers")
 
 from transformers import PreTrainedTokenizerFast
 
-from assembler import Assembler, ClearToolResults, ContextLengthError, TrimOldest
+from assembler import Assembler, ClearToolResults, ContextLengthError, TrimOldest, calibrate
 from assembler.dialects.chat_template.dialect import ControlText, chat_template
 from assembler.dialects.chat_template.prompts import REMEMBERED
 from budgets import Budget, Limit
@@ -321,6 +321,21 @@ def test_a_mark_never_goes_back_in_a_session(
 ) -> None:
     begins = firsts(name, window, TrimOldest(mark), spoken(drawn))
     assert begins == sorted(begins)
+
+
+@pytest.mark.parametrize("name", ["chatml", "merging", "trimming"])
+@pytest.mark.parametrize("mark", [0.5, "auto"])
+def test_a_mark_never_goes_back_from_the_cut_of_a_billed_request(name: str, mark: Any) -> None:
+    """Each bill leaves another number of tokens, and the replay of the history for that many cuts elsewhere."""
+    assembler = Assembler(Budget(500), dialect=OPEN[name], on_overflow=TrimOldest(mark))
+    begins: list[int] = []
+    for place, message in enumerate(talk(30), 1):
+        context = assembler.add_message(message).build()
+        begins.append(place - len(context.messages))
+        if place % 2:
+            assembler.anchor(calibrate(context, context.count.tokens + 7))
+    assert begins == sorted(begins)
+    assert len(set(begins)) > 3
 
 
 @pytest.mark.parametrize("answer", [None, "a"])
