@@ -130,10 +130,10 @@ class Assembler(Generic[Longest]):
     def add_capability(self, tools: object, *, choice: str | None = None) -> Self:
         """Set the tools that the model may call, replacing those before: a list, or a single one.
 
-        Functions, classes, instances, pydantic models and the definitions of every provider are understood. `choice` is
-        `auto`, `required`, `none`, or the name of the tool that must be called. It is sent in the API's own field and
-        priced as it is billed. Raises `ToolError` for a name that is illegal or given twice, for a schema that cannot
-        be read, and for a `choice` that names no tool.
+        Functions, classes, instances, pydantic models and the definitions of every provider are understood. They are
+        read now: if you change one, set them again. `choice` is `auto`, `required`, `none`, or the name of the tool
+        that must be called. It is sent in the API's own field and priced as it is billed. Raises `ToolError` for a name
+        that is illegal or given twice, for a schema that cannot be read, and for a `choice` that names no tool.
         """
         from assembler.regions.tools.intake import (  # its readers are many; a chat may have no tools
             checked_choice,

@@ -21,6 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field
 
+from assembler import Assembler
 from assembler.errors import ToolError
 from assembler.regions.tools import Tool, read_tool, read_tools
 
@@ -861,3 +862,11 @@ def test_definitions_and_one_line_docstrings_load_no_parser() -> None:
         "read_tools(f); print('pydantic' in sys.modules, 'griffe' in sys.modules)"
     )
     assert run(program, "0").split() == ["False", "False", "True", "False"]
+
+
+def test_a_definition_that_is_changed_later_is_sent_as_it_was_until_it_is_set_again() -> None:
+    tool: dict[str, Any] = {"name": "look", "description": "Before.", "parameters": {}}
+    assembler = Assembler(dialect="openai_chat").add_capability([tool]).add_message(("user", "?"))
+    tool["description"] = "After."
+    assert "Before." in str(assembler.build().request())
+    assert "After." in str(assembler.add_capability([tool]).build().request())
