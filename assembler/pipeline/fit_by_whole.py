@@ -14,7 +14,6 @@ from assembler.pipeline.decisions import decisions_of
 from assembler.pipeline.ladder import Known, Trimmed, keep_all
 from assembler.pipeline.most_turns import Weighed, keep_most_turns
 from assembler.pipeline.planned import Planned
-from assembler.pipeline.settings import Settings
 from assembler.pipeline.trimming import trim
 from assembler.policies.traits import trimming
 from assembler.pricing.ledger import Ledger
@@ -53,12 +52,16 @@ def fit_by_whole(
     def weigh(kept: Trimmed) -> Count:
         return pricer.whole(attrs.evolve(plan, trimmed=kept).layout)
 
+    def relieve(tokens_left: Tokens) -> Trimmed:
+        return trim(ledger, plan.settings, tokens_left, start)
+
     tokens_left = limit - plan.fixed.upper
     seen = Weighed() if known is None else known.seen
     if trimmer is not None:
         kept, count, seen = keep_most_turns(ledger, *trimmer, limit, plan.fixed.upper, pricer, weigh, seen)
     else:
-        kept, count = _tightened(ledger, tokens_left, limit, weigh, start, plan.settings)
+        everything = None if start is None else start[1].grown_to(ledger)
+        kept, count = _tightened(ledger, tokens_left, limit, weigh, relieve, everything)
     if start is None:
         last.sealed = Sealed(prices, ledger.length, kept, count, seen)
     return attrs.evolve(plan, trimmed=kept, sealed=count), count
@@ -69,16 +72,15 @@ def _tightened(
     tokens_left: Tokens,
     limit: Tokens,
     weigh: Callable[[Trimmed], Count],
-    start: Known | None,
-    settings: Settings,
+    relieve: Callable[[Tokens], Trimmed],
+    everything: Trimmed | None = None,
 ) -> tuple[Trimmed, Count]:
-    """Ask the policies for fewer and fewer tokens until the whole fits. One count for each answer that differs."""
+    """Ask the policies for fewer and fewer tokens until the whole fits. One count for each answer that differs.
 
-    def relieve(tokens_left: Tokens) -> Trimmed:
-        return trim(ledger, settings, tokens_left, start)
-
-    fits = start is None and tokens_left >= 0 and ledger.fits(tokens_left)
-    kept = keep_all(ledger) if fits else relieve(max(tokens_left, 0))
+    `everything` is what there is before anything more goes; None for all of the history.
+    """
+    fits = tokens_left >= 0 and ledger.fits(tokens_left)
+    kept = (everything or keep_all(ledger)) if fits else relieve(max(tokens_left, 0))
     count = weigh(kept)
     while count.upper > limit and tokens_left > 0:
         fewer = min(tokens_left, kept.count(ledger).upper) - max(count.upper - limit, 1)
