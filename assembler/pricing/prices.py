@@ -216,7 +216,12 @@ class Priced:
         try:
             # `_may_answer`, without a call for each message
             joins = message.role == "tool" or Result in map(type, message.parts)
-            if joins or (message.shape == RESPONSES and message.role == "assistant"):
+            if not joins and message.role == "assistant":
+                before = message  # a text in a spelling that several APIs share may go on with an item
+                if index > self._sight.head:
+                    before = self._sight.readings.messages[index - 1] or self._sight.message(index - 1)
+                joins = RESPONSES in (message.shape, before.shape)
+            if joins:
                 price = self._said(index, message)
             else:
                 price = self._pricer.message(message)

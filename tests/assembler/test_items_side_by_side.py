@@ -144,3 +144,20 @@ def test_texts_between_a_call_and_its_answer_do_not_part_them(dialect: str, text
     assert not verify(request, dialect=dialect)
     sent = str(request)
     assert [text for text in texts if text not in sent] == []
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-5", "a-model-of-nobody"])
+@pytest.mark.parametrize("calls", [False, True])
+def test_a_plain_text_behind_an_item_of_the_server_s_costs_what_it_costs_in_one_message_with_it(
+    calls: bool, model: str
+) -> None:
+    asked = {"role": "user", "content": "q"}
+    search = {"type": "web_search_call", "id": "ws", "results": [{"title": "walruses", "text": "eat clams"}]}
+    history: list[dict[str, Any]] = [asked, search, {"role": "assistant", "content": "so"}]
+    if calls:
+        history.append({"type": "function_call", "call_id": "c", "name": "ask", "arguments": "{}"})
+        history.append({"type": "function_call_output", "call_id": "c", "output": "x"})
+    for tail in ([], [asked]):
+        budget = Budget(10_000, model=model)
+        context = Assembler(budget, dialect="openai_chat").add_messages([*history, *tail]).build()
+        assert context.count == count_request(context.request(), dialect="openai_chat", model=model)
