@@ -402,3 +402,13 @@ def test_reasoning_of_another_model_costs_nothing_where_it_is_not_sent(model: st
     assert with_it.request() == without.request()
     assert with_it.count == without.count
     assert with_it.costs == without.costs
+
+
+@pytest.mark.parametrize("length", range(1, 12))
+def test_a_head_beside_an_instruction_costs_what_is_sent_with_a_model_that_nobody_knows(length: int) -> None:
+    """Its bound was rounded together with the instruction in the build, and alone in the request."""
+    api = Api("plain", "nobody-knows-this-model")
+    made = Assembler(Budget(100_000, model=api.model), dialect=DIALECTS[api.dialect]).add_instruction("Be brief.")
+    made.add_messages([{"role": "developer", "content": " one" * length}, {"role": "user", "content": "?"}])
+    context = made.build()
+    assert count_request(context.request(), dialect=DIALECTS[api.dialect], model=api.model) == context.count

@@ -11,6 +11,7 @@ from assembler.conversation.messages import Call, Media, Message, Opaque, Part, 
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.conversation.messages.parts import compact_json
+from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
 from assembler.dialects.copies import named_tool, own_fields
 from assembler.dialects.dialect import Emission, Opening
@@ -36,11 +37,13 @@ class Plain:
     opening: Opening = Opening.ANY
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
-        """The regions of a plain request."""
+        """The regions of a plain request: leading system messages are the head, the rest the conversation."""
         messages = read_messages(listed_messages(request, "{'messages': […]}"))
+        head = head_length(messages)
         options = options_in(request, ("system", "messages", "tools"))
         tools = read_tools(request.get("tools") or ())
-        return Layout(system=request.get("system"), messages=messages, tools=tools, options=options)
+        system = request.get("system")
+        return Layout(system=system, head=messages[:head], messages=messages[head:], tools=tools, options=options)
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
         """Texts alone: exact without a model, or with one whose vocabulary is known; else an estimate."""
