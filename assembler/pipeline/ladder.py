@@ -209,7 +209,7 @@ def _ask_to_cut(
     ledger: Ledger, rung: CuttingRung, kept: Trimmed, tokens_left: Tokens, used: Tokens, label: Label
 ) -> Trimmed:
     seen = ledger.with_savings(kept.savings) if kept.savings else ledger
-    standing = None if asks(rung) else kept.cut.summary
+    standing = None if asks(rung) or _is_noted_by(rung, kept.cut.summary) else kept.cut.summary
     beside = 0 if standing is None else seen.price(standing).upper
     cut = verify_cut(rung.policy, rung.policy.cut(seen, max(tokens_left - beside, 0)), ledger)
     if cut.first_kept < kept.cut.first_kept:
@@ -222,6 +222,11 @@ def _ask_to_cut(
     cut, wanted = attrs.evolve(cut, wanted=None) if cut.wanted else cut, kept.wanted or cut.wanted
     cut = cut if saved > 0 else kept.cut
     return Trimmed(cut, kept.changed, kept.savings, decisions, failures, wanted, kept.made, kept.length)
+
+
+def _is_noted_by(rung: CuttingRung, standing: Message | None) -> bool:
+    """Whether what stands in place of the turns that went is the policy's own note, which it leaves tokens for."""
+    return standing is not None and rung.traits.note is not None and standing.parts == (rung.traits.note,)
 
 
 def _ask_to_rewrite(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, BudgetError, ClearToolResults, MarkupError, TrimOldest, Truncate
 from assembler.dialects import plain
+from assembler.policies import Policy
 from assembler.policies.trim_oldest import Filled, LowWater
 from budgets import Budget, ContextLengthError
 from tests.benchmarks.cache_economy import lived
@@ -50,6 +51,23 @@ def test_the_cut_is_the_one_that_living_through_the_session_gives(
         assert found is None
     else:
         assert found == sum(len(sizes) for sizes in costs[:turn])
+
+
+@given(sessions, st.integers(5, 60), shares, st.sampled_from([None, "gone", "turns are left out"]))
+def test_a_policy_behind_that_has_nothing_to_give_changes_nothing_of_a_mark_and_its_note(
+    costs: list[list[int]], room: int, low: float, note: str | None
+) -> None:
+    """The note that stands was given its tokens twice in a ladder, and a turn too many went."""
+
+    def sent(*ladder: Policy) -> list[Any] | None:
+        assembler = Assembler(Budget(room, counter=len), dialect=plain, on_overflow=ladder)
+        try:
+            return assembler.add_messages(history_of(costs)).build().request()["messages"]
+        except ContextLengthError:
+            return None
+
+    policy = TrimOldest(low_water=low, note=note)
+    assert sent(policy, Truncate(1_000)) == sent(policy)
 
 
 @scaled(0.5)
