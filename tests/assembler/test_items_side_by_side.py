@@ -161,3 +161,16 @@ def test_a_plain_text_behind_an_item_of_the_server_s_costs_what_it_costs_in_one_
         budget = Budget(10_000, model=model)
         context = Assembler(budget, dialect="openai_chat").add_messages([*history, *tail]).build()
         assert context.count == count_request(context.request(), dialect="openai_chat", model=model)
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "deepseek-chat", "nobody-knows-this-model", "claude-sonnet-4-5"])
+@pytest.mark.parametrize("thought", [True, False])
+def test_a_plain_answer_behind_an_item_is_billed_with_it(model: str, thought: bool) -> None:
+    """It was priced alone, and goes out in one message with the words before the item."""
+    words = [{"type": "output_text", "text": "a"}, {"type": "output_text", "text": "b c"}]
+    history: list[dict[str, Any]] = [{"role": "user", "content": "q"}, {"role": "assistant", "content": words}]
+    history += [{"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": "hm"}]}] * thought
+    history += [{"role": "assistant", "content": "good morning"}, {"role": "user", "content": "and now?"}]
+    for name in ("openai_chat", "openai_responses"):
+        context = Assembler(Budget(100_000, model=model), dialect=name).add_messages(history).build()
+        assert context.count == count_request(context.request(), dialect=name, model=model)
