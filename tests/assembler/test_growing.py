@@ -30,6 +30,15 @@ def told(assembler: Assembler) -> Any:
         return str(error)
 
 
+def test_a_thought_that_its_answer_joins_is_no_empty_message_any_more() -> None:
+    thought = {"type": "reasoning", "id": "rs_0", "summary": [{"type": "summary_text", "text": "a"}]}
+    messages = [{"role": "user", "content": "a"}, thought, {"role": "assistant", "content": "a"}]
+    growing = Assembler(Budget(40, counter=len), dialect="openai_chat")
+    for message in messages:
+        growing.add_message(message).build()
+    assert told(growing) == told(Assembler(Budget(40, counter=len), dialect="openai_chat").add_messages(messages))
+
+
 @pytest.mark.parametrize("dialect", list(DIALECTS))
 @scaled(0.3)
 @given(

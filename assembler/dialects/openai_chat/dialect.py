@@ -24,7 +24,7 @@ from assembler.dialects.graded import graded_pricer
 from assembler.dialects.hosts.upstream import upstream_pricer
 from assembler.dialects.left_beside import note_left
 from assembler.dialects.message_fields import price_fields
-from assembler.dialects.notes import Notes
+from assembler.dialects.notes import SILENT, Notes
 from assembler.dialects.openai.bill import OpenAIBill
 from assembler.dialects.openai.families import family_of
 from assembler.dialects.openai.pricing import FUNCTION_ROLE, price_calls, price_function_call, price_results
@@ -94,7 +94,12 @@ class OpenAIChat:
         return Emission(request | self.options(layout), notes.lines())
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
-        """What was emitted, and the messages that were added, where each goes out as it came."""
+        """What was emitted, and the messages that were added, where each goes out as it came.
+
+        A message that said nothing to this API may be one with the next: an item of reasoning, and its answer.
+        """
+        if any(note.endswith(SILENT) for note in before.notes):
+            return None
         sent = [message.sent for message in added if is_sent_alone(message)]
         if len(sent) < len(added):
             return None
