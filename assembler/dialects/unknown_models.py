@@ -14,9 +14,9 @@ from typing import TypeAlias
 
 import attrs
 
-from assembler.conversation.messages import Call, Media, Message, Part, Result
+from assembler.conversation.messages import Call, Media, Message, Part, Result, Thinking
 from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends, without_marks
-from assembler.conversation.messages.responses import RESPONSES
+from assembler.conversation.messages.responses import RESPONSES, sendable
 from assembler.dialects.families import ANOTHER_VOCABULARY
 from assembler.dialects.graded import RuledPricer
 from assembler.dialects.own_tokenizer import counts_for_open_model, counts_for_openai
@@ -51,7 +51,8 @@ def in_items(message: Message) -> Iterable[Sequence[Part]]:
     """On Responses each text, each result and each call is an item; the calls are billed together."""
     parts = without_marks(adapt_message(message, RESPONSES)).parts
     calls = [part for part in parts if type(part) is Call]
-    said = [list(group) for speaks, group in itertools.groupby(parts, _speaks) if speaks]
+    heard = [part for part in parts if type(part) is not Thinking or sendable(message)]
+    said = [list(group) for speaks, group in itertools.groupby(heard, _speaks) if speaks]
     alone = [[part] for part in parts if type(part) is not Call and not _speaks(part)]
     return [*said, *alone, *([calls] if calls else [])]
 

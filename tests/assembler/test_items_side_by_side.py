@@ -174,3 +174,14 @@ def test_a_plain_answer_behind_an_item_is_billed_with_it(model: str, thought: bo
     for name in ("openai_chat", "openai_responses"):
         context = Assembler(Budget(100_000, model=model), dialect=name).add_messages(history).build()
         assert context.count == count_request(context.request(), dialect=name, model=model)
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-5", "a-model-of-nobody"])
+def test_texts_around_another_model_s_thought_cost_the_one_item_that_they_go_out_as(model: str) -> None:
+    thought = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
+    said = [{"type": "text", "text": "walruses"}, thought, {"type": "text", "text": "eat clams"}]
+    asked: dict[str, Any] = {"role": "user", "content": "q"}
+    budget = Budget(10_000, model=model)
+    assembler = Assembler(budget, dialect="openai_responses")
+    context = assembler.add_messages([asked, {"role": "assistant", "content": said}, asked]).build()
+    assert context.count == count_request(context.request(), dialect="openai_responses", model=model)

@@ -152,8 +152,8 @@ class OpenAIResponsesPricer(OpenAIBill):
         said: list[str] = []
         bill = NOTHING
         for part in message.parts:
-            if is_mark(part):
-                continue
+            if is_mark(part) or (type(part) is Thinking and not sendable(message)):
+                continue  # is not sent: what stands around it is one item
             if isinstance(part, str):
                 said.append(part)
                 continue
@@ -169,7 +169,7 @@ class OpenAIResponsesPricer(OpenAIBill):
                     bill += self.texts(self.envelope, [inner for inner in part.parts if isinstance(inner, str)])
                     bill += total(self._held(inner) for inner in part.parts if not isinstance(inner, str))
                 case Thinking():
-                    bill += price_reasoning(part, self.count, self.envelope) if sendable(message) else NOTHING
+                    bill += price_reasoning(part, self.count, self.envelope)
                 case Opaque():
                     bill += self._opaque(part)
         bill += self._spoken(message, said)
