@@ -56,14 +56,14 @@ class ToktokCounter(TiktokenCounter):
         return f"toktok:{self.encoding}"
 
     @functools.cached_property
-    def _count(self) -> Callable[[str], int]:
+    def _toktok(self) -> Callable[[str], int]:
         return _count_of(self.encoding)
 
     def __call__(self, text: str, /) -> Tokens:
         """Tokens of `text`. Raises TokenCountError for a lone surrogate, MissingExtraError if toktok has gone."""
         try:
             if text.isascii() or all_settled(text):
-                return self._count(text)
+                return self._toktok(text)
         except MissingExtraError:
             raise
         except BaseException as failure:  # panics are BaseExceptions
