@@ -37,7 +37,7 @@ class Plan(Decision):
 
         It counts no text again and calls no summarizer: an existing summary stays, and if a new one were needed, the
         next policy is asked instead. Raises what a build would raise, such as `ContextLengthError` for a window that is
-        too small.
+        too small: to say what would do, that error counts the texts of the newest turn as `Truncate` would leave them.
         """
         return Plan(refit(self.inside, context_window))
 

@@ -140,8 +140,14 @@ def _note_message(message: Message, own: str, notes: Notes) -> None:
 def _goes_whole(fields: _Raw, own: str) -> bool:
     """Whether a part is in the words of the API of the shape `own`. Anthropic types its parts; the others key them."""
     if own == "anthropic":
-        return fields.get("type") in _WHOLE[own]
+        return _kind(fields) in _WHOLE[own]
     return "type" not in fields and not _WHOLE.get(own, _NO_KEYS).isdisjoint(fields)
+
+
+def _kind(fields: _Raw) -> str | None:
+    """What a part says it is: models make up calls whose type is no text."""
+    kind = fields.get("type")
+    return kind if isinstance(kind, str) else None
 
 
 _NO_KEYS = frozenset[str]()
@@ -176,7 +182,7 @@ def _note_fields(fields: _Raw, notes: Notes, kept: frozenset[str] = _NO_KEYS) ->
             alone = fields_of(held)
             for inner in items_of(held) if alone is None else [alone]:
                 known = fields_in(inner)
-                if known.get("type", "text") in _READ:
+                if "type" not in known or _kind(known) in _READ:
                     _note_fields(known, notes)
         elif key not in _TOLD:
             notes[_WORD.get(key, FIELDS)] += len(items_of(held)) or 1
