@@ -13,9 +13,9 @@ import attrs
 
 from assembler.conversation.messages import Media, Message, Part, Result
 from assembler.conversation.messages.foreign_parts import adapt_message
-from assembler.conversation.messages.parts import FOREIGN
+from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
 from assembler.dialects.call_ids import legal_id, nine
-from assembler.dialects.notes import SHOWN, Notes
+from assembler.dialects.notes import FIELDS, SHOWN, Notes
 from assembler.text.fields import fields_in, items_of
 
 BELOW = "(shown after the answers)"
@@ -70,8 +70,16 @@ def all_shown_beside(messages: Sequence[Message], own: str, notes: Notes | None 
         return messages
     moved = [shown_beside(message, own) for message in messages]
     if notes is not None:
-        notes[SHOWN] += sum(shown_media(old) for old, new in zip(messages, moved, strict=True) if new is not old)
+        for old, new in zip(messages, moved, strict=True):
+            if new is not old:
+                notes[SHOWN] += shown_media(old)
+                notes[FIELDS] += len(old.beside) if _notes_fields(old, own) else 0
     return moved
+
+
+def _notes_fields(message: Message, own: str) -> bool:
+    """Whether nobody else notes the fields that stay behind when a message is moved: they were to go along with it."""
+    return own == "gemini" or (own == "openai" and message.shape in (NEUTRAL, "openai"))
 
 
 def told(message: Message, own: str) -> Message:

@@ -288,3 +288,17 @@ def test_what_an_api_cannot_be_shown_at_all_is_refused(name: str) -> None:
     messages[-1]["content"][0]["content"].append(sound)
     with pytest.raises(UnsupportedContentError):
         assembled(name, None, messages).build().request()
+
+
+@pytest.mark.parametrize("name", ["openai_chat", "mistral", "gemini"])
+def test_a_field_beside_an_answer_whose_picture_moves_is_noted(name: str) -> None:
+    call = {"id": "abcdefghi", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    answered = [{"type": "image_url", "image_url": {"url": URL}}]
+    history: list[Dict] = [
+        {"role": "user", "content": "Look."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "abcdefghi", "content": answered, "x_new": "kept apart"},
+    ]
+    context = Assembler(dialect=name).add_capability([TOOL]).add_messages(history).build()
+    assert "kept apart" not in str(context.request())
+    assert "1 field(s) of another API left out" in context.notes()
