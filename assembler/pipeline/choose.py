@@ -255,8 +255,11 @@ class Chosen:
         if host.place is not None or not self._additive or not (_seams_add(before) and _seams_add(after)):
             return None
         core = self._joined(Around(before[-1:], after[:1]))
-        added = [core] + [NOTHING] * (len(before[-1:]) + len(after[:1]) - 1)
-        return [*map(self._count, before[:-1]), *added, *map(self._count, after[1:])]
+        joined = [core] + [NOTHING] * (len(before[-1:]) + len(after[:1]) - 1)
+        added = [*map(self._count, before[:-1]), *joined, *map(self._count, after[1:])]
+        if all(count.upper == count.tokens for count in added):
+            return added
+        return _bounded(added, self._joined(around).upper)
 
     def _joined(self, around: Around) -> Count:
         """What pieces add to the host when its message is priced as one text."""
@@ -270,6 +273,17 @@ class Chosen:
         if self._choice.host is None:
             raise ValueError("a strategy put text around a question that has none; look at Space.question first")
         return self._choice.host
+
+
+def _bounded(counts: Sequence[Count], upper: Tokens) -> list[Count]:
+    """The counts with bounds that come to `upper`: those that were rounded for each text may come to more."""
+    over = sum(count.upper for count in counts) - upper
+    bounded: list[Count] = []
+    for count in counts:
+        less = min(over, count.upper - count.tokens)
+        bounded.append(attrs.evolve(count, upper=count.upper - less))
+        over -= less
+    return bounded
 
 
 def _seams_add(pieces: Sequence[Piece]) -> bool:

@@ -333,6 +333,28 @@ def test_knowledge_costs_once_beside_results_that_cost_less_together(layout: Any
     assert context.count == billed(context, Api("openai_chat", "gpt-4o"))
 
 
+words = st.lists(st.sampled_from(["alpha", "walrus", "Osaka", "12", "a\n"]), min_size=1, max_size=20).map(" ".join)
+
+
+@pytest.mark.parametrize("api", [*APIS, Api("openai_responses", "my-own"), Api("plain", "my-own")], ids=str)
+@scaled(0.5)
+@given(
+    documents=st.lists(words, min_size=1, max_size=4),
+    question=words,
+    layout=st.sampled_from([CitedSources, ChatRegions]),
+    placement=st.sampled_from(Placement),
+)
+def test_documents_around_the_question_cost_what_they_are_sent_as(
+    api: Api, documents: list[str], question: str, layout: Any, placement: Placement
+) -> None:
+    """The bound of an unknown model was rounded for each document, and came to more than that of the message."""
+    made = Assembler(Budget(100_000, model=api.model), dialect=api.dialect, strategy=layout(placement=placement))
+    for place, text in enumerate(documents):
+        made.add_knowledge(text, type="rag", source="a.md", score=place / 10)
+    context = made.add_message({"role": "user", "content": question}).build()
+    assert context.count == billed(context, api)
+
+
 @scaled(0.5)
 @given(api=st.sampled_from(APIS), history=histories, policy=ladders)
 def test_the_window_that_the_whole_fills_to_the_token_holds_the_whole(
