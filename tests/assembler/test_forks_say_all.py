@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, AssemblyError, ClearToolResults, Policy, Summarize, TrimOldest, Truncate, calibrate
+from assembler import Assembler, AssemblyError, ClearToolResults, Policy, TrimOldest, Truncate, calibrate
 from assembler.dialects import anthropic, openai_chat, plain
 from budgets import Budget
 
@@ -19,23 +19,14 @@ TOOLS = [{"name": f"tool_{name}", "description": "x" * 9, "parameters": {"type":
 SCHEMA = {"title": "answer", "type": "object", "properties": {"a": {"type": "string"}}}
 
 
-def fails(*_: Any) -> str:
-    raise OSError
-
-
-def joined(dropped: Sequence[Any], before: str | None, most: int) -> str:
-    return f"{before or ''}{len(dropped)}."[-most:]
-
-
 LADDERS: dict[str, Callable[[], Policy | list[Policy]]] = {
     "trim": TrimOldest,
     "low water": lambda: TrimOldest(0.5),
     "clear": lambda: [ClearToolResults(keep=1), TrimOldest(note="gone")],
     "clear down to a mark": lambda: [ClearToolResults(keep=1), TrimOldest(0.5)],
     "truncate": lambda: [Truncate(15), TrimOldest()],
-    "summary that fails": lambda: [Summarize(fails, keep_turns=1), TrimOldest()],
-    "summary": lambda: [Summarize(joined, keep_turns=1), TrimOldest()],
 }
+"""None of them writes a summary: a fork takes over what its sibling asked for (`policies/test_summarize.py`)."""
 SIZES = st.integers(1, 60)
 ROLES = st.sampled_from(["user", "user", "assistant"])
 SPOKEN = st.builds(lambda role, size: {"role": role, "content": "u" * size}, ROLES, SIZES)
@@ -155,5 +146,4 @@ def test_a_fork_is_in_every_field_what_the_same_calls_make_of_a_fresh_assembler(
     for assembler, calls in family:
         said = everything(assembler)
         assert said == everything(fresh(calls)), calls
-        if "summary" not in ladder:  # whoever asks for no summary remembers nothing that a question changes
-            assert said == everything(fresh([call for call in calls if call[0] not in ("build", "plan")])), calls
+        assert said == everything(fresh([call for call in calls if call[0] not in ("build", "plan")])), calls
