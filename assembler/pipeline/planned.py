@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 
 from assembler.conversation.history import Sight, Span
-from assembler.conversation.messages import Message, Opaque
+from assembler.conversation.messages import Message
 from assembler.conversation.messages.edit import write_like
-from assembler.conversation.messages.foreign_parts import says_nothing_to
+from assembler.conversation.messages.foreign_parts import MAY_BE_LOST, is_told_whole, says_nothing_to
 from assembler.conversation.turns import Open, open_at_the_end, unanswered_error
 from assembler.dialects import Emission
 from assembler.dialects.emit import emit_added, emit_layout
@@ -357,19 +357,19 @@ class Planned:
 
     @found_once
     def _whole(self) -> set[int]:
-        """The indexes of the messages behind the head that stay as they came in, and that the API hears."""
+        """The indexes of the messages behind the head that stay as they came in, and that the API hears all of."""
         shape = self.settings.dialect.api.shape
-        foreign = [(i, message) for i, message in self.standing if Opaque in map(type, message.parts)]
-        silent = {i for i, message in foreign if says_nothing_to(message, shape)}
-        return {i for i, _ in self.standing} - self.trimmed.changed.keys() - silent
+        mixed = [(i, message) for i, message in self.standing if not MAY_BE_LOST.isdisjoint(map(type, message.parts))]
+        torn = {i for i, message in mixed if not is_told_whole(message, shape)}
+        return {i for i, _ in self.standing} - self.trimmed.changed.keys() - torn
 
     @found_once
     def dropped(self) -> list[Dropped]:
-        """The messages that are left out or shortened, oldest first."""
-        shortened = {i for i, _ in self.standing if i in self.trimmed.changed}
+        """The messages that are left out, or of which something is, oldest first."""
+        heard = {i for i, message in self.standing if not says_nothing_to(message, self.settings.dialect.api.shape)}
         head = self.sight.head
         return [
-            Dropped(f"message-{i}", i, raw, "shortened" if i in shortened else "dropped")
+            Dropped(f"message-{i}", i, raw, "shortened" if i in heard else "dropped")
             for i, raw in enumerate(self.sight.raws(head, self.sight.length), head)
             if i not in self._whole
         ]

@@ -328,7 +328,10 @@ def test_reasoning_that_is_not_in_a_message_of_the_model_s_is_left_out_and_noted
         assert WORDS not in str(request)
         assert verify(request, dialect=name) == []
         assert context.count == count_request(request, dialect=name)
-        assert [left_out.index for left_out in context.dropped] == [3]
+        assert [(left_out.index, left_out.outcome) for left_out in context.dropped] == [
+            (2, "shortened"),
+            (3, "dropped"),
+        ]
         assert "left out" in str(context.report)
 
 

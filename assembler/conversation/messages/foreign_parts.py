@@ -255,6 +255,16 @@ def translated(message: Message, own: str, done: Counter[str]) -> Message:
     return new
 
 
+MAY_BE_LOST = _TOLD | {Result}
+"""The parts of which another API may be told nothing, and those that may hold such parts."""
+
+
+def is_told_whole(message: Message, own: str) -> bool:
+    """Whether the API of the shape `own` is told something of every part: none is left out. O(parts)."""
+    new = adapt_message(message, own)
+    return new is message or _held_by(new.parts) == _held_by(message.parts)
+
+
 def says_nothing_to(message: Message, own: str) -> bool:
     """Whether a message says nothing to the API of the shape `own`: its dialect leaves it out."""
     return not _TOLD.isdisjoint(map(type, message.parts)) and not adapt_message(message, own).parts
