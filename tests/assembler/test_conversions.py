@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from typing import Any
 
 import pytest
@@ -186,3 +187,21 @@ def test_a_message_that_loses_a_part_on_its_way_to_an_api_is_told_as_shortened(n
     assert not from_anthropic.dropped
     assert [(one.index, one.outcome) for one in context.dropped] == [(1, "shortened")]
     assert "Paris." in str(context.request())
+
+
+def _asked(call_id: str) -> dict[str, Any]:
+    return {"type": "function_call", "call_id": call_id, "name": "any", "arguments": "{}"}
+
+
+def _told(call_id: str, text: str) -> dict[str, Any]:
+    return {"type": "function_call_output", "call_id": call_id, "output": text}
+
+
+@pytest.mark.parametrize("name", [name for name in DIALECTS if name != "plain"])
+def test_an_id_that_comes_again_within_a_step_is_another_id_where_its_calls_are_one_message(name: str) -> None:
+    step = [_asked("a"), _asked("b"), _told("a", "m0m"), _asked("a"), _told("b", "m1m"), _told("a", "m2m")]
+    history = [{"role": "user", "content": "q"}, *step, {"role": "user", "content": "q"}]
+    request = Assembler(dialect=name).add_capability([TOOL]).add_messages(history).build().request()
+    assert verify(request, dialect=name) == []
+    assert marks(request) == {"m0m": 1, "m1m": 1, "m2m": 1}
+    assert re.findall("m[0-9]m", str(request)) == ["m0m", "m1m", "m2m"]

@@ -226,10 +226,10 @@ def _respell(message: Message, waiting: Waiting[tuple[Call, str]], notes: Notes)
     if message.name is not None:
         fields["name"] = message.name
     if calls:
-        named = [(call, _id_of(call, place)) for place, call in enumerate(calls)]
-        for call, call_id in named:
+        ids = _ids_of(calls)
+        for call, call_id in zip(calls, ids, strict=True):
             waiting.add((call, call_id), asked_by(call.id, call.name))
-        fields["tool_calls"] = [_tool_call(call, call_id) for call, call_id in named]
+        fields["tool_calls"] = [_tool_call(call, call_id) for call, call_id in zip(calls, ids, strict=True)]
     yield fields | _beside(message)
 
 
@@ -295,9 +295,16 @@ def _content(items: Sequence[str | dict[str, Any]]) -> str | list[dict[str, Any]
     return [{"type": "text", "text": item} if isinstance(item, str) else item for item in items]
 
 
-def _id_of(call: Call, place: int) -> str:
-    if call.id is not None:
-        return legal_id(call.id)
+def _ids_of(calls: Sequence[Call]) -> list[str]:
+    """The ids that the calls of one message go by. A call may come under an id that another of its step had before."""
+    ids: dict[str, Call] = {}
+    for place, call in enumerate(calls):
+        own = None if call.id is None else legal_id(call.id)
+        ids[_made_id(call, place) if own is None or own in ids else own] = call
+    return list(ids)
+
+
+def _made_id(call: Call, place: int) -> str:
     seed = f"{place}\0{call.name}\0{call.arguments}"
     return f"call_{hashlib.sha256(seed.encode()).hexdigest()[:24]}"
 
