@@ -99,10 +99,10 @@ def _disordered(ids: list[str]) -> bool:
     return numbers != sorted(numbers)
 
 
-def test_a_hundred_conversations_show_every_trait() -> None:
+def test_a_few_hundred_conversations_show_every_trait() -> None:
     unseen = dict(TRAITS)
 
-    @settings(few, max_examples=100, phases=[Phase.generate])
+    @settings(few, max_examples=400, phases=[Phase.generate])
     @given(conversations())
     def look(history: list[dict[str, Any]]) -> None:
         for trait in [trait for trait, shown in unseen.items() if shown(history)]:
