@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Part, Result, Thinking
-from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends, without_marks
+from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends, as_responses_sends
 from assembler.conversation.messages.responses import RESPONSES, sendable
 from assembler.dialects.families import ANOTHER_VOCABULARY
 from assembler.dialects.graded import RuledPricer
@@ -34,27 +34,32 @@ AROUND_A_REQUEST: Tokens = 64
 AROUND_TOOLS: Tokens = 700
 
 
-Parted: TypeAlias = Callable[[Message], Iterable[Sequence[Part]]]
-"""How the parts of a message go out: each sequence in a message, or an item, of its own."""
+Parted: TypeAlias = Callable[[Message], Sequence[Message]]
+"""How a message goes out: as itself, or as several messages or items, each as the API is told it."""
 
 
-def in_chat(message: Message) -> Iterable[Sequence[Part]]:
+def in_chat(message: Message) -> Sequence[Message]:
     """On Chat, texts beside results are sent after them, in a message of their own."""
-    parts = as_chat_sends(told(message, "openai")).parts
-    results = [part for part in parts if type(part) is Result]
-    if not 0 < len(results) < len(parts):
-        return [parts]
-    return [results, [part for part in parts if type(part) is not Result]]
+    sent = as_chat_sends(told(message, "openai"))
+    results = [part for part in sent.parts if type(part) is Result]
+    if not 0 < len(results) < len(sent.parts):
+        return [sent]
+    return _each(sent, [results, [part for part in sent.parts if type(part) is not Result]])
 
 
-def in_items(message: Message) -> Iterable[Sequence[Part]]:
+def in_items(message: Message) -> Sequence[Message]:
     """On Responses each text, each result and each call is an item; the calls are billed together."""
-    parts = without_marks(adapt_message(message, RESPONSES)).parts
-    calls = [part for part in parts if type(part) is Call]
-    heard = [part for part in parts if type(part) is not Thinking or sendable(message)]
+    sent = as_responses_sends(adapt_message(message, RESPONSES))
+    calls = [part for part in sent.parts if type(part) is Call]
+    heard = [part for part in sent.parts if type(part) is not Thinking or sendable(sent)]
     said = [list(group) for speaks, group in itertools.groupby(heard, _speaks) if speaks]
-    alone = [[part] for part in parts if type(part) is not Call and not _speaks(part)]
-    return [*said, *alone, *([calls] if calls else [])]
+    alone = [[part] for part in sent.parts if type(part) is not Call and not _speaks(part)]
+    return _each(sent, [*said, *alone, *([calls] if calls else [])])
+
+
+def _each(message: Message, groups: Sequence[Sequence[Part]]) -> Sequence[Message]:
+    """A message for each group of parts; the message itself where there is one group, or none."""
+    return [attrs.evolve(message, parts=tuple(parts)) for parts in groups] if len(groups) > 1 else [message]
 
 
 def _speaks(part: Part) -> bool:
@@ -119,25 +124,23 @@ class ForeignPricer(RuledPricer):
 
     def message(self, message: Message) -> Count:
         """By rule, loosened, for each message that it is sent as: a template frames these, their calls and results."""
-        sent = list(self.parted(message))
-        if len(sent) < 2:
-            return self._framed(message, sent[0] if sent else message.parts)
-        return total(self._framed(attrs.evolve(message, parts=tuple(parts)), parts) for parts in sent)
+        return total(map(self._framed, self.parted(message)))
 
-    def _framed(self, message: Message, parts: Sequence[Part]) -> Count:
+    def _framed(self, message: Message) -> Count:
+        parts = message.parts
         price = self.rules.message(message)
         if not price.upper:  # it is not sent
             return price
         if len(parts) > 1 and all(type(part) is Result for part in parts):
-            return Count(price.tokens, Grade.ESTIMATED, max(price.tokens, self._reached_by(message, parts)))
+            return Count(price.tokens, Grade.ESTIMATED, max(price.tokens, self._reached_by(message)))
         return self._loosened(price, AROUND_A_MESSAGE * (1 + sum(type(part) in (Call, Result) for part in parts)))
 
-    def _reached_by(self, message: Message, results: Sequence[Part]) -> Tokens:
+    def _reached_by(self, message: Message) -> Tokens:
         """The bound of results side by side, rounded for each by what it adds: so it adds up however they are parted.
 
         O(results): those two before one are all that has a part in what it adds.
         """
-        reached = AROUND_A_MESSAGE
+        reached, results = AROUND_A_MESSAGE, message.parts
         for place, result in enumerate(results):
             before = tuple(results[max(0, place - 2) : place])
             beside = self.rules.message(attrs.evolve(message, parts=before)).upper if before else 0

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -133,6 +135,19 @@ def test_whatever_a_history_holds_costs_the_build_what_it_costs_the_request(
         assert drawn.kinds & MAY_BE_REFUSED
         return
     assert context.count == count_request(context.request(), dialect=EVERY[name], model=model)
+
+
+CASES: dict[str, Any] = json.loads(Path(__file__).with_suffix(".histories.json").read_text("utf-8"))
+"""What cost the build more than the request, each in its smallest history."""
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_once_cost_the_build_more_costs_it_what_it_costs_the_request(case: str) -> None:
+    found = CASES[case]
+    for model in found["models"]:
+        assembler = Assembler(Budget(1_000_000, model=model), dialect=EVERY[found["dialect"]])
+        context = assembler.add_capability([TOOL]).add_messages(found["history"]).build()
+        assert context.count == count_request(context.request(), dialect=EVERY[found["dialect"]], model=model)
 
 
 def test_a_cache_mark_beside_an_image_does_not_reach_mistral() -> None:

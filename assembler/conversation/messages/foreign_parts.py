@@ -9,6 +9,7 @@ The kinds and their fields: openai 3.54.0, anthropic 2.12.0, google-genai 3.4.0,
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,8 +19,9 @@ import attrs
 
 from assembler.conversation.messages.custom_tools import with_functions
 from assembler.conversation.messages.extra_fields import OF_ANSWERS
-from assembler.conversation.messages.message import Media, Message, Opaque, Part, Result
+from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.parts import FOREIGN, NEUTRAL
+from assembler.conversation.messages.responses import sendable
 from assembler.text.fields import fields_in, items_of
 
 _Raw: TypeAlias = Mapping[str, Any]
@@ -239,6 +241,21 @@ def as_chat_sends(message: Message) -> Message:
     if Result not in kinds or "" not in message.parts:
         return message
     return attrs.evolve(message, parts=tuple(part for part in message.parts if part != ""))
+
+
+def as_responses_sends(message: Message) -> Message:
+    """The message as Responses bills it: no marks, and no empty text beside a part that goes out in the same item."""
+    if Opaque not in map(type, message.parts):
+        return message
+    message = without_marks(message)
+    if "" not in message.parts or sendable(message):
+        return message
+    kept: list[Part] = []
+    for apart, group in itertools.groupby(message.parts, lambda part: type(part) in (Call, Result)):
+        stretch = list(group)
+        heard = [part for part in stretch if part != ""]
+        kept += stretch if apart or all(type(part) is Thinking for part in heard) else heard
+    return attrs.evolve(message, parts=tuple(kept))
 
 
 LEFT_OUT = "part(s) of another API that say nothing here left out"

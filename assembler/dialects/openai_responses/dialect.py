@@ -12,7 +12,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
-from assembler.conversation.messages.foreign_parts import adapt_message, is_mark
+from assembler.conversation.messages.foreign_parts import adapt_message, as_responses_sends, is_mark
 from assembler.conversation.messages.responses import RESPONSES, join_turns, sendable
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
@@ -147,7 +147,7 @@ class OpenAIResponsesPricer(OpenAIBill):
 
         An item of the server's, and one of an unknown kind, costs what its words do: an estimate, with a bound.
         """
-        message = adapt_message(message, RESPONSES)
+        message = as_responses_sends(adapt_message(message, RESPONSES))
         calls: list[Call] = []
         said: list[str] = []
         bill = NOTHING
