@@ -46,6 +46,10 @@ class RuledPricer:
         """As the rules do."""
         return is_joining(self.rules) and self.rules.answers_together(message, before)
 
+    def puts_answers_last(self) -> bool:
+        """As the rules do."""
+        return is_joining(self.rules) and self.rules.puts_answers_last()
+
     def formatted(self) -> Self:
         """As the rules do."""
         rules = self.rules.formatted() if isinstance(self.rules, FormattingPricer) else self.rules

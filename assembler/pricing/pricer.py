@@ -119,6 +119,10 @@ class JoiningPricer(Pricer, Protocol):
         """Whether a message is billed with its neighbour before it, as another result of the same step."""
         return False
 
+    def puts_answers_last(self) -> bool:
+        """Whether a step's answers go out behind all that the model said in it."""
+        return True
+
 
 @runtime_checkable
 class MergingPricer(Pricer, Protocol):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import attrs
 
 from assembler.conversation.history import Sight, Span
-from assembler.conversation.messages import Message, Result, spoken
+from assembler.conversation.messages import Call, Message, Result, spoken
 from assembler.conversation.messages.responses import RESPONSES, continues
 from assembler.conversation.policy_memory import Keepsakes
 from assembler.errors import UnsupportedContentError
@@ -86,6 +86,7 @@ class Prices:
         "running",
         "sums",
         "tail",
+        "waiting",
     )
 
     def __init__(self, pricer: Pricer) -> None:
@@ -101,6 +102,8 @@ class Prices:
         """Upper prices of the first n messages, for as many n as a replay needed."""
         self.passed = Sums()
         """Tokens of the first n messages, for as many n as a report needed."""
+        self.waiting = Sums()
+        """Calls that wait for an answer behind the first n messages, for as many n as were asked about."""
         self.tail: tuple[int, int, Count] | None = None
         """The price of the messages from the first index to before the second, found last: the next build goes on."""
         self.everything: tuple[int, int, Count] | None = None
@@ -147,6 +150,7 @@ class Prices:
         copy.overpriced = {index for index in self.overpriced.copy() if index < stop}
         copy.sums = self.sums.known_until(stop)
         copy.passed = self.passed.known_until(stop)
+        copy.waiting = self.waiting.known_until(stop)
         return copy
 
     def take_over(self, other: Prices) -> None:
@@ -223,6 +227,8 @@ class Priced:
                 joins = RESPONSES in (message.shape, before.shape)
             if joins:
                 price = self._said(index, message)
+                if message.role == "assistant" and self._goes_before_answers(index):
+                    self.prices.overpriced.add(index)
             else:
                 price = self._pricer.message(message)
         except TokenCountError as error:
@@ -255,6 +261,17 @@ class Priced:
             self.prices.overpriced.add(index)
             tokens = max(tokens, 0)
         return Count(tokens, max(price.grade, beside.grade), max(upper, tokens))
+
+    def _goes_before_answers(self, index: int) -> bool:
+        """Whether the model says a message while a call of its step waits, in no run with the one before it: it goes
+        out with that call, before all answers, for less than its price.
+        """
+        if index == self._sight.head or self._continues(index):
+            return False
+        if not (is_joining(self._pricer) and self._pricer.puts_answers_last()):
+            return False
+        waiting = self.prices.waiting.reaching(index, lambda place: _waiting_more(self._sight.message(place)))
+        return waiting[index] > waiting[self.turn_start(index)]
 
     def priced_run(self, messages: Sequence[Message]) -> Count:
         """What neighbouring messages cost together."""
@@ -301,6 +318,12 @@ class Priced:
     def keepsakes(self) -> Keepsakes:
         """Where a policy leaves what it could not find again."""
         return self._sight.readings.keepsakes
+
+
+def _waiting_more(message: Message) -> int:
+    """How many calls more wait for an answer behind a message."""
+    kinds = [type(part) for part in message.parts]
+    return kinds.count(Call) - kinds.count(Result)
 
 
 def _may_answer(message: Message) -> bool:

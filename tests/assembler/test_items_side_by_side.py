@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from assembler import (
@@ -185,3 +185,68 @@ def test_texts_around_another_model_s_thought_cost_the_one_item_that_they_go_out
     assembler = Assembler(budget, dialect="openai_responses")
     context = assembler.add_messages([asked, {"role": "assistant", "content": said}, asked]).build()
     assert context.count == count_request(context.request(), dialect="openai_responses", model=model)
+
+
+@st.composite
+def steps_out_of_order(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Turns in which the model says more between the answers of a step: this API alone takes that."""
+    history: list[dict[str, Any]] = []
+    asked = 0
+    for turn in range(draw(st.integers(1, 3))):
+        history.append({"role": "user", "content": f"question {turn}"})
+        waiting: list[str] = []
+        for _ in range(draw(st.integers(0, 8))):
+            match draw(st.sampled_from(["call", "answer", "text"])):
+                case "call":
+                    waiting.append(f"call_{asked}")
+                    asked += 1
+                    history.append(
+                        {"type": "function_call", "call_id": waiting[-1], "name": "look", "arguments": '{"q": 1}'}
+                    )
+                case "answer" if waiting:
+                    history.append(answer(draw, waiting))
+                case _:
+                    said = [{"type": "output_text", "text": "Let me see."}]
+                    history.append({"type": "message", "role": "assistant", "content": said})
+        while waiting:
+            history.append(answer(draw, waiting))
+    return [*history, {"role": "user", "content": "and?"}]
+
+
+def answer(draw: st.DrawFn, waiting: list[str]) -> dict[str, Any]:
+    call_id = waiting.pop(draw(st.integers(0, len(waiting) - 1)))
+    output = draw(st.sampled_from(["", '{"a": "\\u00e9"}', "plain words of some length"]))
+    return {"type": "function_call_output", "call_id": call_id, "output": output}
+
+
+CALL = {"type": "function_call", "call_id": "call_1", "name": "look", "arguments": "{}"}
+CALLS = [CALL, {**CALL, "call_id": "call_2"}]
+ANSWERS = [{"type": "function_call_output", "call_id": call["call_id"], "output": "5"} for call in CALLS]
+SAID = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Let me see."}]}
+ASKED = {"role": "user", "content": "and?"}
+
+BETWEEN = [("openai_chat", model) for model in ("gpt-4o", "gpt-5", "deepseek-chat", "a-model-of-nobody")]
+BETWEEN += [("openai_responses", "gpt-5"), *MODELS.items()]
+
+
+@pytest.mark.parametrize(("name", "model"), BETWEEN)
+@scaled(0.3)
+@given(history=steps_out_of_order(), ladder=LADDERS, share=st.floats(0.4, 1.1))
+@example([ASKED, *CALLS, ANSWERS[0], SAID, ANSWERS[1], ASKED], [TrimOldest()], 1.0)  # 4 tokens more than it is sent as
+@example([ASKED, CALL, SAID, SAID, ANSWERS[0], ASKED], [TrimOldest()], 1.0)
+def test_what_the_model_says_between_answers_costs_what_it_is_sent_as(
+    name: str, model: str, history: list[Any], ladder: list[Any], share: float
+) -> None:
+    dialect, tools = DIALECTS[name], [{"name": "look", "parameters": {"type": "object"}}]
+    whole = (
+        Assembler(Budget(1_000_000, model=model), dialect=dialect).add_capability(tools).add_messages(history).build()
+    )
+    assert whole.count == count_request(whole.request(), dialect=dialect, model=model)
+    budget = Budget(max(1, int(whole.count.upper * share)), model=model)
+    assembler = Assembler(budget, dialect=dialect, on_overflow=ladder).add_capability(tools).add_messages(history)
+    try:
+        context = assembler.build()
+    except ContextLengthError:
+        assume(False)
+    assert context.count == count_request(context.request(), dialect=dialect, model=model)
+    assert context.count.upper <= budget.input_limit

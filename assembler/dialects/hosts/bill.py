@@ -115,6 +115,10 @@ class HostBill(JoiningPricer):
         """Items of one turn of the model go out, and are billed, side by side."""
         return join_steps(messages) if self.api == "chat" else join_turns(messages)
 
+    def puts_answers_last(self) -> bool:
+        """On Chat: Responses takes an item of the model between two outputs."""
+        return self.api == "chat"
+
     def options(self, layout: Layout) -> Difference:
         """An answer format, thinking, and the tools that a template leaves out because none may be called."""
         return self._answer_format(layout.options) + self._choice(layout) + self._thinking(layout)

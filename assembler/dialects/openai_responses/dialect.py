@@ -184,6 +184,10 @@ class OpenAIResponsesPricer(OpenAIBill):
         """Items of one turn of the model go out, and are billed, side by side."""
         return join_turns(messages)
 
+    def puts_answers_last(self) -> bool:
+        """No: this API takes an item of the model between two outputs."""
+        return False
+
     def options(self, layout: Layout) -> Count:
         """A forced tool, serial calls, an output schema, and the warning that stored items are not in the request."""
         options = layout.options
