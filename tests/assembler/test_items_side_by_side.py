@@ -219,21 +219,21 @@ def answer(draw: st.DrawFn, waiting: list[str]) -> dict[str, Any]:
     return {"type": "function_call_output", "call_id": call_id, "output": output}
 
 
-CALL = {"type": "function_call", "call_id": "call_1", "name": "look", "arguments": "{}"}
-CALLS = [CALL, {**CALL, "call_id": "call_2"}]
-ANSWERS = [{"type": "function_call_output", "call_id": call["call_id"], "output": "5"} for call in CALLS]
+CALLS = [CALL, {**CALL, "call_id": "c2"}]
+ANSWERS = [{**OUTPUT, "call_id": call["call_id"]} for call in CALLS]
 SAID = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Let me see."}]}
-ASKED = {"role": "user", "content": "and?"}
 
-BETWEEN = [("openai_chat", model) for model in ("gpt-4o", "gpt-5", "deepseek-chat", "a-model-of-nobody")]
-BETWEEN += [("openai_responses", "gpt-5"), *MODELS.items()]
+CHAT = [("openai_chat", model) for model in ("gpt-4o", "gpt-5", "deepseek-chat", "a-model-of-nobody")]
+BETWEEN = [*CHAT, ("openai_responses", "gpt-5"), *MODELS.items()]
 
 
 @pytest.mark.parametrize(("name", "model"), BETWEEN)
 @scaled(0.3)
 @given(history=steps_out_of_order(), ladder=LADDERS, share=st.floats(0.4, 1.1))
-@example([ASKED, *CALLS, ANSWERS[0], SAID, ANSWERS[1], ASKED], [TrimOldest()], 1.0)  # 4 tokens more than it is sent as
-@example([ASKED, CALL, SAID, SAID, ANSWERS[0], ASKED], [TrimOldest()], 1.0)
+@example(
+    [*ASKED, *CALLS, ANSWERS[0], SAID, ANSWERS[1], *ASKED], [TrimOldest()], 1.0
+)  # 4 tokens more than it is sent as
+@example([*ASKED, CALL, SAID, SAID, OUTPUT, *ASKED], [TrimOldest()], 1.0)
 def test_what_the_model_says_between_answers_costs_what_it_is_sent_as(
     name: str, model: str, history: list[Any], ladder: list[Any], share: float
 ) -> None:
