@@ -15,6 +15,7 @@ from assembler import Assembler, ContextLengthError, TrimOldest
 from assembler.dialects import plain
 from budgets import Budget, BudgetError, Limit
 from budgets.allotment import allotments
+from tests.scaled import scaled
 
 REGIONS = ("instruction", "capability", "knowledge", "conversation")
 TOOL = {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}}
@@ -172,6 +173,7 @@ def edges(case: Case) -> list[int]:
     return sorted({1, most, *(edge + more for edge in spread for more in range(-2, 3) if edge + more > 0)})
 
 
+@scaled(0.5)
 @given(CASES)
 def test_what_stays_under_limits_is_what_dealing_out_each_token_leaves(case: Case) -> None:
     for window in edges(case):

@@ -195,7 +195,7 @@ def test_an_answer_four_times_as_long_takes_four_times_the_steps(unit: str, monk
         return calls_of(lambda: citation_report(answer, {1: "x", 2: "y"}))
 
     work(10)
-    assert work(1_000) <= 4.4 * work(250) + 1_000
+    assert work(400) <= 4.4 * work(100) + 1_000
 
 
 def test_a_long_list_without_an_end_is_no_citation() -> None:

@@ -255,6 +255,7 @@ def test_an_invalid_request_is_found_by_the_rules_that_are_given() -> None:
         check_dialect(Odd(), rules=no_texts_alone, max_examples=25)
 
 
+@pytest.mark.slow
 def test_ids_that_come_again_in_a_later_step_are_drawn() -> None:
     with pytest.raises(ContractError, match="an id comes twice"):
         check_dialect(Odd(), rules=each_id_once, max_examples=25)

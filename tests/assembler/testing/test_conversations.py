@@ -99,6 +99,7 @@ def _disordered(ids: list[str]) -> bool:
     return numbers != sorted(numbers)
 
 
+@pytest.mark.slow
 def test_a_few_hundred_conversations_show_every_trait() -> None:
     unseen = dict(TRAITS)
 

@@ -301,6 +301,7 @@ def test_errors_that_are_not_listed_are_crashes() -> None:
     assert not check_fitter(strict, count=characters, refuses=(LookupError,), max_examples=30).broken
 
 
+@pytest.mark.slow
 def test_other_conversations_can_be_drawn() -> None:
     drawn = conversations(texts=st.sampled_from(["ab", "c"]))
 

@@ -160,6 +160,7 @@ VARIED: dict[type[Any], Callable[[Any], object]] = {
 """What differs between drawn values of each type."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", VARIED, ids=lambda kind: kind.__name__)
 def test_a_type_draws_values_that_are_not_trivial(kind: type[Any]) -> None:
     load()
