@@ -41,7 +41,15 @@ from assembler.dialects.reading import listed_messages, options_in, read_message
 from assembler.dialects.shown_beside import told
 from assembler.pricing.media import Source, read_media
 from assembler.pricing.media import claude as pictures
-from assembler.pricing.pricer import FixedPrices, Has, MergingPricer, Piece, answered_at_once, price_pieces
+from assembler.pricing.pricer import (
+    FixedPrices,
+    Has,
+    JoiningPricer,
+    MergingPricer,
+    Piece,
+    answered_at_once,
+    price_pieces,
+)
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool, read_tools
 from assembler.text.fields import fields_in, fields_of, items_of
@@ -198,7 +206,7 @@ def _marks(blocks: Sequence[Block]) -> Iterator[Block]:
 
 
 @attrs.frozen(eq=False)
-class AnthropicPricer(MergingPricer):
+class AnthropicPricer(MergingPricer, JoiningPricer):
     """The bill of Messages for one family: opening + system text + messages + tools and their hidden prompt."""
 
     family: Family
