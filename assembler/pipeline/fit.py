@@ -279,7 +279,7 @@ def _everything_fits(plan: Planned, tokens_left: Tokens) -> bool:
     if tokens_left < 0:
         return False
     if plan.settings.merging is None and plan.ledger.fits(tokens_left):
-        return True
+        return not plan.ledger.overpriced or plan.fits(tokens_left)
     near = tokens_left if plan.ledger.overpriced else tokens_left // _NEAR + _FEW
     return plan.merges and plan.ledger.fits(tokens_left + near) and plan.fits(tokens_left)
 

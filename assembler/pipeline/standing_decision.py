@@ -190,8 +190,9 @@ def continue_decision(seen: Gathered) -> Planned | None:
     if not known.trimmed.changed:
         found["waiting"] = waiting
     keep(plan, **found)
-    # Words of the API's own between messages that are kept apart may cost more than the messages by themselves.
-    if settings.merging is not None and known.tokens_left is not None and not plan.fits(known.tokens_left):
+    # Words of the API's own between messages that are kept apart may cost more than the messages by themselves, and
+    # answers that go out side by side more than apart.
+    if plan.merges and known.tokens_left is not None and not plan.fits(known.tokens_left):
         return None
     decided.standing = known.later(length, trimmed, conversation, waiting, pins)
     return plan

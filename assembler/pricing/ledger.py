@@ -81,7 +81,8 @@ class Ledger(Priced):
 
     @property
     def overpriced(self) -> bool:
-        """Whether messages that go out as one cost less together than their prices say, as far as they were priced.
+        """Whether messages that go out as one cost less together than their prices say, or a few tokens more, as far
+        as they were priced.
 
         A result that is JSON is read, and written anew, once another one stands beside it: it may then be shorter.
         """

@@ -12,7 +12,7 @@ import attrs
 
 from assembler.conversation.history import Sight, Span
 from assembler.conversation.messages import Call, Message, Result, spoken
-from assembler.conversation.messages.responses import RESPONSES, continues
+from assembler.conversation.messages.responses import RESPONSES, continues, continues_step
 from assembler.conversation.policy_memory import Keepsakes
 from assembler.errors import UnsupportedContentError
 from assembler.pricing.pricer import Pricer, is_joining, price_messages
@@ -263,11 +263,13 @@ class Priced:
         return Count(tokens, max(price.grade, beside.grade), max(upper, tokens))
 
     def _goes_before_answers(self, index: int) -> bool:
-        """Whether the model says a message while a call of its step waits, in no run with the one before it: it goes
-        out with that call, before all answers, for less than its price.
+        """Whether the model says a message behind an answer while another call of its step waits: it goes out with the
+        calls, before all answers, for less than its price.
         """
-        if index == self._sight.head or self._continues(index):
-            return False
+        return index > self._sight.head and _may_answer(self._sight.message(index - 1)) and self._waits(index)
+
+    def _waits(self, index: int) -> bool:
+        """Whether a call waits for its answer before a message, and what the model says till then goes out with it."""
         if not (is_joining(self._pricer) and self._pricer.puts_answers_last()):
             return False
         waiting = self.prices.waiting.reaching(index, lambda place: _waiting_more(self._sight.message(place)))
@@ -307,7 +309,9 @@ class Priced:
             return is_joining(self._pricer) and self._pricer.answers_together(message, before)
         if RESPONSES not in (message.shape, before.shape):
             return False
-        return is_joining(self._pricer) and continues(message, before)
+        if not is_joining(self._pricer):
+            return False
+        return continues(message, before) or (continues_step(message, before) and self._waits(index))
 
     def dropped_tokens(self, start: int, stop: int) -> Tokens:
         """What the messages from `start` to before `stop` would cost, in tokens. O(messages not priced before)."""

@@ -196,7 +196,7 @@ def steps_out_of_order(draw: st.DrawFn) -> list[dict[str, Any]]:
         history.append({"role": "user", "content": f"question {turn}"})
         waiting: list[str] = []
         for _ in range(draw(st.integers(0, 8))):
-            match draw(st.sampled_from(["call", "answer", "text"])):
+            match draw(st.sampled_from(["call", "answer", "text", "thought", "search"])):
                 case "call":
                     waiting.append(f"call_{asked}")
                     asked += 1
@@ -205,6 +205,13 @@ def steps_out_of_order(draw: st.DrawFn) -> list[dict[str, Any]]:
                     )
                 case "answer" if waiting:
                     history.append(answer(draw, waiting))
+                case "thought":
+                    summary = [{"type": "summary_text", "text": "Hm."}]
+                    history.append({"type": "reasoning", "id": f"rs_{len(history)}", "summary": summary})
+                case "search":
+                    action = {"type": "search", "query": "late trains"}
+                    search = {"type": "web_search_call", "id": f"ws_{len(history)}", "status": "completed"}
+                    history.append({**search, "action": action})
                 case _:
                     said = [{"type": "output_text", "text": "Let me see."}]
                     history.append({"type": "message", "role": "assistant", "content": said})

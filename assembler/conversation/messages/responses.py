@@ -204,9 +204,14 @@ def _may_stand(kind: object, allowed: frozenset[str]) -> bool:
 
 def continues(message: Message, before: Message) -> bool:
     """Whether two neighbouring messages are one turn of the model in `input`. Two texts side by side are two."""
-    if not (_of_model(message) and _of_model(before)) or _is_summary(message):
+    if not continues_step(message, before):
         return False
     return not (_is_text(message.parts[:1]) and _is_text(before.parts[-1:]))
+
+
+def continues_step(message: Message, before: Message) -> bool:
+    """Whether two neighbouring messages are one where a call before them waits for its answer: two texts too."""
+    return _of_model(message) and _of_model(before) and not _is_summary(message)
 
 
 def _is_summary(message: Message) -> bool:
