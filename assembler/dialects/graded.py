@@ -50,6 +50,10 @@ class RuledPricer:
         """As the rules do."""
         return is_joining(self.rules) and self.rules.puts_answers_last()
 
+    def heard(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """As the rules do."""
+        return self.rules.heard(messages) if is_joining(self.rules) else messages
+
     def formatted(self) -> Self:
         """As the rules do."""
         rules = self.rules.formatted() if isinstance(self.rules, FormattingPricer) else self.rules

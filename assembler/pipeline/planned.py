@@ -23,7 +23,7 @@ from assembler.pipeline.ladder import Trimmed
 from assembler.pipeline.measure import Measured
 from assembler.pipeline.settings import Settings
 from assembler.pricing.ledger import Ledger
-from assembler.pricing.pricer import MergingPricer, price_messages, priced_request
+from assembler.pricing.pricer import MergingPricer, price_all, priced_request
 from assembler.regions.layout import Layout
 from budgets import Count, Grade, RegionCosts, Tokens
 from budgets.count import NOTHING
@@ -298,8 +298,8 @@ class Planned:
         pricer = self.settings.merging
         if pricer is not None and self.can_be_sent:
             return (self.measured.regions.held or NOTHING) + self._as_sent(pricer)
-        if self.ledger.prices.overpriced and self.ledger.overpriced:  # nothing is asked where there is nothing
-            return self.fixed + price_messages(self.settings.pricer, self._unadorned)
+        if self.ledger.overpriced:
+            return self.fixed + price_all(self.settings.pricer, self._unadorned)
         return self.fixed + self.conversation
 
     def _as_sent(self, pricer: MergingPricer) -> Count:

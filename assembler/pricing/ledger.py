@@ -87,7 +87,9 @@ class Ledger(Priced):
         A result that is JSON is read, and written anew, once another one stands beside it: it may then be shorter.
         """
         found = self.prices.overpriced
-        return bool(found) and any(self.first <= index < self.length for index in found.copy())
+        if found and any(self.first <= index < self.length for index in found.copy()):
+            return True
+        return self.length - 1 in self.prices.thoughts
 
     def turn(self, start: int, stop: int) -> Count:
         """The price of a turn. O(its messages)."""

@@ -123,6 +123,10 @@ class JoiningPricer(Pricer, Protocol):
         """Whether a step's answers go out behind all that the model said in it."""
         return True
 
+    def heard(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """Of all messages that stay, those that go out. Reasoning may need more of the model's behind it."""
+        return messages
+
 
 @runtime_checkable
 class MergingPricer(Pricer, Protocol):
@@ -184,6 +188,11 @@ def priced_layout(pricer: Pricer, layout: Layout) -> Count:
     parts = [*fixed.pieces, *fixed.head, *fixed.tools, fixed.tooling, fixed.framing]
     parts.append(price_messages(pricer, layout.messages))
     return total(parts) + pricer.options(layout) if layout.options else total(parts)
+
+
+def price_all(pricer: Pricer, messages: Sequence[Message]) -> Count:
+    """What all messages that stay cost in one request: those that go out, as `price_messages` says."""
+    return price_messages(pricer, pricer.heard(messages) if is_joining(pricer) else messages)
 
 
 def price_messages(pricer: Pricer, messages: Sequence[Message]) -> Count:

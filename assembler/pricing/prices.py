@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import attrs
 
 from assembler.conversation.history import Sight, Span
-from assembler.conversation.messages import Call, Message, Result, spoken
+from assembler.conversation.messages import Call, Message, Result, Thinking, spoken
 from assembler.conversation.messages.responses import RESPONSES, continues, continues_step
 from assembler.conversation.policy_memory import Keepsakes
 from assembler.errors import UnsupportedContentError
@@ -86,6 +86,7 @@ class Prices:
         "running",
         "sums",
         "tail",
+        "thoughts",
         "waiting",
     )
 
@@ -102,6 +103,8 @@ class Prices:
         """Upper prices of the first n messages, for as many n as a replay needed."""
         self.passed = Sums()
         """Tokens of the first n messages, for as many n as a report needed."""
+        self.thoughts: set[int] = set()
+        """Reasoning that is an item of its own, as far as it was priced: nothing else of the model may follow it."""
         self.waiting = Sums()
         """Calls that wait for an answer behind the first n messages, for as many n as were asked about."""
         self.tail: tuple[int, int, Count] | None = None
@@ -148,6 +151,7 @@ class Prices:
         copy.running = self.running[:stop]
         copy.messages = self.messages[:stop]
         copy.overpriced = {index for index in self.overpriced.copy() if index < stop}
+        copy.thoughts = {index for index in self.thoughts.copy() if index < stop}
         copy.sums = self.sums.known_until(stop)
         copy.passed = self.passed.known_until(stop)
         copy.waiting = self.waiting.known_until(stop)
@@ -220,6 +224,8 @@ class Priced:
         try:
             # `_may_answer`, without a call for each message
             joins = message.role == "tool" or Result in map(type, message.parts)
+            if message.role != "assistant" and index - 1 in self.prices.thoughts:
+                self.prices.overpriced.add(index - 1)
             if not joins and message.role == "assistant":
                 before = message  # a text in a spelling that several APIs share may go on with an item
                 if index > self._sight.head:
@@ -227,8 +233,8 @@ class Priced:
                 joins = RESPONSES in (message.shape, before.shape)
             if joins:
                 price = self._said(index, message)
-                if message.role == "assistant" and self._goes_before_answers(index):
-                    self.prices.overpriced.add(index)
+                if message.role == "assistant":
+                    self._look_around(index, message)
             else:
                 price = self._pricer.message(message)
         except TokenCountError as error:
@@ -262,11 +268,24 @@ class Priced:
             tokens = max(tokens, 0)
         return Count(tokens, max(price.grade, beside.grade), max(upper, tokens))
 
+    def _look_around(self, index: int, message: Message) -> None:
+        """What the neighbours of an item of the model's change in what it costs in the whole."""
+        if self._goes_before_answers(index):
+            self.prices.overpriced.add(index)
+        if message.shape == RESPONSES and all(type(part) is Thinking for part in message.parts):
+            self._note_thought(index)
+
     def _goes_before_answers(self, index: int) -> bool:
         """Whether the model says a message behind an answer while another call of its step waits: it goes out with the
         calls, before all answers, for less than its price.
         """
         return index > self._sight.head and _may_answer(self._sight.message(index - 1)) and self._waits(index)
+
+    def _note_thought(self, index: int) -> None:
+        """Reasoning that stands alone, and whether nothing of the model follows it: such is not sent."""
+        self.prices.thoughts.add(index)
+        if index + 1 < self._sight.length and self._sight.message(index + 1).role != "assistant":
+            self.prices.overpriced.add(index)
 
     def _waits(self, index: int) -> bool:
         """Whether a call waits for its answer before a message, and what the model says till then goes out with it."""

@@ -231,7 +231,8 @@ ANSWERS = [{**OUTPUT, "call_id": call["call_id"]} for call in CALLS]
 SAID = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Let me see."}]}
 
 CHAT = [("openai_chat", model) for model in ("gpt-4o", "gpt-5", "deepseek-chat", "a-model-of-nobody")]
-BETWEEN = [*CHAT, ("openai_responses", "gpt-5"), *MODELS.items()]
+ITEMS = [("openai_responses", model) for model in ("gpt-5", "grok-4", "a-model-of-nobody")]
+BETWEEN = [*CHAT, *ITEMS, *MODELS.items()]
 
 
 @pytest.mark.parametrize(("name", "model"), BETWEEN)

@@ -288,3 +288,36 @@ def _one(run: list[Message]) -> Message:
         items,
         pinned=any(message.pinned for message in run),
     )
+
+
+def torn_reasoning(messages: Sequence[Message]) -> frozenset[int]:
+    """The places of reasoning that nothing of the model follows: an answer was cut off. O(messages).
+
+    `Item 'rs_…' of type 'reasoning' was provided without its required following item`: openai-agents-python#1660, read
+    2026-11.
+    """
+    torn: set[int] = set()
+    followed = False
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        if message.role != "assistant":
+            followed = False
+        elif _says_more(message):
+            followed = True
+        elif not followed and sendable(message) and message.parts:
+            torn.add(place)
+    return frozenset(torn)
+
+
+def without_torn(messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages without reasoning that nothing of the model follows; the very sequence where there is none."""
+    torn = torn_reasoning(messages)
+    return [message for place, message in enumerate(messages) if place not in torn] if torn else messages
+
+
+def _says_more(message: Message) -> bool:
+    """Whether an item that is no reasoning goes out for a message of the model's. One without a text is an item too."""
+    if not sendable(message):
+        return any(part and type(part) is not Thinking for part in message.parts)
+    items = cast("list[Raw]", message.seen if isinstance(message.seen, list) else [message.seen])
+    return any(item.get("type") != "reasoning" for item in items)

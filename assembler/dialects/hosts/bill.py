@@ -9,7 +9,7 @@ import attrs
 
 from assembler.conversation.messages import Call, Message, Part, Result, Thinking
 from assembler.conversation.messages.foreign_parts import adapt_message, as_chat_sends, without_marks
-from assembler.conversation.messages.responses import RESPONSES, join_steps, join_turns, sendable
+from assembler.conversation.messages.responses import RESPONSES, join_steps, join_turns, sendable, without_torn
 from assembler.conversation.turns import is_head
 from assembler.dialects.copies import NO_PARAMETERS
 from assembler.dialects.hosts.families import Family, family_of
@@ -118,6 +118,10 @@ class HostBill(JoiningPricer):
     def puts_answers_last(self) -> bool:
         """On Chat: Responses takes an item of the model between two outputs."""
         return self.api == "chat"
+
+    def heard(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """All but torn reasoning, where reasoning has an item of its own."""
+        return messages if self.api == "chat" else without_torn(messages)
 
     def options(self, layout: Layout) -> Difference:
         """An answer format, thinking, and the tools that a template leaves out because none may be called."""

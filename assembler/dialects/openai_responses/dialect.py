@@ -13,7 +13,7 @@ import attrs
 
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.conversation.messages.foreign_parts import adapt_message, as_responses_sends, is_mark
-from assembler.conversation.messages.responses import RESPONSES, join_turns, sendable
+from assembler.conversation.messages.responses import RESPONSES, join_turns, sendable, without_torn
 from assembler.conversation.turns import head_length
 from assembler.dialects.api import Api
 from assembler.dialects.dialect import Emission, Opening
@@ -187,6 +187,10 @@ class OpenAIResponsesPricer(OpenAIBill):
     def puts_answers_last(self) -> bool:
         """No: this API takes an item of the model between two outputs."""
         return False
+
+    def heard(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """All but torn reasoning."""
+        return without_torn(messages)
 
     def options(self, layout: Layout) -> Count:
         """A forced tool, serial calls, an output schema, and the warning that stored items are not in the request."""

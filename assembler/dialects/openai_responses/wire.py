@@ -10,7 +10,7 @@ from assembler.conversation.messages import Call, Media, Message, Opaque, Part, 
 from assembler.conversation.messages.dicts import PIN, private_copy
 from assembler.conversation.messages.foreign_parts import is_mark, translated
 from assembler.conversation.messages.parts import compact_json
-from assembler.conversation.messages.responses import RESPONSES, sendable
+from assembler.conversation.messages.responses import RESPONSES, sendable, torn_reasoning
 from assembler.dialects.blocks.ids import CallIds, IdRule, made_id
 from assembler.dialects.blocks.media import without_given
 from assembler.dialects.call_ids import legal_id
@@ -28,33 +28,6 @@ CALL_ID_LIMIT = 64
 _ID_RULE = IdRule(re.compile(rf"(?s).{{0,{CALL_ID_LIMIT}}}"), needed=True)
 
 Item = dict[str, Any]
-
-
-def torn_reasoning(messages: Sequence[Message]) -> frozenset[int]:
-    """The places of reasoning that nothing of the model follows: an answer was cut off. O(messages).
-
-    `Item 'rs_…' of type 'reasoning' was provided without its required following item`: openai-agents-python#1660, read
-    2026-11.
-    """
-    torn: set[int] = set()
-    followed = False
-    for place in range(len(messages) - 1, -1, -1):
-        message = messages[place]
-        if message.role != "assistant":
-            followed = False
-        elif _says_more(message):
-            followed = True
-        elif not followed and sendable(message) and message.parts:
-            torn.add(place)
-    return frozenset(torn)
-
-
-def _says_more(message: Message) -> bool:
-    """Whether an item that is no reasoning goes out for a message of the model's. One without a text is an item too."""
-    if not sendable(message):
-        return any(part and type(part) is not Thinking for part in message.parts)
-    items = cast("list[Item]", message.seen if isinstance(message.seen, list) else [message.seen])
-    return any(item.get("type") != "reasoning" for item in items)
 
 
 def input_items(messages: Sequence[Message], ids: ItemIds, notes: Notes) -> list[Item]:
