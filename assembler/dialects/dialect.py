@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import attrs
 
-from assembler.conversation.messages import Message
+from assembler.conversation.messages import Message, Thinking
 from assembler.dialects.api import Api
 from assembler.pricing.pricer import Pricer
 from assembler.regions.layout import Layout
@@ -89,4 +89,13 @@ class GrowingDialect(Protocol):
         None if the new messages change how earlier ones are spelled: then `emit` writes the whole. It changes nothing
         that `before` holds.
         """
+        ...
+
+
+@runtime_checkable
+class ReasoningDialect(Protocol):
+    """A dialect of an API that does not take every model's reasoning."""
+
+    def hears(self, thought: Thinking, message: Message) -> bool:
+        """Whether a part of reasoning goes out, where its message does. What does not is in `context.dropped`."""
         ...

@@ -8,10 +8,10 @@ from typing import Any
 
 import attrs
 
-from assembler.conversation.messages import Call, Message
+from assembler.conversation.messages import Call, Message, Thinking
 from assembler.conversation.messages.custom_tools import with_functions
 from assembler.conversation.messages.foreign_parts import claim_message
-from assembler.dialects.dialect import Dialect, Emission, GrowingDialect
+from assembler.dialects.dialect import Dialect, Emission, GrowingDialect, ReasoningDialect
 from assembler.dialects.left_beside import marks_of_tools
 from assembler.dialects.notes import Notes
 from assembler.regions.layout import Layout
@@ -80,7 +80,21 @@ def _without_custom_calls(messages: Sequence[Message], shape: str) -> Sequence[M
     return messages
 
 
+def unheard_thoughts(dialect: Dialect, message: Message) -> list[Thinking]:
+    """The reasoning in a message that the dialect's API is not told. O(parts)."""
+    thoughts = [part for part in message.parts if type(part) is Thinking]
+    if not thoughts or not _chooses(type(dialect)):
+        return []
+    choosing: Any = dialect
+    return [thought for thought in thoughts if not choosing.hears(thought, message)]
+
+
 # Asking a protocol of an object looks at its every member.
+@functools.cache
+def _chooses(kind: type) -> bool:
+    return issubclass(kind, ReasoningDialect)
+
+
 @functools.cache
 def _grows(kind: type) -> bool:
     return issubclass(kind, GrowingDialect)

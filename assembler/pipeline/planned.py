@@ -14,7 +14,7 @@ from assembler.conversation.messages.edit import write_like
 from assembler.conversation.messages.foreign_parts import MAY_BE_LOST, is_told_whole, says_nothing_to
 from assembler.conversation.turns import Open, open_at_the_end, unanswered_error
 from assembler.dialects import Emission
-from assembler.dialects.emit import emit_added, emit_layout
+from assembler.dialects.emit import emit_added, emit_layout, unheard_thoughts
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.decisions import Decided, decisions_of
 from assembler.pipeline.draft import Draft
@@ -358,21 +358,26 @@ class Planned:
     @found_once
     def _whole(self) -> set[int]:
         """The indexes of the messages behind the head that stay as they came in, and that the API hears all of."""
-        shape = self.settings.dialect.api.shape
+        dialect, shape = self.settings.dialect, self.settings.dialect.api.shape
         mixed = [(i, message) for i, message in self.standing if not MAY_BE_LOST.isdisjoint(map(type, message.parts))]
-        torn = {i for i, message in mixed if not is_told_whole(message, shape)}
+        torn = {i for i, message in mixed if not is_told_whole(message, shape) or unheard_thoughts(dialect, message)}
         return {i for i, _ in self.standing} - self.trimmed.changed.keys() - torn
 
     @found_once
     def dropped(self) -> list[Dropped]:
         """The messages that are left out, or of which something is, oldest first."""
-        heard = {i for i, message in self.standing if not says_nothing_to(message, self.settings.dialect.api.shape)}
+        heard = {i for i, message in self.standing if self._is_heard(message)}
         head = self.sight.head
         return [
             Dropped(f"message-{i}", i, raw, "shortened" if i in heard else "dropped")
             for i, raw in enumerate(self.sight.raws(head, self.sight.length), head)
             if i not in self._whole
         ]
+
+    def _is_heard(self, message: Message) -> bool:
+        if says_nothing_to(message, self.settings.dialect.api.shape):
+            return False
+        return len(unheard_thoughts(self.settings.dialect, message)) < len(message.parts) or not message.parts
 
     @property
     def left_out(self) -> int:

@@ -335,6 +335,35 @@ def test_reasoning_that_is_not_in_a_message_of_the_model_s_is_left_out_and_noted
         assert "left out" in str(context.report)
 
 
+SAYS_HELLO: Dict = {"type": "text", "text": "hello"}
+THOUGHT_BY: dict[str, list[Dict]] = {
+    "a field": [{"role": "assistant", "content": "hello", "reasoning_content": WORDS}],
+    "anthropic": [{"role": "assistant", "content": [THOUGHTS[0], SAYS_HELLO]}],
+    "anthropic, unsigned": [{"role": "assistant", "content": [{"type": "thinking", "thinking": WORDS}, SAYS_HELLO]}],
+    "mistral": [{"role": "assistant", "content": [THOUGHTS[2], SAYS_HELLO]}],
+    "bedrock": [{"role": "assistant", "content": [THOUGHTS[4], {"text": "hello"}]}],
+    "gemini": [{"role": "model", "parts": [{"text": WORDS, "thought": True}, {"text": "hello"}]}],
+    "openai_responses": [
+        {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": WORDS}]},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "hello"}]},
+    ],
+}
+AT_HOME = {("a field", "openai_chat"), ("anthropic", "bedrock"), ("bedrock", "anthropic")}
+"""Where reasoning goes beside the API that it is of: Claude's signatures hold on both platforms."""
+
+
+@pytest.mark.parametrize("thinker", THOUGHT_BY)
+@pytest.mark.parametrize("name", ["anthropic", *OTHERS])
+def test_reasoning_that_an_api_is_not_told_is_dropped_and_noted_and_no_other(name: str, thinker: str) -> None:
+    history: list[Dict] = [*asked(), *THOUGHT_BY[thinker], {"role": "user", "content": "on"}]
+    context = Assembler(dialect=name).add_messages(history).build()
+    told = thinker == name or (thinker, name) in AT_HOME
+    assert (WORDS in str(context.request())) is told
+    assert ("reasoning part(s) of another model left out" in str(context.report)) is not told
+    outcome = "dropped" if thinker == "openai_responses" else "shortened"
+    assert [(gone.index, gone.outcome) for gone in context.dropped] == ([] if told else [(1, outcome)])
+
+
 def test_a_tool_that_nobody_knows_under_its_key_goes_to_gemini_and_to_no_other() -> None:
     new = {"dream": {"said": "d1d"}}
     for tools in ([TOOL, new], [{"functionDeclarations": [TOOL], **new}]):

@@ -272,7 +272,7 @@ def translated(message: Message, own: str, done: Counter[str]) -> Message:
     return new
 
 
-MAY_BE_LOST = _TOLD | {Result}
+MAY_BE_LOST = _TOLD | {Result, Thinking}
 """The parts of which another API may be told nothing, and those that may hold such parts."""
 
 

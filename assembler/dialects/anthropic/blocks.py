@@ -82,12 +82,7 @@ class AnthropicWriter(Writer):
 
     def thinking(self, part: Thinking, shape: str) -> Block | None:
         """Claude's reasoning untouched, and under its signature where it came from Bedrock."""
-        if is_own_reasoning(part):
-            return own_fields(part.raw)
-        said = _signed(part)
-        if said is None:
-            return None
-        return {"type": "thinking", "thinking": said.get("text", ""), "signature": said["signature"]}
+        return own_thought(part)
 
     def media(self, part: Media) -> Block:
         """An image or a PDF, in it or under its address."""
@@ -123,6 +118,16 @@ class AnthropicWriter(Writer):
             if block is not None:
                 blocks.append(block)
         return blocks or None
+
+
+def own_thought(part: Thinking) -> Block | None:
+    """Reasoning as a block of this API's; None for other models'."""
+    if is_own_reasoning(part):
+        return own_fields(part.raw)
+    said = _signed(part)
+    if said is None:
+        return None
+    return {"type": "thinking", "thinking": said.get("text", ""), "signature": said["signature"]}
 
 
 def is_own_reasoning(part: Thinking) -> bool:

@@ -12,12 +12,12 @@ from typing import Any, cast
 import attrs
 
 from assembler.conversation.compaction import since_compaction
-from assembler.conversation.messages import Media, Message, read_message
+from assembler.conversation.messages import Media, Message, Thinking, read_message
 from assembler.conversation.messages.responses import in_steps, join_turns
 from assembler.conversation.turns import head_length
 from assembler.dialects.anthropic import pricing as claude
 from assembler.dialects.anthropic.api import API
-from assembler.dialects.anthropic.blocks import AnthropicWriter, sends, tool_definition
+from assembler.dialects.anthropic.blocks import AnthropicWriter, own_thought, sends, tool_definition
 from assembler.dialects.anthropic.families import Family, family_of
 from assembler.dialects.api import Api
 from assembler.dialects.blocks.blocks import (
@@ -128,6 +128,10 @@ class Anthropic:
         if (choice := asked_choice(layout)) is not None:
             options["tool_choice"] = {"type": words[choice]} if choice in words else {"type": "tool", "name": choice}
         return options
+
+    def hears(self, thought: Thinking, message: Message) -> bool:
+        """Claude's alone, under its signature."""
+        return own_thought(thought) is not None
 
     def emit(self, layout: Layout) -> Emission:
         """`system`, `messages` and `tools`. Raises `ConversationError` and `UnsupportedContentError`."""

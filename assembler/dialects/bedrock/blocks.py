@@ -65,13 +65,7 @@ class BedrockWriter(Writer):
 
     def thinking(self, part: Thinking, shape: str) -> Block | None:
         """Reasoning of the model untouched, and Claude's under its signature."""
-        if "reasoningContent" in part.raw:
-            return own_fields(part.raw)
-        if part.raw.get("type") == "thinking" and isinstance(part.raw.get("signature"), str):
-            # Anthropic, "Extended thinking": signatures are compatible across platforms, Bedrock included.
-            said = {"text": part.text, "signature": part.raw["signature"]}
-            return {"reasoningContent": {"reasoningText": said}}
-        return None
+        return own_thought(part)
 
     def media(self, part: Media) -> Block:
         """An image or a PDF, as bytes."""
@@ -115,3 +109,14 @@ def tool_spec(tool: Tool) -> list[Block]:
         block = {"toolSpec": spec}
     point: object = tool.extra.get("cachePoint")
     return [block] if point is None else [block, {"cachePoint": private_copy(point)}]
+
+
+def own_thought(part: Thinking) -> Block | None:
+    """Reasoning as a block of this API's; None for what has no signature of Claude's."""
+    if "reasoningContent" in part.raw:
+        return own_fields(part.raw)
+    if part.raw.get("type") == "thinking" and isinstance(part.raw.get("signature"), str):
+        # Anthropic, "Extended thinking": signatures are compatible across platforms, Bedrock included.
+        said = {"text": part.text, "signature": part.raw["signature"]}
+        return {"reasoningContent": {"reasoningText": said}}
+    return None

@@ -13,11 +13,11 @@ from typing import Any, cast
 
 import attrs
 
-from assembler.conversation.messages import Message, read_message
+from assembler.conversation.messages import Message, Thinking, read_message
 from assembler.dialects.anthropic.dialect import anthropic, read_thinking
 from assembler.dialects.api import Api
 from assembler.dialects.bedrock.api import API
-from assembler.dialects.bedrock.blocks import BedrockWriter, tool_spec
+from assembler.dialects.bedrock.blocks import BedrockWriter, own_thought, tool_spec
 from assembler.dialects.bedrock.models import OpenModelPricer, is_claude
 from assembler.dialects.bedrock.nova import NOVA_EFFORT, is_nova, nova_pricer
 from assembler.dialects.blocks.blocks import (
@@ -106,6 +106,10 @@ class Bedrock:
         if choice is not None and choice != "none":
             options["toolChoice"] = {words[choice]: {}} if choice in words else {"tool": {"name": choice}}
         return options
+
+    def hears(self, thought: Thinking, message: Message) -> bool:
+        """Any in its own spelling, and Claude's under its signature."""
+        return own_thought(thought) is not None
 
     def emit(self, layout: Layout) -> Emission:
         """`system`, `messages` and `toolConfig`. Raises `ConversationError` and `UnsupportedContentError`."""

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import attrs
 
-from assembler.conversation.messages import Call, Media, Message, Result, read_message
+from assembler.conversation.messages import Call, Media, Message, Result, Thinking, read_message
 from assembler.conversation.messages.responses import in_steps, join_turns
 from assembler.dialects.api import Api
 from assembler.dialects.blocks.blocks import Ending, Turn, turns_to_add, turns_to_send
@@ -107,6 +107,10 @@ class Gemini:
             mode = {"mode": modes[choice]} if choice in modes else {"mode": "ANY", "allowed_function_names": [choice]}
             options["tool_config"] = {"function_calling_config": mode}
         return options
+
+    def hears(self, thought: Thinking, message: Message) -> bool:
+        """Gemini's alone."""
+        return sends(thought, message.shape)
 
     def emit(self, layout: Layout) -> Emission:
         """`contents` and `config`. Raises `ConversationError`, `ToolError` and `UnsupportedContentError`."""

@@ -72,6 +72,10 @@ class Mistral:
         options = openai_chat.options(layout)
         return options | {"tool_choice": "any"} if options.get("tool_choice") == "required" else options
 
+    def hears(self, thought: Thinking, message: Message) -> bool:
+        """Mistral's alone."""
+        return own_thinking(thought)
+
     def emit(self, layout: Layout) -> Emission:
         """`messages`, the system text first, and `tools`. Raises `ConversationError` where there is no message."""
         sent = write_messages(_all_messages(layout))

@@ -41,12 +41,12 @@ def says_nothing(message: Message) -> bool:
     if message.role != "assistant":
         return bool(message.parts) and all(map(is_mark, message.parts))
     for part in message.parts:  # noqa: SIM110 - a generator takes three times as long, at each message
-        if part and (type(part) is not Thinking or _stays(part, message)):
+        if part and (type(part) is not Thinking or stays(part, message)):
             return False
     return True
 
 
-def _stays(part: Thinking, message: Message) -> bool:
+def stays(part: Thinking, message: Message) -> bool:
     """Whether reasoning goes out among the content's parts, as one of the APIs that copy this one has it."""
     return message.shape in _SPOKEN and field_of(part) is None
 
@@ -112,12 +112,12 @@ def _respelled_where_needed(messages: Sequence[Message], notes: Notes, own: str)
             yield _as_it_came(message)
         elif says_nothing(message):
             notes[SILENT] += message.role == "assistant"
-            notes[REASONING] += sum(map(_is_foreign_thought, message.parts))
+            notes[REASONING] += sum(map(is_foreign_thought, message.parts))
         else:
             yield from _respell(message, waiting, notes)
 
 
-def _is_foreign_thought(part: Part) -> bool:
+def is_foreign_thought(part: Part) -> bool:
     """Whether a part is reasoning that is spelled in no way that this API takes."""
     return type(part) is Thinking and field_of(part) is None
 
@@ -214,7 +214,7 @@ def _respell(message: Message, waiting: Waiting[tuple[Call, str]], notes: Notes)
             yield {"role": "tool", "tool_call_id": _answered_id(part, waiting), "content": _text_of(part)}
     calls = [part for part in message.parts if type(part) is Call]
     notes[RENAMED] += sum(legal_name(call.name) != call.name for call in calls)
-    notes[REASONING] += sum(map(_is_foreign_thought, message.parts))
+    notes[REASONING] += sum(map(is_foreign_thought, message.parts))
     if message.role in ("system", "developer"):
         _refuse_media(message)
     written = [item for part in message.parts if (item := _written(part))]

@@ -28,7 +28,15 @@ from assembler.dialects.notes import SILENT, Notes
 from assembler.dialects.openai.bill import OpenAIBill
 from assembler.dialects.openai.families import family_of
 from assembler.dialects.openai.pricing import FUNCTION_ROLE, price_calls, price_function_call, price_results
-from assembler.dialects.openai.wire import is_sent_alone, result_texts, says_nothing, tool_definition, wire_messages
+from assembler.dialects.openai.wire import (
+    is_foreign_thought,
+    is_sent_alone,
+    result_texts,
+    says_nothing,
+    stays,
+    tool_definition,
+    wire_messages,
+)
 from assembler.dialects.openai_chat.api import API
 from assembler.dialects.output_and_choice import choice_of, named_schema
 from assembler.dialects.reading import listed_messages, options_in, read_messages
@@ -76,6 +84,10 @@ class OpenAIChat:
         if layout.output is None:
             return choice
         return {"response_format": {"type": "json_schema", "json_schema": named_schema(layout.output)}} | choice
+
+    def hears(self, thought: Thinking, message: Message) -> bool:
+        """What stands in a field of its own, and parts of its copies."""
+        return not is_foreign_thought(thought) or stays(thought, message)
 
     def emit(self, layout: Layout) -> Emission:
         """`messages`, the system text first, and `tools`. Raises `ConversationError` where there is no message."""

@@ -97,6 +97,10 @@ class OpenAIResponses:
             return choice
         return {"text": {"format": {"type": "json_schema", **named_schema(layout.output)}}} | choice
 
+    def hears(self, thought: Thinking, message: Message) -> bool:
+        """Items of its own."""
+        return sendable(message)
+
     def emit(self, layout: Layout) -> Emission:
         """`instructions`, `input` and `tools`. A system text alone goes out as an item, since `input` must hold one.
 

@@ -24,6 +24,7 @@ from assembler.pricing.pricer import Piece
 from assembler.regions.layout import Layout
 from assembler.regions.tools import read_tools
 from assembler.testing.conformance.broken import AMPLE, WORDS, Checked, examples
+from assembler.testing.conformance.thoughts import misheard
 from assembler.testing.conversations import requests
 from assembler.verify import DIALECTS as KNOWN
 from assembler.verify import verify
@@ -82,6 +83,8 @@ def check_dialect(
     held.is_as_good_as_its_counter(body)
     held.guesses_for_a_stranger(body)
     held.bills_what_others_say()
+    if problem := misheard(held.dialect):
+        raise held.broken("it hears the reasoning that it sends", problem)
 
 
 def _with_ids(request: dict[str, Any], *, repeated: str | None) -> dict[str, Any]:

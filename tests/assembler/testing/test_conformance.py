@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 import pytest
 
-from assembler.conversation.messages import Call, Message
+from assembler.conversation.messages import Call, Message, Thinking
 from assembler.dialects import DIALECTS, Api, Dialect, Emission, Opening, chat_template, openai_chat, plain
 from assembler.dialects.graded import RuledPricer
 from assembler.errors import UnsupportedContentError
@@ -155,6 +155,13 @@ class Stuttering(Odd):
         return grown and with_messages(grown, lambda messages: [*messages, messages[-1]])
 
 
+class Deaf(Odd):
+    """It says that it hears no reasoning, and sends what stands in a field of its own."""
+
+    def hears(self, thought: Thinking, message: Message) -> bool:
+        return False
+
+
 class Knowing(Odd):
     """It takes every model for the one that it knows."""
 
@@ -223,6 +230,7 @@ FAULTS = {
     ),
     "an estimate is called exact": ("graded_pricer", Odd(priced=Boasting)),
     "what is added is said twice": ("grows as it emits.*emit_after differs", Stuttering()),
+    "reasoning is sent and said not to be": ("hears the reasoning.*in a field of its own is sent", Deaf()),
     "any model is one that it knows": ("nobody knows.*unknown_model_pricer", Knowing()),
     "a custom call is priced as it came": (
         "calls a custom tool costs.*adapt_message",
