@@ -131,8 +131,7 @@ class StandingPassage:
     def joined(self, since: int) -> Difference:
         """What the messages from `since` on cost more after what stands now than after what came in. O(neighbours)."""
         start, stop = self._ledger.turn_start(since - 1), self._ledger.run(since).stop
-        last = next((place for place in range(since - 1, start - 1, -1) if self._stands(place)), since)
-        before = [said for _, said in self._standing(range(min(self._ledger.run(last).start, since), since))]
+        before = [said for _, said in self._standing(range(max(self._reach_back(since), start), since))]
         new = [said for _, said in self._standing(range(since, stop))]
         more = self._ledger.priced_run([*before, *new]) - self._ledger.priced_run(before)
         return more - (total(self._ledger.between(since, stop)) - NOTHING)
@@ -151,13 +150,22 @@ class StandingPassage:
         return told - self._ledger.priced_run([message for _, message in before])
 
     def _around(self, first: int, last: int) -> range:
-        """The messages from `first` to `last`, with what stands before and after them."""
-        before = (place for place in reversed(range(first)) if self._stands(place))
-        after = (place for place in range(last + 1, self.length) if self._stands(place))
-        return range(
-            self._ledger.run(next(before, first)).start,
-            self._ledger.run(next(after, last)).stop,
-        )
+        """The messages from `first` to `last`, with what may go out as one with what stands before and after them."""
+        return range(self._reach_back(first), self._reach_on(last + 1))
+
+    def _reach_back(self, start: int) -> int:
+        while (before := next((place for place in reversed(range(start)) if self._stands(place)), None)) is not None:
+            start = self._ledger.run(before).start
+            if start == 0 or self._stands(start - 1):
+                break  # where one was dropped, the next one before it may be joined
+        return start
+
+    def _reach_on(self, stop: int) -> int:
+        while (after := next((place for place in range(stop, self.length) if self._stands(place)), None)) is not None:
+            stop = self._ledger.run(after).stop
+            if stop == self.length or self._stands(stop):
+                break
+        return stop
 
     def _stands(self, index: int) -> bool:
         return index not in self._changed or self._changed[index] is not None
