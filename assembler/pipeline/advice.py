@@ -150,7 +150,7 @@ def _of_pins(overflow: TooLarge) -> str | None:
     """What pinned turns cost beside the newest, where the newest alone would fit."""
     plan = overflow.plan
     begins, left = plan.ledger.newest_turns(1), overflow.available - plan.fixed.upper
-    newest = plan.ledger.turn_upper(begins, plan.ledger.length)
+    newest = plan.ledger.since(begins).upper
     pinned = sum(plan.ledger.turn_upper(start, stop) for start, stop in plan.ledger.pinned_turns(begins))
     notes = [rung.traits.note for rung in plan.settings.rungs if rung.traits.note is not None]
     noted = max((plan.ledger.price(spoken(note)).upper for note in notes), default=0)  # it stands for what then goes

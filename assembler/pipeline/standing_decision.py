@@ -120,7 +120,7 @@ def standing_of(plan: Planned, gathered: Measured, last: Standing | None) -> Sta
         tokens_left,
         ledger.pinned_turns(plan.first),
         front,
-        max(front, ledger.first if everything else one_turn_more(plan)),
+        max(front, one_turn_more(plan)),
         plan.sight.length,
         plan.conversation,
         plan.waiting,

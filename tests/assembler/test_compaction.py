@@ -8,6 +8,7 @@ import pytest
 
 from assembler import Assembler, TrimOldest, TrimSteps, count_request, verify
 from assembler.dialects import DIALECTS, Dialect
+from assembler.strategies import CitedSources
 from budgets import Budget
 
 Dict = dict[str, Any]
@@ -48,6 +49,19 @@ def test_what_stands_before_a_summary_is_neither_sent_nor_billed(dialect: Dialec
     key = "input" if dialect is RESPONSES else "messages"
     body = {**context.request(), key: history}
     assert count_request(body, dialect=dialect) == count_request(context.request(), dialect=dialect)
+
+
+@pytest.mark.parametrize("dialect", [ANTHROPIC, RESPONSES])
+def test_sources_are_chosen_for_what_a_summary_leaves(dialect: Dialect) -> None:
+    """The summary stays whatever is cut, so the sources are given no token of its turn."""
+    history, floor = compacted(dialect, after=6)
+    for window in range(500, 1_400, 50):
+        assembler = Assembler(Budget(window), dialect=dialect, strategy=CitedSources(), on_overflow=TrimOldest())
+        for number in range(12):
+            assembler.add_knowledge(f"Source {number} says {'so ' * 40}", type="rag", score=1 - number / 20)
+        context = assembler.add_messages(history).build()
+        assert context.messages[0] == history[floor]
+        assert context.count.upper <= window
 
 
 @pytest.mark.parametrize("dialect", [ANTHROPIC, RESPONSES])

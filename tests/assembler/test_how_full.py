@@ -196,3 +196,15 @@ def test_a_plan_answers_or_raises_what_its_words_say(
             assert assembler.build().count == plan.count
         except ConversationError:
             assert open_calls or "no request yet" in str(plan.report)
+
+
+@pytest.mark.parametrize("dialect", ["anthropic", "bedrock", "gemini", "openai_chat"])
+def test_a_greeting_that_comes_after_somebody_looked_at_an_empty_conversation_is_left_out_as_ever(dialect: str) -> None:
+    greeting, asked = ("assistant", "Welcome!"), ("user", "Where am I?")
+    looked = Assembler(Budget(1_000), dialect=dialect).add_instruction("Be brief.")
+    for message in (greeting, asked):
+        assert looked.plan().count.tokens > 0
+        looked.add_message(message)
+    fresh = Assembler(Budget(1_000), dialect=dialect).add_instruction("Be brief.").add_messages([greeting, asked])
+    assert looked.build().request() == fresh.build().request()
+    assert looked.build().count == fresh.build().count

@@ -699,6 +699,7 @@ def failing(text: str) -> int:
     [
         ("instruction", lambda it: it.add_instruction("boom")),
         ("instruction", lambda it: it.add_instruction(" \n boom \n ")),
+        ("instruction", lambda it: it.add_instruction("X boom X")),
         ("knowledge[1]", lambda it: it.add_knowledge("fine", type="t").add_knowledge("boom", type="t")),
         ("tools[1] 'g'", lambda it: it.add_capability([{**TOOL, "name": "f"}, {**TOOL, "description": "boom"}])),
         ("message 1", lambda it: it.add_messages([{"role": "system", "content": said} for said in ("fine", "boom")])),

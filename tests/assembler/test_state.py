@@ -355,6 +355,13 @@ def test_what_is_no_state_is_refused_by_the_place_that_is_wrong(state: Any, plac
     assert "secret" not in str(caught.value)
 
 
+def test_a_bill_whose_count_is_none_is_refused_by_its_name() -> None:
+    state = of_model("gpt-4o").build().state(333)
+    state["anchor"]["ours"]["upper"] = 0
+    with pytest.raises(StateError, match="its anchor is not what"):
+        of_model("gpt-4o").restore(state)
+
+
 @pytest.mark.parametrize("field", ["text", "start", "stop"])
 def test_a_summary_that_is_none_is_refused_or_ignored(field: str) -> None:
     state, history = summarised()

@@ -104,6 +104,25 @@ def test_renders_are_few_for_a_cold_build_and_none_for_an_unchanged_one(turns: i
         assert renders_of(assembler.add_instruction("Be brief.")) <= math.log2(turns) + 3, name
 
 
+def test_an_unchanged_build_asks_no_policy_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    cut = TrimOldest.cut
+
+    def noting(self: TrimOldest, ledger: Any, tokens_left: int) -> Any:
+        asked.append(tokens_left)
+        return cut(self, ledger, tokens_left)
+
+    monkeypatch.setattr(TrimOldest, "cut", noting)
+    for name in TEMPLATES:
+        assembler = session(name, 700)
+        renders_of(assembler)
+        assert asked
+        asked.clear()
+        renders_of(assembler)
+        renders_of(assembler.fork())
+        assert asked == [], name
+
+
 @pytest.mark.parametrize("policy", [TrimOldest(), TrimOldest(low_water=0.5), [ClearToolResults(), TrimOldest()]])
 def test_an_appended_message_costs_two_renders_at_most(policy: Any) -> None:
     assembler = session("chatml", 1_000, policy, turns=20)
