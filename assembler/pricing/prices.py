@@ -328,9 +328,8 @@ class Priced:
             return is_joining(self._pricer) and self._pricer.answers_together(message, before)
         if RESPONSES not in (message.shape, before.shape):
             return False
-        if not is_joining(self._pricer):
-            return False
-        return continues(message, before) or (continues_step(message, before) and self._waits(index))
+        joins = is_joining(self._pricer) and continues_step(message, before)
+        return joins and (continues(message, before) or self._waits(index))
 
     def dropped_tokens(self, start: int, stop: int) -> Tokens:
         """What the messages from `start` to before `stop` would cost, in tokens. O(messages not priced before)."""

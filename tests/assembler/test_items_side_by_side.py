@@ -276,3 +276,13 @@ def test_what_the_model_says_between_answers_costs_what_it_is_sent_as(
         assume(False)
     assert context.count == count_request(context.request(), dialect=dialect, model=model)
     assert context.count.upper <= budget.input_limit
+
+
+def test_reasoning_that_nothing_follows_yet_is_counted_as_it_is_sent_now_and_later() -> None:
+    thought = {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "Hm."}]}
+    for then in ([[SAID], ASKED], [ASKED], [[CALL, OUTPUT], ASKED]):
+        assembler, history = Assembler(Budget(10_000, model="gpt-5"), dialect="openai_responses"), [*ASKED]
+        for messages in [[thought], *then]:
+            history += messages
+            context = assembler.add_messages(history).build()
+            assert context.count == count_request(context.request(), dialect="openai_responses", model="gpt-5")

@@ -512,6 +512,34 @@ def test_claude_bills_patches_of_28_pixels(size: tuple[int, int], patches: int) 
     assert count.upper >= max(patches, ceil(size[0] * size[1] / 750))
 
 
+@pytest.mark.parametrize(
+    ("size", "upper"),
+    [
+        # ceil(pixels / 750), pixels of the picture whose long side is 1,568 at most; and 8 around it.
+        ((1_500, 300), 600 + 8),
+        ((3_136, 600), 628 + 8),  # 1,568 x 300 pixels of 750 each are 627.2: 56 x 11 patches of 28 are 616
+        ((6_272, 1_200), 628 + 8),
+    ],
+)
+def test_a_claude_image_costs_by_the_earlier_rule_what_is_left_of_it(size: tuple[int, int], upper: int) -> None:
+    assert claude.price_media(sized(*size), claude.STANDARD).upper == upper
+
+
+@pytest.mark.parametrize(
+    ("provider", "price"),
+    [
+        ("Claude", lambda facts: claude.price_media(facts, claude.STANDARD)),
+        ("OpenAI", lambda facts: openai.price_media(facts, "auto", "gpt-4o")),
+        pytest.param("Gemini", lambda facts: gemini.price_media(facts, gemini.Tiles()), id="Gemini"),
+    ],
+)
+def test_what_nobody_prices_is_refused_by_its_kind_and_the_provider_s_name(provider: str, price: Any) -> None:
+    for mime, named in ((None, ""), ("model/stl", " (model/stl)")):
+        with pytest.raises(UnsupportedContentError) as error:
+            price(MediaFacts(kind="solid", mime=mime))
+        assert str(error.value) == f"a solid part{named} has no published price in {provider}; leave it out"
+
+
 @given(width=st.integers(1, 9_000), height=st.integers(1, 9_000))
 def test_a_claude_image_is_scaled_down_as_little_as_possible(width: int, height: int) -> None:
     """By hand: the largest long side, tried one after the other from above in steps of 28 and less."""

@@ -621,6 +621,26 @@ def test_what_ifs_and_bills_leave_nothing_in_a_history_that_lives_on(ladder: str
         gc.unfreeze()
 
 
+def test_a_ladder_with_a_mark_goes_on_from_its_last_overflow(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    cut = TrimOldest.cut
+
+    def noting(self: TrimOldest, ledger: Any, tokens_left: int) -> Any:
+        asked.append(tokens_left)
+        return cut(self, ledger, tokens_left)
+
+    monkeypatch.setattr(TrimOldest, "cut", noting)
+    ladder = [ClearToolResults(), TrimOldest(low_water=0.5)]
+    assembler = Assembler(Budget(300, counter=len), dialect=plain, on_overflow=ladder)
+    assembler.add_messages(dicts(400)).build()
+    past = len(asked)
+    assert past > 10
+    for message in dicts(60):
+        asked.clear()
+        assembler.add_message(message).build()
+        assert len(asked) <= 2
+
+
 def test_what_a_request_is_changed_to_is_not_seen_in_the_next() -> None:
     asked: dict[str, Any] = {"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}
     history: list[dict[str, Any]] = [

@@ -14,7 +14,7 @@ pytest.importorskip("transformers")
 
 from transformers import PreTrainedTokenizerFast
 
-from assembler import Assembler, ClearToolResults, ContextLengthError, TrimOldest, calibrate
+from assembler import Assembler, ClearToolResults, ContextLengthError, TrimOldest, calibrate, count_request
 from assembler.dialects.chat_template.dialect import ControlText, chat_template
 from assembler.dialects.chat_template.prompts import REMEMBERED
 from budgets import Budget, Limit
@@ -396,3 +396,13 @@ def test_protected_turns_and_a_note_are_weighed_too(
     noted = [{"role": "user", "content": "(left out)"}] if len(wider) < len(history) else []
     weight = Assembler(dialect=OPEN["chatml"]).add_messages([*noted, *(history[i] for i in wider)]).build().count
     assert weight.tokens > limit
+
+
+@pytest.mark.parametrize("window", [400, 100_000])
+def test_the_count_by_rule_behind_a_bill_is_that_of_the_whole(window: int) -> None:
+    for name, dialect in DIALECTS.items():
+        assembler = session(name, window)
+        for message in talk(6, since=60):
+            context = assembler.add_message(message).build()
+            assert context.by_rule == count_request(context.request(), dialect=dialect), name
+            assembler.anchor(calibrate(context, context.by_rule.tokens + 7))
