@@ -400,9 +400,9 @@ def test_protected_turns_and_a_note_are_weighed_too(
 
 @pytest.mark.parametrize("window", [400, 100_000])
 def test_the_count_by_rule_behind_a_bill_is_that_of_the_whole(window: int) -> None:
-    for name, dialect in DIALECTS.items():
-        assembler = session(name, window)
-        for message in talk(6, since=60):
+    for name, dialect in OPEN.items():
+        assembler = Assembler(Budget(window), dialect=dialect, on_overflow=TrimOldest()).add_messages(talk(20))
+        for message in talk(3, since=60):
             context = assembler.add_message(message).build()
             assert context.by_rule == count_request(context.request(), dialect=dialect), name
             assembler.anchor(calibrate(context, context.by_rule.tokens + 7))
