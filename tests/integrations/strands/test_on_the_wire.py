@@ -10,6 +10,8 @@ import pytest
 from strands import Agent, ToolContext, tool
 from strands.models import BedrockModel
 from strands.models.openai_responses import OpenAIResponsesModel
+from strands.multiagent import Swarm
+from strands.multiagent.base import Status
 from strands.session import FileSessionManager
 
 from assembler import Assembler, Context, Summarize, TrimOldest
@@ -148,3 +150,23 @@ def test_an_agent_that_is_rebuilt_at_each_turn_sends_the_bytes_of_one_that_stays
     rebuilt, written_anew = lived(tmp_path / "rebuilt", rebuilt=True)
     assert [body["messages"] for body in stays] == [body["messages"] for body in rebuilt]
     assert 0 < len(written) == len(written_anew) < 20
+
+
+def test_sixty_turns_of_a_swarm_that_hands_over_on_converse() -> None:
+    """A swarm's agents begin anew with each task."""
+    contexts: list[Context] = []
+    assembler = base(CLAUDE, bedrock, Count(29, Grade.ESTIMATED, upper=180))
+    with providing() as provider:
+        more: Any = {"model": claude_at(provider), "tools": [look_up], "callback_handler": None}
+        booker = Agent(name="booker", conversation_manager=Watched(assembler, contexts), **more)
+        planner = Agent(name="planner", conversation_manager=Watched(assembler, contexts), **more)
+        swarm = Swarm([planner, booker], entry_point=planner)
+        handed = 0
+        for turn in range(TURNS):
+            result = swarm(question(turn))
+            assert result.status is Status.COMPLETED
+            handed += len(result.node_history) > 1
+        line = found("boto3, ConverseStream, a swarm", provider, contexts, bedrock, CLAUDE, "")
+    assert handed > TURNS // 4
+    assert line.calls > 2 * TURNS
+    assert (line.over, line.invalid, line.unpriced) == ([], [], [])
