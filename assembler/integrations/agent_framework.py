@@ -41,6 +41,12 @@ _HELD_THERE = (
     "the service holds the beginning of this conversation (conversation_id), and how long that is nobody says here; "
     'let the session hold it: Agent(…, default_options={"store": False})'
 )
+_LOADED_BENEATH = (
+    "the framework loads this agent's history beneath all middleware (require_per_service_call_history_persistence, "
+    "which HandoffBuilder asks for), so nothing can be fitted; leave that off, and hand over by agent.as_tool(…)"
+)
+_MARK_OF_THAT = "agent_framework_local_history_persistence"
+"""What the framework then puts in the place of a conversation's id."""
 
 
 class AssemblerMiddleware(LastCall, ChatMiddleware):
@@ -49,7 +55,8 @@ class AssemblerMiddleware(LastCall, ChatMiddleware):
     The assembler is a base, forked for each call; its instruction and knowledge follow the agent's instructions. The
     tools and the `response_format` of the call are sent, and the base's are not. The session keeps every message; what
     is left out is only not sent. The session also keeps `context.state()`, so that another process can load it from a
-    store and continue. A call is refused if the service holds the beginning of its conversation (`conversation_id`).
+    store and continue. A call is refused if the service holds the beginning of its conversation (`conversation_id`),
+    and if the framework loads it beneath the middleware, as `HandoffBuilder` wants: hand over by `agent.as_tool`.
 
     One middleware may serve many agents and sessions at once. `last_context` and `report` are those of the latest call
     of any of them, `context_of(session_id)` those of one session. `conversations` is how many of them it remembers, the
@@ -67,8 +74,8 @@ class AssemblerMiddleware(LastCall, ChatMiddleware):
         refused stream raises where it is read, and the session's next call fits.
         """
         options: Mapping[str, Any] = context.options or {}
-        if options.get("conversation_id"):
-            raise ConversationError(_HELD_THERE)
+        if held := options.get("conversation_id"):
+            raise ConversationError(_LOADED_BENEATH if held == _MARK_OF_THAT else _HELD_THERE)
         call = _Call(self._fitting, context, context.messages, options)
         context.stream_result_hooks.append(call.settle)
         while True:

@@ -11,7 +11,7 @@ import pytest
 from agent_framework import Agent, AgentSession, Message, tool
 from agent_framework.openai import OpenAIChatClient, OpenAIChatCompletionClient
 
-from assembler import Assembler, Context, TrimOldest
+from assembler import Assembler, Context, ConversationError, TrimOldest
 from assembler.dialects import Dialect, openai_chat, openai_responses
 from assembler.integrations.agent_framework import AssemblerMiddleware
 from budgets import Budget
@@ -124,3 +124,13 @@ def test_sixty_turns_with_approvals_and_a_schema_on_chat_completions() -> None:
     assert result.calls == 3 * TURNS
     assert any(context.dropped for context in contexts)
     assert (result.over, result.invalid, result.unpriced) == ([], [], [])
+
+
+def test_a_history_that_is_loaded_beneath_all_middleware_is_refused_with_what_to_do() -> None:
+    """At the first answer of a tool: before it, nothing tells such an agent from another."""
+    with providing() as provider:
+        more: Any = {"tools": [look_up], "default_options": {"store": False}}
+        more["middleware"] = [AssemblerMiddleware(base("gpt-5", openai_responses))]
+        agent = Agent(client=responses_at(provider), require_per_service_call_history_persistence=True, **more)
+        with pytest.raises(ConversationError, match=r"HandoffBuilder.*agent\.as_tool"):
+            asyncio.run(agent.run(question(0), session=agent.create_session()))
