@@ -1,4 +1,4 @@
-"""The advice of an error: what to do about a request that does not fit. Each step was tried before it is given."""
+"""Advises what to do about a request that does not fit. Every step it suggests was tried first."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from budgets import ContextLengthError, Limit, RegionCosts, Tokens
 from budgets.numbers import in_tokens
 
 _SHORTENINGS = 5
-"""Lengths that are tried of texts: the last is a 340th of what is left, for a turn of some hundred long texts."""
+"""How many limits on the length of a text to try. The last is a 340th of the tokens left, for a turn of some hundred
+long texts."""
 
 
 def add_advice(overflow: TooLarge, trial: Trial) -> ContextLengthError:
-    """The error as its reader gets it: the least window that does, what the request costs there, and the next step."""
+    """The error for the caller: the smallest window that works, what the request costs there, and what to do next."""
     found = smallest(overflow, trial)
     required, costs, available = overflow.required, overflow.costs, overflow.available
     bound = overflow.region is not None
     if found is not None and (bound or found.plan.count.upper > available):
         required, costs = found.plan.count.upper, found.plan.costs
-    if bound:  # the limit leaves so much less than its region needs, whatever else a larger window lets in
+    if bound:  # a larger window may let in more, but the region still lacks this many tokens under its limit
         available = min(trial.budget.input_limit, required - overflow.excess)
     return ContextLengthError(
         required=required,
@@ -41,8 +42,8 @@ def add_advice(overflow: TooLarge, trial: Trial) -> ContextLengthError:
 def _of_windows(found: Smallest | None, trial: Trial) -> str:
     if found is not None and found.asking:
         return (
-            f"A context_window of {found.window} does without a new summary; how much less does with one, "
-            "only the summarizer can say."
+            f"A context_window of {found.window} works without a new summary; with one, a smaller window may "
+            "work, but only the summarizer can tell."
         )
     if found is not None:
         return f"Or choose a context_window of {found.window}."
@@ -59,7 +60,7 @@ def _next_step(overflow: TooLarge, trial: Trial) -> str:
     plan, excess = overflow.plan, overflow.excess
     if overflow.region is not None:
         return _of_limits(overflow, trial)
-    # A template may say more of the fixed regions than their parts cost: without a turn, all that is needed is theirs.
+    # A template may add tokens beyond its parts. Without turns, all the required tokens belong to the fixed regions.
     alone = plan.fixed.upper if plan.ledger.first < plan.ledger.length else overflow.required
     if alone > overflow.available:
         expected = plan.fixed.tokens
@@ -77,14 +78,14 @@ def _next_step(overflow: TooLarge, trial: Trial) -> str:
 
 
 def _list_regions(costs: RegionCosts) -> str:
-    """The fixed regions that hold something, as a sentence lists them."""
+    """The fixed regions that are not empty, as a phrase."""
     regions = {"instruction": costs.instruction, "tools": costs.capability, "knowledge": costs.knowledge}
     *others, last = [f"the {name}" for name, tokens in regions.items() if tokens] or ["what is sent"]
     return f"{', '.join(others)} or {last}" if others else last
 
 
 def _of_documents(overflow: TooLarge, trial: Trial) -> str:
-    """A limit under which some documents stay and it fits: knowledge gives way only where it is told to."""
+    """A limit on knowledge that makes the request fit and keeps some documents; "" if there is none."""
     left = overflow.plan.measured.knowledge.upper - overflow.excess
     if left <= 0 or "knowledge" in trial.budget.limits:
         return ""
@@ -99,7 +100,7 @@ def _of_documents(overflow: TooLarge, trial: Trial) -> str:
 
 
 def _shortening(overflow: TooLarge, trial: Trial) -> str:
-    """How much of the newest turn must go, with all other turns gone that may, and what shortens it so."""
+    """By how much to shorten the newest turn once all droppable turns are gone, and the `Truncate` that does it."""
     calm, dropped = tuple(map(stand_in, trial.settings.rungs)), list[Policy]()
     excess, cut, end, plan = overflow.excess, "", "at the end of on_overflow", overflow.plan
     more_may_go = plan.trimmed.cut.first_kept < plan.ledger.newest_turns(1)
@@ -114,20 +115,20 @@ def _shortening(overflow: TooLarge, trial: Trial) -> str:
 
 
 def _lengths(left: Tokens) -> Iterator[Tokens]:
-    """What each text may cost at most: three quarters of what is left for the turn, then a quarter of that, …"""
+    """Limits on the cost of a text to try: three quarters of the tokens left for the turn, then a quarter of that, …"""
     return (most for most in (3 * left // 4**power for power in range(1, _SHORTENINGS + 1)) if most > 0)
 
 
 def _of_newest(overflow: TooLarge) -> str:
     newest = next(iter(overflow.plan.ledger.newest_first())).tokens
     left = overflow.available - overflow.plan.fixed.upper
-    if newest <= left:  # the whole costs more than its parts: by a template, or by a bill
+    if newest <= left:  # a template or a bill makes the whole cost more than its parts
         return "What stays in any case is too large"
     return f"The newest turn alone needs {newest} and {left} are left for it"
 
 
 def _cures(overflow: TooLarge, trial: Trial) -> Iterator[str]:
-    """What one or two policies more would do, the least loss first. None of them makes a text that must be counted."""
+    """Ladders with one or two more policies that make it fit, least loss first. None of them writes new text."""
     from assembler.policies import TrimSteps
 
     plan, calm = overflow.plan, tuple(map(stand_in, trial.settings.rungs))
@@ -147,23 +148,23 @@ def _fits(trial: Trial, rungs: tuple[Rung, ...], more: Sequence[object]) -> bool
 
 
 def _of_pins(overflow: TooLarge) -> str | None:
-    """What pinned turns cost beside the newest, where the newest alone would fit."""
+    """Advice to pin fewer turns; None unless the newest turn would fit without the pinned ones."""
     plan = overflow.plan
     begins, left = plan.ledger.newest_turns(1), overflow.available - plan.fixed.upper
     newest = plan.ledger.since(begins).upper
     pinned = sum(plan.ledger.turn_upper(start, stop) for start, stop in plan.ledger.pinned_turns(begins))
     notes = [rung.traits.note for rung in plan.settings.rungs if rung.traits.note is not None]
-    noted = max((plan.ledger.price(spoken(note)).upper for note in notes), default=0)  # it stands for what then goes
+    noted = max((plan.ledger.price(spoken(note)).upper for note in notes), default=0)  # it replaces the dropped turns
     if not pinned or newest + noted > left:
         return None
     named = ", ".join(str(index) for index in plan.ledger.pins if index < begins)
-    cut = plan.trimmed.cut.first_kept >= begins  # else nobody drops the turns that are no longer pinned
+    cut = plan.trimmed.cut.first_kept >= begins  # else no policy drops the turns once they are unpinned
     drops = "" if cut else ", and end on_overflow with TrimOldest()"
     return f"The turns of the pinned messages {named} need {pinned} beside the newest: pin fewer of them{drops}."
 
 
 def _of_limits(overflow: TooLarge, trial: Trial) -> str:
-    """A region whose limit binds, and what of the limits would have to change."""
+    """Which region is over its limit, and which limits to change."""
     region, limits = overflow.region or "", trial.budget.limits
     needed = _tokens_of(overflow)
     said = f"The {region} needs {in_tokens(needed)} and its limits leave it {needed - overflow.excess}: "

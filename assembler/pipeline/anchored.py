@@ -1,10 +1,10 @@
-"""Fitting against a provider's own bill: the billed request goes on while it fits, else the rules leave tokens for it.
+"""Fits a request whose size is known from a provider's bill.
 
-A bill says how far the rules are off, for the request that was billed. So a build goes two ways. First it keeps what
-the billed request kept, with what came since: that costs the bill and the new messages, and it keeps the provider's
-prompt cache. Where this does not fit any more, the policies are asked as if nothing were known, under a limit that is
-lower by what the rules may miss. Both follow from the history and the bill alone: a process that has just started
-builds what one that saw every call does.
+A bill says how far our rules are off for the request that was billed. A build first tries to keep what that request
+kept and append the new messages: this costs the bill plus the new messages, and it preserves the provider's prompt
+cache. If that no longer fits, the policies decide by our rules, under a limit lowered by the amount that the rules may
+miss. Both ways depend only on the history and the bill, so a process that has just started builds the same request as
+one that saw every call.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def plan_anchored(
 ) -> Planned:
     """The plan of an anchored draft. Raises `TooLarge`.
 
-    `goes_on` is the plan that keeps what a request kept, with what came since, `decided` the policies' plan by rule,
-    which goes on from what it is given.
+    `goes_on` plans to keep what an earlier request kept, plus the new messages. `decided` asks the policies, which
+    start from what it is given.
     """
     limit = None if settings.budget is None else bill.allowed(settings.budget.input_limit)
     kept = None if bill.kept is None else goes_on(bill.kept)
@@ -48,7 +48,7 @@ def plan_anchored(
     if fitting is not None and not wider:
         return fitting
     try:
-        # No prompt of a template begins as the billed one did, and its cut stands all the same.
+        # The prompt of a template never begins as the billed one did, but the cut of the billed one still applies.
         last = kept if settings.whole is not None else before
         known = None if last is None or bill.kept is None or wider else (bill.kept.length, last.trimmed)
         plan = _corrected(settings, bill, decided(known))
@@ -60,7 +60,7 @@ def plan_anchored(
 
 
 def _billed(settings: Settings, bill: CalibratedCounter, plan: Planned | None) -> Planned | None:
-    """The plan with its corrected count, if its request begins as the billed one did."""
+    """The plan with its count corrected by the bill; None unless its request begins as the billed one did."""
     if plan is None:
         return None
     beginning = _beginning(settings, bill, plan)
@@ -70,7 +70,7 @@ def _billed(settings: Settings, bill: CalibratedCounter, plan: Planned | None) -
 
 
 def _corrected(settings: Settings, bill: CalibratedCounter, plan: Planned) -> Planned:
-    """The plan under the settings that were asked for. One emit and hash of a request."""
+    """The plan with its count corrected by the bill. Emits and hashes one request."""
     return plan.corrected_to(bill.correct(plan.by_rule, _beginning(settings, bill, plan)), settings)
 
 
@@ -81,7 +81,7 @@ def _beginning(settings: Settings, bill: CalibratedCounter, plan: Planned) -> Fi
 
 
 def _request_of(settings: Settings, plan: Planned) -> dict[str, Any]:
-    """The request; of a conversation that cannot be sent yet, of as much as could have been: it begins the same."""
+    """The request; if it cannot be sent yet, the request of its sendable messages, which begins the same."""
     try:
         return plan.emission.request
     except UnsupportedContentError:
@@ -94,7 +94,7 @@ def _request_of(settings: Settings, plan: Planned) -> dict[str, Any]:
 
 
 def _sendable(plan: Planned) -> list[Message]:
-    """The messages up to the last one that is not the model's, without a step whose calls wait for their answers."""
+    """The messages without a last step whose calls are unanswered, up to the last that the model did not write."""
     said = list(plan.layout.messages)
     if plan.waiting:
         del said[max(place for place, one in enumerate(said) if not set(plan.waiting).isdisjoint(one.parts)) :]
@@ -104,7 +104,7 @@ def _sendable(plan: Planned) -> list[Message]:
 
 
 def _as_billed(overflow: TooLarge, settings: Settings, bill: CalibratedCounter, before: Planned | None) -> TooLarge:
-    """The overflow of the rules in the tokens of the bill."""
+    """The overflow counted by our rules, converted to the tokens that the provider bills."""
     if settings.budget is None:
         return overflow
     required, limit = bill.bound(overflow.required), bill.allowed(settings.budget.input_limit)

@@ -1,8 +1,8 @@
-"""Calls the summarizers that a plan needs: the core says what it wants, it is asked here, the core decides again.
+"""Calls the summarizers that a plan needs.
 
-The core, `build.make_plan`, calls no summarizer. `run_answering` calls one, `run_awaiting` awaits it, and
-`plan_without_awaiting` does without. An answer is remembered with the history before the core is asked again, so that
-it then goes on behind the question.
+The core, `build.make_plan`, never calls a summarizer: it raises `UnansweredError` with the question. `run_answering`
+calls the summarizer, `run_awaiting` awaits it, and `plan_without_awaiting` plans without it. The answer is remembered
+with the history, then the core runs again and finds it there.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from budgets import BudgetError
 T = TypeVar("T")
 
 QUESTIONS = 16
-"""Questions of one build. Each policy has one; more come where a message changes while it is summarised."""
+"""The most questions of one build: one a policy, and one more whenever a message changes while it is summarised."""
 
 
 def run_answering(work: Callable[[], T]) -> T:
-    """What `work` returns, with every summarizer that it needs called. Raises `BudgetError` for one to be awaited."""
+    """Run `work`, and call each summarizer that it needs. Raises `BudgetError` for one that must be awaited."""
     for _ in range(QUESTIONS):
         try:
             return work()
@@ -41,12 +41,12 @@ def run_answering(work: Callable[[], T]) -> T:
 
 
 def plan_asking(draft: Draft, settings: Settings) -> Planned:
-    """The plan, with every summarizer that it needs called."""
+    """The plan of a draft. Calls each summarizer that it needs."""
     return run_answering(partial(make_plan, draft, settings))
 
 
 def plan_without_awaiting(draft: Draft, settings: Settings) -> Planned:
-    """The plan, without asking a summarizer that must be awaited: `wanted` holds what it would be asked."""
+    """The plan of a draft, without the summarizers that must be awaited: `wanted` holds what they would be asked."""
     if not settings.awaits:
         return plan_asking(draft, settings)
     try:
@@ -57,20 +57,20 @@ def plan_without_awaiting(draft: Draft, settings: Settings) -> Planned:
 
 
 def must_await_error() -> BudgetError:
-    """What to raise where a summarizer is async and nothing here can await it."""
+    """The error for an async summarizer in a call that cannot await."""
     return BudgetError(
-        "on_overflow: the summarizer is async, and build() awaits nothing: "
+        "on_overflow: the summarizer is async, and build() cannot await it: "
         "call `await assembler.abuild()`, or pass a function that returns the text"
     )
 
 
 def changing_error() -> ConversationError:
-    """What to raise where each answer is about messages that have changed meanwhile."""
+    """The error for messages that changed during every call of the summarizer."""
     return ConversationError("messages change while they are summarised; leave them alone until build() returns")
 
 
 def summary_failure(error: Exception) -> SummaryError:
-    """The error for a summarizer that raised. The exception, whose text could be a message's, is only its cause."""
+    """The error for a summarizer that raised. The exception is only chained: its text could quote a message."""
     kind = type(error).__name__
     failure = SummaryError(f"the summarizer raised {kind}", raised=kind)
     failure.__cause__ = error
@@ -78,12 +78,12 @@ def summary_failure(error: Exception) -> SummaryError:
 
 
 def _answer(wanted: Wanted) -> object:
-    """What the summarizer writes, or why it is none."""
+    """The text of the summarizer, or the error if it failed."""
     try:
         text = wanted.question.ask()
-    except MemoryError:  # no failure of the function's: the process cannot go on as if nothing were
+    except MemoryError:  # the process is in trouble, not the summarizer
         raise
-    except Exception as error:  # whatever the caller's function raises, the ladder goes on and says so
+    except Exception as error:  # whatever the caller's function raises, the ladder continues and reports it
         return summary_failure(error)
     if not isawaitable(text):
         return text

@@ -1,4 +1,4 @@
-"""What the methods of an assembler answer to arguments that they do not have."""
+"""Hints for callers who pass an assembler arguments that it does not have."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from budgets import numbers
 
 _IN_THE_BUDGET = "it belongs to the budget: Assembler(Budget(…))"
 _MODEL = "name it in the budget: Assembler(Budget.for_model(name))"
-_WHAT_GOES = "what is left out when it does not fit is on_overflow=, such as TrimOldest()"
+_WHAT_GOES = "policies are on_overflow=, such as TrimOldest()"
 _ARGUMENTS = {
     "api": "the API is dialect=",
     "context_window": _IN_THE_BUDGET,
@@ -25,7 +25,7 @@ _ARGUMENTS = {
     "tokenizer": _IN_THE_BUDGET,
     "tools": "call set_tools(tools)",
 }
-"""What people pass to an assembler that has no argument of that name, and where it goes."""
+"""What to write instead of keywords that people try."""
 
 _MESSAGE = "a message is one argument: add_message((role, text))"
 _TYPE = "say what kind of text it is: add_knowledge(text, type='document')"

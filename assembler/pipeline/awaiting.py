@@ -1,8 +1,8 @@
-"""The shell that awaits: the core runs in threads, the summarizers and counters of the caller on the caller's loop.
+"""Runs a build with async summarizers and counters: the core in a thread, they on the caller's event loop.
 
-The core holds no thread while a summarizer is awaited. A counter that must be awaited is asked in the middle of it, so
-that the thread of such a build waits for the loop: it is a thread of its own, since one of the executor's could wait
-for another that the counter itself needs.
+No thread is held while a summarizer is awaited. An async counter is called in the middle of the core, so the thread of
+such a build blocks until the loop answers. That build gets a thread of its own: in the executor's pool it could block
+the very thread that the counter needs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 async def run_awaiting(settings: Settings, work: Callable[[], T]) -> T:
-    """What `work` returns, off the loop; every summarizer that it needs is asked once, and awaited."""
+    """Run `work` off the loop, and await each summarizer that it needs once."""
     counter = None if settings.budget is None else settings.budget.counter
     beside = _beside if is_async(counter) else asyncio.to_thread
 
@@ -45,19 +45,19 @@ async def run_awaiting(settings: Settings, work: Callable[[], T]) -> T:
 
 
 async def _answer(wanted: Wanted) -> object:
-    """What the summarizer writes, or why it is none. One that is not async is called in a thread."""
+    """The text of the summarizer, or the error if it failed. A sync summarizer is called in a thread."""
     question = wanted.question
     try:
         text = question.ask() if question.awaited else await asyncio.to_thread(question.ask)
         return await text if isawaitable(text) else text
-    except MemoryError:  # no failure of the function's: the process cannot go on as if nothing were
+    except MemoryError:  # the process is in trouble, not the summarizer
         raise
-    except Exception as error:  # whatever the caller's function raises, the ladder goes on and says so
+    except Exception as error:  # whatever the caller's function raises, the ladder continues and reports it
         return summary_failure(error)
 
 
 async def _beside(work: Callable[[], T]) -> T:
-    """Run `work` in a thread of its own, where counters may wait for this loop. It ends with the task that awaits."""
+    """Run `work` in a new thread, where counters may block on this loop. Cancelling the task ends the work."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
     pending: list[Future[object]] = []

@@ -1,6 +1,6 @@
-"""The way of a request: gather → choose → measure → fit → emit → tell, each a function that takes and returns values.
+"""Runs the stages of a build: gather → choose → measure → fit → emit → tell. Each takes values and returns one.
 
-Every stage goes on from what the build before it found, where that still holds: `gather` looks whether it does.
+Each stage reuses what the last build found; `gather` checks that it still holds.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ Told = TypeVar("Told")
 STAGES = ("gather", "choose", "measure", "fit", "emit", "tell")
 
 _ROUNDS = 8
-"""Readings before a message that changes while it is read is given up. One is enough for a message edited in place."""
+"""How often to read a history again whose messages change. Once is enough for a message that was edited in place."""
 
 
 def build(draft: Draft, settings: Settings, tell: Callable[[Planned, Emission | None], Told]) -> Told:
-    """What `tell` makes of the request of a draft. Raises what `make_plan` and `emit` do."""
+    """Run all stages, `tell` last. Raises what `make_plan` and `emit` raise."""
     plan = make_plan(draft, settings)
     emission = emit(plan)
     return tell(plan, emission)
 
 
 def make_plan(draft: Draft, settings: Settings) -> Planned:
-    """The plan of a draft. Raises what `fit` does, and for `TooLarge` a `ContextLengthError` that says what to do."""
+    """The plan of a draft. Raises what `fit` raises, but a `ContextLengthError` with advice in place of `TooLarge`."""
     try:
         return plan_or_overflow(draft, settings)
     except TooLarge as overflow:
@@ -46,10 +46,10 @@ def make_plan(draft: Draft, settings: Settings) -> Planned:
 
 
 def plan_or_overflow(draft: Draft, settings: Settings) -> Planned:
-    """The plan of a draft; a `TooLarge` is raised as `fit` raises it.
+    """The plan of a draft. Raises what `fit` raises.
 
-    What the plan depends on is compared with what was read, and so is everything before an error is raised: a
-    message that its owner has changed since is read anew, and the plan is made again.
+    If the owner changed a message after it was read, the message is read again and the plan is made again, also
+    before an error is raised.
     """
     seen = gather(draft, settings)
     changed: int | None = None
@@ -58,31 +58,31 @@ def plan_or_overflow(draft: Draft, settings: Settings) -> Planned:
             chosen = choose(seen)
             measured = measure(seen, chosen)
             return fit(seen, measured)
-        except Exception as error:  # a policy of the caller's own raises whatever it likes
+        except Exception as error:  # a caller's own policy may raise anything
             changed = error.index if isinstance(error, ChangedError) else seen.sight.first_stale()
             if changed is None:
                 raise
         seen = seen.without(changed)
     raise ConversationError(
-        "message never reads the same twice; pass a dict, or an object whose fields stay", index=changed
+        "message never reads the same twice; pass a dict, or an object whose fields do not change", index=changed
     )
 
 
 def measure_now(draft: Draft, settings: Settings) -> tuple[Gathered, Measured]:
-    """The first three stages alone, of what the messages say now. O(messages that were read)."""
+    """Run the first three stages on the messages as they are now. O(messages that were read)."""
     seen = Gathered(draft, settings.asking(draft.regions), draft.history.current())
     return seen, measure(seen, choose(seen))
 
 
 def costs_now(draft: Draft, settings: Settings) -> RegionCosts:
-    """What all that was gathered costs, by region, before any cut. O(messages that were not priced before)."""
+    """The cost of everything gathered, by region, before any cut. O(messages that were not priced before)."""
     seen, measured = measure_now(draft, settings)
     ledger = Ledger.of(seen.sight, seen.settings.pricer)
     return measured.costs(ledger.since(ledger.first))
 
 
 def _instructed(draft: Draft, settings: Settings, overflow: TooLarge) -> ContextLengthError:
-    """The error with what there is to do about it. Tries the same decision under other settings, on one reading."""
+    """The error with advice, which is found by planning the same messages under other settings."""
     from assembler.pipeline.advice import add_advice  # for errors alone
 
     settings, sight = settings.asking(draft.regions), draft.history.sight()

@@ -1,11 +1,11 @@
-"""Knowledge chosen for the tokens left, and its price inside a message.
+"""Chooses knowledge for the tokens left, and prices it inside a message.
 
-The tokens left are what the budget leaves once the least conversation is paid for that the policies would keep, and
-all that its floor promises: knowledge may displace old turns where a policy lets them go, and never the newest.
+The tokens left are the budget less the smallest conversation that the policies would keep, or less the floor of the
+conversation if that is more. So knowledge may displace old turns that a policy may drop, but never the newest.
 
-Inside the question's message counts add where one piece ends with a line break and the next begins with neither a
-line break, a blank nor a slash, for counters that promise it (`additive_at_tag_seams`). Anywhere
-else the message is priced as one text.
+Inside the question's message, counts add where one piece ends with a line break and the next does not begin with a
+line break, a blank or a slash, if the counter promises that (`additive_at_tag_seams`). Otherwise the message is priced
+as one text.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _NO_SEAM = ("\n", "\r", " ", "\t", "/")
 
 @attrs.frozen(eq=False, repr=False)
 class Choice(Value):
-    """What a choice depends on beside the regions: who may hold knowledge, and the tokens left for all but turns."""
+    """What a choice depends on besides the regions: the message that may host knowledge, and the tokens left."""
 
     host: Host | None
     tokens_left: Tokens | None
@@ -53,24 +53,25 @@ class Choice(Value):
 
 @attrs.frozen(eq=False, repr=False)
 class Limits(Value):
-    """What the budget's limits say of knowledge and of the conversation that it shares them with, in tokens."""
+    """The budget's limits on knowledge and the conversation, for a choice."""
 
     input_limit: Tokens
-    """What a share is a share of, less the framing."""
+    """Shares are of this, less the framing."""
     cap: Amount | None
     """The most that knowledge may cost."""
     floor: Amount
-    """What the conversation is sure of, as far as it asks for it."""
+    """The floor of the conversation."""
     asked: Tokens
+    """What the whole conversation costs, at most `input_limit` + 1; `least` without a floor."""
     least: Tokens
-    """What it is left in any case."""
+    """What the smallest conversation costs that the policies would keep."""
 
     def of_knowledge(self, framing: Tokens) -> Tokens:
         """The most that knowledge may cost."""
         return self.input_limit if self.cap is None else self._tokens(self.cap, framing)
 
     def beyond_least(self, framing: Tokens) -> Tokens:
-        """What the floor of the conversation takes from the tokens left."""
+        """The tokens that the floor guarantees the conversation beyond `least`."""
         return max(0, min(self._tokens(self.floor, framing), self.asked) - self.least)
 
     def _tokens(self, amount: Amount, framing: Tokens) -> Tokens:
@@ -79,14 +80,14 @@ class Limits(Value):
 
 @attrs.frozen(eq=False, repr=False)
 class Asked(Value):
-    """The host with knowledge around its text, and where it stands in the history."""
+    """The host with knowledge around its text, and its index in the history."""
 
     index: int
     message: Message
 
 
 def choose(seen: Gathered) -> Choice | None:
-    """What the strategy chooses under; None for one that does not choose. O(turns that the policies protect)."""
+    """What the strategy needs to choose; None if it does not choose. O(turns that the policies protect)."""
     sight, settings = seen.sight, seen.settings.by_rule
     if settings.chooser is None:
         return None
@@ -104,7 +105,7 @@ def choose(seen: Gathered) -> Choice | None:
 
 
 def _limits(ledger: Ledger, budget: Budget, least: Tokens) -> Limits | None:
-    """What limits say of the choice; None where they say nothing. Prices as much conversation as a floor may hold."""
+    """The limits that bear on the choice, or None. Prices at most as much conversation as the input limit holds."""
     knowledge, conversation = (budget.limits.get(region, Limit()) for region in ("knowledge", "conversation"))
     if knowledge.cap is None and not conversation.floor:
         return None
@@ -114,11 +115,11 @@ def _limits(ledger: Ledger, budget: Budget, least: Tokens) -> Limits | None:
 
 
 def _least_conversation(ledger: Ledger, settings: Settings) -> Tokens:
-    """The least that the policies would keep, with pinned turns and the note that stands for the others; or all of it
-    where one may ask its owner (a summary costs a model call).
+    """What the smallest conversation costs that the policies would keep, with pinned turns and the note for dropped
+    ones; all of the conversation if no policy can tell.
 
-    A policy that rewrites is only asked once knowledge has been chosen, and then has less to do; what one that drops
-    whole turns declares to keep is known before.
+    Only policies that drop turns can. Those that ask a model are left out: a summary costs a call. Those that rewrite
+    act once knowledge has been chosen.
     """
     rungs = [*map(without_mark, settings.rungs)]
     cutting = [rung for rung in rungs if isinstance(rung, CuttingRung) and not asks(rung)]
@@ -131,7 +132,7 @@ def _least_conversation(ledger: Ledger, settings: Settings) -> Tokens:
 
 
 def demand_of(ledger: Ledger, limit: Tokens) -> Tokens:
-    """What the conversation asks for: what all of it costs, or one token more than there is."""
+    """What the whole conversation costs; `limit` + 1 if that is more than `limit`."""
     return ledger.since(ledger.first).upper if ledger.fits(limit) else limit + 1
 
 
@@ -140,7 +141,7 @@ def lay_out_regions(
 ) -> tuple[Rendered, FixedPrices]:
     """The regions as the strategy lays them out, and a price for every piece.
 
-    Raises TokenCountError that names the item on which the counter failed, or all three regions where none can be told.
+    Raises `TokenCountError`, which names the item on which the counter failed, or all three regions if it is unknown.
     """
 
     def lay_out(pricer: Pricer) -> tuple[Rendered, FixedPrices]:
@@ -168,7 +169,7 @@ def _laid_out(
 
 
 def host_as_sent(rendered: Rendered, choice: Choice | None) -> Asked | None:
-    """The host as it will be sent; None where nothing is put around its text."""
+    """The message that hosts knowledge, with the knowledge in it; None if no message hosts any."""
     if rendered.around is None or choice is None or choice.host is None:
         return None
     return Asked(choice.host.index, choice.host.saying(rendered.around.text(choice.host.text)))
@@ -196,22 +197,22 @@ class Chosen:
         return None if self._choice.host is None else self._choice.host.text
 
     def price(self, pieces: Sequence[Piece]) -> list[Tokens]:
-        """What each piece costs on its own, at most."""
+        """The upper bound of what each piece costs on its own."""
         unknown = [piece for piece in pieces if piece.text not in self._alone]
-        if unknown and self._additive:  # then a system text of them is priced piece by piece, and in one call
+        if unknown and self._additive:  # then one call prices a system text of them piece by piece
             counts = self._pricer.fixed(unknown, (), ()).pieces
             self._alone.update(zip([piece.text for piece in unknown], counts, strict=True))
         return [self._count(piece).upper for piece in pieces]
 
     def left(self, rendered: Rendered) -> Tokens | None:
-        """What is left of the tokens, or of the cap on knowledge where that is less; below 0 for too much."""
+        """The tokens left, or what is left of the cap on knowledge if that is less. Negative if it does not fit."""
         if self._choice.tokens_left is None:
             return None
         limits = self._choice.limits
         prices = self._system(rendered) if limits is None else self.prices(rendered)
         fixed = total([*prices.pieces, *prices.head, *prices.tools, prices.tooling, prices.output, prices.framing])
         left = self._choice.tokens_left - fixed.upper
-        if limits is None:  # then the price of each piece around the question is not needed
+        if limits is None:  # then no one needs the price of each piece around the question
             return left if rendered.around is None else left - self._whole(rendered.around).upper
         framing = prices.framing.upper
         pairs = zip(rendered.every_piece, prices.pieces, strict=True)
@@ -235,7 +236,7 @@ class Chosen:
         return known
 
     def _around(self, around: Around) -> list[Count]:
-        """What each piece adds to the host, which the ledger prices without them."""
+        """What each piece adds to the cost of the host. The ledger prices the host without them."""
         added = self._piece_by_piece(around)
         if added is None:
             each = [self._count(piece) for piece in (*around.before, *around.after)]
@@ -243,15 +244,15 @@ class Chosen:
         return added
 
     def _whole(self, around: Around) -> Count:
-        """What all pieces together add to the host."""
+        """What all pieces together add to the cost of the host."""
         added = self._piece_by_piece(around)
         return self._joined(around) if added is None else total(added)
 
     def _piece_by_piece(self, around: Around) -> list[Count] | None:
-        """What each piece adds, where counts add at its seams; None where the message must be priced as one text."""
+        """What each piece adds; None if counts do not add at its seams and the message must be priced as one text."""
         host = self._hosting
         before, after = around.before, around.after
-        # A result may travel inside JSON, where no line break ends a text: it is priced as one.
+        # A result may be sent inside JSON, where a line break does not end a text, so it is priced as one text.
         if host.place is not None or not self._additive or not (_seams_add(before) and _seams_add(after)):
             return None
         core = self._joined(Around(before[-1:], after[:1]))
@@ -262,7 +263,7 @@ class Chosen:
         return _bounded(added, self._joined(around).upper)
 
     def _joined(self, around: Around) -> Count:
-        """What pieces add to the host when its message is priced as one text."""
+        """What the pieces add when the message is priced as one text."""
         host = self._hosting
         said, alone = host.saying(around.text(host.text)), host.message
         together = price_messages(self._pricer, (*host.beside, said))
@@ -271,12 +272,12 @@ class Chosen:
     @property
     def _hosting(self) -> Host:
         if self._choice.host is None:
-            raise ValueError("a strategy put text around a question that has none; look at Space.question first")
+            raise ValueError("the strategy put text around a question, but there is none; look at Space.question first")
         return self._choice.host
 
 
 def _bounded(counts: Sequence[Count], upper: Tokens) -> list[Count]:
-    """The counts with bounds that come to `upper`: those that were rounded for each text may come to more."""
+    """The counts with their bounds lowered to add up to `upper`: each was rounded up, so the sum may be larger."""
     over = sum(count.upper for count in counts) - upper
     bounded: list[Count] = []
     for count in counts:
@@ -294,7 +295,7 @@ def _seams_add(pieces: Sequence[Piece]) -> bool:
 
 
 def _joined_rows(rendered: Rendered, prices: FixedPrices) -> tuple[Rendered, FixedPrices]:
-    """One piece for each piece with those that go on with it, so that a source is one row of the report."""
+    """Join each piece with the `Continued` pieces after it, so that a source is one row of the report."""
     if not any(isinstance(piece, Continued) for piece in rendered.every_piece):
         return rendered, prices
     around = rendered.around
@@ -324,8 +325,8 @@ def price_fixed(
 ) -> FixedPrices:
     """The price of everything but the turns.
 
-    The output schema costs what it adds; where it takes the place of something, framing is the less. What a tool choice
-    costs, or saves, is a matter of the tools.
+    The output schema costs what it adds to the request. If it replaces something, framing costs less. What a tool
+    choice adds or saves counts as the cost of the tools.
     """
     from assembler.pricing.hosted import fixed_with_hosted  # an import need not wait for its table
 
@@ -340,7 +341,7 @@ def price_fixed(
     schema = _cost(pricer, dialect, attrs.evolve(asked, choice=None))
     choice, output = _cost(pricer, dialect, asked) - schema, schema.alone()
     framing = prices.framing + (schema - (output - NOTHING))
-    # A template that hides what may not be called saves the definitions too, not only what stands around them.
+    # A template that hides the tools that may not be called saves their definitions too.
     each, tooling = split_framing(total(prices.tools, prices.tooling) + choice, prices.tools)
     return attrs.evolve(prices, output=output, tools=each, tooling=tooling, framing=framing)
 

@@ -1,6 +1,6 @@
-"""What was decided last about a history, for later builds to go on from: one entry for each owner that asked.
+"""Remembers the last decisions about a history, so that later builds can continue from them.
 
-The owner is the settings, or the session that they belong to for what outlives a new bill.
+There is one entry an owner. The owner is the settings, or their session for what stays valid under a new bill.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from budgets import Tokens
 
 _CROWDED = 16
-"""Entries from which on those of settings that are gone are taken out."""
+"""From this many entries on, those whose owner is gone are removed."""
 
 
 class Decided:
-    """What one owner decided last. Each field says for how many messages it holds: a fork may have fewer."""
+    """The last decisions of one owner. Each field records the length of the history then: a fork may be shorter."""
 
     __slots__ = (
         "copiers",
@@ -43,26 +43,26 @@ class Decided:
     def __init__(self, owner: object) -> None:
         self.owner = ref(owner)  # the settings of a what-if are gone soon, and a history may live for days
         self.replayed: tuple[Tokens, int, Trimmed] | None = None
-        """The last overflow of a ladder with a low-water mark: the tokens left, the length then, and what stayed."""
+        """The last overflow of a ladder with a low-water mark: tokens left, length of the history, what stayed."""
         self.copiers = Copiers()
         """How the entries of the last request are copied."""
         self.held: tuple[int, Trimmed] | None = None
-        """The same of a ladder that asks a model: the length of the history when it was asked, and what stayed."""
+        """For a ladder that asks a model: the length of the history when it was asked, and what stayed."""
         self.restored: Recipe | None = None
-        """What another process held, until a build makes it again."""
+        """A decision from another process, until a build repeats it."""
         self.sealed: Sealed | None = None
-        """What was found by counting the whole request."""
+        """What counting the whole request found."""
         self.sent: PricedRequest | None = None
         """The last request that was priced as it is sent."""
         self.standing: Standing | None = None
-        """The decision that a build goes on from while it fits."""
+        """The decision that a build keeps while it fits."""
         self.remembered: Decided | None = None
-        """What the session of these settings remembers, where it was looked for."""
+        """The entry of the settings' session, once it was looked up."""
         self.spelled: Spelled | None = None
-        """The request that a build goes on from."""
+        """The last request, for the next one to extend."""
 
     def copy(self, owner: object) -> Decided:
-        """A copy for another owner, which decides on its own from here."""
+        """A copy for another owner. From here on the two decide independently."""
         copy = Decided(owner)
         copy.restored = self.restored
         copy.replayed, copy.held, copy.sealed, copy.standing = self.replayed, self.held, self.sealed, self.standing
@@ -71,7 +71,7 @@ class Decided:
 
 
 class Decisions:
-    """What was decided about one history under one pricer. Shared by threads as the `Prices` that hold it are."""
+    """The decisions about one history under one pricer. Threads share it, as they share the `Prices` that hold it."""
 
     __slots__ = ("_entries",)
 
@@ -79,7 +79,7 @@ class Decisions:
         self._entries: list[Decided] = []
 
     def of(self, owner: object) -> Decided:
-        """What this owner decided last. O(owners that live)."""
+        """The entry of this owner, made if there is none. O(living owners)."""
         found = self.known(owner)
         if found is None:
             if len(self._entries) >= _CROWDED:
@@ -95,7 +95,7 @@ class Decisions:
         return copy
 
     def known(self, owner: object) -> Decided | None:
-        """What this owner decided last; None where it decided nothing yet."""
+        """The entry of this owner, or None."""
         for entry in self._entries:
             if entry.owner() is owner:
                 return entry
@@ -103,7 +103,7 @@ class Decisions:
 
 
 def decisions_of(owner: object, ledger: Ledger) -> Decided:
-    """What settings, or their session, decided last about the history of a ledger."""
+    """The entry of an owner for the history of a ledger, made if there is none."""
     prices = ledger.prices
     if prices.decisions is None:
         prices.decisions = Decisions()

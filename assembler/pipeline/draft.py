@@ -1,4 +1,4 @@
-"""What was gathered: the four regions, frozen. Each add makes the next draft; nothing here is ever changed."""
+"""Everything gathered for a request: the four regions, frozen. Each `add_*` makes a new draft."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from budgets.value import Value
 class Draft(Value):
     """Everything that goes into one request, before anything is chosen, priced or cut.
 
-    Whatever is added is read here, so that an error is raised where it was made. `shape` is that of the API that the
-    messages are for: some may begin with answers to calls that their server holds.
+    Input is read when it is added, so that an error points at the call that caused it. `shape` is the shape of the
+    API: for some, a history may begin with answers to calls that the server holds.
     """
 
     regions: Regions = attrs.field(factory=Regions)
@@ -36,7 +36,7 @@ class Draft(Value):
         return self.with_regions(instruction=instruction, provenance=provenance(text))
 
     def with_document(self, text: str, **fields: Any) -> Draft:
-        """The draft with a document more. Raises `MarkupError` or `BudgetError`."""
+        """The draft with one more document. Raises `MarkupError` or `BudgetError`."""
         known = self.regions.documents
         added = document(text, place=f"knowledge[{len(known)}]", **fields)
         return self.with_regions(documents=(*known, added))
@@ -48,7 +48,7 @@ class Draft(Value):
         return Draft(self.regions, history)
 
     def with_message(self, message: object, shape: str | None) -> Draft:
-        """The draft with a message more. O(1). Raises `ConversationError`."""
+        """The draft with one more message. O(1). Raises `ConversationError`."""
         history = self.history.appended(message)
         check_pairs(history, read_newest, self.regions.held, shape)
         return Draft(self.regions, history)
@@ -58,6 +58,6 @@ class Draft(Value):
         return Draft(self.regions, self.history.without_last())
 
     def holding(self, held: Count | None, shape: str | None) -> Draft:
-        """The draft beside what the server holds. Raises `ConversationError`."""
+        """The draft of a request for which the server already holds `held` tokens. Raises `ConversationError`."""
         check_pairs(self.history, read_whole, held, shape)
         return self.with_regions(held=held)

@@ -16,11 +16,10 @@ if TYPE_CHECKING:
 
 
 def emit(plan: Planned) -> Emission | None:
-    """The request of a plan with its notes; None where there is no message yet that could be sent.
+    """The request of a plan with its notes; None if there is no message to send yet.
 
-    Where it begins as the last one did, it goes on from that, if the dialect can: O(new messages). Else O(messages that
-    stay). Raises `ConversationError` for what an API would refuse, `UnsupportedContentError` for what it has no word
-    for.
+    O(new messages) if the request extends the last one and the dialect can do that, else O(messages that stay). Raises
+    `ConversationError` for what the API would refuse, and `UnsupportedContentError` for what it cannot express.
     """
     plan.refuse_unfinished()
     try:
@@ -36,7 +35,7 @@ def emit(plan: Planned) -> Emission | None:
 
 
 def request_to_read(plan: Planned) -> dict[str, Any]:
-    """What `make_request` makes of a plan, for a reader who neither keeps nor changes it: most often no copy."""
+    """The request of a plan, usually not copied: for callers who neither keep nor change it."""
     if plan.settings.cache_marks is not None:
         return make_request(plan)
     plan.refuse_unfinished()
@@ -44,14 +43,14 @@ def request_to_read(plan: Planned) -> dict[str, Any]:
 
 
 def copy_request(plan: Planned, request: dict[str, Any]) -> dict[str, Any]:
-    """A request of a plan's history, to hand out. What the last one held too is copied as it was found to be."""
+    """A copy of a request for the caller. Remembers how to copy each entry, for the next request."""
     return plan.remembered.copiers.fresh(request)
 
 
 def emission_for(plan: Planned, dialect: Dialect | str | None = None) -> Emission:
-    """The request of a plan in its own dialect or in another, with the notes on what was folded or left out.
+    """The request of a plan in its own dialect or another, with notes. Callers must not change it.
 
-    Raises as `make_request` does. Whoever asks keeps it, and changes nothing of it.
+    Raises what `make_request` raises.
     """
     plan.refuse_unfinished()
     if dialect is None:
@@ -62,10 +61,10 @@ def emission_for(plan: Planned, dialect: Dialect | str | None = None) -> Emissio
 def make_request(
     plan: Planned, dialect: Dialect | str | None = None, cache_marks: CacheMarks | None = None
 ) -> dict[str, Any]:
-    """The keyword arguments of the API's call: in the plan's dialect with the plan's marks, or in others.
+    """The keyword arguments of the API's call. Dialect and cache marks are the plan's unless others are passed.
 
-    Raises `UnsupportedContentError` for what the dialect cannot express, `ConversationError` for a plan of which no
-    request can be made yet.
+    Raises `UnsupportedContentError` for what the dialect cannot express, and `ConversationError` if the conversation
+    cannot be sent yet.
     """
     emission = emission_for(plan, dialect)
     marks = plan.settings.cache_marks if cache_marks is None else cache_marks

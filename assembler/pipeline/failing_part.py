@@ -1,8 +1,8 @@
 """Finds the item on which a counter failed.
 
-A counter that failed once may not fail again, so nothing is tried anew: the layout is gone through a second time with
-the counts that are remembered, and the first text without one is the text that failed. What each item alone makes the
-same pricer count says whose text it is.
+A counter that failed once may not fail again, so it is not called again. The regions are laid out a second time with
+the remembered counts; the first text without a count is the one that failed. Then each item is priced alone, and the
+item whose pricing counts that text is the one to name.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class _NotRememberedError(TokenCountError):
 
 @attrs.frozen(eq=False)
 class _Replayed(Fronting):
-    """Answers from a counter's memory, and writes down what it is asked; ends at what is not remembered."""
+    """Answers from a counter's memory and records the texts; raises at the first text that is not remembered."""
 
     counter: Memoised
     asked: list[str] = attrs.field(factory=list[str])
 
     def __call__(self, text: str, /) -> Tokens:
-        """What the counter answered when it was asked."""
+        """The count that the counter remembers."""
         self.asked.append(text)
         if text not in self.counter:
             raise _NotRememberedError(self.name, "was not asked")
@@ -41,7 +41,7 @@ class _Replayed(Fronting):
 
 
 class _Noted(_Replayed):
-    """Writes down what it is asked, and counts nothing."""
+    """Records the texts and counts nothing."""
 
     def __call__(self, text: str, /) -> Tokens:
         """0, whatever the text."""
@@ -52,9 +52,9 @@ class _Noted(_Replayed):
 def failing_part(
     regions: Regions, head: Sequence[Message], settings: Settings, lay_out: Callable[[Pricer], object]
 ) -> str | None:
-    """The item whose text the counter failed on, as errors name it; None where it is the text of several, or unknown.
+    """The name of the item on whose text the counter failed; None if the text is of several items, or unknown.
 
-    `lay_out` does again, with another pricer, what failed. O(what was counted): for errors only.
+    `lay_out` repeats the failed layout with another pricer. O(texts that were counted).
     """
     if settings.budget is None:
         return None  # counts are not remembered
@@ -64,7 +64,7 @@ def failing_part(
     text = _find_failing(memory, settings, lay_out)
     if text is None:
         return None
-    bare = text.strip("\n")  # what stands between two pieces belongs to one or the other
+    bare = text.strip("\n")  # a line break between two pieces may be counted with either
     return next(
         (name for name, price in _parts(regions, head, settings) if bare in _texts_counted(memory, settings, price)),
         None,
@@ -77,11 +77,11 @@ def _find_failing(memory: Memoised, settings: Settings, lay_out: Callable[[Price
         lay_out(_pricer(settings, replayed))
     except TokenCountError:
         return replayed.asked[-1] if replayed.asked else None
-    return None  # all is remembered: another thread has counted it meanwhile
+    return None  # every text is remembered: another thread has counted it meanwhile
 
 
 def _may_forget(memory: Memoised, texts: Collection[str]) -> bool:
-    """Whether these are more than a memory surely holds: then what is not in it may have been counted all the same."""
+    """Whether these may be more than the memory holds: then a text that is not in it may still have been counted."""
     return len(texts) > memory.max_entries // 2 or sum(map(len, texts)) > memory.max_characters // 2
 
 
@@ -98,7 +98,7 @@ def _pricer(settings: Settings, counter: Guarded) -> Pricer:
 def _parts(
     regions: Regions, head: Sequence[Message], settings: Settings
 ) -> Iterator[tuple[str, Callable[[Pricer], object]]]:
-    """Every item by its name in errors, and what prices it alone."""
+    """The name of every item in errors, and a function that prices it alone."""
 
     for place, tool in enumerate(regions.tools):
         yield f"tools[{place}] {tool.name!r}", _pricing(tools=(tool,))

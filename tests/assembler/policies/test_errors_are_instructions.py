@@ -205,7 +205,7 @@ def check(draft: Draft, window: int, error: ContextLengthError) -> None:
         assert asking or draft.settings.get("max_input_tokens") or draft.settings.get("limits")
         if "helps only with a new summary" in error.advice:
             assert asking
-        elif "does without a new summary" not in error.advice:
+        elif "works without a new summary" not in error.advice:
             assert "context_window does not help" in error.advice
             for times in (2, 1000):
                 assert draft.builds(window * times) is None

@@ -235,7 +235,8 @@ CASES: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
         {"context_window": 69},
         {},
         "Dropping old turns would help: end on_overflow with TrimOldest(). "
-        "A context_window of 90 does without a new summary; how much less does with one, only the summarizer can say.",
+        "A context_window of 90 works without a new summary; with one, a smaller window may work, but only the "
+        "summarizer can tell.",
     ),
 ]
 
