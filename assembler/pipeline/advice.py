@@ -14,7 +14,7 @@ from assembler.policies.traits import KeepsAll, Rung, rung_of, stand_in
 from budgets import ContextLengthError, Limit, RegionCosts, Tokens
 from budgets.numbers import in_tokens
 
-_SHORTENINGS = 5
+_LENGTHS_TRIED = 5
 """How many limits on the length of a text to try. The last is a 340th of the tokens left, for a turn of some hundred
 long texts."""
 
@@ -33,13 +33,13 @@ def add_advice(overflow: TooLarge, trial: Trial) -> ContextLengthError:
         costs=costs,
         budget=trial.budget,
         smallest_window=None if found is None or found.asking else found.window,
-        advice=" ".join(filter(None, (_next_step(overflow, trial), overflow.advice, _of_windows(found, trial)))),
+        advice=" ".join(filter(None, (_next_step(overflow, trial), overflow.advice, _advise_window(found, trial)))),
         available=available,
         region=overflow.region,
     )
 
 
-def _of_windows(found: Smallest | None, trial: Trial) -> str:
+def _advise_window(found: Smallest | None, trial: Trial) -> str:
     if found is not None and found.asking:
         return (
             f"A context_window of {found.window} works without a new summary; with one, a smaller window may "
@@ -59,7 +59,7 @@ def _of_windows(found: Smallest | None, trial: Trial) -> str:
 def _next_step(overflow: TooLarge, trial: Trial) -> str:
     plan, excess = overflow.plan, overflow.excess
     if overflow.region is not None:
-        return _of_limits(overflow, trial)
+        return _advise_limits(overflow, trial)
     # A template may add tokens beyond its parts. Without turns, all the required tokens belong to the fixed regions.
     alone = plan.fixed.upper if plan.ledger.first < plan.ledger.length else overflow.required
     if alone > overflow.available:
@@ -67,14 +67,14 @@ def _next_step(overflow: TooLarge, trial: Trial) -> str:
         estimated = alone == plan.fixed.upper and expected <= overflow.available
         bound = f" at most, {expected} expected" if estimated else ""
         said = f"Dropping turns cannot help: the fixed regions alone need {alone}{bound}. "
-        return f"{said}Shorten {_list_regions(plan.costs)} by {in_tokens(excess)}{_of_documents(overflow, trial)}."
+        return f"{said}Shorten {_list_regions(plan.costs)} by {in_tokens(excess)}{_advise_documents(overflow, trial)}."
     cure = next(_cures(overflow, trial), None)
     if cure is not None:
         return cure
-    pinned = _of_pins(overflow)
+    pinned = _advise_pins(overflow)
     if pinned is not None:
         return pinned
-    return _shortening(overflow, trial)
+    return _advise_shortening(overflow, trial)
 
 
 def _list_regions(costs: RegionCosts) -> str:
@@ -84,7 +84,7 @@ def _list_regions(costs: RegionCosts) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def _of_documents(overflow: TooLarge, trial: Trial) -> str:
+def _advise_documents(overflow: TooLarge, trial: Trial) -> str:
     """A limit on knowledge that makes the request fit and keeps some documents; "" if there is none."""
     left = overflow.plan.measured.knowledge.upper - overflow.excess
     if left <= 0 or "knowledge" in trial.budget.limits:
@@ -99,27 +99,27 @@ def _of_documents(overflow: TooLarge, trial: Trial) -> str:
     )
 
 
-def _shortening(overflow: TooLarge, trial: Trial) -> str:
+def _advise_shortening(overflow: TooLarge, trial: Trial) -> str:
     """By how much to shorten the newest turn once all droppable turns are gone, and the `Truncate` that does it."""
-    calm, dropped = tuple(map(stand_in, trial.settings.rungs)), list[Policy]()
+    rungs, dropped = tuple(map(stand_in, trial.settings.rungs)), list[Policy]()
     excess, cut, end, plan = overflow.excess, "", "at the end of on_overflow", overflow.plan
     more_may_go = plan.trimmed.cut.first_kept < plan.ledger.newest_turns(1)
-    least = trial.under((*calm, rung_of(TrimOldest()))) if more_may_go else None
+    least = trial.under((*rungs, rung_of(TrimOldest()))) if more_may_go else None
     if isinstance(least, TooLarge) and least.excess < excess:
         dropped = [TrimOldest()]
         excess, cut, end = least.excess, "end on_overflow with TrimOldest(), and ", "behind it"
     left = overflow.available - plan.fixed.upper
-    done = next((most for most in _lengths(left) if _fits(trial, calm, [*dropped, Truncate(most)])), None)
-    does = "" if done is None else f"; Truncate({done:_}) {end} does"
-    return f"{_of_newest(overflow)}: {cut}shorten its messages by {in_tokens(excess)}{does}."
+    done = next((most for most in _lengths(left) if _fits(trial, rungs, [*dropped, Truncate(most)])), None)
+    cure = "" if done is None else f"; Truncate({done:_}) {end} does"
+    return f"{_describe_newest(overflow)}: {cut}shorten its messages by {in_tokens(excess)}{cure}."
 
 
 def _lengths(left: Tokens) -> Iterator[Tokens]:
     """Limits on the cost of a text to try: three quarters of the tokens left for the turn, then a quarter of that, …"""
-    return (most for most in (3 * left // 4**power for power in range(1, _SHORTENINGS + 1)) if most > 0)
+    return (most for most in (3 * left // 4**power for power in range(1, _LENGTHS_TRIED + 1)) if most > 0)
 
 
-def _of_newest(overflow: TooLarge) -> str:
+def _describe_newest(overflow: TooLarge) -> str:
     newest = next(iter(overflow.plan.ledger.newest_first())).tokens
     left = overflow.available - overflow.plan.fixed.upper
     if newest <= left:  # a template or a bill makes the whole cost more than its parts
@@ -131,23 +131,23 @@ def _cures(overflow: TooLarge, trial: Trial) -> Iterator[str]:
     """Ladders with one or two more policies that make it fit, least loss first. None of them writes new text."""
     from assembler.policies import TrimSteps
 
-    plan, calm = overflow.plan, tuple(map(stand_in, trial.settings.rungs))
+    plan, rungs = overflow.plan, tuple(map(stand_in, trial.settings.rungs))
     ledger = plan.ledger
     begins = ledger.newest_turns(1)
     cut = plan.trimmed.cut.first_kept >= begins
-    if not cut and _fits(trial, calm, [TrimOldest()]):
-        alone = len(calm) == 1 and isinstance(calm[0].traits.keeps, KeepsAll) and not ledger.pins
+    if not cut and _fits(trial, rungs, [TrimOldest()]):
+        alone = len(rungs) == 1 and isinstance(rungs[0].traits.keeps, KeepsAll) and not ledger.pins
         yield f"Dropping old turns would help: {'pass on_overflow=' if alone else 'end on_overflow with '}TrimOldest()."
     for end, words in ((TrimSteps(), "TrimSteps()"), (TrimSteps(keep=0), "TrimSteps(keep=0)")):
-        if _fits(trial, calm, [end] if cut else [TrimOldest(), end]):
-            yield f"{_of_newest(overflow)}: end on_overflow with {'' if cut else 'TrimOldest(), '}{words}."
+        if _fits(trial, rungs, [end] if cut else [TrimOldest(), end]):
+            yield f"{_describe_newest(overflow)}: end on_overflow with {'' if cut else 'TrimOldest(), '}{words}."
 
 
 def _fits(trial: Trial, rungs: tuple[Rung, ...], more: Sequence[object]) -> bool:
     return isinstance(trial.under((*rungs, *map(rung_of, more))), Planned)
 
 
-def _of_pins(overflow: TooLarge) -> str | None:
+def _advise_pins(overflow: TooLarge) -> str | None:
     """Advice to pin fewer turns; None unless the newest turn would fit without the pinned ones."""
     plan = overflow.plan
     begins, left = plan.ledger.newest_turns(1), overflow.available - plan.fixed.upper
@@ -163,7 +163,7 @@ def _of_pins(overflow: TooLarge) -> str | None:
     return f"The turns of the pinned messages {named} need {pinned} beside the newest: pin fewer of them{drops}."
 
 
-def _of_limits(overflow: TooLarge, trial: Trial) -> str:
+def _advise_limits(overflow: TooLarge, trial: Trial) -> str:
     """Which region is over its limit, and which limits to change."""
     region, limits = overflow.region or "", trial.budget.limits
     needed = _tokens_of(overflow)

@@ -30,19 +30,19 @@ FORGET = "anchor(None) forgets the bill."
 def plan_anchored(
     settings: Settings,
     bill: CalibratedCounter,
-    goes_on: Callable[[Recipe], Planned | None],
-    decided: Callable[[Known | None], Planned],
+    continue_from: Callable[[Recipe], Planned | None],
+    decide: Callable[[Known | None], Planned],
 ) -> Planned:
     """The plan of an anchored draft. Raises `TooLarge`.
 
-    `goes_on` plans to keep what an earlier request kept, plus the new messages. `decided` asks the policies, which
+    `continue_from` plans to keep what an earlier request kept, plus the new messages. `decide` asks the policies, which
     start from what it is given.
     """
     limit = None if settings.budget is None else bill.allowed(settings.budget.input_limit)
-    kept = None if bill.kept is None else goes_on(bill.kept)
+    kept = None if bill.kept is None else continue_from(bill.kept)
     before = _billed(settings, bill, kept)
     if limit is None:
-        return before or _corrected(settings, bill, decided(None))
+        return before or _corrected(settings, bill, decide(None))
     fitting = before if before is not None and before.count.upper <= limit else None
     wider = bill.limit is not None and limit > bill.limit
     if fitting is not None and not wider:
@@ -51,7 +51,7 @@ def plan_anchored(
         # The prompt of a template never begins as the billed one did, but the cut of the billed one still applies.
         last = kept if settings.whole is not None else before
         known = None if last is None or bill.kept is None or wider else (bill.kept.length, last.trimmed)
-        plan = _corrected(settings, bill, decided(known))
+        plan = _corrected(settings, bill, decide(known))
     except TooLarge as overflow:
         if fitting is not None:
             return fitting

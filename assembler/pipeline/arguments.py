@@ -6,7 +6,7 @@ from budgets import numbers
 
 _IN_THE_BUDGET = "it belongs to the budget: Assembler(Budget(…))"
 _MODEL = "name it in the budget: Assembler(Budget.for_model(name))"
-_WHAT_GOES = "policies are on_overflow=, such as TrimOldest()"
+_POLICY = "policies are on_overflow=, such as TrimOldest()"
 _ARGUMENTS = {
     "api": "the API is dialect=",
     "context_window": _IN_THE_BUDGET,
@@ -18,8 +18,8 @@ _ARGUMENTS = {
     "messages": "call set_messages(messages)",
     "model": _MODEL,
     "model_name": _MODEL,
-    "policies": _WHAT_GOES,
-    "policy": _WHAT_GOES,
+    "policies": _POLICY,
+    "policy": _POLICY,
     "provider": "the API is dialect=",
     "system": "call set_instruction(text)",
     "tokenizer": _IN_THE_BUDGET,

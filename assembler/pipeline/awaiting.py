@@ -28,16 +28,16 @@ T = TypeVar("T")
 async def run_awaiting(settings: Settings, work: Callable[[], T]) -> T:
     """Run `work` off the loop, and await each summarizer that it needs once."""
     counter = None if settings.budget is None else settings.budget.counter
-    beside = _beside if is_async(counter) else asyncio.to_thread
+    run = _run_in_own_thread if is_async(counter) else asyncio.to_thread
 
-    def decided() -> T | Wanted:
+    def work_or_question() -> T | Wanted:
         try:
             return work()
         except UnansweredError as unanswered:
             return unanswered.wanted
 
     for _ in range(QUESTIONS):
-        found = await beside(decided)
+        found = await run(work_or_question)
         if not isinstance(found, Wanted):
             return found
         found.question.settle(await _answer(found))
@@ -56,7 +56,7 @@ async def _answer(wanted: Wanted) -> object:
         return summary_failure(error)
 
 
-async def _beside(work: Callable[[], T]) -> T:
+async def _run_in_own_thread(work: Callable[[], T]) -> T:
     """Run `work` in a new thread, where counters may block on this loop. Cancelling the task ends the work."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
@@ -72,11 +72,11 @@ async def _beside(work: Callable[[], T]) -> T:
     def run() -> None:
         WAITING.set(wait)
         try:
-            told = partial(_finished, done, work())
+            finish = partial(_succeed, done, work())
         except BaseException as error:  # for the task that awaits this
-            told = partial(_fail, done, error)
+            finish = partial(_fail, done, error)
         with suppress(RuntimeError):  # the loop is closed, and no task waits
-            loop.call_soon_threadsafe(told)
+            loop.call_soon_threadsafe(finish)
 
     threading.Thread(target=copy_context().run, args=(run,), name="assembler.abuild", daemon=True).start()
     try:
@@ -90,7 +90,7 @@ async def _awaited(answer: Awaitable[object]) -> object:
     return await answer
 
 
-def _finished(done: asyncio.Future[T], found: T) -> None:
+def _succeed(done: asyncio.Future[T], found: T) -> None:
     if not done.done():
         done.set_result(found)
 

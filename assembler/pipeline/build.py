@@ -51,18 +51,18 @@ def plan_or_overflow(draft: Draft, settings: Settings) -> Planned:
     If the owner changed a message after it was read, the message is read again and the plan is made again, also
     before an error is raised.
     """
-    seen = gather(draft, settings)
+    gathered = gather(draft, settings)
     changed: int | None = None
     for _ in range(_ROUNDS):
         try:
-            chosen = choose(seen)
-            measured = measure(seen, chosen)
-            return fit(seen, measured)
+            chosen = choose(gathered)
+            measured = measure(gathered, chosen)
+            return fit(gathered, measured)
         except Exception as error:  # a caller's own policy may raise anything
-            changed = error.index if isinstance(error, ChangedError) else seen.sight.first_stale()
+            changed = error.index if isinstance(error, ChangedError) else gathered.sight.first_stale()
             if changed is None:
                 raise
-        seen = seen.without(changed)
+        gathered = gathered.without(changed)
     raise ConversationError(
         "message never reads the same twice; pass a dict, or an object whose fields do not change", index=changed
     )
@@ -70,14 +70,14 @@ def plan_or_overflow(draft: Draft, settings: Settings) -> Planned:
 
 def measure_now(draft: Draft, settings: Settings) -> tuple[Gathered, Measured]:
     """Run the first three stages on the messages as they are now. O(messages that were read)."""
-    seen = Gathered(draft, settings.asking(draft.regions), draft.history.current())
-    return seen, measure(seen, choose(seen))
+    gathered = Gathered(draft, settings.asking(draft.regions), draft.history.current())
+    return gathered, measure(gathered, choose(gathered))
 
 
 def costs_now(draft: Draft, settings: Settings) -> RegionCosts:
     """The cost of everything gathered, by region, before any cut. O(messages that were not priced before)."""
-    seen, measured = measure_now(draft, settings)
-    ledger = Ledger.of(seen.sight, seen.settings.pricer)
+    gathered, measured = measure_now(draft, settings)
+    ledger = Ledger.of(gathered.sight, gathered.settings.pricer)
     return measured.costs(ledger.since(ledger.first))
 
 
@@ -88,7 +88,7 @@ def _instructed(draft: Draft, settings: Settings, overflow: TooLarge) -> Context
     settings, sight = settings.asking(draft.regions), draft.history.sight()
 
     def decide(other: Settings) -> Planned:
-        seen = Gathered(draft, other, sight)
-        return decide_plan(seen, measure(seen, choose(seen)))
+        gathered = Gathered(draft, other, sight)
+        return decide_plan(gathered, measure(gathered, choose(gathered)))
 
     return add_advice(overflow, Trial(settings, decide, settings.budget or overflow.budget))

@@ -61,7 +61,7 @@ class Limits(Value):
     """The most that knowledge may cost."""
     floor: Amount
     """The floor of the conversation."""
-    asked: Tokens
+    demand: Tokens
     """What the whole conversation costs, at most `input_limit` + 1; `least` without a floor."""
     least: Tokens
     """What the smallest conversation costs that the policies would keep."""
@@ -72,23 +72,23 @@ class Limits(Value):
 
     def beyond_least(self, framing: Tokens) -> Tokens:
         """The tokens that the floor guarantees the conversation beyond `least`."""
-        return max(0, min(self._tokens(self.floor, framing), self.asked) - self.least)
+        return max(0, min(self._tokens(self.floor, framing), self.demand) - self.least)
 
     def _tokens(self, amount: Amount, framing: Tokens) -> Tokens:
         return part_of(amount, self.input_limit - framing) if isinstance(amount, float) else amount
 
 
 @attrs.frozen(eq=False, repr=False)
-class Asked(Value):
+class FilledHost(Value):
     """The host with knowledge around its text, and its index in the history."""
 
     index: int
     message: Message
 
 
-def choose(seen: Gathered) -> Choice | None:
+def choose(gathered: Gathered) -> Choice | None:
     """What the strategy needs to choose; None if it does not choose. O(turns that the policies protect)."""
-    sight, settings = seen.sight, seen.settings.by_rule
+    sight, settings = gathered.sight, gathered.settings.by_rule
     if settings.chooser is None:
         return None
     at_result = settings.chooser.needs is Needs.RESULT
@@ -98,8 +98,8 @@ def choose(seen: Gathered) -> Choice | None:
         host = attrs.evolve(host, beside=tuple(sight.messages(ledger.run(host.index).start, host.index)))
     if settings.budget is None:
         return Choice(host, None)
-    looked = 0 if seen.last is None else seen.last.length
-    pins = staying(sight, settings.pins, settings.dialect.api.shape, looked)
+    last_length = 0 if gathered.last is None else gathered.last.length
+    pins = staying(sight, settings.pins, settings.dialect.api.shape, last_length)
     least = _least_conversation(attrs.evolve(ledger, pins=pins) if pins else ledger, settings)
     return Choice(host, settings.budget.input_limit - least, _limits(ledger, settings.budget, least))
 
@@ -110,8 +110,8 @@ def _limits(ledger: Ledger, budget: Budget, least: Tokens) -> Limits | None:
     if knowledge.cap is None and not conversation.floor:
         return None
     limit = budget.input_limit
-    asked = demand_of(ledger, limit) if conversation.floor else least
-    return Limits(limit, knowledge.cap, conversation.floor, asked, least)
+    demand = demand_of(ledger, limit) if conversation.floor else least
+    return Limits(limit, knowledge.cap, conversation.floor, demand, least)
 
 
 def _least_conversation(ledger: Ledger, settings: Settings) -> Tokens:
@@ -145,7 +145,7 @@ def lay_out_regions(
     """
 
     def lay_out(pricer: Pricer) -> tuple[Rendered, FixedPrices]:
-        return _laid_out(regions, head, settings, choice, pricer)
+        return _lay_out_with(regions, head, settings, choice, pricer)
 
     try:
         return lay_out(settings.pricer)
@@ -156,26 +156,26 @@ def lay_out_regions(
         raise error.at(part) from error.__cause__ or error
 
 
-def _laid_out(
+def _lay_out_with(
     regions: Regions, head: Sequence[Message], settings: Settings, choice: Choice | None, pricer: Pricer
 ) -> tuple[Rendered, FixedPrices]:
     chooser = settings.chooser
     if choice is None or chooser is None:
         rendered = settings.strategy.render(regions)
         return rendered, price_fixed(pricer, settings.dialect, rendered.pieces, head, regions)
-    space = Chosen(regions, head, pricer, settings.dialect, choice, _adds(settings))
+    space = Chosen(regions, head, pricer, settings.dialect, choice, _adds_at_seams(settings))
     rendered = chooser.choose(regions, space)
-    return _joined_rows(rendered, space.prices(rendered))
+    return _join_rows(rendered, space.prices(rendered))
 
 
-def host_as_sent(rendered: Rendered, choice: Choice | None) -> Asked | None:
+def host_as_sent(rendered: Rendered, choice: Choice | None) -> FilledHost | None:
     """The message that hosts knowledge, with the knowledge in it; None if no message hosts any."""
     if rendered.around is None or choice is None or choice.host is None:
         return None
-    return Asked(choice.host.index, choice.host.saying(rendered.around.text(choice.host.text)))
+    return FilledHost(choice.host.index, choice.host.saying(rendered.around.text(choice.host.text)))
 
 
-def _adds(settings: Settings) -> bool:
+def _adds_at_seams(settings: Settings) -> bool:
     return adds_at_seams(counter_for(settings.budget))
 
 
@@ -260,7 +260,7 @@ class Chosen:
         added = [*map(self._count, before[:-1]), *joined, *map(self._count, after[1:])]
         if all(count.upper == count.tokens for count in added):
             return added
-        return _bounded(added, self._joined(around).upper)
+        return _lower_bounds(added, self._joined(around).upper)
 
     def _joined(self, around: Around) -> Count:
         """What the pieces add when the message is priced as one text."""
@@ -276,7 +276,7 @@ class Chosen:
         return self._choice.host
 
 
-def _bounded(counts: Sequence[Count], upper: Tokens) -> list[Count]:
+def _lower_bounds(counts: Sequence[Count], upper: Tokens) -> list[Count]:
     """The counts with their bounds lowered to add up to `upper`: each was rounded up, so the sum may be larger."""
     over = sum(count.upper for count in counts) - upper
     bounded: list[Count] = []
@@ -294,7 +294,7 @@ def _seams_add(pieces: Sequence[Piece]) -> bool:
     )
 
 
-def _joined_rows(rendered: Rendered, prices: FixedPrices) -> tuple[Rendered, FixedPrices]:
+def _join_rows(rendered: Rendered, prices: FixedPrices) -> tuple[Rendered, FixedPrices]:
     """Join each piece with the `Continued` pieces after it, so that a source is one row of the report."""
     if not any(isinstance(piece, Continued) for piece in rendered.every_piece):
         return rendered, prices
@@ -310,13 +310,13 @@ def _joined_rows(rendered: Rendered, prices: FixedPrices) -> tuple[Rendered, Fix
                 runs[-1].append((piece, next(priced)))
             else:
                 runs.append([(piece, next(priced))])
-        joined.append(tuple(_as_one([piece for piece, _ in run]) for run in runs))
+        joined.append(tuple(_join_pieces([piece for piece, _ in run]) for run in runs))
         counts += [total(count for _, count in run) for run in runs]
     settled = None if around is None else Around(joined[1], joined[2])
     return attrs.evolve(rendered, pieces=joined[0], around=settled), attrs.evolve(prices, pieces=tuple(counts))
 
 
-def _as_one(run: Sequence[Piece]) -> Piece:
+def _join_pieces(run: Sequence[Piece]) -> Piece:
     return Piece(run[0].region, run[0].name, "".join(piece.text for piece in run))
 
 
@@ -337,15 +337,15 @@ def price_fixed(
         return prices
     system = "".join(piece.text for piece in pieces) if pieces else None
     tools = tools_sent(regions.tools, dialect.api.shape)
-    asked = Layout(system=system, head=head, tools=tools, output=regions.output, choice=regions.choice)
-    schema = _cost(pricer, dialect, attrs.evolve(asked, choice=None))
-    choice, output = _cost(pricer, dialect, asked) - schema, schema.alone()
+    options = Layout(system=system, head=head, tools=tools, output=regions.output, choice=regions.choice)
+    schema = _cost(pricer, dialect, attrs.evolve(options, choice=None))
+    choice, output = _cost(pricer, dialect, options) - schema, schema.alone()
     framing = prices.framing + (schema - (output - NOTHING))
     # A template that hides the tools that may not be called saves their definitions too.
     each, tooling = split_framing(total(prices.tools, prices.tooling) + choice, prices.tools)
     return attrs.evolve(prices, output=output, tools=each, tooling=tooling, framing=framing)
 
 
-def _cost(pricer: Pricer, dialect: Dialect, asked: Layout) -> Difference:
-    price = pricer.options(attrs.evolve(asked, options=dialect.options(asked)))
+def _cost(pricer: Pricer, dialect: Dialect, layout: Layout) -> Difference:
+    price = pricer.options(attrs.evolve(layout, options=dialect.options(layout)))
     return price - NOTHING if isinstance(price, Count) else price

@@ -41,7 +41,7 @@ _FEW = 64
 never saves so much, and a long history would be spelled for nothing. Results that are written anew may save half."""
 
 
-def fit(seen: Gathered, measured: Measured) -> Planned:
+def fit(gathered: Gathered, measured: Measured) -> Planned:
     """The plan of a draft: the last decision where it stands, or a new one. O(new messages), or O(what stays and one
     turn more) for policies that look no further back.
 
@@ -50,14 +50,15 @@ def fit(seen: Gathered, measured: Measured) -> Planned:
     message makes it one, `PlanError` if a policy cuts where no turn begins, `TokenCountError` if the counter fails, and
     `UnansweredError` where a policy wants an answer first: see `assembler.pipeline.answers`.
     """
-    if seen.last is not None and measured is seen.last.gathered and (plan := continue_decision(seen)) is not None:
+    last = gathered.last
+    if last is not None and measured is last.before_limits and (plan := continue_decision(gathered)) is not None:
         return plan
-    plan = decide_plan(seen, measured)
-    changed = first_changed(plan, seen.last)
+    plan = decide_plan(gathered, measured)
+    changed = first_changed(plan, last)
     if changed is not None:
         raise ChangedError(changed)
     plan.check()
-    plan.decided.standing, plan.decided.remembered = standing_of(plan, measured, seen.last), plan.remembered
+    plan.decided.standing, plan.decided.remembered = standing_of(plan, measured, last), plan.remembered
     return plan
 
 
@@ -69,39 +70,39 @@ class ChangedError(Exception):
         self.index = index
 
 
-def decide_plan(seen: Gathered, measured: Measured) -> Planned:
+def decide_plan(gathered: Gathered, measured: Measured) -> Planned:
     """What the policies leave. Compares nothing."""
     try:
-        return _decide(seen, measured)
+        return _decide(gathered, measured)
     except UnsupportedContentError:
         raise
     except ConversationError:
-        if seen.settings.adds_up:
+        if gathered.settings.adds_up:
             raise
         # The request must be spelled to be counted, and it cannot be yet: its parts say how full it is.
-        return attrs.evolve(_by_parts(_everything(seen, measured)), settings=seen.settings)
+        return attrs.evolve(_by_parts(_everything(gathered, measured)), settings=gathered.settings)
 
 
-def _decide(seen: Gathered, measured: Measured) -> Planned:
-    everything = _everything(seen, measured)
-    if seen.settings.calibration is None:
+def _decide(gathered: Gathered, measured: Measured) -> Planned:
+    everything = _everything(gathered, measured)
+    if gathered.settings.calibration is None:
         return _by_rule(everything)
     from assembler.pipeline.anchored import plan_anchored  # for anchored assemblers alone
 
     return plan_anchored(
-        seen.settings,
-        seen.settings.calibration,
+        gathered.settings,
+        gathered.settings.calibration,
         lambda recipe: _from(everything, recipe),
         lambda start: _by_rule(everything, start),
     )
 
 
-def _everything(seen: Gathered, measured: Measured) -> Planned:
-    settings = seen.settings.by_rule
-    floor, refused = _floor(seen.sight, settings)
-    ledger = Ledger.of(seen.sight, settings.pricer, floor)
-    looked = 0 if seen.last is None else seen.last.length
-    return Planned(seen.draft, settings, seen.sight, measured, ledger, keep_all(ledger), refused=refused, looked=looked)
+def _everything(gathered: Gathered, measured: Measured) -> Planned:
+    settings, sight = gathered.settings.by_rule, gathered.sight
+    floor, refused = _floor(sight, settings)
+    ledger, length = Ledger.of(sight, settings.pricer, floor), 0 if gathered.last is None else gathered.last.length
+    kept = keep_all(ledger)
+    return Planned(gathered.draft, settings, sight, measured, ledger, kept, refused=refused, last_length=length)
 
 
 def _by_rule(everything: Planned, start: Known | None = None) -> Planned:
@@ -223,9 +224,9 @@ def _share_out(plan: Planned, budget: Budget, reserved: Tokens = 0) -> tuple[Pla
 
 def _with_pins(plan: Planned) -> Ledger:
     """The ledger with what no policy may drop: pins, the question that carries knowledge, what a server waits for."""
-    pins = staying(plan.sight, plan.settings.pins, plan.settings.dialect.api.shape, plan.looked)
-    if (asked := plan.measured.asked) is not None:
-        pins = tuple(sorted({*pins, asked.index}))
+    pins = staying(plan.sight, plan.settings.pins, plan.settings.dialect.api.shape, plan.last_length)
+    if (host := plan.measured.host) is not None:
+        pins = tuple(sorted({*pins, host.index}))
     return attrs.evolve(plan.ledger, pins=pins) if pins else plan.ledger
 
 

@@ -41,7 +41,7 @@ def gather(draft: Draft, settings: Settings) -> Gathered:
         return Gathered(draft, settings, sight)
     decided = prices.decisions.known(settings)
     last = None if decided is None else decided.standing
-    if last is None or last.gathered.regions is not draft.regions or not still_holds(last, sight):
+    if last is None or last.before_limits.regions is not draft.regions or not still_holds(last, sight):
         return Gathered(draft, settings, sight)
     prices.stretch(sight.length)
     return Gathered(draft, settings, sight, last, prices, decided)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from assembler.conversation.messages import Message
-from assembler.pipeline.choose import Asked, Choice, host_as_sent, lay_out_regions
+from assembler.pipeline.choose import Choice, FilledHost, host_as_sent, lay_out_regions
 from assembler.pricing.pricer import FixedPrices
 from assembler.regions.regions import Regions
 from assembler.strategies.strategy import Rendered
@@ -30,7 +30,7 @@ class Measured:
     head: tuple[Message, ...]
     prices: FixedPrices
     choice: Choice | None = None
-    asked: Asked | None = None
+    host: FilledHost | None = None
     """The newest question's message, where knowledge was put around it."""
     facts: FixedFacts | None = attrs.field(default=None, init=False, repr=False)
     """What reports say of them: `report` makes and reads it."""
@@ -67,11 +67,11 @@ class Measured:
         return [price for piece, price in pairs if piece.region == region]
 
 
-def measure(seen: Gathered, choice: Choice | None) -> Measured:
+def measure(gathered: Gathered, choice: Choice | None) -> Measured:
     """The fixed part of a draft. Found once for these regions, this pricer and this head."""
-    if choice is None and seen.last is not None:
-        return seen.last.gathered
-    sight, settings, regions = seen.sight, seen.settings.by_rule, seen.draft.regions
+    if choice is None and gathered.last is not None:
+        return gathered.last.before_limits
+    sight, settings, regions = gathered.sight, gathered.settings.by_rule, gathered.draft.regions
     head = tuple(sight.messages(0, sight.head)) if sight.length else ()
     found = regions.memory.measured_by(settings.pricer)
     if found is not None and are_the_same(found.head, head) and found.choice == choice:

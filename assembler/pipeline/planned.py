@@ -78,9 +78,9 @@ class Planned:
     """The count of the whole from a known bill, where there is one."""
     refused: ConversationError | None = None
     """Why no request can be made before another message comes, where that was met on the way to this plan."""
-    looked: int = 0
+    last_length: int = 0
     """How many messages the last decision was about, where that held: they are marked as they were, and this build has
-    looked at as much of what went as a build does. 0 where none held."""
+    last_length at as much of what went as a build does. 0 where none held."""
     made_way: bool = False
     """Whether documents or tools went so that the least conversation fits: with another message others may stay."""
 
@@ -94,7 +94,7 @@ class Planned:
             ledger,
             trimmed,
             refused=self.refused,
-            looked=self.looked,
+            last_length=self.last_length,
         )
 
     def corrected_to(self, count: Count, settings: Settings) -> Planned:
@@ -130,10 +130,10 @@ class Planned:
     @found_once
     def sent(self) -> list[tuple[int, Message]]:
         """The messages of the turns that stay as they will be sent: knowledge may stand around the question."""
-        asked = self.measured.asked
-        if asked is None:
+        host = self.measured.host
+        if host is None:
             return self.standing
-        return [(i, asked.message if i == asked.index else message) for i, message in self.standing]
+        return [(i, host.message if i == host.index else message) for i, message in self.standing]
 
     @found_once
     def standing(self) -> list[tuple[int, Message]]:
@@ -153,7 +153,7 @@ class Planned:
     @found_once
     def spoken(self) -> list[Message]:
         """The messages of `sent`, without their indexes."""
-        if self.trimmed.changed or self.measured.asked is not None:
+        if self.trimmed.changed or self.measured.host is not None:
             return [message for _, message in self.sent]
         *pinned, newest = [self.sight.messages(start, stop) for start, stop in self.stretches]
         return [message for stretch in [*pinned, newest] for message in stretch] if pinned else newest
@@ -183,7 +183,7 @@ class Planned:
         if self.trimmed.cut.summary is not None:
             summary: Any = self.trimmed.cut.summary.raw
             objects.append(write_like(raws(0, 1)[0], summary))
-        if self.trimmed.changed or self.measured.asked is not None:
+        if self.trimmed.changed or self.measured.host is not None:
             own = [raw for start, stop in self.stretches for raw in raws(start, stop)]
             came = {i: (message, raw) for (i, message), raw in zip(self._read, own, strict=True)}
             return objects + [came[i][1] if said is came[i][0] else said.raw for i, said in self.sent]

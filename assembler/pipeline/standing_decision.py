@@ -44,7 +44,7 @@ of a history of 100,000 messages would look at them all."""
 class Standing:
     """What a later build needs to go on from a decision. Never changed: a build that goes on leaves a new one."""
 
-    gathered: Measured
+    before_limits: Measured
     """What was measured of all that was gathered; `measured` is what limits left of it."""
     measured: Measured
     trimmed: Trimmed
@@ -77,7 +77,7 @@ class Standing:
     ) -> Standing:
         """This decision, for the history after it has grown."""
         return Standing(
-            self.gathered,
+            self.before_limits,
             self.measured,
             trimmed,
             self.head,
@@ -94,15 +94,15 @@ class Standing:
         )
 
 
-def standing_of(plan: Planned, gathered: Measured, last: Standing | None) -> Standing | None:
+def standing_of(plan: Planned, before_limits: Measured, last: Standing | None) -> Standing | None:
     """What the next build can go on from; None for a decision that does not stand. `last` is what held before it."""
     settings, ledger, trimmed = plan.settings, plan.ledger, plan.trimmed
     budget, everything = settings.budget, not trimmed.decisions
-    if not settings.adds_up or plan.refused is not None or plan.measured.asked is not None or plan.made_way:
+    if not settings.adds_up or plan.refused is not None or plan.measured.host is not None or plan.made_way:
         return None
     if budget is not None and not (everything or stands(settings.willing)):
         return None
-    tokens_left = None if budget is None else _tokens_left(plan, budget, gathered)
+    tokens_left = None if budget is None else _tokens_left(plan, budget, before_limits)
     if budget is not None and tokens_left is None:
         return None
     if settings.merging is not None and not everything and not plan.can_be_sent:
@@ -111,7 +111,7 @@ def standing_of(plan: Planned, gathered: Measured, last: Standing | None) -> Sta
         return None  # no turn has begun: the next message may be a greeting, which costs nothing, or the first turn
     front = min(max(plan.sight.head, ledger.first) + 1, plan.sight.length)
     return Standing(
-        gathered,
+        before_limits,
         plan.measured,
         trimmed,
         plan.sight.head,
@@ -128,15 +128,15 @@ def standing_of(plan: Planned, gathered: Measured, last: Standing | None) -> Sta
     )
 
 
-def _tokens_left(plan: Planned, budget: Budget, gathered: Measured) -> Tokens | None:
+def _tokens_left(plan: Planned, budget: Budget, before_limits: Measured) -> Tokens | None:
     """The most that the turns that stay may cost; None where limits give them another part of the whole later."""
     tokens_left = budget.input_limit - plan.fixed.upper
     if not budget.limits:
         return tokens_left
     from assembler.pipeline.share import asks_for_all, conversation_cap, sends_used_tools  # for limits alone
 
-    everything = not plan.trimmed.decisions and plan.measured is gathered
-    if sends_used_tools(budget) or not (everything or asks_for_all(gathered, plan.ledger, budget)):
+    everything = not plan.trimmed.decisions and plan.measured is before_limits
+    if sends_used_tools(budget) or not (everything or asks_for_all(before_limits, plan.ledger, budget)):
         return None
     return min(conversation_cap(budget), tokens_left)
 
@@ -154,12 +154,13 @@ def still_holds(known: Standing, sight: Sight) -> bool:
     return not marked or {start + index for index in marked}.issubset(known.pins)
 
 
-def continue_decision(seen: Gathered) -> Planned | None:
+def continue_decision(gathered: Gathered) -> Planned | None:
     """The plan that keeps what was kept and what came since; None where that does not fit, or no decision stands.
 
     O(new messages).
     """
-    settings, sight, known, prices, decided = seen.settings, seen.sight, seen.last, seen.prices, seen.decided
+    settings, sight, known = gathered.settings, gathered.sight, gathered.last
+    prices, decided = gathered.prices, gathered.decided
     if known is None or prices is None or decided is None:
         return None
     start, length, pins = known.length, sight.length, known.pins
@@ -183,7 +184,7 @@ def continue_decision(seen: Gathered) -> Planned | None:
             ledger = attrs.evolve(ledger, pins=pins)
     if settings.merging is not None and not known.trimmed.is_all and _may_cost_less(known, sight, settings.merging):
         return None
-    plan = Planned(seen.draft, settings, sight, known.measured, ledger, trimmed, looked=start)
+    plan = Planned(gathered.draft, settings, sight, known.measured, ledger, trimmed, last_length=start)
     found: dict[str, object] = {"decided": decided, "conversation": conversation}
     if decided.remembered is not None:
         found["remembered"] = decided.remembered

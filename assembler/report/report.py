@@ -302,7 +302,7 @@ def _row_of_dropped(start: int, stop: int, before: Tokens | None, why: str) -> R
 
 def _as_they_are(plan: Planned) -> Ledger:
     """The prices of what the messages say now: builds do not compare what was cut away long ago."""
-    if plan.looked or plan.first <= plan.sight.head:
+    if plan.last_length or plan.first <= plan.sight.head:
         return plan.ledger
     return Ledger.of(plan.draft.history.current(), plan.settings.pricer)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from assembler import Assembler, ChatRegions, first_user
 from assembler.dialects import anthropic, plain
 from assembler.errors import ConversationError, SummaryError
-from assembler.pipeline.choose import _adds, _joined_rows, demand_of, price_fixed  # pyright: ignore[reportPrivateUsage]
+from assembler.pipeline.choose import _adds_at_seams, _join_rows, demand_of, price_fixed  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.failing_part import _may_forget  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.fit_by_whole import _next_answer, _tightened  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.ladder import Decision, Made, Trimmed, keep_all, trim_by_rungs
@@ -600,9 +600,9 @@ def test_regions_are_laid_out_once_however_often_they_are_asked_for() -> None:
 
 
 def test_counts_add_at_the_seams_of_a_counter_that_promises_it() -> None:
-    assert _adds(attrs.evolve(plan_of(1).settings, budget=None))
-    assert _adds(attrs.evolve(plan_of(1).settings, budget=Budget(10, model="gpt-4o")))
-    assert not _adds(plan_of(1).settings)
+    assert _adds_at_seams(attrs.evolve(plan_of(1).settings, budget=None))
+    assert _adds_at_seams(attrs.evolve(plan_of(1).settings, budget=Budget(10, model="gpt-4o")))
+    assert not _adds_at_seams(plan_of(1).settings)
 
 
 class Formatted:
@@ -645,7 +645,7 @@ def test_pieces_that_go_on_with_one_before_are_a_row_with_it_but_not_across_the_
     rendered = Rendered(pieces, beside if around else None)
     every = rendered.every_piece
     prices = FixedPrices(tuple(Count(2**place) for place in range(len(every))), (), (), Count(0), Count(0))
-    joined, priced = _joined_rows(rendered, prices)
+    joined, priced = _join_rows(rendered, prices)
     system = [("instruction", "i", "I"), *(("knowledge", *row) for row in (("a", "xyz"), ("b", "u"), ("c", "vw")))]
     assert told(joined.pieces) == system
     assert [count.tokens for count in priced.pieces[:4]] == [1, 2 + 4 + 8, 16, 32 + 64]
