@@ -35,19 +35,22 @@ def overflow_of(refusal: object) -> Overflow | None:
     """What a provider said of a request that was too long; None for anything else.
 
     Takes an exception of an SDK or of an HTTP client, what a framework raised from one, the answer itself or its body
-    (dict, text or bytes), an event of a stream, or a text. The words that are known, each
-    with where it was recorded: `assembler.pricing.refusals`. Of other words, those that name a context window and a
-    larger number of tokens used are read. O(characters), 100,000 at most.
+    (dict, text or bytes), an event of a stream, or a text. The words that are known, each with where it was recorded:
+    `refusals.toml` beside this module. Other words are read where they say that the input is longer than its limit,
+    with their numbers or without. A refusal of how many tokens were asked for in a minute is none of it, and neither
+    is one of too many bytes, images or output tokens. O(characters), 100,000 at most.
     """
-    from assembler.pricing.refusals import ALIKE, TOO_LONG  # two dozen patterns, for who was refused
+    from assembler.pricing.refusals import ALIKE, RATE, TOO_LONG, UNNUMBERED  # patterns, for who was refused
 
     for text in _texts(refusal):
         plain = text[:_READ].replace("\\", "")
         known = next(_read(TOO_LONG, plain), None)
         if known is not None and known != Overflow():
             return known
+        if known is None and RATE.search(plain):
+            continue
         alike = (one for one in _read(ALIKE, plain) if (one.used or 0) > (one.limit or 0))
-        if (found := next(alike, known)) is not None:
+        if (found := next(alike, known) or next(_read(UNNUMBERED, plain), None)) is not None:
             return found
     return None
 

@@ -28,24 +28,65 @@ class Words:
         return re.search(pattern, text, re.IGNORECASE | re.DOTALL)
 
 
-_GAP = r"(?:(?!output|completion|per.min|\d).){0,60}?"
+_NOT_INPUT = (
+    r"output|completion|per.min|max_(?:new_)?tokens|new.tokens|image|byte|char|array|string|tool|file|page|temperature"
+)
+"""Words of limits that are none of the tokens sent."""
+
+_GAP = rf"(?:(?!{_NOT_INPUT}|\d).){{0,60}}?"
+"""What may stand between a word and its number: no other number, and nothing about another limit."""
+
 _WINDOW = (
-    r"(?:max(?:imum)? (?:context|prompt|input|sequence)|context (?:length|window|size|limit)|(?:prompt|input) limit)\b"
-    rf"{_GAP}<window>(?![\d,]{{0,15}}\s{{0,9}}(?:output|completion))"
+    r"(?:max(?:imum)? (?:context|prompt|input|sequence)|context (?:length|window|size|limit)"
+    rf"|(?:prompt|input|token) limit)\b{_GAP}<window>(?![\d,]{{0,15}}\s{{0,9}}(?:output|completion))"
 )
 _USED = (
-    r"(?:requested|resulted in|has|have|contains?|got|sent|used|(?:request|prompt|input|messages) \()"
+    r"(?:requested|resulted in|has|have|contains?|got|sent|used|count:?|(?:request|prompt|input|messages) \()"
     rf"{_GAP}<used>(?![\d,]{{0,15}}\s{{0,9}}(?:output|completion))"
 )
+_INPUT = r"(?:prompt|inputs?|messages|conversation|context|request(?:ed)?)"
+_LONG_INPUT = rf"\b{_INPUT}\b(?=.{{0,200}}?(?:token|context|length|long))"
+"""A word for what was sent, in words that speak of tokens or of length."""
+
+_MORE_THAN = r"(?:exceed|longer|larger|greater|more than|support|limit|max|>)"
+_NO_MORE_THAN = r"(?:exceed|less than|at most|<=|max|limit)"
 
 TOO_LONG = tuple(
     Words(**row) for row in tomllib.loads((pkgutil.get_data(__name__, "refusals.toml") or b"").decode())["refusal"]
 )
 """The first that matches is taken: those with numbers stand first."""
 
-ALIKE = tuple(
-    Words("any that is worded like these", f"{one}{_GAP}{other}", "")
-    for one, other in [(_WINDOW, _USED), (_USED, _WINDOW)]
+
+def _unrecorded(*patterns: str) -> tuple[Words, ...]:
+    return tuple(Words("any that is worded like these", said, "") for said in patterns)
+
+
+ALIKE = _unrecorded(
+    f"{_WINDOW}{_GAP}{_USED}",
+    f"{_USED}{_GAP}{_WINDOW}",
+    f"{_LONG_INPUT}{_GAP}<used>{_GAP}{_MORE_THAN}{_GAP}<window>",
+    f"{_LONG_INPUT}{_GAP}{_NO_MORE_THAN}{_GAP}<window>{_GAP}(?:given|got|received|found){_GAP}<used>",
 )
-"""What a proxy or a server of one's own says: the window near a word for it, and what was used near a verb. It is a
-refusal only where more was used than the window has."""
+"""What a proxy or a server of one's own says: what was used and the window, in either order, each near a word for it.
+It is a refusal only where more was used than the window has."""
+
+_SENTENCE = rf"(?:^|[.\"'`\n])(?:(?!{_NOT_INPUT})[^.\"'`\n]){{0,120}}?"
+"""A sentence up to the words that follow, none of them about another limit."""
+
+_FEW_WORDS = rf"(?:(?!{_NOT_INPUT})[^.]){{0,40}}?"
+_ROOM = r"(?:context|token|prompt|input)[ _](?:length|window|size|limit)"
+_MOST = rf"(?:{_ROOM}|max\w* (?:model |input |prompt )?length)"
+
+UNNUMBERED = _unrecorded(
+    rf"{_SENTENCE}\b(?:prompt|input|messages|conversation|context)(?: length| size)?(?: is| are| was)? too (?:long|large)\b"
+    r"(?! to process)",
+    rf"{_SENTENCE}\b(?:{_INPUT}|tokens?)\b{_FEW_WORDS}exceed{_FEW_WORDS}{_MOST}",
+    rf"{_SENTENCE}(?:exceed|(?:greater|longer|larger) than){_FEW_WORDS}context (?:length|window|size|limit)",
+    r"(?<!model_)context[ _]?(?:length|window|size|limit)[ _](?:is )?(?:exceed|overflow)",
+    r"contextwindow(?:exceeded|overflow)",
+    r"reduce the (?:length|size) of (?:the|your) (?:messages|prompt|input|conversation)",
+)
+"""What says that a request was too long, and gives no number."""
+
+RATE = re.compile(r"rate.?limit|throttl|quota|too many requests|per.?(?:min|hour|day)|\bTPM\b", re.IGNORECASE)
+"""Words of a refusal of what was asked for in a while: it speaks of tokens and of limits too."""
