@@ -78,8 +78,8 @@ _ROOM = r"(?:context|token|prompt|input)[ _](?:length|window|size|limit)"
 _MOST = rf"(?:{_ROOM}|max\w* (?:model |input |prompt )?length)"
 
 UNNUMBERED = _unrecorded(
-    rf"{_SENTENCE}\b(?:prompt|input|messages|conversation|context)(?: length| size)?(?: is| are| was)? too (?:long|large)\b"
-    r"(?! to process)",
+    rf"{_SENTENCE}\b(?:prompt|input|messages|conversation|context)(?: length| size)?(?: is| are| was)? "
+    r"too (?:long|large)\b(?! to process)",
     rf"{_SENTENCE}\b(?:{_INPUT}|tokens?)\b{_FEW_WORDS}exceed{_FEW_WORDS}{_MOST}",
     rf"{_SENTENCE}(?:exceed|(?:greater|longer|larger) than){_FEW_WORDS}context (?:length|window|size|limit)",
     r"(?<!model_)context[ _]?(?:length|window|size|limit)[ _](?:is )?(?:exceed|overflow)",
