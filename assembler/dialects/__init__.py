@@ -1,7 +1,7 @@
-"""How APIs spell a request: one folder a dialect, three faces each (parse, price, emit).
+"""Dialects: each parses, prices and emits the requests of one API, and has a folder here.
 
-Adding one is a folder beside these, named like the value that its `dialect.py` holds, and one line in the list below.
-A dialect is loaded when it is first used: most programs speak one.
+To add a dialect, add a folder named like the value in its `dialect.py`, and a line in the list below. A dialect is
+loaded when it is first used, because most programs use only one.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ plain: Dialect
 
 _NAMES = tuple(name for name, kind in __annotations__.items() if kind == "Dialect")
 _ALSO = {"anthropic": "Anthropic", "bedrock": "Bedrock"}
-"""The classes of those that can be told more: `Anthropic(thinking={…})`."""
+"""The classes of the dialects that take options: `Anthropic(thinking={…})`."""
 load_later(__name__, {f"{__name__}.{name}.dialect": f"{name} {_ALSO.get(name, '')}" for name in __annotations__})
 
 
 class _Shelf(Mapping[str, Dialect]):
-    """Every dialect by the name that a model's facts and the command line use, loaded when it is taken."""
+    """Every dialect by its name, loaded when it is looked up."""
 
     def __getitem__(self, name: str) -> Dialect:
         if not isinstance(name, str) or name not in _NAMES:

@@ -1,4 +1,4 @@
-"""What the library asks of an API beside its spelling: `API` in `api.py` of its folder."""
+"""The facts of an API that other packages need: `API` in the `api.py` of its folder."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 @attrs.frozen(eq=False, repr=False, kw_only=True)
 class Api(Value):
-    """The facts of one API. Each has a default: an API that does nothing special says `Api()`."""
+    """The facts of one API. Each has a default, so an ordinary API is `Api()`."""
 
     shape: str = ""
-    """The shape of messages and tools that only this API has, by its name here; empty if it has none of its own."""
+    """The name of the API's own shape of messages and tools; empty if it has no own shape."""
     held: tuple[str, ...] = ()
-    """The keys of a request by which the server adds to it what the body does not show."""
+    """The request's keys that make the server add stored content, such as an earlier answer."""
     history: str = "messages"
-    """The key of a request under which the list of the conversation stands."""
+    """The request's key of the conversation."""
     marks: Marks | None = None
-    """How a request says where the provider is to cache it; None where it cannot say so."""
+    """How the API writes cache marks; None if it has none."""
     caches: tuple[PrefixCache, ...] = ()
     """What the provider's cache serves, by model. The first row that matches decides."""
     usage: tuple[tuple[str, ...], ...] = ()
-    """The fields of a usage that say how many input tokens were billed: one row a spelling, its fields are added."""
+    """The usage fields that hold the billed input tokens: one row a spelling, whose fields are added up."""

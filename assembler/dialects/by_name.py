@@ -1,4 +1,4 @@
-"""Reads a dialect, given as a value of `assembler.dialects` or by its name."""
+"""Finds the dialect for a value of `assembler.dialects` or a name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from budgets import BudgetError, models
 
 
 def read_dialect(dialect: Dialect | str) -> Dialect:
-    """The dialect that a value or a name stands for. Raises `BudgetError`, with the nearest name where one is near."""
+    """Return the dialect for a value or a name. Raises `BudgetError`, with a similar name if there is one."""
     given = cast(object, dialect)
     if isinstance(given, str):
         known = DIALECTS.get(given)
@@ -26,7 +26,7 @@ def read_dialect(dialect: Dialect | str) -> Dialect:
 
 
 def dialect_for(dialect: Dialect | str | None, model: object) -> Dialect:
-    """The dialect of a value or a name; None is that of the model's API. Raises `BudgetError` if neither says one."""
+    """Return the dialect for a value or a name, or for the model if it is None. Raises `BudgetError` for neither."""
     name = models.dialect_of(model) if dialect is None and isinstance(model, str) else None
     if dialect is None and name is None:
         raise BudgetError(f"no dialect: pass dialect=, one of {', '.join(DIALECTS)}, or a model whose API is known")
@@ -38,7 +38,7 @@ def _kind(given: object) -> str:
 
 
 def _call(given: object) -> str:
-    """A tokenizer, or the function that makes a dialect of one: how to call it."""
+    """Return a hint for a caller who passed a tokenizer, or `chat_template` itself."""
     template = (
         (isinstance(given, str) and given == "chat_template")
         or hasattr(given, "apply_chat_template")

@@ -1,4 +1,4 @@
-"""Ids of calls as Chat Completions and Mistral take them: each is made of the id alone, so call and answer agree."""
+"""Makes call ids that Chat and Mistral accept. Each depends only on the old id, so call and answer agree."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _ALPHABET = string.digits + string.ascii_letters
 
 
 def legal_id(call_id: str, limit: int = CALL_ID_LIMIT) -> str:
-    """An id that the API accepts: the same one if it is short enough, else one made from its hash. Pure."""
+    """Return the id if it is short enough, else one made from its hash."""
     return call_id if len(call_id) <= limit else f"call_{hashlib.sha256(call_id.encode()).hexdigest()[: limit - 5]}"
 
 
 def nine(call_id: str) -> str:
-    """An id of nine letters and digits: the same one if it is legal, else one made from its hash. Pure.
+    """Return the id if it is nine letters and digits, else one made from its hash.
 
-    Two ids of one message fall together once in 62**9 / 2 pairs.
+    Two ids collide once in 62**9 / 2 pairs.
     """
     if _ID.fullmatch(call_id):
         return call_id

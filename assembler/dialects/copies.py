@@ -1,4 +1,4 @@
-"""Fields that a request takes from what the caller gave: copied, so that nothing is shared."""
+"""Copies fields of the caller's objects into a request, so that nothing is shared."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from assembler.conversation.messages.dicts import private_copy
 from assembler.regions.tools import Tool
 
 NO_PARAMETERS: Mapping[str, Any] = {"type": "object", "properties": {}}
-"""The schema of a tool that takes no arguments, for an API that wants one all the same."""
+"""The schema of a tool without arguments, for an API that requires one."""
 
 
 def own_fields(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """A dict of these fields that shares no list and no dict with them."""
+    """Return a deep copy of the fields as a dict."""
     return cast("dict[str, Any]", private_copy(dict(raw)))
 
 
 def named_tool(tool: Tool) -> dict[str, Any]:
-    """The name of a tool, and its description where it has one: how most definitions begin."""
+    """Return a tool's name, and its description if it has one: most definitions begin with these."""
     return {"name": tool.name, "description": tool.description} if tool.description else {"name": tool.name}
 
 
 def object_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of a tool's schema that says that it is an object, as every API demands."""
+    """Return a copy of a tool's schema with `"type": "object"`, which every API demands."""
     return own_fields(schema) if "type" in schema else {"type": "object", **own_fields(schema)}

@@ -1,4 +1,4 @@
-"""The contract of a dialect: it parses, prices and emits the requests of one API, without its SDK."""
+"""The contract of a dialect, which parses, prices and emits the requests of one API without its SDK."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ class Opening(enum.Enum):
 
 @attrs.frozen(eq=False)
 class Emission:
-    """A request as an API takes it, and what was folded or left out to get there, one line each."""
+    """A request as an API takes it, and one note for each kind of thing that was folded or left out."""
 
     request: dict[str, Any] = attrs.field(repr=False)
     notes: tuple[str, ...] = ()
     call_ids: frozenset[str] = attrs.field(default=frozenset(), repr=False)
-    """The ids of the calls in it, where an API needs them to differ: for whoever goes on from it."""
+    """The call ids in the request, if the API needs them to be unique: `emit_after` continues from them."""
 
 
 class Dialect(Protocol):
-    """One API's spelling. A value: compare by name.
+    """Reads, prices and writes the requests of one API. A value: compare by name.
 
-    Contract: `emit` returns plain dicts and lists that JSON can carry, shares none of them with the caller's objects,
-    and changes nothing that it is given. What it emits costs what its pricer says. What it cannot express raises
-    `UnsupportedContentError`.
+    `emit` returns plain dicts and lists that JSON can carry, shares none of them with the caller's objects, and changes
+    no argument. The request costs what the pricer says. `emit` raises `UnsupportedContentError` for content that the
+    API cannot express.
     """
 
     @property
@@ -47,47 +47,47 @@ class Dialect(Protocol):
 
     @property
     def api(self) -> Api:
-        """What other packages ask about the API: `Api()` where it does nothing special."""
+        """The facts of the API that other packages need; `Api()` for an ordinary one."""
         ...
 
     @property
     def opening(self) -> Opening:
-        """Who may speak first. Where it must be the user, a greeting of the assistant is left out."""
+        """Who may speak first. If it must be the user, an assistant's greeting is left out."""
         ...
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
-        """The regions of a provider's own request. Raises `ConversationError` or `ToolError` naming the place."""
+        """Return the regions of a provider's request. Raises `ConversationError` or `ToolError` naming the place."""
         ...
 
     def pricer(self, model: str | None, count: TokenCounter) -> Pricer:
-        """The price list for a model; None means the dialect's newest family."""
+        """Return the price list for a model, or for the newest family if it is None."""
         ...
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """The request's keys that ask for the output schema and the tool choice, as the pricer's `options` reads them.
+        """Return the request's keys for the output schema and the tool choice, as the pricer's `options` reads them.
 
-        Asked only of a layout that has one of the two. What the API has no key for is left out here, and noted.
+        Called only for a layout that has one of the two. `emit` notes one that the API has no key for.
         """
         ...
 
     def emit(self, layout: Layout) -> Emission:
-        """The keyword arguments of the API's call that carry the regions, with notes for the report.
+        """Return the keyword arguments of the API's call that carry the regions, with notes for the report.
 
-        Every build calls it once, O(messages that stay), and hands out copies. It may share what the layout holds.
-        Raises `ConversationError` where nothing can be sent yet.
+        Every build calls it once, O(messages that stay), and hands out copies. The result may share the layout's
+        objects. Raises `ConversationError` for a conversation that cannot be sent yet.
         """
         ...
 
 
 @runtime_checkable
 class GrowingDialect(Protocol):
-    """A dialect that can continue the last request, so that a session is not spelled anew at every build."""
+    """A dialect that can append to the last request, so that a build need not write the whole session again."""
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
-        """What `emit` would return for the layout of `before` with the messages `added` at its end. O(added).
+        """Return what `emit` would return for the layout of `before` with the messages `added` at its end. O(added).
 
-        None if the new messages change how earlier ones are spelled: then `emit` writes the whole. It changes nothing
-        that `before` holds.
+        None if the new messages change how earlier ones are written: then `emit` writes the whole request. `before`
+        is not changed.
         """
         ...
 
@@ -97,5 +97,5 @@ class ReasoningDialect(Protocol):
     """A dialect of an API that does not take every model's reasoning."""
 
     def hears(self, thought: Thinking, message: Message) -> bool:
-        """Whether a part of reasoning goes out, where its message does. What does not is in `context.dropped`."""
+        """True if this part of reasoning is sent with its message. `context.dropped` lists the others."""
         ...

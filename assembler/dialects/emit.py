@@ -1,4 +1,4 @@
-"""Emits a layout without the tools that its API does not take: functions, and the API's own hosted tools, stay."""
+"""Emits a layout without other providers' hosted tools. Functions, and the API's own hosted tools, stay."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AS_FUNCTIONS = "custom tool(s) of OpenAI sent as functions of one text"
 
 
 def emit_layout(dialect: Dialect, layout: Layout) -> Emission:
-    """The layout as the dialect spells it, without the tools that its API does not have; the notes say so."""
+    """Return the dialect's request, without the tools that its API does not have. The notes list them."""
     shape = dialect.api.shape
     spelled = [as_function(tool, shape) for tool in layout.tools]
     kept = [tool for tool in spelled if tool.goes_to(shape)]
@@ -39,10 +39,10 @@ def emit_layout(dialect: Dialect, layout: Layout) -> Emission:
 
 
 def emit_elsewhere(dialect: Dialect, layout: Layout, home: Dialect) -> Emission:
-    """The layout of a request to the API of `home`, spelled for another API.
+    """Return another API's request for the layout of a request to the API of `home`.
 
-    A part or a tool that nobody knows is one of the API that the request was made for: no other gets it as it came. A
-    request that was made for no API, by `plain` or a chat template, says nothing of whose it is.
+    A part or a tool of an unknown type is assumed to be of `home`, so no other API gets it unchanged. If `home` is
+    `plain` or a chat template, which are no APIs, nothing is assumed.
     """
     shape = home.api.shape
     if shape in _OF_NO_API or shape == dialect.api.shape:
@@ -57,10 +57,7 @@ _OF_NO_API = ("", "plain")
 
 
 def emit_added(dialect: Dialect, before: Emission, added: Sequence[Message]) -> Emission | None:
-    """What was emitted before, with `added` after its messages; None where the layout must be spelled anew.
-
-    O(added).
-    """
+    """Return the request `before` with the messages `added`; None if the whole layout must be emitted. O(added)."""
     if not added:
         return before
     if not _grows(type(dialect)):
@@ -71,8 +68,8 @@ def emit_added(dialect: Dialect, before: Emission, added: Sequence[Message]) -> 
 
 
 def _without_custom_calls(messages: Sequence[Message], shape: str) -> Sequence[Message]:
-    """The messages without calls of custom tools; the very sequence where nothing is to be done."""
-    for message in messages:  # what an API sent goes back to it as it came, without a call for each message
+    """Return the messages with custom calls as calls of functions; the same sequence if there are none."""
+    for message in messages:  # messages of the API's own shape are skipped before the costlier test
         if message.shape == shape or message.role != "assistant" or Call not in map(type, message.parts):
             continue
         if with_functions(message, shape) is not message:
@@ -81,7 +78,7 @@ def _without_custom_calls(messages: Sequence[Message], shape: str) -> Sequence[M
 
 
 def unheard_thoughts(dialect: Dialect, message: Message) -> list[Thinking]:
-    """The reasoning in a message that the dialect's API is not told. O(parts)."""
+    """Return the reasoning parts of a message that the dialect does not send. O(parts)."""
     thoughts = [part for part in message.parts if type(part) is Thinking]
     if not thoughts or not _chooses(type(dialect)):
         return []
@@ -89,7 +86,7 @@ def unheard_thoughts(dialect: Dialect, message: Message) -> list[Thinking]:
     return [thought for thought in thoughts if not choosing.hears(thought, message)]
 
 
-# Asking a protocol of an object looks at its every member.
+# Cached by class: `isinstance` with a protocol looks at every member.
 @functools.cache
 def _chooses(kind: type) -> bool:
     return issubclass(kind, ReasoningDialect)

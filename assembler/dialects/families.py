@@ -1,11 +1,11 @@
-"""Tables of families: one row for each generation of models, with the evidence for what its provider bills.
+"""Tables of families: one row of prices for each generation of models, with its evidence.
 
 A provider's table is the file `families.toml` in its folder, most specific row first. Adding a generation adds one row:
 
     [llama-4-fp8]
-    like = "llama-4"                            # every field that is not given here is that row's
+    like = "llama-4"                            # fields that are missing here are copied from that row
     names = 'llama-?v?4.*-fp8'                  # the names of its models, a regular expression
-    evidence = { rows = 14, repositories = 1 }  # recorded bills, and the projects that they come from
+    evidence = { rows = 14, repositories = 1 }  # the number of recorded bills, and of the projects they come from
     tooling = "90 to 680"                       # a price, as `price` reads it
 """
 
@@ -25,59 +25,59 @@ from budgets.count import NOTHING, Count, Grade, Tokens
 
 @attrs.frozen(kw_only=True)
 class Evidence:
-    """How much supports a row: where the recordings came from, and how many there are."""
+    """The evidence for a row: where the recordings came from, and how many there are."""
 
     source: str
-    """What was read or recorded: a kind of recordings, or the title and section of a page."""
+    """A kind of recordings, or the title and section of a page."""
     read: str
-    """The month in which it was, such as `2026-11`."""
+    """The month of reading, such as `2026-11`."""
     rows: int = 0
-    """Recorded bills that the row was held against."""
+    """The number of recorded bills that the row was checked against."""
     repositories: int = 0
-    """Public repositories that these bills come from: a rule that one repository supports may be its habit."""
+    """The number of public repositories with these bills: a single one may be a special case."""
 
 
 @attrs.frozen(kw_only=True)
 class Row:
-    """A generation of models: what every row of every table has. What its provider bills is added by the table."""
+    """A generation of models, with the fields of every table. Each table's subclass adds the prices."""
 
     name: str
     names: re.Pattern[str]
-    """Matches the beginning of the names of the family's models, lower case and without a host's prefix."""
+    """Matches the beginning of the names of the family's models, in lower case and without a host's prefix."""
     evidence: Evidence
-    """What supports its numbers."""
+    """The evidence for its numbers."""
 
 
 AnyRow = TypeVar("AnyRow", bound=Row)
 
 
 def evidence_of(rows: int, repositories: int) -> Evidence:
-    """The evidence of most rows."""
+    """Return the evidence of a row that was fitted to public test recordings, as most are."""
     return Evidence(source="public test recordings", read="2026-11", rows=rows, repositories=repositories)
 
 
 def estimate_with_slack(tokens: Tokens, slack: Tokens) -> Count:
-    """A number that recordings show, with what they exceed it by at most."""
+    """Return a recorded number, with the most by which a recording exceeds it as slack."""
     return Count(tokens, Grade.BOUNDED, upper=tokens + slack)
 
 
 def guess(tokens: Tokens, upper: Tokens) -> Count:
-    """A number that hardly anything supports, or that one name's servers disagree about."""
+    """Return a number with little evidence, or on which servers of one name disagree."""
     return Count(tokens, Grade.ESTIMATED, upper=upper)
 
 
 ANOTHER_VOCABULARY = 1.5
-"""Tokens of a maker's next generation for one of its newest that is known, at most: Claude 4.7 needs about half as many
-again as Claude 4.6, and no other maker's vocabularies are further apart."""
+"""The most tokens that a maker's next generation needs for one token of its newest known one: Claude 4.7 needs about
+1.5 times as many as Claude 4.6, and no other maker's vocabularies differ more."""
 
 
 def for_another_vocabulary(price: Count, ceiling: float) -> Count:
-    """A price by one vocabulary for a model that may have another, of at most `ceiling` times as many tokens."""
+    """Return a price for a model whose own vocabulary may need up to `ceiling` times as many tokens."""
     return Count(price.tokens, Grade.ESTIMATED, math.ceil(price.upper * ceiling))
 
 
 def first_match(table: Iterable[AnyRow], name: str) -> AnyRow | None:
-    """The first row whose pattern matches the beginning of `name`; None where none does. O(rows)."""
+    """Return the first row whose pattern matches the beginning of `name`, or None. O(rows)."""
     return next((row for row in table if row.names.match(name)), None)
 
 
@@ -85,7 +85,7 @@ _FORWARDED = re.compile(r"(?i)\s*openrouter[/:]")
 
 
 def is_forwarded(model: str) -> bool:
-    """Whether the name says that a gateway forwards the request, to an API or a host of its choice: OpenRouter's do."""
+    """True if a gateway with this model name forwards the request to a host of its choice, as OpenRouter does."""
     return _FORWARDED.match(model) is not None
 
 
@@ -94,26 +94,26 @@ _FOLDERS = re.compile(r".*/|ollama:")
 
 
 def template_name(model: str) -> str:
-    """A model's name in lower case behind the host that a row may ask for; `ollama/` and folders say nothing of it."""
+    """Return a model's name in lower case, with a host's prefix that rows may match, without `ollama/` and folders."""
     name = model.strip().lower()
     host = _HOST.match(name)
     return f"{host[0] if host else ''}{_FOLDERS.sub('', name[host.end() :] if host else name)}"
 
 
 Readers: TypeAlias = Mapping[str, Callable[[Any], object]]
-"""How a table's own fields are read, by their names. Of the others a text is a price, and the rest is as it stands."""
+"""The functions that read a table's own fields, by name. In other fields a text is a price; other values are kept."""
 
 
 def table_in(module: str, kind: type[AnyRow], readers: Readers) -> tuple[AnyRow, ...]:
-    """The rows of `families.toml` in the folder of this module, in its order."""
+    """Return the rows of `families.toml` in the folder of this module, in order."""
     table = pkgutil.get_data(module, "families.toml")  # `importlib.resources` takes longer to import than this to read
     if table is None:
-        raise FileNotFoundError(f"families.toml is not to be had beside {module}")
+        raise FileNotFoundError(f"no families.toml beside {module}")
     return rows_of(table.decode(), kind, readers)
 
 
 def rows_of(table: str, kind: type[AnyRow], readers: Readers) -> tuple[AnyRow, ...]:
-    """The rows that a text in TOML holds, in its order."""
+    """Return the rows of a TOML text, in order."""
     written = tomllib.loads(table)
 
     def fields(name: str) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def rows_of(table: str, kind: type[AnyRow], readers: Readers) -> tuple[AnyRow, .
 
 
 def price(written: str) -> Count:
-    """A price as a table writes it: "4 + 2" is `about(4, 2)`, "4 to 6" is `guess(4, 6)`, and "0" is nothing."""
+    """Read a price of a table: "4 + 2" is `estimate_with_slack(4, 2)`, "4 to 6" is `guess(4, 6)`, "0" is nothing."""
     match written.split():
         case ["0"]:
             return NOTHING

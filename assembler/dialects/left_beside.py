@@ -1,7 +1,7 @@
-"""Notes what stands beside words, calls and files and goes to no other API: citations, signatures, marks, fields.
+"""Notes the extra fields of parts and messages that other APIs do not get: citations, signatures, cache marks, others.
 
-A part that an API reads goes to another one by what it says. What its own API keeps beside that is looked for here,
-once for all dialects: a dialect says what it takes as it came, and all else that no other API has a word for is noted.
+A part goes to another API as its text, its call or its file. This module finds the fields that are lost on the way, for
+all dialects. Its tables say which parts and fields an API takes unchanged.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TOLD = frozenset(
         *("inline_data", "inlineData", *GIVEN),
     ]
 )
-"""The keys that other APIs are told of, in their own words, and those that name a part and say nothing of it."""
+"""The keys whose content other APIs get in their own form, and those that only name a part."""
 
 _WITHIN = frozenset(
     [
@@ -40,7 +40,7 @@ _WITHIN = frozenset(
         *("functionCall", "function_call", "functionResponse", "function_response"),
     ]
 )
-"""The keys that hold further parts, or what a part keeps in a dict of its own."""
+"""The keys that hold further parts, or a part's fields in a nested dict."""
 
 _OF_A_MESSAGE = frozenset(
     [
@@ -48,7 +48,7 @@ _OF_A_MESSAGE = frozenset(
         *("content", "parts", PIN),
     ]
 )
-"""What a message has beside its parts, and what an answer says of how it was made: no API is told that again."""
+"""The keys of a message beside its parts, and those of an answer's metadata, which no API is sent."""
 
 _WORD = {
     "annotations": CITATIONS,
@@ -68,10 +68,10 @@ _TAKEN: Mapping[str, tuple[str, ...]] = {
     "gemini": ("gemini",),
     "openai": (NEUTRAL, "openai"),
 }
-"""The shapes whose parts an API takes with all that is in them."""
+"""The shapes whose parts an API takes with all of their fields."""
 
 _KEPT: Mapping[str, frozenset[str]] = {"anthropic": frozenset(["cache_control", "citations"])}
-"""What an API takes beside a text, whoever spelled it."""
+"""The fields that an API takes beside a text, in a part of any shape."""
 
 
 _WHOLE: Mapping[str, frozenset[str]] = {
@@ -79,13 +79,13 @@ _WHOLE: Mapping[str, frozenset[str]] = {
     "bedrock": frozenset(["toolUse", "toolResult"]),
     "gemini": frozenset(["functionCall", "function_call", "functionResponse", "function_response"]),
 }
-"""The parts that an API is sent as they came, whatever message they stand in."""
+"""The parts that an API is sent unchanged, in a message of any shape."""
 
 
 def note_left(messages: Iterable[Message], own: str, notes: Notes) -> None:
-    """Note what stands in the messages and does not go to the API of the shape `own`.
+    """Note the fields in the messages that the API of the shape `own` does not get.
 
-    O(what stands beside the texts): a message of texts alone is passed.
+    A message of plain texts costs nothing.
     """
     taken = _TAKEN.get(own, ())
     for message in messages:
@@ -96,14 +96,14 @@ def note_left(messages: Iterable[Message], own: str, notes: Notes) -> None:
 
 
 def _lost_fields(message: Message, own: str) -> int:
-    """How many fields of a Chat message stay behind. Chat takes them, and a template is given them."""
+    """Return how many fields of a Chat message are lost. Chat and chat templates get them."""
     if own == "chat_template" or (own == "openai" and message.shape in _TAKEN[own]):
         return 0
     return sum(own != "openai" or field not in OF_ANSWERS for field in message.beside)
 
 
 def marks_of_tools(tools: Iterable[Tool], own: str) -> int:
-    """How many cache marks on tools the API of the shape `own` is not sent."""
+    """Return how many cache marks on tools the API of the shape `own` does not get."""
     return sum(
         not _takes_mark(mark, tool, own) for tool in tools if tool.api is None for mark in _MARKS & tool.extra.keys()
     )
@@ -113,7 +113,7 @@ _MARKS = frozenset(["cache_control", "cachePoint"])
 
 
 def _takes_mark(mark: str, tool: Tool, own: str) -> bool:
-    """Whether a definition goes out with its mark: in its own spelling it goes as it came."""
+    """True if a definition is sent with its mark, as one in the API's own form is."""
     if own in ("anthropic", "bedrock"):
         return mark == ("cache_control" if own == "anthropic" else "cachePoint")
     came = fields_in(tool.seen)
@@ -121,7 +121,7 @@ def _takes_mark(mark: str, tool: Tool, own: str) -> bool:
 
 
 def parts_as_they_came(message: Message) -> Sequence[object]:
-    """The caller's own parts, in step with `message.parts`; empty where the content is no list of parts."""
+    """Return the caller's own parts, one for each of `message.parts`; empty if the content is not a list of parts."""
     seen = fields_of(message.seen)
     if seen is None or (message.role == "tool" and message.shape != "gemini"):
         return ()
@@ -138,14 +138,14 @@ def _note_message(message: Message, own: str, notes: Notes) -> None:
 
 
 def _goes_whole(fields: _Raw, own: str) -> bool:
-    """Whether a part is in the words of the API of the shape `own`. Anthropic types its parts; the others key them."""
+    """True if a part has the form of the shape `own`. Anthropic names the type in `type`; the others in a key."""
     if own == "anthropic":
         return _kind(fields) in _WHOLE[own]
     return "type" not in fields and not _WHOLE.get(own, _NO_KEYS).isdisjoint(fields)
 
 
 def _kind(fields: _Raw) -> str | None:
-    """What a part says it is: models make up calls whose type is no text."""
+    """Return the part's `type` if it is a text: models make up calls with other types."""
     kind = fields.get("type")
     return kind if isinstance(kind, str) else None
 
@@ -158,7 +158,7 @@ def _marks(parts: Iterable[Part]) -> int:
 
 
 def _spelled(message: Message) -> Iterator[tuple[Part, _Raw]]:
-    """The dicts that the message's texts, calls, results and media were read from."""
+    """Yield the dicts that the message's texts, calls, results and media were read from."""
     seen = fields_of(message.seen)
     came, held = parts_as_they_came(message), message.parts
     if message.shape == RESPONSES and (seen is None or "role" not in seen):
@@ -192,4 +192,4 @@ _NOTHING: tuple[object, ...] = (None, False, [], ())
 _READ = frozenset(
     ["text", "image", "document", "input_text", "output_text", "input_image", "input_file", "image_url", "file"]
 )
-"""The kinds of parts inside a result that are read; what else there is goes as a whole, and is noted as one."""
+"""The kinds of parts inside a result that are read; any other is sent or noted as a whole."""

@@ -1,7 +1,7 @@
-"""Where a request can carry cache marks: what an API that takes them says of its blocks, and what such APIs share.
+"""The places in a request that can carry cache marks, and how an API reads and writes marks.
 
-A place is named by the block that ends there: `(0, 0, i)` is tool `i`, `(1, 0, i)` block `i` of the system text,
-`(2, m, i)` block `i` of message `m`; `(3, 0, 0)` is the end of the request. Places compare in the order of the prefix.
+A mark follows a block, so its place is the block's: `(0, 0, i)` is tool `i`, `(1, 0, i)` block `i` of the system text,
+`(2, m, i)` block `i` of message `m`; `(3, 0, 0)` is the end of the request. Places sort in the order of the prefix.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ TOOLS, SYSTEM, MESSAGES, END = range(4)
 
 
 class Marks(abc.ABC):
-    """How one API writes cache marks. Its conversation stands under `messages`, its system text under `system`."""
+    """Reads and writes one API's cache marks. The conversation is under `messages`, the system text under `system`."""
 
     def refusal(self, model: str | None) -> str | None:
-        """Why a request for this model gets no marks, for the report; None where it does."""
+        """Return why a request for this model gets no marks, for the report; None if it gets them."""
         return None
 
     def lifetime(self, asked: Lifetime, model: str | None) -> Lifetime:
-        """The lifetime that the model's marks have where this one is asked for."""
+        """Return the lifetime that the model supports in place of the one asked for."""
         return asked
 
     def runs(self, request: Raw) -> Iterator[Run]:
-        """The lists of blocks, in the order of the prefix. A text alone is one block."""
+        """Yield the lists of blocks, in the order of the prefix. A plain text is one block."""
         yield TOOLS, 0, self.tools(request)
         yield SYSTEM, 0, blocks_of(request.get("system"))
         for index, message in enumerate(items_of(request.get("messages"))):
@@ -41,27 +41,27 @@ class Marks(abc.ABC):
 
     @abc.abstractmethod
     def tools(self, request: Raw) -> Sequence[object]:
-        """The tools of the request."""
+        """Return the tools of the request."""
 
     @abc.abstractmethod
     def marks(self, request: Raw) -> list[tuple[Place, str | None]]:
-        """The marks that the request carries, each with its lifetime where it names one."""
+        """Return the places of the request's marks, each with its lifetime, or None if it names none."""
 
     @abc.abstractmethod
     def takes_mark(self, region: int, block: object, model: str | None) -> bool:
-        """Whether the API takes a mark right after this block."""
+        """True if the API accepts a mark right after this block."""
 
     @abc.abstractmethod
     def is_said(self, block: object) -> bool:
-        """Whether a block of a user's message is the user's own word: no result of a tool, and no mark."""
+        """True if a block of a user message is the user's own content: not a tool result, and not a mark."""
 
     @abc.abstractmethod
     def put(self, request: Raw, wanted: Mapping[Place, str]) -> dict[str, Any]:
-        """A copy of the request with a mark after each of these blocks, of that lifetime. Shares what has no mark."""
+        """Return a copy of the request with marks of these lifetimes after the blocks. It shares unmarked parts."""
 
 
 def opens_newest_turn(request: Raw, marks: Marks) -> int:
-    """The message with which the newest turn begins: the last of the user's that says more than results; 0 without."""
+    """Return the index of the message that begins the newest turn: the last user message not of results only. Or 0."""
     messages = items_of(request.get("messages"))
     for index in range(len(messages) - 1, 0, -1):
         message = fields_in(messages[index])
@@ -73,7 +73,7 @@ def opens_newest_turn(request: Raw, marks: Marks) -> int:
 def with_marks(
     runs: Iterable[Run], wanted: Mapping[Place, str], marked: Callable[[object, str], Sequence[object]]
 ) -> Iterator[tuple[int, int, list[object]]]:
-    """Each list in which a mark is wanted, with it: `marked` says what stands in a block's place, by its lifetime."""
+    """Yield each list that gets a mark, with the mark. `marked` returns a block's replacement for a lifetime."""
     touched = {place[:2] for place in wanted}
     for region, index, blocks in runs:
         if (region, index) in touched:
@@ -83,7 +83,7 @@ def with_marks(
 
 
 def replace(copy: dict[str, Any], where: str | int, blocks: list[object]) -> None:
-    """Set a region's blocks, or those of the message `where`, without touching what `copy` was made from."""
+    """Set a region's blocks, or those of the message `where`, without changing the object that `copy` was made from."""
     if isinstance(where, str):
         copy[where] = blocks
         return
@@ -93,16 +93,16 @@ def replace(copy: dict[str, Any], where: str | int, blocks: list[object]) -> Non
 
 
 def blocks_of(content: object) -> Sequence[object]:
-    """The blocks of a message's content; a text alone is one."""
+    """Return the blocks of a message's content. A plain text is one block."""
     return [{"type": "text", "text": content}] if isinstance(content, str) else items_of(content)
 
 
 def says_something(fields: Raw) -> bool:
-    """Whether a block's text is more than blanks."""
+    """True if the block has a text that is not blank."""
     return isinstance(fields.get("text"), str) and bool(fields["text"].strip())
 
 
 def ttl_of(mark: object) -> str | None:
-    """The lifetime that a mark names."""
+    """Return the lifetime that a mark names, or None."""
     ttl: object = fields_in(mark).get("ttl")
     return ttl if isinstance(ttl, str) else None

@@ -1,9 +1,9 @@
-"""Cache marks: where a provider that caches only what is marked is told to.
+"""Sets cache marks for providers that cache only what is marked.
 
-At most four marks stand in a request, the caller's own included. In the order of their worth: the end of the request
-(the next call of a growing conversation reads all of it), the end of the last turn before the newest (what stays when
-the newest is asked anew), the end of the system text, the end of the tools. Looking back for an older entry, a provider
-goes at most 20 blocks from a mark (Claude docs, Prompt caching, read 2026-11): the second mark is met beyond that.
+A request has at most four marks, including the caller's own. By priority they go to: the end of the request (the next
+call of a growing conversation reads all of it), the end of the turn before the newest (for when the newest turn is
+asked again), the end of the system text, the end of the tools. From a mark, a provider looks back at most 20 blocks for
+an older entry (Claude docs, Prompt caching, read 2026-11): the second mark serves entries that are further back.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ _LIFETIMES: tuple[Lifetime, ...] = ("5m", "1h")
 
 @attrs.frozen
 class CacheMarks:
-    """Marks for the stable prefix of a request. `ttl` is how long a cache keeps it: five minutes, or a dearer hour.
+    """Marks for the stable prefix of a request. `ttl` is the lifetime: five minutes, or one hour at a higher price.
 
-    If you set marks of your own with the other lifetime, a mark takes that lifetime where the API demands it: marks of
-    an hour come before those of five minutes. Raises `BudgetError`, a `ValueError`, for a lifetime that no provider
-    has.
+    The API wants marks of one hour before those of five minutes. If your own marks have the other lifetime, a mark
+    takes it where this order demands it. Raises `BudgetError`, a `ValueError`, for an unknown lifetime.
     """
 
     ttl: Lifetime = attrs.field(default="5m", validator=OneOf(_LIFETIMES))
@@ -37,17 +36,17 @@ class CacheMarks:
 
 @attrs.frozen
 class Marked:
-    """A request with its marks, and what was not done, a line each."""
+    """A request with its marks, and notes on marks that were not set."""
 
     request: dict[str, Any] = attrs.field(repr=False)
     notes: tuple[str, ...] = ()
 
 
 def marked(request: Mapping[str, Any], dialect: Dialect, marks: CacheMarks, *, model: str | None = None) -> Marked:
-    """A copy of the request with cache marks; what was given stays as it was and is shared where nothing changed.
+    """Return a copy of the request with cache marks. It shares unchanged parts with the original.
 
-    A dialect that has no marks, or a model that takes none, leaves the request as it is and says so in `notes`.
-    Never more than four marks, never one on an empty text. O(blocks).
+    If the dialect or the model has no marks, the request is returned unchanged, with a note. There are never more than
+    four marks, and never one on an empty text. O(blocks).
     """
     must_be("cache_marks", cast(object, marks), (CacheMarks,), "CacheMarks()")
     must_be("request", cast(object, request), (Mapping,), "the body of the API's call (a dict)", MessageTypeError)
@@ -65,14 +64,14 @@ def marked(request: Mapping[str, Any], dialect: Dialect, marks: CacheMarks, *, m
 
 
 def no_marks(dialect: Dialect, model: str | None) -> str | None:
-    """Why a request of this dialect for this model gets no marks, for the report; None where it does."""
+    """Return why a request of this dialect for this model gets no marks, for the report; None if it gets them."""
     if dialect.api.marks is None:
         return f"{dialect.name} takes no cache marks: none set"
     return dialect.api.marks.refusal(model)
 
 
 def _wanted(request: Mapping[str, Any], spelling: Marks, model: str | None) -> Iterator[Place]:
-    """The places worth a mark, the worthiest first."""
+    """Yield the places for marks, by priority."""
     runs = list(spelling.runs(request))
     newest = opens_newest_turn(request, spelling)
     spoken = [run for run in runs if run[0] == MESSAGES]
@@ -87,7 +86,7 @@ def _wanted(request: Mapping[str, Any], spelling: Marks, model: str | None) -> I
 
 
 def _last(runs: Sequence[Run], spelling: Marks, model: str | None) -> Place | None:
-    """The last block of these that takes a mark."""
+    """Return the last of these blocks that accepts a mark."""
     for region, index, blocks in reversed(runs):
         for at in range(len(blocks) - 1, -1, -1):
             if spelling.takes_mark(region, blocks[at], model):
@@ -96,7 +95,7 @@ def _last(runs: Sequence[Run], spelling: Marks, model: str | None) -> Place | No
 
 
 def _lifetime(place: Place, ttl: Lifetime, given: Sequence[tuple[Place, str | None]]) -> Lifetime:
-    """`ttl`, unless a mark of the caller's makes it out of order: an hour stands before five minutes, never after."""
+    """Return `ttl`, or the other lifetime if the caller's marks demand it: one hour always precedes five minutes."""
     if ttl == "1h" and any(before < place and theirs != "1h" for before, theirs in given):
         return "5m"
     if ttl == "5m" and any(after > place and theirs == "1h" for after, theirs in given):

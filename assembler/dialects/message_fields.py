@@ -1,4 +1,4 @@
-"""What a Chat message says beside its content costs, and an item of reasoning: no API says, so all is estimated."""
+"""Estimates the fields of a Chat message beside its content, and items of reasoning. No API publishes their price."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from budgets import Count, Grade, TokenCounter, Tokens
 from budgets.count import NOTHING, total
 
 FRAMING: Tokens = 8
-"""Kept free above a field's text: the tags that a chat template puts around a thought are two to six tokens."""
+"""Slack for a field: the tags that a chat template puts around a thought are two to six tokens."""
 
 SOUND_A_WORD = 6
 DEAREST_SOUND_A_WORD = 12
 """Tokens of a spoken answer for each of its transcript. A token is 50 ms of the assistant's sound (OpenAI, "Managing
-costs" of the Realtime API, read 2026-11), and a speaker says about 150 words in a minute, a slow one half of that."""
+costs" of the Realtime API, read 2026-11). A speaker says about 150 words a minute, a slow one half of that."""
 UNHEARD = Count(1_200, Grade.ESTIMATED, upper=16_384)
-"""A spoken answer without a transcript: a minute; at most what gpt-4o-audio answers with (OpenAI, "Models")."""
+"""A spoken answer without a transcript: one minute, and at most the longest answer of gpt-4o-audio (OpenAI, "Models").
+"""
 
 
 def _thoughts(message: Message, count: TokenCounter) -> Count:
-    """The fields of reasoning: the longest one's text, since several say the same.
+    """Price the reasoning fields of a message: the longest one, since several repeat the same text.
 
-    The bound is that of them all, with the seals in them, which a host may read.
+    The bound includes all of them, with their encrypted content, which a host may read.
     """
     each = [_thought(part, count) for part in message.parts if isinstance(part, Thinking) and field_of(part)]
     if not each:
@@ -41,26 +42,26 @@ def _thought(part: Thinking, count: TokenCounter) -> Count:
 
 
 def price_reasoning(part: Thinking, count: TokenCounter, envelope: Tokens) -> Count:
-    """An item of reasoning that goes back to Responses. What it holds is sealed, and the server may leave it out."""
+    """Price a reasoning item that is sent back to Responses. Its content is encrypted, and the server may skip it."""
     shown, sealed = count(part.text), part.raw.get("encrypted_content")
     typical, dearest = sealed_tokens(len(sealed) if isinstance(sealed, str) else 0)
     return Count(max(shown, typical), Grade.ESTIMATED, upper=envelope + max(shown, dearest))
 
 
 def price_fields(message: Message, count: TokenCounter) -> Count:
-    """All that a Chat message says in fields beside its content."""
+    """Price all fields of a Chat message beside its content."""
     fields = [_unread(field, message.seen[field], count) for field in message.beside]
     return total([_thoughts(message, count), *fields])
 
 
 def bound_fields(message: Message, count: TokenCounter) -> Count:
-    """The same through a gateway, in the bound alone: it may spell a field of reasoning as its maker's API has it."""
+    """Price the fields in the bound only: a gateway may pass reasoning on in the form of the maker's API."""
     price = price_fields(message, count)
     return Count(0, price.grade, price.upper)
 
 
 def _unread(field: str, held: object, count: TokenCounter) -> Count:
-    """Its text, or its JSON. A spoken answer by its transcript."""
+    """Price an unread field by its text or its JSON, and a spoken answer by its transcript."""
     if field == "audio":
         return _sound(held, count)
     tokens = count(held if isinstance(held, str) else compact_json(held))

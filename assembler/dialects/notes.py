@@ -1,4 +1,4 @@
-"""Counts what was folded or left out on the way to a request, and words the report's lines about it."""
+"""Counts what was folded or left out of a request, and words the notes on it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections import Counter
 
 ANSWERS_FIRST = "message(s) of the user's between the answers of one step sent after them"
 BRIDGE = "Understood."
-"""What an assistant message says that stands between a tool's answer and the user, where that is wanted: `Unexpected
-role 'user' after role 'tool'`, code 3230 (avante.nvim#2695). The words are those of Mistral's own command-line agent
-(mistralai/mistral-vibe, read 2026-11), for the same place."""
+"""The text of an assistant message between a tool's answer and the user, which Mistral requires: `Unexpected role
+'user' after role 'tool'`, code 3230 (avante.nvim#2695). Mistral's own command-line agent writes the same text
+(mistralai/mistral-vibe, read 2026-11)."""
 BRIDGED = f"assistant message(s) {BRIDGE!r} put between a tool's answer and the user"
 CITATIONS = "citation(s) or annotation(s) of a text left out"
 FIELDS = "field(s) of another API left out"
@@ -22,8 +22,8 @@ SURPLUS_MARKS = "cache mark(s) beyond the four that the API takes left out, the 
 
 
 class Notes(Counter[str]):
-    """How often each thing was done, by the words for it."""
+    """The notes of a request, each with its number of occurrences."""
 
     def lines(self) -> tuple[str, ...]:
-        """One line each, in the order in which they were first met."""
+        """Return a line for each note, in the order of their first occurrence."""
         return tuple(f"{times} {what}" for what, times in self.items() if times)

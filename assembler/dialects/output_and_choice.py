@@ -1,4 +1,4 @@
-"""The answer's schema and the tool choice of a layout, in the words that several APIs share."""
+"""Writes the output schema and the tool choice of a layout in the forms that several APIs share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from assembler.regions.tools.tool import own_definition
 
 
 def named_schema(output: OutputSchema) -> dict[str, Any]:
-    """The schema under its name, with its description and `strict`."""
+    """Return the schema with its name, description and `strict`."""
     fields: dict[str, Any] = {"name": output.name, "schema": own_fields(output.schema)}
     if output.description is not None:
         fields["description"] = output.description
@@ -21,20 +21,20 @@ def named_schema(output: OutputSchema) -> dict[str, Any]:
 
 
 def bare_schema(output: OutputSchema) -> dict[str, Any]:
-    """The schema with its own description, for an API that has no other place for it."""
+    """Return the schema with the description inside, for an API without a separate field."""
     described = {} if output.description is None else {"description": output.description}
     schema: dict[str, Any] = own_fields(output.schema)
     return {**described, **schema}
 
 
 def asked_choice(layout: Layout) -> str | None:
-    """The choice, if there is a tool that it can choose: a limit may have left its tool out."""
+    """Return the choice, or None if its tool is missing, because a limit may have left it out."""
     known = {"auto", "none", "required", *(tool.name for tool in layout.tools)}
     return layout.choice if layout.tools and layout.choice in known else None
 
 
 def choice_of(layout: Layout, named: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
-    """`tool_choice` as OpenAI's two APIs say it: a word, or what `named` makes of a tool's name."""
+    """Return `tool_choice` for one of OpenAI's APIs: a word, or what `named` returns for a tool's name."""
     choice = asked_choice(layout)
     if choice is None:
         return {}
@@ -45,7 +45,7 @@ def choice_of(layout: Layout, named: Callable[[str], dict[str, Any]]) -> dict[st
 
 
 def _own_choice(tool: Tool) -> dict[str, Any]:
-    """A provider's own tool as the choice of it names it: by its type, and by what tells several of one type apart."""
+    """Return the choice of a provider's own tool: its type, and the field that distinguishes tools of one type."""
     definition = own_definition(tool)
     if isinstance(definition.get("custom"), dict):
         return {"type": "custom", "custom": {"name": tool.name}}

@@ -1,4 +1,4 @@
-"""Whether a counter was chosen by the caller for a model, or is one that this library brings for OpenAI's."""
+"""Tells a counter that the caller chose from this library's own counters."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ _FOR_OPENAI = frozenset(f"{engine}:{encoding}" for engine in ("tiktoken", "tokto
 
 
 def counts_for_openai(count: TokenCounter) -> bool:
-    """True of the bundled counters over OpenAI's vocabularies: what counts by default where no model was named."""
+    """True for the library's counters of OpenAI's vocabularies, the default without a model."""
     return name_of(count) in _FOR_OPENAI
 
 
 def counts_for_open_model(count: TokenCounter) -> bool:
-    """True of the bundled counters over the vocabularies of open models: what counts by default for those."""
+    """True for the library's counters of open models' vocabularies, the default for those models."""
     return name_of(count) in _FOR_OPEN_MODELS
 
 
 def counts_for_claude(count: TokenCounter) -> bool:
-    """True of the reconstruction of Claude's vocabularies: what counts by default for a Claude."""
+    """True for the library's reconstruction of Claude's vocabularies, the default for Claude."""
     return name_of(count).startswith("reconstructed:")
 
 
 def estimated_for(model: str | None, vocabulary: str, price: Count) -> Count:
-    """A price of every request, an estimate where the vocabulary of the named model is another, or unpublished."""
+    """Return the price, graded as an estimate if the named model has another vocabulary, or an unpublished one."""
     known = model is None or not model.strip() or open_vocabulary_of(model) == vocabulary
     return price if known else attrs.evolve(price, grade=Grade.ESTIMATED)
 
 
 def own_counter(vocabulary: str, count: TokenCounter) -> TokenCounter:
-    """A model's own vocabulary in the place of OpenAI's; any other counter was chosen for the model, and stays."""
+    """Return a counter of the vocabulary in place of OpenAI's. Keep any other counter: the caller chose it."""
     return shared_vocabulary(vocabulary) if counts_for_openai(count) else count

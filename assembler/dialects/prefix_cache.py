@@ -1,8 +1,8 @@
-"""How long a prefix must be for a provider's cache to serve it, and in what steps: one row a group of models.
+"""The minimum length and the step of the prefixes that a provider's cache serves: one row a group of models.
 
-Prefix caches work on best effort everywhere: a number here is what a cache may serve while its entry lives, never a
-promise. Mistral, Groq, xAI, Qwen and servers of one's own cache prefixes too; their numbers were not verified, so no
-row says any.
+Prefix caches are best effort everywhere: these numbers say what a cache may serve while its entry lives, and promise
+nothing. Mistral, Groq, xAI, Qwen and self-hosted servers cache prefixes too; their numbers were not verified, so they
+have no row.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ class PrefixCache:
     least: Tokens | None
     step: Tokens
     source: str
-    """Where the numbers were read, in 2026-11, with the page's own date where it has one."""
+    """The page with the numbers, read 2026-11, with the page's own date if it has one."""
     marked: bool = False
 
     def served(self, tokens: Tokens) -> Tokens:
-        """How much of a shared prefix of this length is served. Monotone; at most `tokens`."""
+        """Return how much of a shared prefix of this length the cache serves, at most `tokens`. Monotone."""
         if self.least is None or tokens < self.least:
             return 0
         return self.least + (tokens - self.least) // self.step * self.step
 
 
 def first_rule(rows: Iterable[PrefixCache], model: str | None) -> PrefixCache | None:
-    """The first row that matches a model; without a model, that of the newest. None where nothing is known."""
+    """Return the first row that matches a model, or the newest model's if it is None. None if nothing is known."""
     name = "" if model is None else bare(model)
     return next((row for row in rows if re.search(row.models, name)), None)

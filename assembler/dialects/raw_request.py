@@ -1,4 +1,4 @@
-"""A provider's own request taken apart into regions and the rest, and put together again around other regions."""
+"""Splits a provider's own request into regions and other keys, and joins the other keys with new regions."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from assembler.text.fields import fields_in, fields_of, items_of
 from budgets import AssemblyError
 
 TOOLS = frozenset({"tools", "functions", "toolConfig"})
-"""The keys under which the APIs have their tools, in the body or in its `config`."""
+"""The APIs' keys for tools, in the body or in its `config`."""
 NO_KEYS: frozenset[str] = frozenset()
 
 
 @runtime_checkable
 class SpellingDialect(Dialect, Protocol):
-    """A dialect whose request goes through one more step before it is sent: a template that writes a prompt."""
+    """A dialect whose `emit` also renders the request, as a chat template does."""
 
     def spell(self, layout: Layout) -> dict[str, Any]:
-        """The request as it is before that step."""
+        """Return the request before it is rendered."""
         ...
 
 
 @attrs.frozen(eq=False)
 class RawRequest:
-    """One body of an API's call. `body` is never changed, and nothing that is made of it shares a list or dict."""
+    """The body of an API's call. `body` is never changed, and no result shares a list or dict with it."""
 
     body: Mapping[str, Any]
     dialect: Dialect
@@ -40,7 +40,7 @@ class RawRequest:
 
     @classmethod
     def of(cls, body: Mapping[str, Any], dialect: Dialect) -> RawRequest:
-        """Raises `ConversationError` or `ToolError` where the body cannot be read."""
+        """Read a body. Raises `ConversationError` or `ToolError` if it cannot be read."""
         try:
             return cls(body, dialect, dialect.parse(body))
         except AssemblyError:
@@ -51,16 +51,16 @@ class RawRequest:
 
     @property
     def messages(self) -> list[object]:
-        """The head and the conversation, one entry a message or item, as they came."""
+        """Return the head and the conversation as the caller's own messages or items."""
         read = [*self.layout.head, *self.layout.messages]
         own = items_of(self.body.get("messages"))
         if own and len(own) == len(read):
-            return [*own]  # a dialect may have read more into them than they say
+            return [*own]  # reading and writing them again could change them
         head = [_with_its_role(message) for message in self.layout.head]
         return [*head, *(entry for message in self.layout.messages for entry in _entries(message))]
 
     def copied(self) -> dict[str, Any]:
-        """The body as it came. Raises `ConversationError` for one that holds itself, or that nests without an end."""
+        """Return a deep copy of the body. Raises `ConversationError` if it contains itself or nests too deep."""
         try:
             return own_fields(self.body)
         except RecursionError as error:
@@ -68,7 +68,7 @@ class RawRequest:
         raise problem
 
     def around(self, layout: Layout, as_they_came: frozenset[str]) -> dict[str, Any]:
-        """The body with these regions in place of its own, but for the keys that go out `as_they_came`."""
+        """Return the body with these regions in place of its own, except under the keys `as_they_came`."""
         written = (
             self.dialect.spell(layout)
             if isinstance(self.dialect, SpellingDialect)
@@ -79,19 +79,19 @@ class RawRequest:
 
 
 def _with_its_role(message: Message) -> object:
-    """What a message of the head was read from, and whose it is: Gemini's system instruction need not say so."""
+    """Return the original of a head message, with its role: Gemini's system instruction may have none."""
     fields = fields_of(message.seen)
     return message.seen if fields is None or "role" in fields else {**fields, "role": message.role}
 
 
 def _entries(message: Message) -> list[object]:
-    """What a message was read from: one dict, or the items of one turn of the model."""
+    """Return the originals of a message: one dict, or the items of one turn of the model."""
     seen: object = message.seen
     return [*cast("list[object]", seen)] if isinstance(seen, list) else [seen]
 
 
 def _only(body: Mapping[str, Any], keys: Any) -> dict[str, Any]:
-    """The entries under these keys, here and one dict further in (`config`, `toolConfig`)."""
+    """Return the entries under these keys, also from nested dicts (`config`, `toolConfig`)."""
     kept: dict[str, Any] = {}
     for key, value in body.items():
         if key in keys:
@@ -102,7 +102,7 @@ def _only(body: Mapping[str, Any], keys: Any) -> dict[str, Any]:
 
 
 def _without(value: Any, keys: Any) -> Any:
-    """A dict without these keys; anything else as it is."""
+    """Return a dict without these keys, and any other value unchanged."""
     fields = fields_of(value)
     if fields is None:
         return value

@@ -1,4 +1,4 @@
-"""What every dialect does first with a request: find its messages, read them, and set the other keys apart."""
+"""The first steps of every `parse`: find the messages, read them, and collect the other keys."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assembler.errors import ConversationError
 
 
 def listed_messages(request: Mapping[str, Any], expected: str) -> list[object]:
-    """The entries under `messages`. Raises `ConversationError`, which names what was `expected`, for anything else."""
+    """Return the list under `messages`. Raises `ConversationError`, which names what was `expected`, without one."""
     listed = request.get("messages")
     if not isinstance(listed, list | tuple):
         raise ConversationError(f"request has no list of messages; expected {expected}")
@@ -18,24 +18,24 @@ def listed_messages(request: Mapping[str, Any], expected: str) -> list[object]:
 
 
 def read_messages(listed: Iterable[object]) -> list[Message]:
-    """Each entry as a message. Raises `ConversationError` naming the place."""
+    """Read each entry as a message. Raises `ConversationError` naming the place."""
     return [read_message(raw, index) for index, raw in enumerate(listed)]
 
 
 def options_in(request: Mapping[str, Any], owned: Collection[str]) -> dict[str, Any]:
-    """The keys of a request that belong to no region."""
+    """Return the entries of a request whose keys are not in `owned`."""
     return {key: value for key, value in request.items() if key not in owned}
 
 
 UNREADABLE = (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError)
-"""What a dialect's code raises for a request whose fields are not what it expects."""
+"""The errors that a dialect's code raises for a request with fields of unexpected types."""
 
 
 def unreadable(error: Exception) -> ConversationError:
-    """What such an error says of the request: the missing key, or which function of the dialect could not go on.
+    """Return a `ConversationError` that names the missing key, or the function of the dialect that failed.
 
-    A key is named where the code itself spells it. Any other may be a text of the request, which no error quotes. To be
-    raised outside of the `except`, as the first error may quote the request too.
+    A key is named only if it occurs in the dialect's code. Any other may be a text of the request, which no error
+    quotes. Raise the result outside of the `except`, because the original error may quote the request too.
     """
     from traceback import walk_tb  # most requests can be read
 

@@ -1,8 +1,8 @@
-"""Puts what a tool's answer shows beside the answer, for APIs whose answers are texts.
+"""Moves pictures and files out of a tool's answer, for APIs whose tool answers are texts.
 
 Chat Completions takes no picture in an answer (openai 3.54.0, ChatCompletionToolMessageParam). Gemini takes one from
-its third version on, Mistral from its fifteenth tokenizer on (google-genai 3.4.0, FunctionResponse; mistral-common
-1.13.1, validator; read 2026-11). All their models take pictures of the user's, and a request is written for them all.
+version 3 on, Mistral from tokenizer 15 on (google-genai 3.4.0, FunctionResponse; mistral-common 1.13.1, validator; read
+2026-11). All their models take pictures in user messages, and a request should work for all of them.
 """
 
 from __future__ import annotations
@@ -19,29 +19,28 @@ from assembler.dialects.notes import FIELDS, SHOWN, Notes
 from assembler.text.fields import fields_in, items_of
 
 BELOW = "(shown after the answers)"
-"""What an answer says that holds nothing but what it shows. Ours."""
+"""Our text for an answer that holds nothing but pictures or files."""
 
 _NAMED: Mapping[str, Callable[[str], str]] = {
     "gemini": str,
     "mistral": lambda call_id: nine(legal_id(call_id)),
     "openai": legal_id,
 }
-"""The APIs whose answers are texts, and the id that a call goes by there."""
+"""The APIs whose tool answers are texts, and the functions that make their call ids."""
 
 
 def shown_media(message: Message) -> int:
-    """How many pictures and files a message's answers show."""
+    """Return how many pictures and files a message's answers hold."""
     if Result not in map(type, message.parts):
         return 0
     return sum(type(held) is Media for part in message.parts if type(part) is Result for held in part.parts)
 
 
 def shown_beside(message: Message, own: str) -> Message:
-    """The message with all that its answers show behind the last of them, as the API of the shape `own` takes it.
+    """Return the message with its answers' pictures and files after the last answer, for the API of the shape `own`.
 
-    Before it stands to which call it belongs, by the id that the caller gave it: of several calls with one id it is the
-    newest. An answer of Gemini's own goes back to it as it came. The very message comes back where nothing is to be
-    done. O(parts).
+    A text before each names its call by the caller's id, which means the newest call with that id. Gemini's own answers
+    go back to Gemini unchanged. Returns the same message if nothing moves. O(parts).
     """
     if own not in _NAMED or own == message.shape == "gemini" or not shown_media(message):
         return message
@@ -57,14 +56,14 @@ def shown_beside(message: Message, own: str) -> Message:
         parts.append(part)
     parts[last:last] = shown
     came = [] if message.role == "tool" else [*items_of(fields_in(message.seen).get("content"))]
-    if came:  # stays in step with the parts
+    if came:  # one original for each part
         came[last:last] = [None] * len(shown)
     seen = {"content": came}
     return Message("user", tuple(parts), message.raw, FOREIGN, seen, message.name, message.pinned)
 
 
 def all_shown_beside(messages: Sequence[Message], own: str, notes: Notes | None = None) -> Sequence[Message]:
-    """The messages as `shown_beside` has them; `notes` counts what was moved. The very sequence where nothing was."""
+    """Apply `shown_beside` to the messages. `notes` counts what moved. Returns the same sequence if nothing did."""
     results = [part for message in messages for part in message.parts if type(part) is Result]
     if not any([Media in map(type, result.parts) for result in results]):  # noqa: C419 - of a whole history
         return messages
@@ -78,17 +77,17 @@ def all_shown_beside(messages: Sequence[Message], own: str, notes: Notes | None 
 
 
 def _notes_fields(message: Message, own: str) -> bool:
-    """Whether nobody else notes the fields that stay behind when a message is moved: they were to go along with it."""
+    """True if the fields that a moved message loses must be noted here, because no other code notes them."""
     return own == "gemini" or (own == "openai" and message.shape in (NEUTRAL, "openai"))
 
 
 def told(message: Message, own: str) -> Message:
-    """The message as the API of the shape `own` is told it: what it is billed for."""
+    """Return the message as the API of the shape `own` gets it, and bills it."""
     return adapt_message(shown_beside(message, own), own)
 
 
 def _in_two(result: Result) -> tuple[Result, list[Media]]:
-    """An answer without what it shows, and that."""
+    """Split an answer into its texts, and its pictures and files."""
     media = [held for held in result.parts if isinstance(held, Media)]
     if not media:
         return result, []

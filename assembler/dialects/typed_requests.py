@@ -1,7 +1,7 @@
-"""The requests of each API as type checkers read them: `context.request("openai_chat")` is a `ChatRequest`.
+"""The types of each API's request, for type checkers: `context.request("openai_chat")` is a `ChatRequest`.
 
-A checker that sees which keys a request may hold finds the one overload of an SDK's `create` that takes them; of a
-`dict[str, Any]` it knows no key, and the answer's type is lost. Each SDK types its own contents, so these say `Any`.
+A checker that knows a request's keys finds the right overload of an SDK's `create`. With a `dict[str, Any]` it knows no
+key and loses the answer's type. The values are `Any`, because each SDK has its own types for them.
 """
 
 from __future__ import annotations

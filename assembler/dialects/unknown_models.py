@@ -1,8 +1,8 @@
-"""Prices of a model that a dialect has no rules for: by the dialect's own, with a bound that holds for any template.
+"""Prices models that a dialect has no rules for: by the dialect's own rules, with wider upper bounds.
 
 Another vocabulary needs up to about 2.2 times as many tokens as `o200k_base` for a text (measured over the published
-ones of 2025), and every chat template writes something around a message, around a request and around tools. What these
-add is taken from the open templates: docs/how-it-counts-hosts.md.
+ones of 2025), and every chat template adds text around a message, a request and the tools. The amounts are those of
+open templates: docs/how-it-counts-hosts.md.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from budgets import Count, Grade, TokenCounter, Tokens
 from budgets.count import Difference, total
 
 FARTHEST = 2.2
-"""Tokens of another vocabulary for one of `o200k_base`, at most."""
+"""The most tokens that another vocabulary needs for one token of `o200k_base`."""
 AROUND_A_MESSAGE: Tokens = 12
 AROUND_A_REQUEST: Tokens = 64
 AROUND_TOOLS: Tokens = 700
 
 
 Parted: TypeAlias = Callable[[Message], Sequence[Message]]
-"""How a message goes out: as itself, or as several messages or items, each as the API is told it."""
+"""Splits a message into the messages or items that the API gets, in the API's form."""
 
 
 def in_chat(message: Message) -> Sequence[Message]:
-    """On Chat, texts beside results are sent after them, in a message of their own."""
+    """Split a message for Chat, where texts beside results follow them in a separate message."""
     sent = as_chat_sends(told(message, "openai"))
     results = [part for part in sent.parts if type(part) is Result]
     if not 0 < len(results) < len(sent.parts):
@@ -48,7 +48,7 @@ def in_chat(message: Message) -> Sequence[Message]:
 
 
 def in_items(message: Message) -> Sequence[Message]:
-    """On Responses each text, each result and each call is an item; the calls are billed together."""
+    """Split a message for Responses, where each text, result and call is an item. The calls are billed together."""
     sent = as_responses_sends(adapt_message(message, RESPONSES))
     calls = [part for part in sent.parts if type(part) is Call]
     heard = [part for part in sent.parts if type(part) is not Thinking or sendable(sent)]
@@ -58,7 +58,7 @@ def in_items(message: Message) -> Sequence[Message]:
 
 
 def _each(message: Message, groups: Sequence[Sequence[Part]]) -> Sequence[Message]:
-    """A message for each group of parts; the message itself where there is one group, or none."""
+    """Return a message for each group of parts, or the message itself if there is at most one group."""
     return [attrs.evolve(message, parts=tuple(parts)) for parts in groups] if len(groups) > 1 else [message]
 
 
@@ -67,9 +67,9 @@ def _speaks(part: Part) -> bool:
 
 
 def unknown_model_pricer(rules: Pricer, model: str | None, count: TokenCounter, parted: Parted = in_chat) -> Pricer:
-    """The rules, loosened where a model is named that is none of OpenAI's; without a name, as they are.
+    """Return the rules with wider bounds if the model has a name that is not OpenAI's, else the rules themselves.
 
-    A counter of the caller's own was chosen for its model and is taken at its word.
+    A counter of the caller's own was chosen for its model, so the rules are not changed.
     """
     if model is None:
         return rules
@@ -90,9 +90,9 @@ def guessed_pricer(
     rules_of: Callable[[str, TokenCounter], Pricer],
     parted: Parted = in_chat,
 ) -> Pricer | None:
-    """The rules of the model that a deployment's name holds, loosened; None where it holds none, or is known.
+    """Return the rules, with wider bounds, of the model whose name a deployment's name contains.
 
-    A counter of the caller's own was chosen for the deployment, and keeps the rules of an unknown model.
+    None if it contains none, or if the caller chose the counter: then the rules of an unknown model apply.
     """
     if model is None or not counts_for_openai(count):
         return None
@@ -104,13 +104,13 @@ def guessed_pricer(
 
 @attrs.frozen(eq=False)
 class ForeignPricer(RuledPricer):
-    """The prices of a pricer for a model that it was not made for: estimates, with bounds for any vocabulary."""
+    """Makes a pricer's prices into estimates for a model that it was not made for, with wider bounds."""
 
     parted: Parted
     farthest: float
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
-        """By rule, each of them loosened. The system text costs the same in pieces and as a message of the head."""
+        """Return the rules' prices with wider bounds, equal for a system text in pieces and as a head message."""
         prices = self.rules.fixed(pieces, head, tools)
         spoken = self._parts_of_one([*prices.pieces, *prices.head, prices.framing])
         around_pieces = AROUND_A_MESSAGE if pieces else 0
@@ -123,7 +123,7 @@ class ForeignPricer(RuledPricer):
         )
 
     def message(self, message: Message) -> Count:
-        """By rule, loosened, for each message that it is sent as: a template frames these, their calls and results."""
+        """Price each message that it is sent as, with slack for a template's text around it, its calls and results."""
         return total(map(self._framed, self.parted(message)))
 
     def _framed(self, message: Message) -> Count:
@@ -136,9 +136,9 @@ class ForeignPricer(RuledPricer):
         return self._loosened(price, AROUND_A_MESSAGE * (1 + sum(type(part) in (Call, Result) for part in parts)))
 
     def _reached_by(self, message: Message) -> Tokens:
-        """The bound of results side by side, rounded for each by what it adds: so it adds up however they are parted.
+        """Return the bound of parallel results, as the sum of what each adds, rounded up: so parts of the list add up.
 
-        O(results): those two before one are all that has a part in what it adds.
+        O(results): what a result adds depends only on the two before it.
         """
         reached, results = AROUND_A_MESSAGE, message.parts
         for place, result in enumerate(results):
@@ -149,9 +149,9 @@ class ForeignPricer(RuledPricer):
         return reached
 
     def options(self, layout: Layout) -> Count | Difference:
-        """By rule, loosened; what an option saves with one model is not believed of another.
+        """Return the rules' price with a wider bound, without savings, which another model may not have.
 
-        What an answer format adds to each text of the model's is rounded with that text, as a build does.
+        What an answer format adds to each of the assistant's texts is rounded together with that text, as in a build.
         """
         beside = self.formatted()
         asked, alone = self.rules.options(layout), beside.rules.options(layout)
@@ -161,7 +161,7 @@ class ForeignPricer(RuledPricer):
         return price + (price_messages(beside, layout.messages) - price_messages(self, layout.messages))
 
     def _parts_of_one(self, pieces: Sequence[Count]) -> tuple[Count, ...]:
-        """Prices whose bounds add up to that of the whole, however it is parted."""
+        """Widen the bounds so that they add up to that of the joined text, however it is split."""
         reached = [math.ceil(upper * self.farthest) for upper in itertools.accumulate(piece.upper for piece in pieces)]
         bounds = [after - before for before, after in itertools.pairwise((0, *reached))]
         return tuple(Count(piece.tokens, Grade.ESTIMATED, bound) for piece, bound in zip(pieces, bounds, strict=True))

@@ -1,6 +1,6 @@
-"""The Messages API: how it marks and caches, and what its usage says.
+"""The facts of the Messages API: cache marks, minimum cacheable prefixes, usage fields.
 
-It caches only where a request is marked, from a least prefix on that each model has.
+It caches only what a request marks, from a minimum prefix on that depends on the model.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _PAGE = "Claude docs, Prompt caching, section Minimum cacheable prompt length, 2
 
 
 def marked(models: str, least: Tokens | None, source: str = _PAGE) -> PrefixCache:
-    """A row of an API that caches where the request is marked, to the token."""
+    """Return a row of an API that caches what the request marks, to the token."""
     return PrefixCache(models, least, 1, source, marked=True)
 
 
@@ -32,6 +32,6 @@ API = Api(
     held=("container",),
     marks=AnthropicMarks(),
     caches=CACHES,
-    # Cached tokens stand beside the number: Anthropic API reference, read 2026-11.
+    # `input_tokens` excludes cached tokens, so they are added: Anthropic API reference, read 2026-11.
     usage=(("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),),
 )

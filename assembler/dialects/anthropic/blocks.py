@@ -1,4 +1,4 @@
-"""How a neutral part, a system text and a tool are written as Anthropic's blocks."""
+"""Writes neutral parts, the system text and tools as Anthropic's blocks."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from assembler.text.fields import fields_in, fields_of, items_of
 _SHAPE = "anthropic"
 _SEALS = {"thinking": "signature", "redacted_thinking": "data"}
 _TEXT_KEYS = frozenset(["type", "text", "cache_control", "citations"])
-"""Keys of a text block (Messages API reference, TextBlockParam): others stay only where the message is Anthropic's."""
+"""Keys of a text block (Messages API reference, TextBlockParam): others are kept only in a message of Anthropic's."""
 _ANSWER_ONLY = frozenset(["container", "context_management", "id", "model", "stop_reason", "stop_sequence", "usage"])
-"""Keys of an answer that a request may not repeat: people append a dumped answer as it is."""
+"""Keys of an answer that a request must not have: people append a dumped answer unchanged."""
 
 
 class AnthropicWriter(Writer):
-    """Anthropic's blocks."""
+    """Writes Anthropic's blocks."""
 
     shape = _SHAPE
     id_rule = IdRule(re.compile(r"[a-zA-Z0-9_-]+"), needed=True)
@@ -34,7 +34,7 @@ class AnthropicWriter(Writer):
     """64 characters until 2025, 128 since (modelcontextprotocol#1345)."""
 
     def frame(self, message: Message) -> Block:
-        """The message's own keys; of a dumped answer, those that a request may have."""
+        """Return the message's own keys, without those of a dumped answer that a request must not have."""
         if message.shape != _SHAPE:
             return super().frame(message)
         fields = super().frame(message)
@@ -43,7 +43,7 @@ class AnthropicWriter(Writer):
         return fields
 
     def text(self, text: str, raw: Raw | None, shape: str) -> Block | None:
-        """A text block, its cache mark and citations kept; None for a blank one."""
+        """Return a text block with its cache mark and citations; None for a blank one."""
         if not text.strip():
             self.notes["blank text(s) left out"] += 1
             return None
@@ -53,7 +53,7 @@ class AnthropicWriter(Writer):
         return {key: private_copy(value) for key, value in raw.items() if own or key in _TEXT_KEYS}
 
     def call(self, call: Call, call_id: str | None, raw: Raw | None) -> Block:
-        """A tool_use block; one that came as such goes out as it came."""
+        """Return a `tool_use` block; one of the caller's own is copied."""
         own = raw is not None and raw.get("type") == "tool_use"
         block: Block = own_fields(raw) if raw is not None and own else {"type": "tool_use"}
         block["id"], block["name"] = call_id, self.named(call)
@@ -62,7 +62,7 @@ class AnthropicWriter(Writer):
         return block
 
     def result(self, result: Result, call: Call, call_id: str | None, raw: Raw | None) -> Block:
-        """A tool_result block; one that came as such goes out as it came, blank texts apart."""
+        """Return a `tool_result` block; one of the caller's own is copied without its blank texts."""
         if raw is not None and raw.get("type") == "tool_result":
             block: Block = own_fields(raw)
             block["tool_use_id"] = call_id
@@ -81,11 +81,11 @@ class AnthropicWriter(Writer):
         return block
 
     def thinking(self, part: Thinking, shape: str) -> Block | None:
-        """Claude's reasoning untouched, and under its signature where it came from Bedrock."""
+        """Return Claude's reasoning unchanged, or with its signature from Bedrock; None for another model's."""
         return own_thought(part)
 
     def media(self, part: Media) -> Block:
-        """An image or a PDF, in it or under its address."""
+        """Return a block for an image or a PDF, with its content or its URL."""
         if part.raw.get("type") in ("image", "document") and isinstance(part.raw.get("source"), Mapping):
             return without_given(part.raw)
         source: Block
@@ -99,13 +99,13 @@ class AnthropicWriter(Writer):
                 raise not_carried(part, "anthropic")
 
     def system_field(self, system: str | None, head: Sequence[Message]) -> str | list[Block] | None:
-        """The `system` field: a lone text as a text, several as blocks, marks and all. Raises for what is no text."""
+        """Return the `system` field: one text as a text, several as blocks with their marks. Raises for other parts."""
         blocks = self.system(system, head)
         listed = any(parts_as_they_came(message) for message in head)
         return str(blocks[0]["text"]) if not listed and len(blocks) == 1 else blocks or None
 
     def _answer(self, result: Result, given: object) -> object:
-        """The content of a result without what is blank; None where nothing is left."""
+        """Return the content of a result without blank texts; None if nothing is left."""
         came = items_of(given)
         if not came and len(result.parts) == 1 and isinstance(result.parts[0], str):
             return result.parts[0] if result.parts[0].strip() else None
@@ -121,7 +121,7 @@ class AnthropicWriter(Writer):
 
 
 def own_thought(part: Thinking) -> Block | None:
-    """Reasoning as a block of this API's; None for other models'."""
+    """Return reasoning as a block of this API; None for another model's."""
     if is_own_reasoning(part):
         return own_fields(part.raw)
     said = _signed(part)
@@ -131,23 +131,23 @@ def own_thought(part: Thinking) -> Block | None:
 
 
 def is_own_reasoning(part: Thinking) -> bool:
-    """Whether a part of reasoning is a block of this API's, under its seal: the API takes no thinking without one."""
+    """True if a reasoning part is a block of this API with a signature, which the API requires."""
     seal = _SEALS.get(str(part.raw.get("type")))
-    listed = isinstance(part.raw.get("thinking"), list)  # Mistral's spelling, which may be sealed too
+    listed = isinstance(part.raw.get("thinking"), list)  # Mistral's form, which may have a signature too
     return seal is not None and isinstance(part.raw.get(seal), str) and not listed
 
 
 def _signed(part: Thinking) -> Raw | None:
-    """What Bedrock's block of reasoning says, under a signature of Claude's.
+    """Return the content of Bedrock's reasoning block if it has a signature of Claude's.
 
-    Signatures are compatible across platforms, Bedrock included: Anthropic, "Extended thinking", read 2026-11.
+    Signatures work across platforms, Bedrock included: Anthropic, "Extended thinking", read 2026-11.
     """
     said = fields_in(part.raw, "reasoningContent", "reasoningText")
     return said if isinstance(said.get("signature"), str) else None
 
 
 def sends(part: Part, shape: str) -> bool:
-    """Whether a part reaches Claude here or on Bedrock: no blank text, no other model's reasoning, no mark."""
+    """True if a part is sent to Claude here or on Bedrock: no blank text, no other model's reasoning, no cache mark."""
     match part:
         case str():
             return bool(part.strip())
@@ -161,7 +161,7 @@ def sends(part: Part, shape: str) -> bool:
 
 
 def tool_definition(tool: Tool) -> Block:
-    """The definition. One that came in this spelling goes out as it came; a schema always says that it is an object."""
+    """Return a tool's definition; one in Anthropic's own form is copied. The schema always has `"type": "object"`."""
     if tool.api is not None:
         return own_definition(tool)
     came = fields_in(tool.seen)

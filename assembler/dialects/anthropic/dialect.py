@@ -1,6 +1,6 @@
-"""Anthropic Messages: how its requests are read, billed and written.
+"""The dialect of Anthropic's Messages API.
 
-Rules and 400 texts: Anthropic API reference, /v1/messages, and public issue threads, read 2026-11. The bill:
+Rules and texts of 400 errors: Anthropic API reference, /v1/messages, and public issue threads, read 2026-11. Prices:
 `assembler.dialects.anthropic.pricing`.
 """
 
@@ -58,16 +58,16 @@ from budgets.count import Difference, total
 from budgets.counters.by_model import shared_counter_for
 
 _PLAIN_TEXT_DOCUMENT = Count(0, Grade.ESTIMATED, upper=60)
-"""What stands around a document that is plain text: not recorded."""
+"""The framing of a plain-text document: not recorded."""
 _ACCOUNTED = "x-anthropic-billing-header:"
-"""What the Agent SDK begins the system text with: a block of its own, not billed (18 recordings of one project)."""
+"""The beginning of the Agent SDK's first system block, which is not billed (18 recordings of one project)."""
 _OWNED = ("messages", "system", "tools")
 _MODES = ("disabled", "enabled", "adaptive")
 _CHOICES = ("auto", "none", "any", "tool")
 
 
 def read_thinking(given: object) -> Mapping[str, Any] | None:
-    """A call's `thinking` as a copy of the caller's. Raises `BudgetError` for a type that has no price."""
+    """Return a copy of the call's `thinking`. Raises `BudgetError` for a type without a price."""
     asked = fields_of(given)
     if given is not None and _word(given, _MODES) is None:
         raise BudgetError(f"thinking: expected {{'type': …, …}}, its type one of {', '.join(_MODES)}")
@@ -76,17 +76,17 @@ def read_thinking(given: object) -> Mapping[str, Any] | None:
 
 @attrs.frozen
 class Anthropic:
-    """Messages. Request: `{"system", "messages", "tools"}`, `system` and `tools` left out where there are none.
+    """Anthropic Messages. The request is `{"system", "messages", "tools"}`, without empty `system` and `tools`.
 
     Head system messages join the `system` field: one text stays a text, several are blocks, cache marks stay. A system
-    message inside the conversation is folded into a user turn, since few models take one there. Consecutive messages
-    of one role are one turn, as the API reads them; results stand first in theirs. Empty and blank texts, names, and
-    reasoning of other providers are left out; of more than four cache marks the oldest go. A history that calls tools
-    needs tools: without any, `ConversationError`. So does one that ends with the assistant, unless `ending` allows a
-    prefill (models before Claude 4.6); its trailing whitespace is cut off.
+    message inside the conversation is folded into a user turn, since few models accept one there. Consecutive messages
+    of one role become one turn, as the API reads them, with results first. Blank texts, names, and other providers'
+    reasoning are left out. If there are more than four cache marks, the oldest are left out. A history with tool calls
+    but no tools raises `ConversationError`. So does one that ends with the assistant, unless `ending` allows a prefill
+    (models before Claude 4.6); its trailing whitespace is cut off.
 
-    `Anthropic(thinking={"type": "enabled", "budget_tokens": 2_000})` is for calls that think. Raises `BudgetError` for
-    a `thinking` of no known type.
+    Use `Anthropic(thinking={"type": "enabled", "budget_tokens": 2_000})` for calls with thinking. Raises `BudgetError`
+    for an unknown type of `thinking`.
     """
 
     name: str = "anthropic"
@@ -94,10 +94,10 @@ class Anthropic:
     opening: Opening = Opening.USER
     ending: Ending = Ending.USER
     thinking: Mapping[str, Any] | None = attrs.field(default=None, converter=read_thinking, hash=False)
-    """The call's `thinking` as the API spells it: it is sent as it is, and the hidden prompt that it adds is priced."""
+    """The call's `thinking`, in the API's form. It is sent unchanged, and its hidden prompt is priced."""
 
     def parse(self, request: Mapping[str, Any]) -> Layout:
-        """The regions of a Messages body: a text as `system` is the system text, blocks are the head."""
+        """Return the regions of a Messages body. A `system` text is the system text; `system` blocks are the head."""
         listed = listed_messages(request, "the body of a Messages call")
         messages = read_messages(listed)
         system: object = request.get("system")
@@ -113,14 +113,14 @@ class Anthropic:
         )
 
     def pricer(self, model: str | None, count: TokenCounter) -> AnthropicPricer:
-        """The price list of the model's family. A counter for OpenAI's models gives way to Claude's reconstruction."""
+        """Return the prices of the model's family. Claude's vocabulary replaces a default counter for OpenAI."""
         family = family_of(model)
         if counts_for_openai(count):
             return AnthropicPricer(family, shared_counter_for(family.generation))
         return AnthropicPricer(family if counts_for_claude(count) else attrs.evolve(family, ceiling=1.0), count)
 
     def options(self, layout: Layout) -> dict[str, Any]:
-        """`output_config.format` and `tool_choice`: Anthropic API reference, read 2026-11."""
+        """Return `output_config.format` and `tool_choice` (Anthropic API reference, read 2026-11)."""
         words = {"auto": "auto", "none": "none", "required": "any"}
         options: dict[str, Any] = {} if self.thinking is None else {"thinking": dict(self.thinking)}
         if layout.output is not None:
@@ -130,11 +130,11 @@ class Anthropic:
         return options
 
     def hears(self, thought: Thinking, message: Message) -> bool:
-        """Claude's alone, under its signature."""
+        """True for Claude's own reasoning with its signature."""
         return own_thought(thought) is not None
 
     def emit(self, layout: Layout) -> Emission:
-        """`system`, `messages` and `tools`. Raises `ConversationError` and `UnsupportedContentError`."""
+        """Return `system`, `messages` and `tools`. Raises `ConversationError` and `UnsupportedContentError`."""
         writer = AnthropicWriter()
         turns = turns_to_send(self, layout, writer, self.ending)
         refuse_undefined_tools(turns, layout)
@@ -151,7 +151,7 @@ class Anthropic:
         return Emission(request, writer.notes.lines(), writer.ids.taken)
 
     def emit_after(self, before: Emission, added: Sequence[Message]) -> Emission | None:
-        """What was emitted, and the turns of the messages that were added, where each stands by itself."""
+        """Append the turns of the added messages; None if the whole request must be written again."""
         request, writer = before.request, AnthropicWriter()
         if request["messages"][-1]["role"] != "user":
             return None
@@ -183,7 +183,7 @@ def _rstrip_prefill(message: Block, notes: Notes) -> None:
     text: object = holder.get(key)
     if isinstance(text, str) and text != text.rstrip():
         holder[key] = text.rstrip()
-        notes["text of the assistant that the model goes on from, without the blanks at its end"] += 1
+        notes["trailing whitespace of the assistant's prefill left out"] += 1
 
 
 def _drop_surplus_marks(request: dict[str, Any], notes: Notes) -> None:
@@ -211,19 +211,19 @@ def _marks(blocks: Sequence[Block]) -> Iterator[Block]:
 
 @attrs.frozen(eq=False)
 class AnthropicPricer(MergingPricer, JoiningPricer):
-    """The bill of Messages for one family: opening + system text + messages + tools and their hidden prompt."""
+    """Prices requests of one family: opening + system text + messages + tools and their hidden prompt."""
 
     family: Family
     count: TokenCounter
     shape: str = "anthropic"
-    """The spelling of the API that Claude is spoken to through: its own parts go out as they came."""
+    """The shape of the API that carries the request, whose own parts are sent unchanged."""
     as_messages: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
-    """The settings of a request through that API, as Messages spells them."""
+    """Reads that API's settings in the form of Messages."""
     answer_format: Difference = attrs.field(factory=Difference)
-    """What that API may add to a request with an answer format."""
+    """What that API may add for an answer format."""
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
-        """The system text in its pieces; what sets it apart, and the opening; the tools and their hidden prompt."""
+        """Price the system text in pieces, its framing and the opening, and the tools with their hidden prompt."""
         texts = [piece.text for piece in pieces]
         spoken = any(texts) or any(map(_texts_of, head))
         return FixedPrices(
@@ -235,7 +235,7 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
         )
 
     def message(self, message: Message) -> Count:
-        """One message in its framing, at most what it costs inside a merged turn. Raises for media without a price."""
+        """Price one message with its framing, with the bound for a merged turn. Raises for media without a price."""
         sent = as_sent(told(since_compaction(message), self.shape), sends)
         if sent is None:
             return Count(0)
@@ -245,29 +245,27 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
         return self._graded(price + bound_fields(message, self.count) if self.shape == "openai" else price)
 
     def joined(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """Items of one turn of the model go out, and are billed, side by side; so do the results of one step."""
+        """Join the items of one assistant turn, and the results of one step, as they are sent and billed."""
         return answered_at_once(join_turns(in_steps(messages)), self.answers_together)
 
     def answers_together(self, message: Message, before: Message) -> bool:
-        """Whether two neighbours are results of one step, which go out in one user turn."""
+        """True if two neighbours are results of one step, which are sent in one user turn."""
         return message.role == before.role == "tool" or (message.answers and before.answers_only)
 
     def beside(self, message: Message, before: Message | None) -> Difference | None:
-        """The user's turn that is put before the model's words at the front; words of the user behind others of the
-        user's, which share a turn, or behind results.
-        """
+        """Price a message's position: an assistant's opening adds a user turn, and user messages may share a turn."""
         return claude.price_beginning(message) if before is None else claude.price_behind(message, before, self.family)
 
     def forgets(self, message: Message) -> bool:
-        """Up to Claude 4.5 the API drops all reasoning before the last question, unbilled."""
+        """True for a question up to Claude 4.5: the API then drops all earlier reasoning, unbilled."""
         return not self.family.keeps_thinking and claude.asks(message)
 
     def when_forgotten(self, message: Message) -> Message:
-        """The message without reasoning."""
+        """Return the message without reasoning."""
         return claude.without_thinking(message)
 
     def options(self, layout: Layout) -> Difference:
-        """What thinking, a chosen tool, an answer schema and a task budget cost more than their absence."""
+        """Price thinking, a tool choice, an answer schema and a task budget, compared with none of them."""
         options = self.as_messages(layout.options)
         choice = _choice(options.get("tool_choice"))
         prompts = claude.price_options(
@@ -313,7 +311,7 @@ def _texts_of(message: Message) -> list[str]:
 
 
 def _title_and_context(part: Media) -> Iterator[str]:
-    """What a document's block says of it to the model (Anthropic, "Citations", read 2026-11), here and on Bedrock."""
+    """Yield a document's title and context, which the model sees (Anthropic, "Citations", read 2026-11)."""
     fields = fields_of(part.raw.get("document")) or part.raw
     for key in ("title", "context"):
         if isinstance(text := fields.get(key), str) and part.kind == "document":
@@ -331,12 +329,12 @@ def _choice(given: object) -> claude.Choice:
 
 
 def _word(given: object, known: Sequence[str]) -> Any:
-    """The type of an option's object, if it is one that has a price."""
+    """Return the `type` of an option if it has a price, else None."""
     word: object = fields_in(given).get("type")
     return word if word in known else None
 
 
 def _answer_schema(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The schema of `output_config.format`, or of its earlier name `output_format`."""
+    """Return the schema of `output_config.format`, or of the older `output_format`."""
     asked = fields_in(options, "output_config", "format") or fields_in(options, "output_format")
     return fields_of(asked.get("schema"))
