@@ -95,6 +95,15 @@ def note_left(messages: Iterable[Message], own: str, notes: Notes) -> None:
                 _note_message(message, own, notes)
 
 
+def loses_citations(message: Message, own: str) -> bool:
+    """Whether citations or annotations in the message do not go to the API of the shape `own`. O(parts)."""
+    if message.shape == own or own in ("chat_template", "plain"):
+        return False
+    notes = Notes()
+    note_left([message], own, notes)
+    return notes[CITATIONS] > 0 or ("annotations" in message.beside and own != "openai")
+
+
 def _lost_fields(message: Message, own: str) -> int:
     """Return how many fields of a Chat message are lost. Chat and chat templates get them."""
     if own == "chat_template" or (own == "openai" and message.shape in _TAKEN[own]):
@@ -185,7 +194,9 @@ def _note_fields(fields: _Raw, notes: Notes, kept: frozenset[str] = _NO_KEYS) ->
                 if "type" not in known or _kind(known) in _READ:
                     _note_fields(known, notes)
         elif key not in _TOLD:
-            notes[_WORD.get(key, FIELDS)] += len(items_of(held)) or 1
+            word = _WORD.get(key, FIELDS)
+            said = len(items_of(held))
+            notes[FIELDS if word == CITATIONS and not said else word] += said or 1  # or a switch that asks for them
 
 
 _NOTHING: tuple[object, ...] = (None, False, [], ())

@@ -15,6 +15,7 @@ from assembler.conversation.messages.foreign_parts import MAY_BE_LOST, is_told_w
 from assembler.conversation.turns import Open, open_at_the_end, unanswered_error
 from assembler.dialects import Emission
 from assembler.dialects.emit import emit_added, emit_layout, unheard_thoughts
+from assembler.dialects.left_beside import loses_citations
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.decisions import Decided, decisions_of
 from assembler.pipeline.draft import Draft
@@ -361,7 +362,9 @@ class Planned:
         dialect, shape = self.settings.dialect, self.settings.dialect.api.shape
         mixed = [(i, message) for i, message in self.standing if not MAY_BE_LOST.isdisjoint(map(type, message.parts))]
         torn = {i for i, message in mixed if not is_told_whole(message, shape) or unheard_thoughts(dialect, message)}
-        return {i for i, _ in self.standing} - self.trimmed.changed.keys() - torn
+        foreign = [(i, message) for i, message in self.standing if message.shape != shape and not message.shallow]
+        cited = {i for i, message in foreign if loses_citations(message, shape)}
+        return {i for i, _ in self.standing} - self.trimmed.changed.keys() - torn - cited
 
     @found_once
     def dropped(self) -> list[Dropped]:

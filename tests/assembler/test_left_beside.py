@@ -221,3 +221,29 @@ def test_calls_beside_a_null_for_the_old_function_call_are_priced_as_without_it(
         return context.count
 
     assert count(function_call=None, refusal=None) == count()
+
+
+SAID_WITH_SOURCES: dict[str, Dict] = {
+    "anthropic": {"role": "assistant", "content": [{"type": "text", "text": "a", "citations": [CITED]}]},
+    "openai_chat": {"role": "assistant", "content": "a", "annotations": [{"type": "url_citation", "title": LOST}]},
+    "openai_responses": _responses()[1],
+}
+
+
+@pytest.mark.parametrize("name", APIS)
+@pytest.mark.parametrize("spelling", SAID_WITH_SOURCES)
+def test_a_message_whose_citations_stay_behind_is_among_those_shortened(spelling: str, name: str) -> None:
+    history = [ASKED, SAID_WITH_SOURCES[spelling], ASKED]
+    context = Assembler(dialect=name).add_messages(history).build()
+    found = [(each.index, each.outcome, each.message) for each in context.dropped]
+    assert found == ([] if name == spelling else [(1, "shortened", history[1])])
+
+
+@pytest.mark.parametrize("name", APIS)
+def test_a_document_that_may_be_cited_loses_no_citation(name: str) -> None:
+    source = {"type": "text", "media_type": "text/plain", "data": "d"}
+    document: Dict = {"type": "document", "source": source, "citations": {"enabled": True}}
+    context = Assembler(dialect=name).add_messages([{"role": "user", "content": [document]}]).build()
+    assert list(context.dropped) == []
+    assert (f"1 {FIELDS}" in context.notes()) == (name != "anthropic")
+    assert not [line for line in context.notes() if CITATIONS in line]
