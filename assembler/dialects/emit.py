@@ -12,13 +12,14 @@ from assembler.conversation.messages import Call, Message, Thinking
 from assembler.conversation.messages.custom_tools import with_functions
 from assembler.conversation.messages.foreign_parts import claim_message
 from assembler.dialects.dialect import Dialect, Emission, GrowingDialect, ReasoningDialect
-from assembler.dialects.left_beside import marks_of_tools
+from assembler.dialects.left_beside import fields_of_tools, marks_of_tools
 from assembler.dialects.notes import Notes
 from assembler.regions.layout import Layout
 from assembler.regions.tools.tool import as_function
 
 LEFT_OUT = "tool(s) of another provider left out"
 TOOL_MARKS = "cache mark(s) of another API on tools left out"
+TOOL_FIELDS = "field(s) of another API on tools left out"
 AS_FUNCTIONS = "custom tool(s) of OpenAI sent as functions of one text"
 
 
@@ -31,10 +32,11 @@ def emit_layout(dialect: Dialect, layout: Layout) -> Emission:
     custom = sum(1 for new, old in zip(spelled, layout.tools, strict=True) if new is not old)
     messages = _without_custom_calls(layout.messages, shape)
     marks = 0 if shape in _OF_NO_API else marks_of_tools(kept, shape)
-    if not (foreign or custom or marks) and messages is layout.messages:
+    fields = 0 if shape in _OF_NO_API else fields_of_tools(kept, shape)
+    if not (foreign or custom or marks or fields) and messages is layout.messages:
         return dialect.emit(layout)
     emission = dialect.emit(attrs.evolve(layout, tools=kept, messages=messages))
-    notes = Notes({LEFT_OUT: foreign, AS_FUNCTIONS: custom, TOOL_MARKS: marks})
+    notes = Notes({LEFT_OUT: foreign, AS_FUNCTIONS: custom, TOOL_MARKS: marks, TOOL_FIELDS: fields})
     return attrs.evolve(emission, notes=(*emission.notes, *notes.lines()))
 
 

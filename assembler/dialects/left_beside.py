@@ -121,6 +121,40 @@ def marks_of_tools(tools: Iterable[Tool], own: str) -> int:
 _MARKS = frozenset(["cache_control", "cachePoint"])
 
 
+def fields_of_tools(tools: Iterable[Tool], own: str) -> int:
+    """How many fields of definitions in another API's spelling the API of the shape `own` is not sent."""
+    return sum(
+        bool(held) and key not in _SAID_ELSEWHERE.get(own, _OF_ANY_TOOL)
+        for tool in tools
+        if tool.api is None and tool.extra and _home_of(tool) not in (None, own, _SPOKEN.get(own))
+        for key, held in tool.extra.items()
+    )
+
+
+_OF_ANY_TOOL = _MARKS | {"type"}
+_SAID_ELSEWHERE = dict.fromkeys(("mistral", "openai", RESPONSES), _OF_ANY_TOOL | {"strict"})
+"""The fields of a definition that an API has a word for, or that are noted as marks."""
+_SPOKEN = {"mistral": "openai"}
+"""Whose spelling of tools an API takes."""
+
+
+def _home_of(tool: Tool) -> str | None:
+    """The shape of the API that spells its tools like this definition; None where no API does, as with MCP's."""
+    came = fields_in(tool.seen)
+    if came.get("type") == "function":
+        return "openai" if "function" in came else RESPONSES
+    homes = (home for key, home in _SPELT.items() if key in came)
+    return next(homes, None)
+
+
+_SPELT = {
+    "input_schema": "anthropic",
+    "toolSpec": "bedrock",
+    "function_declarations": "gemini",
+    "functionDeclarations": "gemini",
+}
+
+
 def _takes_mark(mark: str, tool: Tool, own: str) -> bool:
     """True if a definition is sent with its mark, as one in the API's own form is."""
     if own in ("anthropic", "bedrock"):

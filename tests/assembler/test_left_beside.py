@@ -247,3 +247,33 @@ def test_a_document_that_may_be_cited_loses_no_citation(name: str) -> None:
     assert list(context.dropped) == []
     assert (f"1 {FIELDS}" in context.notes()) == (name != "anthropic")
     assert not [line for line in context.notes() if CITATIONS in line]
+
+
+SCHEMA: Dict = {"type": "object", "properties": {}}
+OF_TOOLS: dict[str, Dict] = {
+    "anthropic": {"name": "ask", "description": "d", "input_schema": SCHEMA, "input_examples": [{"q": LOST}]},
+    "openai_chat": {"type": "function", "function": {"name": "ask", "parameters": SCHEMA, "x_new": LOST}},
+    "openai_responses": {"type": "function", "name": "ask", "parameters": SCHEMA, "x_new": LOST},
+    "bedrock": {"toolSpec": {"name": "ask", "inputSchema": {"json": SCHEMA}, "x_new": LOST}},
+    "gemini": {"function_declarations": [{"name": "ask", "behavior": LOST}]},
+}
+OF_A_TOOL = "1 field(s) of another API on tools left out"
+
+
+@pytest.mark.parametrize("name", APIS)
+@pytest.mark.parametrize("spelling", OF_TOOLS)
+def test_a_field_of_a_tool_that_an_api_is_not_sent_is_noted(spelling: str, name: str) -> None:
+    context = Assembler(dialect=name).add_capability([OF_TOOLS[spelling]]).add_messages([ASKED]).build()
+    goes = name == spelling or (name, spelling) == ("mistral", "openai_chat")
+    assert (LOST in str(context.request())) == goes
+    assert (OF_A_TOOL in context.notes()) != goes
+    assert context.count == count_request(context.request(), dialect=name)
+
+
+@pytest.mark.parametrize("name", APIS)
+def test_strict_is_noted_where_an_api_has_no_word_for_it_and_so_is_no_hint_of_mcp_s(name: str) -> None:
+    strict: Dict = {"type": "function", "function": {"name": "ask", "parameters": SCHEMA, "strict": True}}
+    hinted: Dict = {"name": "ask", "inputSchema": SCHEMA, "annotations": {"readOnlyHint": True}}
+    context = Assembler(dialect=name).add_capability([strict]).add_messages([ASKED]).build()
+    assert (OF_A_TOOL in context.notes()) == ("strict" not in str(context.request()))
+    assert Assembler(dialect=name).add_capability([hinted]).add_messages([ASKED]).build().notes() == ()
