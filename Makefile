@@ -196,7 +196,7 @@ $(DOCS)/ready: docs/requirements.txt
 
 docs: $(READY) $(DOCS)/ready
 	$(BIN)/python -m pytest tests/test_docs.py
-	$(DOCS)/bin/zensical build --clean --strict
+	PYTHONPATH=$(CURDIR) $(DOCS)/bin/zensical build --clean --strict
 
 wheel: $(READY)
 	$(BIN)/python -m hatchling build -t wheel

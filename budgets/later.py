@@ -1,65 +1,124 @@
-"""Names of a package that are loaded when they are first used (PEP 562)."""
+"""Names of a package that are loaded when they are first used (PEP 562). Its stub is the table of them."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import pkgutil
 import sys
 from collections.abc import Iterator, Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 _NOTHING: Mapping[str, str] = {}
 
 
-def load_later(package: str, homes: Mapping[str, str], *, elsewhere: Mapping[str, str] = _NOTHING) -> None:
-    """Let `package` find the names of `homes` in their modules, and its own modules too, at their first use.
+def load_later(
+    package: str, homes: Mapping[str, str] | None = None, *, elsewhere: Mapping[str, str] = _NOTHING
+) -> None:
+    """Let `package` find its public names in their modules, and its own modules too, at their first use.
 
-    `homes` maps each module to the names that are taken from it, with blanks between them; they are the package's
-    `__all__`, unless it writes its own. A name that a submodule has too stays the name's: the import system would bind
-    it to the submodule. `elsewhere` maps other packages in the same
-    way to names of theirs that people look for here. Asking for one is an `ImportError` that says the right import: of
-    an `AttributeError` an import statement shows no text.
+    The names are those of the stub beside it (`__init__.pyi`), which type checkers read as well. A line of a stub is
+    `from MODULE import NAME as NAME`, or `from TABLE import *` for every name of a module that has a stub of its own.
+    A package without a stub passes `homes`: by name, the module that has it. The names are the package's `__all__`,
+    unless it writes its own. A name that a submodule has too stays the name's: the import system would bind it to the
+    submodule.
+
+    `elsewhere` maps other packages to names of theirs that people look for here, with blanks between them, or to `*`
+    for all that they have. Asking for one is an `ImportError` that says the right import: of an `AttributeError` an
+    import statement shows no text.
     """
     module = sys.modules[package]
-    module.__dict__["_homes"] = found = _by_name(homes)
-    module.__dict__["__all__"] = sorted(found)
-    module.__dict__["_elsewhere"] = _by_name(elsewhere)
+    module.__dict__["_table"] = None if homes is None else (dict(homes), ())
+    module.__dict__["_elsewhere"] = elsewhere
     module.__class__ = _Package
 
 
-def _by_name(homes: Mapping[str, str]) -> Mapping[str, str]:
-    return {name: home for home, names in homes.items() for name in names.split()}
+def _read_stub(module: ModuleType) -> tuple[dict[str, str], tuple[str, ...]]:
+    """What the stub of a module says: by name, the module that has it; and the tables that it takes whole."""
+    spec = module.__spec__
+    assert spec is not None
+    assert spec.origin is not None
+    path = f"{os.path.splitext(spec.origin)[0]}.pyi"
+    loader: Any = spec.loader  # that of a folder, of an archive: each hands out the files beside its modules
+    named: dict[str, str] = {}
+    tables: list[str] = []
+    for line in loader.get_data(path).decode().splitlines():
+        match line.split("#")[0].split():
+            case ["from", table, "import", "*"]:
+                tables.append(table)
+            case ["from", home, "import", name, "as", same] if name == same:
+                named[name] = home
+            case []:
+                pass
+            case _:
+                raise ImportError(f"{path}: expected `from MODULE import NAME as NAME`, got {line!r}", path=path)
+    return named, tuple(tables)
 
 
 class _Package(ModuleType):
-    _homes: Mapping[str, str]
+    _table: tuple[dict[str, str], tuple[str, ...]] | None
     _elsewhere: Mapping[str, str]
 
+    def _named(self) -> tuple[dict[str, str], tuple[str, ...]]:
+        """The table, read once; two threads that ask first read the same."""
+        table = self.__dict__["_table"]
+        if table is None:
+            table = self.__dict__["_table"] = _read_stub(self)
+        return cast("tuple[dict[str, str], tuple[str, ...]]", table)
+
+    def _home(self, name: str) -> str | None:
+        """The module that has a public name of this package; None if it has no such name."""
+        named, tables = self._named()
+        if name in named:
+            return named[name]
+        homes = (cast(_Package, importlib.import_module(table))._home(name) for table in tables)
+        return next((home for home in homes if home is not None), None)
+
+    def _names(self) -> set[str]:
+        named, tables = self._named()
+        return {*named, *(name for table in tables for name in cast(_Package, importlib.import_module(table))._names())}
+
     def __getattr__(self, name: str) -> Any:
-        home = self.__dict__["_homes"].get(name)
-        if home is None:
-            return self._submodule(name)
-        value = self.__dict__[name] = getattr(importlib.import_module(home), name)
+        if name == "__all__":
+            value: Any = sorted(self._names())
+        elif name.startswith("_"):
+            raise self._missing(name)
+        elif name not in self._named()[0] and self._is_submodule(name):  # asked first: no table need be loaded for it
+            return importlib.import_module(f"{self.__name__}.{name}")
+        elif (home := self._home(name)) is not None:
+            value = getattr(importlib.import_module(home), name)
+        else:
+            raise self._missing(name)
+        self.__dict__[name] = value
         return value
 
-    def _submodule(self, name: str) -> ModuleType:
-        """The module `name` of this package, as if it had been imported: `assembler.dialects.openai_chat`."""
-        full = f"{self.__name__}.{name}"
-        if not name.startswith("_") and importlib.util.find_spec(full) is not None:
-            return importlib.import_module(full)
-        right = self.__dict__["_elsewhere"].get(name)
+    def _is_submodule(self, name: str) -> bool:
+        """Whether it is a module of this package, which is there as if imported: `assembler.dialects.openai_chat`."""
+        return "__path__" in self.__dict__ and importlib.util.find_spec(f"{self.__name__}.{name}") is not None
+
+    def _missing(self, name: str) -> Exception:
+        right = None if name.startswith("_") else _found_in(self.__dict__["_elsewhere"], name)
         if right is not None:
-            raise ImportError(f"{self.__name__} has no {name}: from {right} import {name}", name=self.__name__)
-        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+            return ImportError(f"{self.__name__} has no {name}: from {right} import {name}", name=self.__name__)
+        return AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
 
     def __dir__(self) -> list[str]:
-        return sorted({*self.__dict__.get("__all__", ()), *self.__dict__["_homes"]})
+        return sorted({*self.__dict__.get("__all__", ()), *self._names()})
 
     def __setattr__(self, name: str, value: object) -> None:
-        if not (name in self.__dict__["_homes"] and isinstance(value, ModuleType)):
+        if not (isinstance(value, ModuleType) and name in self._named()[0]):
             super().__setattr__(name, value)
+
+
+def _found_in(elsewhere: Mapping[str, str], name: str) -> str | None:
+    """The package that has a name which was asked for in another one."""
+    for package, names in elsewhere.items():
+        listed = names.split() if names != "*" else dir(importlib.import_module(package))
+        if name in listed:
+            return package
+    return None
 
 
 class FromFolders(Mapping[str, Any]):

@@ -15,7 +15,7 @@ import pytest
 import assembler
 import budgets
 from tests.integrations.frameworks import frameworks, is_installed, page_of
-from tools.reference import with_listing
+from tools.reference import exported, with_listing
 
 ROOT = Path(__file__).parents[1]
 OF_FRAMEWORKS = {name: ROOT / page_of(name) for name in frameworks()}
@@ -189,6 +189,9 @@ def is_defined(names: list[str], folder: Path) -> bool:
 def top_names(source: Path) -> set[str]:
     found: set[str] = set()
     body = [*ast.parse(source.read_text()).body]
+    if source.with_suffix(".pyi").exists():
+        package = ".".join(source.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        found |= {*exported(package)}
     for node in body:
         match node:
             case ast.FunctionDef() | ast.ClassDef():

@@ -23,11 +23,13 @@ HEADING = re.compile(r"::: (?P<path>[\w.]+)\n    options:\n      heading: (?P<he
 
 @cache
 def module(path: str) -> ast.Module | None:
-    """The module of that name, parsed; None where there is none."""
+    """The module of that name, parsed, and behind it the lines of its stub; None where there is none."""
     file = ROOT.joinpath(*path.split("."))
     for found in (file.with_suffix(".py"), file / "__init__.py"):
         if found.exists():
-            return ast.parse(found.read_text(encoding="utf-8"))
+            stub = found.with_suffix(".pyi")
+            texts = [each.read_text(encoding="utf-8") for each in (found, stub) if each.exists()]
+            return ast.parse("\n".join(texts))
     return None
 
 
@@ -40,6 +42,8 @@ def claim(path: str) -> str:
     for node, following in _pairs(found):
         if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name:
             return _first(ast.get_docstring(node))
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*" and name in exported(node.module or ""):
+            return claim(f"{node.module}.{name}")
         if isinstance(node, ast.ImportFrom) and (source := _source(node, name)) is not None:
             return claim(f"{node.module}.{source}")
         if name in _assigned(node) and isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
@@ -52,6 +56,17 @@ def _pairs(found: ast.Module | None) -> Iterator[tuple[ast.stmt, ast.stmt | None
     inner = [line for node in body if isinstance(node, ast.If) for line in node.body]
     lines = [*body, *inner]
     yield from itertools.zip_longest(lines, lines[1:])
+
+
+def exported(path: str) -> dict[str, str]:
+    """By name, sorted, the modules that have the names of a stub, those of the tables that it takes whole among them."""
+    homes: dict[str, str] = {}
+    for node, _ in _pairs(module(path)):
+        if isinstance(node, ast.ImportFrom) and node.module and node.names[0].name == "*":
+            homes |= exported(node.module)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            homes |= {alias.name: node.module for alias in node.names if alias.asname == alias.name}
+    return dict(sorted(homes.items()))
 
 
 def _source(node: ast.ImportFrom, name: str) -> str | None:
@@ -73,7 +88,7 @@ def names(path: str) -> list[str]:
     for node, _ in _pairs(module(path)):
         if "__all__" in _assigned(node) and isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             return [f"{path}.{name}" for name in ast.literal_eval(node.value)]
-    return [path]
+    return [f"{path}.{name}" for name in exported(path)] or [path]
 
 
 def listing(text: str) -> str:

@@ -30,7 +30,14 @@ plain: Dialect
 _NAMES = tuple(name for name, kind in __annotations__.items() if kind == "Dialect")
 _ALSO = {"anthropic": "Anthropic", "bedrock": "Bedrock"}
 """The classes of the dialects that take options: `Anthropic(thinking={…})`."""
-load_later(__name__, {f"{__name__}.{name}.dialect": f"{name} {_ALSO.get(name, '')}" for name in __annotations__})
+load_later(
+    __name__,
+    {
+        name: f"{__name__}.{folder}.dialect"
+        for folder in __annotations__
+        for name in (folder, _ALSO.get(folder, folder))
+    },
+)
 
 
 class _Shelf(Mapping[str, Dialect]):

@@ -116,15 +116,44 @@ def test_only_counters_and_vocabularies_import_a_tokenizer() -> None:
         assert not imported(path) & {"tiktoken", "tokenizers"}, place
 
 
-@pytest.mark.parametrize("package", ["assembler", "budgets", "assembler.policies", "assembler.strategies"])
-def test_all_lists_the_public_names_sorted_and_each_exists(package: str) -> None:
-    module = importlib.import_module(package)
-    listed = list(module.__all__)
-    assert len(set(listed)) == len(listed)
-    assert all(hasattr(module, name) for name in listed)
-    here = {name for name, value in vars(module).items() if not isinstance(value, type(sys)) and name != "annotations"}
-    public = {name for name in here | set(vars(module).get("_homes", ())) if not name.startswith("_")}
-    assert set(listed) == public
+TABLES = sorted(path for top in ("assembler", "budgets") for path in (ROOT / top).rglob("*.pyi"))
+"""The stubs: each line is a public name, read by type checkers and at run time."""
+
+
+def written_in(table: Path) -> set[str]:
+    """The public names that a stub holds, those of the tables that it takes whole with them."""
+    names: set[str] = set()
+    for node in ast.parse(table.read_text(encoding="utf-8")).body:
+        assert isinstance(node, ast.ImportFrom), f"{table}: a table holds imports and nothing else"
+        if node.names[0].name == "*":
+            path = ROOT.joinpath(*(node.module or "").split("."))
+            names |= written_in(path / "__init__.pyi" if path.is_dir() else path.with_suffix(".pyi"))
+        names |= {alias.asname or alias.name for alias in node.names if alias.name != "*"}
+    return names
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_module_gives_out_the_names_of_its_table_and_no_other(table: Path) -> None:
+    module = importlib.import_module(".".join(table.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"))
+    assert list(module.__all__) == sorted(written_in(table))
+    assert not any(isinstance(getattr(module, name), type(sys)) for name in module.__all__)
+    here = {
+        name for name, value in vars(module).items() if not isinstance(value, type(sys)) and not name.startswith("_")
+    }
+    assert here <= set(module.__all__)
+
+
+@pytest.mark.parametrize(
+    "line", ["from budgets import Budget as Limit", "from budgets import Budget", "import budgets"]
+)
+def test_a_line_of_a_table_that_does_not_say_a_name_and_its_module_is_refused(tmp_path: Path, line: str) -> None:
+    (tmp_path / "odd.py").write_text("from budgets.later import load_later as _later\n_later(__name__)\n")
+    (tmp_path / "odd.pyi").write_text(f"{line}\n")
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import odd\n"
+        "try: odd.Limit\nexcept ImportError as error: print(error)"
+    )
+    assert "expected `from MODULE import NAME as NAME`" in ran(code, "-W", "error")
 
 
 def test_no_room_is_too_large() -> None:

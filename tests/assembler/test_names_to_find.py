@@ -13,7 +13,12 @@ import pytest
 import assembler
 from assembler import Assembler
 
-ELSEWHERE: dict[str, str] = vars(assembler)["_elsewhere"]
+ELSEWHERE: dict[str, str] = {
+    name: package
+    for package, names in vars(assembler)["_elsewhere"].items()
+    for name in (dir(importlib.import_module(package)) if names == "*" else names.split())
+    if name not in assembler.__all__
+}
 
 
 @pytest.mark.parametrize(("name", "package"), ELSEWHERE.items())
@@ -27,7 +32,7 @@ def test_every_public_name_of_budgets_that_a_user_needs_for_a_budget_is_answered
     import budgets
 
     tried = set(budgets.__all__) - set(assembler.__all__)
-    assert tried - ELSEWHERE.keys() == {"CountEndpointError", "Tokens", "memoised", "total_counter"}
+    assert tried <= ELSEWHERE.keys()
 
 
 def test_a_name_that_nobody_has_is_an_attribute_error() -> None:

@@ -1,0 +1,9 @@
+from assembler.policies.clear_reasoning import ClearReasoning as ClearReasoning
+from assembler.policies.clear_tool_results import ClearToolResults as ClearToolResults
+from assembler.policies.keep_relevant import KeepRelevant as KeepRelevant
+from assembler.policies.offload import Offload as Offload
+from assembler.policies.refuse import Refuse as Refuse
+from assembler.policies.summarize import Summarize as Summarize
+from assembler.policies.trim_oldest import TrimOldest as TrimOldest
+from assembler.policies.trim_steps import TrimSteps as TrimSteps
+from assembler.policies.truncate import Truncate as Truncate

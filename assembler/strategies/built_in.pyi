@@ -1,0 +1,3 @@
+from assembler.strategies.chat_regions import ChatRegions as ChatRegions
+from assembler.strategies.cited_sources import CitedSources as CitedSources
+from assembler.strategies.question_chunks import QuestionChunks as QuestionChunks

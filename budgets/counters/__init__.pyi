@@ -1,0 +1,12 @@
+from budgets.counters.approximate import approximate_counter as approximate_counter
+from budgets.counters.claude import claude_counter as claude_counter
+from budgets.counters.guard import total_counter as total_counter
+from budgets.counters.memo import memoised as memoised
+from budgets.counters.open_models import open_model_counter as open_model_counter
+from budgets.counters.provider import CountEndpointError as CountEndpointError
+from budgets.counters.provider import provider_counter as provider_counter
+from budgets.counters.tiktoken import tiktoken_counter as tiktoken_counter
+from budgets.counters.toktok import fastest_counter as fastest_counter
+from budgets.counters.toktok import toktok_counter as toktok_counter
+from budgets.counters.transformers import gemini_counter as gemini_counter
+from budgets.counters.transformers import transformers_counter as transformers_counter
